@@ -1,0 +1,52 @@
+"""Text in, perturbed text out: mechanisms over a public word vocabulary.
+
+from perturb import Perturber, get_mechanism, load_table
+perturber = Perturber(get_mechanism("rantext_ldp", load_table(), epsilon=8))
+print(perturber.perturb("The meeting is on Monday.").text)
+"""
+
+from __future__ import annotations
+
+from perturb import rantext as _rantext  # noqa: F401  (registers the mechanism)
+from perturb import rantext_ldp as _rantext_ldp  # noqa: F401
+from perturb.document import DocumentOptions, Perturbation, Perturber, Receipt
+from perturb.embeddings import EmbeddingTable, load_table
+from perturb.errors import (
+    DocumentTooLong,
+    ParameterError,
+    PerturbError,
+    TableError,
+    VocabularyError,
+)
+from perturb.mechanism import (
+    Guarantee,
+    Mechanism,
+    get_mechanism,
+    mechanism_class,
+    mechanism_names,
+)
+from perturb.rng import secure_generator, seeded_generator
+from perturb.vocabulary import TokenClass, Vocabulary
+
+__all__ = [
+    "DocumentOptions",
+    "DocumentTooLong",
+    "EmbeddingTable",
+    "Guarantee",
+    "Mechanism",
+    "ParameterError",
+    "PerturbError",
+    "Perturbation",
+    "Perturber",
+    "Receipt",
+    "TableError",
+    "TokenClass",
+    "Vocabulary",
+    "VocabularyError",
+    "get_mechanism",
+    "load_table",
+    "mechanism_class",
+    "mechanism_names",
+    "secure_generator",
+    "seeded_generator",
+]

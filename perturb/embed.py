@@ -1,0 +1,122 @@
+"""Get raw embeddings for a list of words: an OpenAI-compatible endpoint or a local encoder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perturb.embeddings import write_atomically
+from perturb.errors import TableError
+
+__all__ = ["EmbedBatch", "embed_words", "endpoint_encoder", "local_encoder"]
+
+
+class EmbedBatch(Protocol):
+    """Embeds a batch: (n words) → floats (n, d)."""
+
+    def __call__(self, words: Sequence[str]) -> NDArray[np.float32]: ...
+
+
+def embed_words(
+    embed: EmbedBatch,
+    words: Sequence[str],
+    *,
+    source: str,
+    partial: Path,
+    batch: int = 512,
+    progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
+) -> NDArray[np.float32]:
+    """Embed all words in batches and return float32 (len(words), d).
+
+    Every finished batch is kept in the folder `partial`, so a run that failed goes on where it
+    stopped; the folder is removed by the caller once the table is written. A folder left by
+    another source or word list is refused.
+
+    Raises:
+        TableError: the folder belongs to another run, or the encoder returned the wrong
+            number of rows or a changing dimension.
+    """
+    partial.mkdir(parents=True, exist_ok=True)
+    run = {
+        "source": source,
+        "batch": batch,
+        "words": hashlib.sha256("\n".join(words).encode()).hexdigest(),
+    }
+    note = partial / "run.json"
+    if not note.exists():
+        write_atomically(note, json.dumps(run).encode())
+    elif json.loads(note.read_text("utf-8")) != run:
+        raise TableError(f"{partial} holds an unfinished run with other settings; remove it first")
+    parts: list[NDArray[np.float32]] = []
+    for start in range(0, len(words), batch):
+        chunk = words[start : start + batch]
+        path = partial / f"{start:06d}.f32"
+        if path.exists():
+            rows = np.frombuffer(path.read_bytes(), dtype=np.float32).reshape(len(chunk), -1)
+        else:
+            rows = np.ascontiguousarray(embed(chunk), dtype=np.float32)
+            if rows.ndim != 2 or len(rows) != len(chunk):
+                raise TableError(f"the encoder returned shape {rows.shape} for {len(chunk)} words")
+            write_atomically(path, rows.tobytes())
+        if parts and rows.shape[1] != parts[0].shape[1]:
+            raise TableError("the encoder changed its dimension between two batches")
+        parts.append(rows)
+        progress("embeddings", start + len(chunk), len(words))
+    return np.concatenate(parts)
+
+
+def endpoint_encoder(base_url: str | None, model: str, api_key: str | None) -> EmbedBatch:
+    """An encoder behind `POST {base_url}/embeddings`; `None` means OpenAI itself.
+
+    Raises (when called):
+        TableError: the endpoint cannot be reached, refuses, or does not answer in its form.
+    """
+    from openai import OpenAI, OpenAIError
+
+    client = OpenAI(base_url=base_url, api_key=api_key or "none", max_retries=5)
+
+    def embed(words: Sequence[str]) -> NDArray[np.float32]:
+        try:
+            answer = client.embeddings.create(
+                model=model, input=list(words), encoding_format="float"
+            )
+            rows = sorted(answer.data, key=lambda item: item.index)
+            return np.array([item.embedding for item in rows], dtype=np.float32)
+        except OpenAIError as exc:
+            raise TableError(
+                f"the embeddings endpoint failed ({type(exc).__name__}); run the same command "
+                "again to go on from the last finished batch"
+            ) from exc
+        except (ValueError, TypeError, AttributeError) as exc:
+            raise TableError("the endpoint's answer is not a list of embeddings") from exc
+
+    return embed
+
+
+def local_encoder(model: str) -> EmbedBatch:
+    """A sentence-transformers model, by hub name or folder (extra `train`).
+
+    Raises:
+        TableError: the package or the model is not there.
+    """
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as exc:
+        raise TableError("a local encoder needs `pip install 'inferdpt[train]'`") from exc
+    try:
+        encoder: Any = SentenceTransformer(model, device="cpu")
+    except Exception as exc:  # hub, file and format errors come from four libraries
+        raise TableError(f"cannot load the encoder {model!r} ({type(exc).__name__})") from exc
+
+    def embed(words: Sequence[str]) -> NDArray[np.float32]:
+        return np.asarray(
+            encoder.encode(list(words), batch_size=256, convert_to_numpy=True), dtype=np.float32
+        )
+
+    return embed

@@ -1,0 +1,34 @@
+"""Errors of the perturbation layer.
+
+    PerturbError
+    ├── ParameterError     a mechanism or document option is outside its rule
+    ├── DocumentTooLong    a text has more tokens than the perturber takes
+    ├── VocabularyError    the tokenizer file is missing, damaged or cannot be had
+    └── TableError         an embedding table is missing, damaged, foreign or cannot be built
+
+No message ever holds text a user sent.
+"""
+
+from __future__ import annotations
+
+__all__ = ["DocumentTooLong", "ParameterError", "PerturbError", "TableError", "VocabularyError"]
+
+
+class PerturbError(Exception):
+    """Base of every error the perturbation layer raises on purpose."""
+
+
+class ParameterError(PerturbError, ValueError):
+    """A parameter breaks its rule; the message names the parameter, the rule and the value."""
+
+
+class DocumentTooLong(PerturbError):
+    """A text has more tokens than the perturber takes."""
+
+
+class VocabularyError(PerturbError):
+    """The cl100k_base tokenizer cannot be loaded or is not the expected one."""
+
+
+class TableError(PerturbError):
+    """An embedding table cannot be read, verified or built."""

@@ -1,0 +1,156 @@
+"""What a word-level mechanism is, what it promises, and the registry of all of them.
+
+A mechanism is a finite channel P(y | x) over V. It is built once for a table and frozen;
+it holds no generator and no state, so threads share it.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perturb.embeddings import EmbeddingTable
+from perturb.errors import ParameterError
+
+__all__ = [
+    "Draw",
+    "Guarantee",
+    "Mechanism",
+    "Parameters",
+    "get_mechanism",
+    "mechanism_class",
+    "mechanism_names",
+    "register",
+]
+
+Words = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """Parameters every mechanism has; subclasses add their own and extend `__post_init__`."""
+
+    epsilon: float = 6.0
+
+    def __post_init__(self) -> None:
+        number = self.epsilon
+        if isinstance(number, bool) or not isinstance(number, (int, float)):
+            raise ParameterError(f"epsilon must be a number, got {type(number).__name__}")
+        if not (math.isfinite(number) and number > 0):
+            raise ParameterError(f"epsilon must be > 0 and finite, got {number}")
+        object.__setattr__(self, "epsilon", float(number))
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What is proved of one released token.
+
+    Attributes:
+        kind: `ldp`, or `none` where the nominal ε is not a bound.
+        nominal: the ε the mechanism was asked for.
+        epsilon: the proved bound for replacing one token; ∞ where there is none.
+        statement: one sentence that says it in words.
+    """
+
+    kind: Literal["ldp", "none"]
+    nominal: float
+    epsilon: float
+    statement: str
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Released words, and public statistics of how they were drawn (for the client only)."""
+
+    words: NDArray[np.int32]
+    statistics: Mapping[str, float] = field(default_factory=dict)
+
+
+class Mechanism(ABC):
+    """One mechanism over one embedding table.
+
+    Subclasses set `name`, `summary` and `parameter_type`, and are registered.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    parameter_type: ClassVar[type[Parameters]] = Parameters
+
+    def __init__(self, table: EmbeddingTable, parameters: Parameters) -> None:
+        self.table = table
+        self.parameters = parameters
+
+    @property
+    def epsilon(self) -> float:
+        """The nominal ε."""
+        return self.parameters.epsilon
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What is proved of one released token."""
+
+    @abstractmethod
+    def draw(self, words: Words, rng: np.random.Generator) -> Draw:
+        """Release one word for each word: int (n,), places in V → the same shape."""
+
+    @abstractmethod
+    def channel(self, word: int) -> tuple[NDArray[np.float64], float]:
+        """The exact row P(· | word), float64 (m,), and a bound on its numerical error (total
+        variation)."""
+
+    @abstractmethod
+    def keep_rate(self, words: Words) -> NDArray[np.float64]:
+        """An upper bound on P(x | x) for each of the words, float64 (n,), from the channel and
+        not from any draw: the guard compares a draw against it."""
+
+    def identity(self) -> dict[str, Any]:
+        """Everything the channel depends on; equal exactly when the channels are equal."""
+        return {"mechanism": self.name, "table": self.table.sha256, **asdict(self.parameters)}
+
+
+_REGISTRY: dict[str, type[Mechanism]] = {}
+
+
+def register(cls: type[Mechanism]) -> type[Mechanism]:
+    """Class decorator: make a mechanism known by its name."""
+    _REGISTRY[cls.name] = cls
+    return cls
+
+
+def mechanism_names() -> tuple[str, ...]:
+    """The registered names, sorted."""
+    return tuple(sorted(_REGISTRY))
+
+
+def mechanism_class(name: str) -> type[Mechanism]:
+    """The class of that name.
+
+    Raises:
+        ParameterError: no mechanism has that name.
+    """
+    try:
+        return _REGISTRY[name]
+    except KeyError:
+        known = ", ".join(mechanism_names())
+        raise ParameterError(f"mechanism must be one of {known}") from None
+
+
+def get_mechanism(name: str, table: EmbeddingTable, **parameters: Any) -> Mechanism:
+    """Build a mechanism by name: `get_mechanism("rantext", load_table(), epsilon=6)`.
+
+    Raises:
+        ParameterError: unknown name, unknown parameter, or a value that breaks its rule.
+    """
+    cls = mechanism_class(name)
+    known = [f.name for f in fields(cls.parameter_type)]
+    for key in parameters:
+        if key not in known:
+            raise ParameterError(f"{name} has no parameter {key!r}; it has {', '.join(known)}")
+    return cls(table, cls.parameter_type(**parameters))

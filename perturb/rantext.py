@@ -1,0 +1,218 @@
+"""RANTEXT, the mechanism of InferDPT (Tong et al., TDSC 2025, Algorithms 2 and 3).
+
+For every token a fresh radius r = ‖η‖, η_j ~ Laplace(0, Δ_j / z(ε)), makes a list of nearer
+words C_r(x) = {y : d(x, y) < r}; one of them is released by the exponential mechanism with
+u = (r − d) / r. The list depends on x, so the published ε is nominal: see `guarantee`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perturb.embeddings import EmbeddingTable
+from perturb.errors import ParameterError
+from perturb.mechanism import Draw, Guarantee, Mechanism, Parameters, Words, register
+
+__all__ = ["RanText", "RanTextParameters", "noise_scale"]
+
+# The authors' fit of z for their text-embedding-ada-002 table (InferDPT, Appendix B).
+PUBLISHED = (0.01658160142016071, 19.064721649556482, -38.1294334077209, 9.311083811697406)
+WORDS_PER_BLOCK = 256  # distance rows held at once
+TOKENS_PER_BLOCK = 64  # weight rows held at once: they stay in the second-level cache
+COLUMNS = 128  # weights are summed in runs of this many words
+
+
+@dataclass(frozen=True, kw_only=True)
+class RanTextParameters(Parameters):
+    """ε > 0, and whose noise scale: fitted to the table at hand, or the published constants
+    (right for text-embedding-ada-002 only)."""
+
+    noise: Literal["calibrated", "published"] = "calibrated"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.noise not in ("calibrated", "published"):
+            raise ParameterError("noise must be 'calibrated' or 'published'")
+
+
+def noise_scale(table: EmbeddingTable, parameters: RanTextParameters) -> float:
+    """z(ε): ε below 2, else a·ln(bε + c) + k.
+
+    Calibrated: b = 1, and a, c, k fitted to the table's z at ε = 2, 6, 10, 14 the way the
+    published curve meets its own points: a and k by least squares on the last three, then c
+    so that the curve passes through the first exactly (it lies just above −2).
+    """
+    epsilon = parameters.epsilon
+    if epsilon < 2:
+        return epsilon
+    if parameters.noise == "published":
+        a, b, c, k = PUBLISHED
+        return a * math.log(b * epsilon + c) + k
+    start, *rest = sorted((float(key), z) for key, z in table.calibration.items())
+    logs = np.log([e - start[0] for e, _ in rest])
+    a, k = (float(value) for value in np.polyfit(logs, [z for _, z in rest], 1))
+    if a <= 0:  # a table whose z does not grow with ε: join the points instead
+        points = [start, *rest]
+        return float(np.interp(epsilon, [e for e, _ in points], [z for _, z in points]))
+    offset = math.exp((start[1] - k) / a)
+    return a * math.log(epsilon - start[0] + offset) + k
+
+
+@register
+class RanText(Mechanism):
+    """RANTEXT over one table."""
+
+    name = "rantext"
+    summary = "random adjacency list and exponential mechanism, as published; no LDP bound"
+    parameter_type = RanTextParameters
+    parameters: RanTextParameters
+
+    @cached_property
+    def z(self) -> float:
+        """z(ε), the inverse noise scale."""
+        return noise_scale(self.table, self.parameters)
+
+    @cached_property
+    def _scales(self) -> NDArray[np.float32]:
+        """(Δ_j / z)², float32 (d,)."""
+        return ((self.table.spans / self.z) ** 2).astype(np.float32)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        beyond = self.table.diameter * self.z
+        delta = float(np.searchsorted(self.table.radius, beyond) / len(self.table.radius))
+        return Guarantee(
+            kind="none",
+            nominal=self.epsilon,
+            epsilon=math.inf,
+            statement=(
+                f"nominal ε = {self.epsilon:g} per token is not an LDP bound: the list of "
+                "candidates depends on the token, so the true ε is infinite; "
+                f"({self.epsilon:g}, δ)-LDP per token is proved only for δ = {delta:.4f}"
+            ),
+        )
+
+    def draw(self, words: Words, rng: np.random.Generator) -> Draw:
+        words = np.asarray(words)
+        released = np.empty(len(words), dtype=np.int32)
+        sizes = np.empty(len(words), dtype=np.int32)
+        radii = self._radii(len(words), rng)
+        choices = rng.random((len(words), 2))
+        order = np.argsort(words, kind="stable")
+        unique, starts = np.unique(words[order], return_index=True)
+        ends = np.append(starts[1:], len(words))
+        # Columns beyond m, up to a whole run, stay at infinite distance: never drawn.
+        width = -(-len(self.table) // COLUMNS) * COLUMNS
+        distances = np.full((min(len(unique), WORDS_PER_BLOCK), width), np.inf, dtype=np.float32)
+        for first in range(0, len(unique), WORDS_PER_BLOCK):
+            block = unique[first : first + WORDS_PER_BLOCK]
+            self._fill_distances(block, distances)
+            low, high = starts[first], ends[first + len(block) - 1]
+
+            for start in range(low, high, TOKENS_PER_BLOCK):
+                tokens = order[start : min(start + TOKENS_PER_BLOCK, high)]
+                rows = distances[np.searchsorted(block, words[tokens])]
+                sizes[tokens], released[tokens] = _choose(
+                    rows, radii[tokens], self.epsilon, choices[tokens]
+                )
+        if not len(words):
+            return Draw(released)
+        return Draw(
+            released,
+            {
+                "list_size_min": int(sizes.min()),
+                "list_size_mean": float(sizes.mean()),
+                "list_size_max": int(sizes.max()),
+            },
+        )
+
+    def channel(self, word: int) -> tuple[NDArray[np.float64], float]:
+        """P(· | word) = E_r[P(· | word, r)] over the table's radius quantiles; the error is the
+        total variation between the averages over the even and the odd quantiles."""
+        distances = self.table.distances(word)
+        halves = []
+        for nodes in (self.table.radius[0::2], self.table.radius[1::2]):
+            row = np.zeros(len(distances))
+            for r in nodes / self.z:
+                inside = distances < r
+                weights = np.where(inside, np.exp(-self.epsilon / 2 * distances / r), 0.0)
+                row += weights / weights.sum()
+            halves.append(row / len(nodes))
+        return (halves[0] + halves[1]) / 2, float(np.abs(halves[0] - halves[1]).sum() / 2)
+
+    def keep_rate(self, words: Words) -> NDArray[np.float64]:
+        return np.asarray(self._keep_rates[np.asarray(words)])
+
+    @cached_property
+    def _keep_rates(self) -> NDArray[np.float64]:
+        """P(x | x) = E_r[1 / Σ_{y ∈ C_r} exp(−ε/2·d/r)], bounded from above by putting every
+        other word at the far edge of its distance band."""
+        spread = self.table.spread.astype(np.float32)
+        edges = np.linspace(0, self.table.diameter, spread.shape[1] + 1)[1:, None]
+        nodes = self.table.radius[8::16] / self.z
+        weights = np.where(edges < nodes, np.exp(-self.epsilon / 2 * edges / nodes), 0.0)
+        return np.asarray((1 / (1 + spread @ weights.astype(np.float32))).mean(axis=1))
+
+    def _radii(self, n: int, rng: np.random.Generator) -> NDArray[np.float32]:
+        """r = ‖η‖ for n tokens. Only |η_j| matters, and |Laplace(0, b)| is b times a standard
+        exponential."""
+        scales = self._scales
+        radii = np.empty(n, dtype=np.float32)
+        for start in range(0, n, 1 << 14):
+            noise = rng.standard_exponential(
+                (min(1 << 14, n - start), len(scales)), dtype=np.float32
+            )
+            np.square(noise, out=noise)
+            radii[start : start + len(noise)] = np.sqrt(noise @ scales)
+        return radii
+
+    def _fill_distances(self, words: Words, rows: NDArray[np.float32]) -> None:
+        """Write d(x, ·) for a block of words into the first columns of `rows`."""
+        square = rows[: len(words), : len(self.table)]
+        vectors = self.table.vectors[words].astype(np.float32)
+        squares = np.einsum("ij,ij->i", vectors, vectors)[:, None]
+        # (−2φ(x), ‖φ(x)‖², 1) · (φ(y), 1, ‖φ(y)‖²): squared distances in one matrix product
+        left = np.hstack([vectors * np.float32(-2), squares, np.ones_like(squares)])
+        np.matmul(left, self.table.distance_factor, out=square)
+        np.sqrt(np.maximum(square, 0.0, out=square), out=square)
+        square[np.arange(len(words)), words] = 0.0
+
+
+def _choose(
+    distances: NDArray[np.float32],
+    radii: NDArray[np.float32],
+    epsilon: float,
+    uniform: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Draw y with P ∝ exp(ε/2·(r−d)/r) over d < r, one row a token; return |C_r| and y.
+
+    The constant exp(ε/2) cancels. Two draws: first a run of COLUMNS words by its weight, then
+    a word in it by its own; the product is the word's probability.
+    """
+    n = len(distances)
+    radii = np.maximum(radii, np.finfo(np.float32).tiny)[:, None]  # r = 0 has probability 0
+    weights = distances * (np.float32(-epsilon / 2) / radii)
+    np.exp(weights, out=weights)
+    inside = distances < radii
+    weights *= inside
+    runs = weights.reshape(n, -1, COLUMNS)
+    run = _inverse(runs @ np.ones(COLUMNS, dtype=np.float32), uniform[:, 0])
+    column = _inverse(runs[np.arange(n), run], uniform[:, 1])
+    sizes = np.array([np.count_nonzero(row) for row in inside])
+    return sizes, (run * COLUMNS + column).astype(np.int32)
+
+
+def _inverse(weights: NDArray[np.float32], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Inverse of the cumulative weights at `uniform` in [0, 1), one row each.
+
+    The comparison is strict, so an entry of weight zero is never returned.
+    """
+    cumulative = np.cumsum(weights, axis=1, dtype=np.float64)
+    target = uniform * cumulative[:, -1]
+    return np.asarray((cumulative <= target[:, None]).sum(axis=1))

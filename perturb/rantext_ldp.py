@@ -1,0 +1,163 @@
+"""rantext_ldp: RANTEXT's random adjacency with a proof.
+
+The R-th nearest word of x is released, R drawn from one law p over ranks that does not depend
+on the text. P(y | x) = p(rank_x(y)), so every ratio is at most max p / min p ≤ e^ε: ε-LDP for
+replacing a token. The draw uses integers only, so the proof covers what runs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal, localcontext
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perturb.embeddings import EmbeddingTable
+from perturb.errors import ParameterError
+from perturb.mechanism import Draw, Guarantee, Mechanism, Parameters, Words, register
+
+__all__ = ["RanTextLDP", "RanTextLDPParameters", "rank_weights"]
+
+UNIT = 1 << 32  # the integer weight B of a word in the flat tail
+MAX_EPSILON = 18.0  # beyond it the sum of the weights would leave 64 bits
+POWER_OFFSET = 3  # k0 and α of the shape `power`: best mean cosine at equal Bayes success
+POWER_EXPONENT = Decimal("1.3")
+RANDOM_SIZES = tuple(1 << i for i in range(10))  # 1, 2, 4, …, 512
+KNN_SIZE = 16
+DIGITS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class RanTextLDPParameters(Parameters):
+    """0 < ε ≤ 18 and the shape of the rank law (MECHANISMS, rantext_ldp)."""
+
+    shape: Literal["power", "random_k", "knn"] = "power"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.epsilon > MAX_EPSILON:
+            raise ParameterError(
+                f"epsilon must be <= {MAX_EPSILON:g} for rantext_ldp, got {self.epsilon:g}"
+            )
+        if self.shape not in ("power", "random_k", "knn"):
+            raise ParameterError("shape must be 'power', 'random_k' or 'knn'")
+
+
+def rank_weights(parameters: RanTextLDPParameters, size: int, m: int) -> list[int]:
+    """Integer weights w_1 … w_size of the nearest ranks; every rank beyond has weight B.
+
+    All lie in [B, ⌊e^ε·B⌋]: computed in 50 digits and rounded down, so the ratio of any two
+    is at most e^ε exactly.
+    """
+    with localcontext() as context:
+        context.prec = DIGITS
+        context.rounding = ROUND_FLOOR
+        top = Decimal(parameters.epsilon).exp().next_minus()  # strictly below e^ε
+        if parameters.shape == "power":
+            ratios = [
+                top * (Decimal(k - 1 + POWER_OFFSET) / POWER_OFFSET) ** -POWER_EXPONENT
+                for k in range(1, size + 1)
+            ]
+        elif parameters.shape == "knn":
+            ratios = [top if k <= KNN_SIZE else Decimal(1) for k in range(1, size + 1)]
+        else:
+            # Σ_K [k ≤ K ? e^ε : 1] / (K·e^ε + m − K), over the same sum for a far rank
+            lists = [k for k in RANDOM_SIZES if k <= size]
+            norms = [1 / (k * top + m - k) for k in lists]
+            far = sum(norms, Decimal(0))
+            ratios = [
+                sum(
+                    (n * (top if k <= c else 1) for c, n in zip(lists, norms, strict=True)),
+                    Decimal(0),
+                )
+                / far
+                for k in range(1, size + 1)
+            ]
+        ceiling = int((top * UNIT).to_integral_value(ROUND_FLOOR))
+        return [
+            min(ceiling, max(UNIT, int((UNIT * r).to_integral_value(ROUND_FLOOR)))) for r in ratios
+        ]
+
+
+@register
+class RanTextLDP(Mechanism):
+    """rantext_ldp over one table."""
+
+    name = "rantext_ldp"
+    summary = "random rank among the nearest words; ε-LDP per token, proved"
+    parameter_type = RanTextLDPParameters
+    parameters: RanTextLDPParameters
+
+    def __init__(self, table: EmbeddingTable, parameters: RanTextLDPParameters) -> None:
+        super().__init__(table, parameters)
+        weights = rank_weights(parameters, table.neighbours.shape[1], len(table))
+        self._weights = np.array(weights, dtype=np.uint64)
+        self._cumulative = np.cumsum(self._weights)
+        self._far = len(table) - len(weights)
+        self._total = sum(weights) + self._far * UNIT
+        if self._total >= 1 << 63:
+            raise ParameterError(f"epsilon {self.epsilon:g} is too large for {len(table)} words")
+
+    @property
+    def certificate(self) -> tuple[int, int]:
+        """(max w, min w) over all ranks: ln(max w / min w) is the proved ε, and is ≤ ε because
+        max w ≤ ⌊e^ε·B⌋ and min w ≥ B."""
+        return int(self._weights.max()), UNIT if self._far else int(self._weights.min())
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(
+            kind="ldp",
+            nominal=self.epsilon,
+            epsilon=self.epsilon,
+            statement=(
+                f"each released token is {self.epsilon:g}-LDP with respect to replacing that "
+                "token, given the public vocabulary, instruction and length; changing k tokens "
+                f"costs k·{self.epsilon:g}"
+            ),
+        )
+
+    def draw(self, words: Words, rng: np.random.Generator) -> Draw:
+        words = np.asarray(words)
+        ticket = rng.integers(0, self._total, size=len(words), dtype=np.uint64)
+        place = np.searchsorted(self._cumulative, ticket, side="right")
+        listed = len(self._cumulative)
+        near = place < listed
+        released = np.empty(len(words), dtype=np.int32)
+        released[near] = self.table.neighbours[words[near], place[near]]
+        beyond = (ticket[~near] - self._cumulative[-1]) // UNIT
+        released[~near] = _outside(self.table.neighbours[words[~near]], beyond)
+        if not len(words):
+            return Draw(released)
+        return Draw(released, {"tail_share": float(1 - near.mean())})
+
+    def channel(self, word: int) -> tuple[NDArray[np.float64], float]:
+        row = np.full(len(self.table), UNIT / self._total)
+        row[self.table.neighbours[word]] = self._weights / self._total
+        return row, 0.0
+
+    def keep_rate(self, words: Words) -> NDArray[np.float64]:
+        return np.full(len(words), self._keep)
+
+    @cached_property
+    def _keep(self) -> float:
+        return math.nextafter(int(self._weights[0]) / self._total, math.inf)
+
+
+def _outside(listed: NDArray[np.uint16], place: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """The `place`-th word, counted from 0, that a row does not list; rows of distinct words.
+
+    With a row sorted, s_i − i words below s_i are unlisted; the answer skips every listed
+    word at or below it.
+    """
+    answer = np.empty(len(listed), dtype=np.int32)
+    for start in range(0, len(listed), 4096):
+        rows = np.sort(listed[start : start + 4096], axis=1).astype(np.int32)
+        rows -= np.arange(rows.shape[1], dtype=np.int32)
+        wanted = place[start : start + 4096].astype(np.int32)
+        answer[start : start + 4096] = wanted + (rows <= wanted[:, None]).sum(axis=1)
+    return answer

@@ -1,0 +1,175 @@
+"""Build an embedding table from raw embeddings of every string of letters in cl100k_base.
+
+Distances are compared exactly: a product of two float16 numbers and the sums of them that
+occur here fit a float64 without rounding, so the same embeddings give the same neighbours
+on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perturb.embeddings import EmbeddingTable
+from perturb.errors import TableError
+from perturb.rng import seeded_generator
+from perturb.vocabulary import Vocabulary
+
+__all__ = ["build_table"]
+
+NEIGHBOURS = 512  # rantext_ldp is flat beyond this rank
+SPREAD_BINS = 64
+RADIUS_DRAWS = 1 << 21  # 2 M draws: a quantile's probability is known to ±0.04 points (1 s.d.)
+RADIUS_QUANTILES = 4096
+RADIUS_SEED = 20250101  # any fixed number: the table must not depend on who builds it
+BLOCK = 256
+# Pr[|C_r(happy)|/|V| ≤ 5 %] at each ε (InferDPT, Appendix B)
+CALIBRATION_WORD = "happy"
+CALIBRATION_SHARE = 0.05
+CALIBRATION_TARGETS = {2.0: 0.015, 6.0: 0.090, 10.0: 0.100, 14.0: 0.105}
+
+Progress = Callable[[str, int, int], None]
+
+
+def build_table(
+    vocabulary: Vocabulary,
+    embeddings: NDArray[np.floating],
+    *,
+    provenance: Mapping[str, str],
+    progress: Progress = lambda stage, done, total: None,
+) -> EmbeddingTable:
+    """Make the table for `vocabulary`.
+
+    Args:
+        vocabulary: V and the strings outside it.
+        embeddings: (len(words) + len(others), d), the rows of V first, any scale.
+        provenance: model, licence, created; written beside the table.
+        progress: called with (stage, done, total).
+
+    Raises:
+        TableError: wrong shape, a value that is not finite, a zero row, or rows all alike.
+    """
+    m = len(vocabulary)
+    expected = m + len(vocabulary.others)
+    if embeddings.ndim != 2 or len(embeddings) != expected:
+        raise TableError(f"embeddings must have {expected} rows, got shape {embeddings.shape}")
+    lengths = np.linalg.norm(embeddings.astype(np.float64), axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or (lengths == 0).any():
+        raise TableError("an embedding is zero or not finite")
+    unit = (embeddings / lengths).astype(np.float16)
+    vectors = unit[:m]
+    spans = np.ptp(vectors.astype(np.float64), axis=0)
+    if not spans.any():
+        raise TableError("all embeddings are alike: no distance can be told from another")
+    wide = vectors.astype(np.float64)
+    squares = np.einsum("ij,ij->i", wide, wide)
+    diameter = _diameter(wide, squares)
+    neighbours, spread = _neighbourhoods(wide, squares, diameter, progress)
+    radius = _radius_quantiles(spans, progress)
+    return EmbeddingTable(
+        vocabulary=vocabulary,
+        vectors=vectors,
+        neighbours=neighbours,
+        nearest=_nearest(wide, squares, unit[m:].astype(np.float64), progress),
+        spread=spread,
+        radius=radius,
+        diameter=diameter,
+        calibration=_calibrate(vocabulary, wide, radius),
+        provenance=dict(provenance),
+    )
+
+
+def _squared_distances(
+    rows: NDArray[np.float64], wide: NDArray[np.float64], squares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Exact ‖row − word‖², (len(rows), m)."""
+    own = np.einsum("ij,ij->i", rows, rows)
+    return np.asarray(own[:, None] + squares - 2.0 * (rows @ wide.T))
+
+
+def _diameter(wide: NDArray[np.float64], squares: NDArray[np.float64]) -> float:
+    """The largest distance, a little rounded up so that no word lies beyond it."""
+    largest = max(
+        float(_squared_distances(wide[start : start + BLOCK], wide, squares).max())
+        for start in range(0, len(wide), BLOCK)
+    )
+    return math.nextafter(math.sqrt(largest), math.inf) * (1 + 1e-6)
+
+
+def _neighbourhoods(
+    wide: NDArray[np.float64], squares: NDArray[np.float64], diameter: float, progress: Progress
+) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+    m = len(wide)
+    kept = min(NEIGHBOURS, m)
+    neighbours = np.empty((m, kept), dtype=np.uint16)
+    spread = np.empty((m, SPREAD_BINS), dtype=np.uint16)
+    for start in range(0, m, BLOCK):
+        stop = min(start + BLOCK, m)
+        square = _squared_distances(wide[start:stop], wide, squares)
+        own = np.arange(start, stop)
+        square[own - start, own] = -1.0  # x itself comes first, before words at distance 0
+        # A stable sort of ranks by distance breaks ties by rank.
+        neighbours[start:stop] = np.argsort(square, axis=1, kind="stable")[:, :kept]
+        square[own - start, own] = 0.0
+        bands = (np.sqrt(np.maximum(square, 0.0)) * (SPREAD_BINS / diameter)).astype(np.int64)
+        np.minimum(bands, SPREAD_BINS - 1, out=bands)
+        for row, band in zip(own, bands, strict=True):
+            spread[row] = np.bincount(band, minlength=SPREAD_BINS)
+        spread[own, 0] -= 1  # x itself is not one of the others
+        progress("neighbours", stop, m)
+    return neighbours, spread
+
+
+def _nearest(
+    wide: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    others: NDArray[np.float64],
+    progress: Progress,
+) -> NDArray[np.uint16]:
+    nearest = np.empty(len(others), dtype=np.uint16)
+    for start in range(0, len(others), BLOCK):
+        block = others[start : start + BLOCK]
+        nearest[start : start + BLOCK] = _squared_distances(block, wide, squares).argmin(axis=1)
+        progress("words outside V", start + len(block), len(others))
+    return nearest
+
+
+def _radius_quantiles(spans: NDArray[np.float64], progress: Progress) -> NDArray[np.float64]:
+    """Quantiles (i + ½)/q of S = sqrt(Σ_j (Δ_j E_j)²); |Laplace(0, Δ/z)| is (Δ/z)·E."""
+    rng = seeded_generator(RADIUS_SEED)
+    draws = np.empty(RADIUS_DRAWS, dtype=np.float64)
+    weights = (spans**2).astype(np.float32)
+    block = 1 << 14
+    for start in range(0, RADIUS_DRAWS, block):
+        noise = rng.standard_exponential((block, len(spans)), dtype=np.float32)
+        np.square(noise, out=noise)
+        draws[start : start + block] = np.sqrt(noise @ weights)
+        progress("radius", start + block, RADIUS_DRAWS)
+    levels = (np.arange(RADIUS_QUANTILES) + 0.5) / RADIUS_QUANTILES
+    return np.asarray(np.quantile(draws, levels))
+
+
+def _calibrate(
+    vocabulary: Vocabulary, wide: NDArray[np.float64], radius: NDArray[np.float64]
+) -> dict[str, float]:
+    """z at each target ε, such that Pr[|C_r(happy)| ≤ 5 % of V] is the published share.
+
+    |C_r| = #{y : d < r} ≤ k exactly when r ≤ d₍ₖ₎, the k-th smallest distance counted from
+    0; r = S/z, so z = Q_S(target) / d₍ₖ₎. A vocabulary too small to hold the word uses its
+    first word.
+    """
+    words = vocabulary.words
+    word = words.index(CALIBRATION_WORD) if CALIBRATION_WORD in words else 0
+    difference = wide - wide[word]
+    ordered = np.sort(np.sqrt(np.einsum("ij,ij->i", difference, difference)))
+    edge = ordered[max(1, math.floor(CALIBRATION_SHARE * len(words)))]
+    if edge == 0:
+        raise TableError("the calibration word shares its embedding with 5 % of V")
+    levels = (np.arange(len(radius)) + 0.5) / len(radius)
+    return {
+        f"{epsilon:g}": float(np.interp(target, levels, radius) / edge)
+        for epsilon, target in CALIBRATION_TARGETS.items()
+    }
