@@ -1,0 +1,56 @@
+"""Errors of the extraction layer.
+
+    ExtractionError
+    ├── TemplateError          a prompt template lacks a placeholder or has an unknown one
+    └── LocalModelError        the local model cannot answer
+        ├── LocalModelUnavailable   not reachable, not ready, or died while answering
+        ├── LocalModelTimeout       no answer in time
+        └── LocalModelRefused       it refused the request (its own 4xx)
+
+No message ever holds text a user sent, nor a raw body of the local server.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ExtractionError",
+    "LocalModelError",
+    "LocalModelRefused",
+    "LocalModelTimeout",
+    "LocalModelUnavailable",
+    "TemplateError",
+]
+
+
+class ExtractionError(Exception):
+    """Base of every error the extraction layer raises on purpose."""
+
+
+class TemplateError(ExtractionError, ValueError):
+    """A prompt template breaks its rule; the message names the template and the placeholder."""
+
+
+class LocalModelError(ExtractionError):
+    """The local model cannot answer."""
+
+
+class LocalModelUnavailable(LocalModelError):
+    """The local server is not reachable, not ready, or died while answering."""
+
+
+class LocalModelTimeout(LocalModelError):
+    """The local server did not answer in time."""
+
+
+class LocalModelRefused(LocalModelError):
+    """The local server refused the request.
+
+    Attributes:
+        status: its HTTP status.
+        too_long: whether it said that the prompt exceeds its context.
+    """
+
+    def __init__(self, message: str, *, status: int, too_long: bool = False) -> None:
+        super().__init__(message)
+        self.status = status
+        self.too_long = too_long

@@ -1,0 +1,207 @@
+"""Extraction: raw conversation + perturbed generation → the local model's prompt → the answer.
+
+Everything here is raw text and stays on this machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from extraction.backend import Backend, Delta
+from extraction.errors import LocalModelRefused
+from extraction.prompts import Prompts, fill
+
+__all__ = ["Extractor", "Job", "Tokenizer", "with_seed"]
+
+DEFAULT_CONTEXT = 4096
+MESSAGE_OVERHEAD = 12  # tokens a chat template spends on each message, generously
+MINIMUM_TOKENS = 64  # neither the prompt nor the answer is squeezed below this
+SHRINK = 0.6  # how much smaller the next try is when the server says the prompt is too long
+TRIES = 4
+GAP = "\n[…]\n"
+Task = Literal["chat", "continuation", "instruct"]
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """Counts and cuts text in some tokenizer's tokens; the local model's are estimated from
+    these by `ratio`, its tokens for each of them."""
+
+    encode: Callable[[str], list[int]]
+    decode: Callable[[list[int]], str]
+    ratio: float = 1.3
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the local model is to answer.
+
+    Attributes:
+        task: which prompt.
+        messages: the raw conversation in OpenAI's form; the last is the document.
+        generation: the remote's perturbed generation; None where the local model works alone.
+    """
+
+    task: Task
+    messages: tuple[dict[str, Any], ...]
+    generation: str | None
+
+
+class Extractor:
+    """Composes the local prompt, cuts it to the context, and runs the local model.
+
+    The rule for long input, in this order: the answer's reserve is `max_tokens` but at most half
+    of the context; the perturbed generation keeps its beginning, at most a third of the rest; the
+    oldest turns go first, whole, system turns last; what is left of the document keeps its end
+    for `continuation` and its beginning and end otherwise.
+
+    Args:
+        backend: the local model.
+        prompts: the templates.
+        tokenizer: for counting and cutting.
+        context: the local model's context in its own tokens; None asks the server.
+        default_max_tokens: for an answer whose request names no limit.
+        temperature: for a request that names none.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        prompts: Prompts,
+        tokenizer: Tokenizer,
+        *,
+        context: int | None = None,
+        default_max_tokens: int = 1024,
+        temperature: float = 0.5,
+    ) -> None:
+        self.backend = backend
+        self._prompts = prompts
+        self._tokenizer = tokenizer
+        self._context = context
+        self._default_max_tokens = default_max_tokens
+        self._temperature = temperature
+
+    async def complete(self, job: Job, options: dict[str, Any]) -> Delta:
+        """The whole answer. Raises `LocalModelError`."""
+        context = await self._context_tokens()
+        for attempt in range(TRIES):
+            messages, limits = self._compose(job, options, int(context * SHRINK**attempt))
+            try:
+                return await self.backend.complete(messages, limits)
+            except LocalModelRefused as exc:
+                if not exc.too_long or attempt == TRIES - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+    async def stream(self, job: Job, options: dict[str, Any]) -> AsyncIterator[Delta]:
+        """The answer in steps. Raises `LocalModelError`."""
+        context = await self._context_tokens()
+        for attempt in range(TRIES):
+            messages, limits = self._compose(job, options, int(context * SHRINK**attempt))
+            try:
+                async for step in self.backend.stream(messages, limits):
+                    yield step
+                return
+            except LocalModelRefused as exc:  # a refusal comes before the first step
+                if not exc.too_long or attempt == TRIES - 1:
+                    raise
+
+    async def _context_tokens(self) -> int:
+        if self._context is None:
+            self._context = await self.backend.context_tokens()
+        return self._context or DEFAULT_CONTEXT
+
+    def _compose(
+        self, job: Job, options: dict[str, Any], context: int
+    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Prompt and options that fit `context` tokens of the local model."""
+        asked = options.get("max_completion_tokens") or options.get("max_tokens")
+        answer = min(asked or self._default_max_tokens, max(context // 2, MINIMUM_TOKENS))
+        limits = {"temperature": self._temperature, **options}
+        limits.pop("max_completion_tokens", None)
+        limits["max_tokens"] = answer
+        budget = max(int((context - answer) / self._tokenizer.ratio), MINIMUM_TOKENS)
+        return self._messages(job, budget), limits
+
+    def _messages(self, job: Job, budget: int) -> list[dict[str, Any]]:
+        """The messages, within `budget` tokens of the estimating tokenizer."""
+        *history, last = job.messages
+        template = self._template(job)
+        generation = job.generation
+        budget -= self._count(fill(template, document="", generation="")) + MESSAGE_OVERHEAD
+        if generation is not None:
+            generation = self._head(generation, max(budget // 3, MINIMUM_TOKENS // 2))
+            budget -= self._count(generation)
+        history = self._fit(history, budget - min(self._count(_text(last)), budget // 2))
+        budget -= sum(self._cost(message) for message in history)
+        document = _text(last)
+        budget = max(budget, MINIMUM_TOKENS // 2)
+        cut = self._tail if job.task == "continuation" else self._ends
+        document = cut(document, budget)
+        if last["role"] != "user":
+            # A tool's result or an answer begun is no place for instructions: they follow.
+            note = [] if generation is None else [self._note(template, generation)]
+            return [*history, {**last, "content": document}, *note]
+        content = fill(template, document=document, generation=generation or "")
+        return [*history, {**last, "content": content}]
+
+    def _template(self, job: Job) -> str:
+        if job.generation is None:
+            alone = self._prompts.remote_continuation
+            return alone if job.task == "continuation" else "{document}"
+        if job.task == "continuation":
+            return self._prompts.local_continuation
+        return self._prompts.local_answer
+
+    @staticmethod
+    def _note(template: str, generation: str) -> dict[str, Any]:
+        return {
+            "role": "user",
+            "content": fill(template, document="", generation=generation).strip(),
+        }
+
+    def _fit(self, history: list[dict[str, Any]], budget: int) -> list[dict[str, Any]]:
+        """Drop the oldest turns until the rest fits: system turns only when nothing else is
+        left, and a tool's result never without the turn that called it."""
+        kept = list(history)
+        while kept and sum(self._cost(message) for message in kept) > budget:
+            turn = next((i for i, m in enumerate(kept) if m["role"] != "system"), 0)
+            del kept[turn]
+            while turn < len(kept) and kept[turn]["role"] in ("tool", "function"):
+                del kept[turn]
+        return kept
+
+    def _cost(self, message: dict[str, Any]) -> int:
+        calls = message.get("tool_calls") or message.get("function_call") or ""
+        return self._count(_text(message)) + self._count(str(calls or "")) + MESSAGE_OVERHEAD
+
+    def _count(self, text: str) -> int:
+        return len(self._tokenizer.encode(text))
+
+    def _head(self, text: str, size: int) -> str:
+        tokens = self._tokenizer.encode(text)
+        return text if len(tokens) <= size else self._tokenizer.decode(tokens[:size])
+
+    def _tail(self, text: str, size: int) -> str:
+        tokens = self._tokenizer.encode(text)
+        return text if len(tokens) <= size else self._tokenizer.decode(tokens[-size:])
+
+    def _ends(self, text: str, size: int) -> str:
+        tokens = self._tokenizer.encode(text)
+        if len(tokens) <= size:
+            return text
+        half = max((size - self._count(GAP)) // 2, 1)
+        decode = self._tokenizer.decode
+        return decode(tokens[:half]) + GAP + decode(tokens[-half:])
+
+
+def with_seed(options: dict[str, Any], index: int) -> dict[str, Any]:
+    """Options for the choice `index`: with a seed, every choice has its own."""
+    seed = options.get("seed")
+    return options if seed is None else {**options, "seed": seed + index}
+
+
+def _text(message: dict[str, Any]) -> str:
+    return message.get("content") or ""

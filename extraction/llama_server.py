@@ -1,0 +1,112 @@
+"""A llama.cpp server over one GGUF file, as a child process: the `embedded` local engine.
+
+    python -m extraction.llama_server --model extraction/bundled/model.gguf --port 8101
+
+It speaks OpenAI's HTTP API on loopback, writes nothing about requests, and ends with its
+parent, so that a killed proxy leaves no model behind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["main", "server_parameters"]
+
+PARENT_POLL_SECONDS = 1.0
+PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+
+# llama.cpp's verbosity 3 logs timings of every request, 4 and above tasks and prompts.
+ERRORS_ONLY = 1
+
+# A small model repeats itself. The penalty makes a word used lately less likely; DRY makes it
+# unlikely that a sequence of `dry_allowed_length` tokens or more is continued as before.
+PENALTY_REPEAT = 1.1
+PENALTY_WINDOW = 128
+DRY_MULTIPLIER = 0.8
+DRY_ALLOWED_LENGTH = 4
+
+
+def server_parameters(
+    model: Path, *, host: str, port: int, context: int, parallel: int, alias: str
+) -> Any:
+    """llama.cpp's parameters; the client sets the sampling, but for the defaults here.
+
+    Raises:
+        SystemExit: xllamacpp is not installed, or the model file is not there.
+    """
+    try:
+        import xllamacpp
+    except ImportError:
+        sys.exit("the embedded engine needs xllamacpp: pip install 'inferdpt[embedded]'")
+    if not model.is_file():
+        sys.exit(f"no model file at {model}")
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(model)
+    parameters.model_alias = {alias}
+    parameters.hostnames = [host]
+    parameters.port = port
+    # Slots share the context out evenly: each is to have all of it.
+    parameters.n_ctx = context * parallel
+    parameters.n_parallel = parallel
+    parameters.kv_unified = False
+    parameters.n_gpu_layers = 0
+    parameters.warmup = False
+    parameters.verbosity = ERRORS_ONLY
+    # What shows other requests' state or serves pages has no place in front of raw text.
+    parameters.endpoint_slots = False
+    parameters.endpoint_props = False
+    parameters.ui = False
+    parameters.cache_ram_mib = 0
+    parameters.sampling.penalty_repeat = PENALTY_REPEAT
+    parameters.sampling.penalty_last_n = PENALTY_WINDOW
+    parameters.sampling.dry_multiplier = DRY_MULTIPLIER
+    parameters.sampling.dry_allowed_length = DRY_ALLOWED_LENGTH
+    parameters.sampling.dry_penalty_last_n = PENALTY_WINDOW
+    return parameters
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve until SIGTERM, SIGINT, or the parent's end."""
+    parser = argparse.ArgumentParser(prog="extraction.llama_server", description=__doc__)
+    parser.add_argument("--model", type=Path, required=True, help="a GGUF file")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--context", type=int, default=1024, help="tokens each slot holds")
+    parser.add_argument("--parallel", type=int, default=2, help="requests answered at once")
+    parser.add_argument("--alias", default="inferdpt-bundled", help="the model's name")
+    options = parser.parse_args(arguments)
+
+    parent = os.getppid()
+    _end_with_parent()
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    parameters = server_parameters(**vars(options))
+
+    import xllamacpp
+
+    server = xllamacpp.Server(parameters)
+    print(f"listening on {server.listening_address}", flush=True)
+    while not stop.wait(PARENT_POLL_SECONDS) and os.getppid() == parent:
+        pass
+    # The server's threads may be in the middle of an answer: nothing is left to save, so the
+    # process goes without waiting for them.
+    os._exit(0)
+
+
+def _end_with_parent() -> None:
+    """Ask Linux for SIGTERM when the parent dies; elsewhere the loop in `main` notices."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main()

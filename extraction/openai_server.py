@@ -1,0 +1,204 @@
+"""The backend: any OpenAI-compatible local server (vLLM, FastChat, Ollama, llama.cpp)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from typing import Any, NoReturn
+
+import openai
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+from extraction.backend import Delta, Usage
+from extraction.errors import (
+    LocalModelRefused,
+    LocalModelTimeout,
+    LocalModelUnavailable,
+)
+
+__all__ = ["OpenAIServer"]
+
+# Fields the SDK's own method declares; the rest (vLLM's extensions) travels in `extra_body`.
+_SDK_FIELDS = {
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "max_completion_tokens",
+    "reasoning_effort",
+    "seed",
+    "stop",
+    "presence_penalty",
+    "frequency_penalty",
+    "logit_bias",
+    "logprobs",
+    "top_logprobs",
+    "response_format",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "functions",
+    "function_call",
+}
+_MESSAGE_FIELDS = ("content", "refusal", "tool_calls", "function_call")
+_TOO_LONG = ("context length", "context size", "context_length", "exceed_context", "too long")
+
+
+class OpenAIServer:
+    """A local server.
+
+    Args:
+        base_url: ends in `/v1`.
+        model: the name to ask for; None takes the first one the server lists.
+        api_key: None where the server wants none.
+        timeout: seconds for a whole answer, and between two steps of a stream.
+        concurrency: connections kept at most.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        model: str | None = None,
+        api_key: str | None = None,
+        timeout: float = 300.0,
+        concurrency: int = 64,
+    ) -> None:
+        # Raw text goes here. The environment's HTTP proxies must not see it, a redirect must
+        # not move it, and the SDK's debug logging must not print it.
+        logging.getLogger("openai").setLevel(logging.WARNING)
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        self._client = AsyncOpenAI(
+            base_url=base_url,
+            api_key=api_key or "none",
+            organization="",
+            project="",
+            max_retries=0,
+            timeout=timeout,
+            http_client=DefaultAsyncHttpxClient(trust_env=False, follow_redirects=False),
+        )
+        self.base_url = base_url
+        self._model = model
+
+    async def complete(self, messages: list[dict[str, Any]], options: dict[str, Any]) -> Delta:
+        try:
+            answer: Any = await self._client.chat.completions.create(
+                **await self._body(messages, options)
+            )
+            choice = answer.choices[0]
+            return Delta(
+                message=_fields(choice.message),
+                logprobs=_dump(choice.logprobs),
+                finish_reason=choice.finish_reason or "stop",
+                usage=_usage(answer),
+            )
+        except openai.OpenAIError as exc:
+            _raise(exc)
+        except (AttributeError, IndexError, TypeError, ValueError) as exc:
+            raise LocalModelUnavailable(
+                "the local server's answer is not a chat completion"
+            ) from exc
+
+    async def stream(
+        self, messages: list[dict[str, Any]], options: dict[str, Any]
+    ) -> AsyncIterator[Delta]:
+        finished: str | None = None
+        usage: Usage | None = None
+        try:
+            body = await self._body(messages, options)
+            steps: Any = await self._client.chat.completions.create(
+                **body, stream=True, stream_options={"include_usage": True}
+            )
+            async with steps:
+                async for step in steps:
+                    usage = _usage(step) or usage
+                    if getattr(step, "error_code", None) is not None:  # FastChat's error frame
+                        raise LocalModelUnavailable("the local server failed while answering")
+                    for choice in (step.choices or ())[:1]:
+                        finished = choice.finish_reason or finished
+                        message = _fields(choice.delta)
+                        logprobs = _dump(choice.logprobs)
+                        if message or logprobs:
+                            yield Delta(message=message, logprobs=logprobs)
+        except openai.OpenAIError as exc:
+            _raise(exc)
+        except (AttributeError, TypeError, ValueError) as exc:
+            raise LocalModelUnavailable("the local server's stream is not OpenAI's form") from exc
+        if finished is None:  # a server that dies may close its stream as if it were done
+            raise LocalModelUnavailable("the local server stopped in the middle of an answer")
+        yield Delta(finish_reason=finished, usage=usage)
+
+    async def context_tokens(self) -> int | None:
+        try:
+            listed = await self._client.models.list(timeout=5.0)
+        except openai.OpenAIError:
+            return None
+        for model in listed.data or ():
+            if self._model in (None, model.id):
+                extra = model.model_extra or {}
+                meta = extra.get("meta")
+                found = extra.get("max_model_len") or (
+                    meta.get("n_ctx") if isinstance(meta, dict) else None
+                )
+                return found if isinstance(found, int) and found > 0 else None
+        return None
+
+    async def ready(self) -> bool:
+        try:
+            await self._client.models.list(timeout=5.0)
+        except openai.OpenAIError:
+            return False
+        return True
+
+    async def aclose(self) -> None:
+        await self._client.close()
+
+    async def _body(
+        self, messages: list[dict[str, Any]], options: dict[str, Any]
+    ) -> dict[str, Any]:
+        known = {name: value for name, value in options.items() if name in _SDK_FIELDS}
+        extra = {name: value for name, value in options.items() if name not in _SDK_FIELDS}
+        return {
+            "model": await self._model_name(),
+            "messages": messages,
+            "extra_body": extra or None,
+            **known,
+        }
+
+    async def _model_name(self) -> str:
+        """The configured name, else the first one the server lists, asked for once."""
+        if self._model is None:
+            listed = await self._client.models.list(timeout=5.0)
+            if not listed.data:
+                raise LocalModelUnavailable("the local server lists no model")
+            self._model = listed.data[0].id
+        return self._model
+
+
+def _raise(exc: openai.OpenAIError) -> NoReturn:
+    """Map the SDK's errors, most specific first; no message of the server is repeated."""
+    if isinstance(exc, openai.APITimeoutError):
+        raise LocalModelTimeout("the local server did not answer in time") from exc
+    if isinstance(exc, openai.APIStatusError) and 400 <= exc.status_code < 500:
+        told = str(exc.body or exc.message).casefold()
+        raise LocalModelRefused(
+            f"the local server refused the request with HTTP {exc.status_code}",
+            status=exc.status_code,
+            too_long=any(sign in told for sign in _TOO_LONG),
+        ) from exc
+    raise LocalModelUnavailable(f"the local server failed ({type(exc).__name__})") from exc
+
+
+def _fields(message: Any) -> dict[str, Any]:
+    dumped = message.model_dump(include=set(_MESSAGE_FIELDS), exclude_unset=True)
+    return {name: value for name, value in dumped.items() if value not in (None, [], "")}
+
+
+def _dump(value: Any) -> dict[str, Any] | None:
+    return None if value is None else value.model_dump()
+
+
+def _usage(answer: Any) -> Usage | None:
+    usage = getattr(answer, "usage", None)
+    if usage is None:
+        return None
+    return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0)

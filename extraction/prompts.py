@@ -1,0 +1,67 @@
+"""The prompts of the pipeline, in the project's own words, and the rules for replacing them.
+
+`continuation` follows the shape of InferDPT's Appendix A: three labelled blocks, the raw
+prefix, the perturbed generation and the text to write. `chat` and `instruct` are this
+project's. `{document}`, `{generation}` and `{instruction}` are the only placeholders.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+
+from extraction.errors import TemplateError
+
+__all__ = ["Prompts", "fill"]
+
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """Every template; each field's default is the shipped text.
+
+    The `remote_*` templates are public: with the perturbed text put in, they leave. The
+    `local_*` templates are filled with raw text and reach only the local model.
+    """
+
+    remote_continuation: str = (
+        "Extend the given prefix text. Output only the continuation, without repeating the "
+        "prefix.\n\nPrefix Text:\n{document}"
+    )
+    remote_instruct: str = "{instruction}\n\n{document}"
+    local_continuation: str = (
+        "Write the continuation of the Prefix Text. The Perturbed Generation below was written "
+        "for a scrambled copy of the prefix and is your main writing material: take from it "
+        "what is coherent and consistent with the prefix, weave it in, drop the rest, and stay "
+        "aligned with the prefix. Output only the Extended Text.\n\n"
+        "Prefix Text:\n{document}\n\n"
+        "Perturbed Generation:\n{generation}\n\n"
+        "Extended Text:\n"
+    )
+    local_answer: str = (
+        "{document}\n\n"
+        "---\n"
+        "Another model has answered a scrambled version of this conversation, in which words "
+        "were replaced at random. Its answer stands between the lines below. Use what fits the "
+        "real conversation, correct or drop what does not, and write the final answer to the "
+        "message above. Do not mention the scrambled version.\n"
+        "<<<\n{generation}\n>>>"
+    )
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            template = getattr(self, field.name)
+            needed = set(PLACEHOLDER.findall(field.default))  # type: ignore[arg-type]
+            if not isinstance(template, str):
+                raise TemplateError(f"template {field.name} must be a string")
+            found = set(PLACEHOLDER.findall(template))
+            for name in sorted(needed - found):
+                raise TemplateError(f"template {field.name} must hold the placeholder {{{name}}}")
+            for name in sorted(found - needed):
+                raise TemplateError(f"template {field.name} has an unknown placeholder {{{name}}}")
+
+
+def fill(template: str, **values: str) -> str:
+    """Put values into a template in one pass: braces inside a value are plain text."""
+    return PLACEHOLDER.sub(lambda match: values[match.group(1)], template)

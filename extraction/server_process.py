@@ -1,0 +1,165 @@
+"""A local model server as a child process: started, watched, restarted when it dies, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from extraction.errors import LocalModelUnavailable
+
+__all__ = ["ServerProcess"]
+
+logger = logging.getLogger("inferdpt.local")
+TAIL_LINES = 30
+RESTART_DELAYS = (0.2, 1.0, 5.0, 15.0, 60.0)
+STOP_SECONDS = 10.0
+
+
+class ServerProcess:
+    """Runs a command that serves HTTP.
+
+    What the child prints before it is ready is kept (its last lines explain a failed start);
+    what it prints afterwards may hold raw text and is thrown away.
+
+    Args:
+        command: program and arguments.
+        ready: asked repeatedly until it says yes.
+        ready_seconds: how long a start may take.
+        env: variables laid over this process's environment.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        ready: Callable[[], Awaitable[bool]],
+        ready_seconds: float,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self.command = tuple(command)
+        self._ready = ready
+        self._ready_seconds = ready_seconds
+        self._env = {**os.environ, **(env or {})}
+        self._process: asyncio.subprocess.Process | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._starting = False
+        self._tail: deque[str] = deque(maxlen=TAIL_LINES)
+        self.restarts = 0
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id, while there is one."""
+        return self._process.pid if self._process else None
+
+    async def start(self) -> None:
+        """Start the child and wait until it is ready.
+
+        Raises:
+            LocalModelUnavailable: it cannot be started, exits, or is not ready in time; the
+                message holds the command and the last lines it printed.
+        """
+        await self._spawn()
+        try:
+            await self._wait_ready()
+        except BaseException:
+            await self.stop()
+            raise
+        self._keeper = asyncio.create_task(self._keep())
+
+    async def stop(self) -> None:
+        """Stop the child: SIGTERM, then SIGKILL to its whole process group."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._keeper
+            self._keeper = None
+        process = self._process
+        if process is not None:
+            for sign in (signal.SIGTERM, signal.SIGKILL):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, sign)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(process.wait(), STOP_SECONDS)
+                    break
+            self._process = None
+        if self._reader is not None:
+            self._reader.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._reader
+            self._reader = None
+
+    async def _spawn(self) -> None:
+        self._tail.clear()
+        self._starting = True
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self.command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                env=self._env,
+                start_new_session=True,  # its own group: vLLM's workers die with it
+            )
+        except OSError as exc:
+            raise LocalModelUnavailable(
+                f"cannot run `{self.command[0]}` ({exc.strerror}); is it installed?"
+            ) from exc
+        self._reader = asyncio.create_task(self._read(self._process))
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        """Keep the pipe empty; remember what comes while the child is starting."""
+        assert process.stdout is not None
+        while chunk := await process.stdout.read(65536):
+            if self._starting:
+                self._tail.extend(chunk.decode("utf-8", "replace").splitlines())
+
+    async def _wait_ready(self) -> None:
+        process = self._process
+        assert process is not None
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._ready_seconds
+        pause = 0.02
+        while process.returncode is None and loop.time() < deadline:
+            if await self._ready() and process.returncode is None:
+                self._starting = False
+                self._tail.clear()
+                return
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, 1.0)
+        await asyncio.sleep(0.05)  # let the reader catch the child's last words
+        why = (
+            f"exited with status {process.returncode}"
+            if process.returncode is not None
+            else f"was not ready within {self._ready_seconds:g} s"
+        )
+        printed = "\n".join(self._tail)
+        raise LocalModelUnavailable(f"`{' '.join(self.command)}` {why}. It printed:\n{printed}")
+
+    async def _keep(self) -> None:
+        """Restart the child whenever it exits, with growing delays."""
+        while True:
+            assert self._process is not None
+            status = await self._process.wait()
+            delay = RESTART_DELAYS[min(self.restarts, len(RESTART_DELAYS) - 1)]
+            self.restarts += 1
+            logger.warning("local server exited with status %s; restart in %g s", status, delay)
+            await asyncio.sleep(delay)
+            self._kill()  # workers that outlived their parent
+            try:
+                await self._spawn()
+                await self._wait_ready()
+                logger.warning("local server is ready again")
+            except LocalModelUnavailable:
+                logger.error("local server did not come back; trying again")
+                self._kill()
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
