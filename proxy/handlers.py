@@ -1,0 +1,178 @@
+"""The endpoints. Thin: parse, plan, run, render."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from aiohttp import web
+
+from perturb import PerturbError
+from perturb.vocabulary import Vocabulary
+from proxy.errors import ApiError, bad_request, local_unavailable, model_not_found, too_large
+from proxy.json_input import parse_object
+from proxy.keys import CONFIG, EXTRACTOR, METRICS, PIPELINE, PLAN, POLICY, STARTED, TABLE, TENANT
+from proxy.pipeline import Pipeline, Plan
+from proxy.protocol import ChatRequest, CompletionRequest, Options, PerturbRequest, validate
+from proxy.receipt import epsilon_header
+from proxy.render import ChatRenderer, CompletionRenderer, Renderer
+from proxy.sse import SSE_HEADERS, stream_answer
+
+__all__ = ["routes"]
+
+routes = web.RouteTableDef()
+READY_SECONDS = 5.0
+
+
+@routes.post("/v1/chat/completions")
+async def chat_completions(request: web.Request) -> web.StreamResponse:
+    """Chat completions, streamed or whole."""
+    body = validate(ChatRequest, await _json(request))
+    limit = request.app[CONFIG].limits.messages
+    if len(body.messages) > limit:
+        raise too_large(f"A conversation may have at most {limit} messages.", param="messages")
+    plan = await request.app[PIPELINE].plan_chat(body, request[TENANT])
+    return await _answer(request, plan, ChatRenderer(plan))
+
+
+@routes.post("/v1/completions")
+async def completions(request: web.Request) -> web.StreamResponse:
+    """Text completions, streamed or whole; prompts as strings or token ids."""
+    body = validate(CompletionRequest, await _json(request))
+    if body.best_of not in (None, body.choices):
+        raise bad_request(
+            "'best_of' is served only where it equals n.",
+            param="best_of",
+            code="unsupported_parameter",
+        )
+    if body.echo and body.logprobs is not None:
+        raise bad_request(
+            "'echo' with 'logprobs' is not served: the prompt's own log probabilities are not "
+            "known.",
+            param="echo",
+            code="unsupported_parameter",
+        )
+    prompts = _prompts(body, request.app[TABLE].vocabulary, request.app[CONFIG].limits.prompts)
+    plan = await request.app[PIPELINE].plan_completion(body, prompts, request[TENANT])
+    return await _answer(request, plan, CompletionRenderer(plan, prompts))
+
+
+@routes.post("/v1/privacy/perturb")
+async def perturb(request: web.Request) -> web.Response:
+    """What would leave for a text; nothing leaves."""
+    body = validate(PerturbRequest, await _json(request))
+    wish = Options(mechanism=body.mechanism, epsilon=body.epsilon)
+    perturber = request.app[POLICY].perturber(wish)
+    done = await request.app[PIPELINE].preview(body.text, perturber, request[TENANT])
+    return web.json_response(
+        {"object": "privacy.perturbation", "text": done.text, "receipt": done.receipt.to_dict()}
+    )
+
+
+@routes.get("/v1/models")
+async def models(request: web.Request) -> web.Response:
+    """The models clients may ask for."""
+    data = [_model(request, name) for name in request.app[POLICY].models]
+    return web.json_response({"object": "list", "data": data})
+
+
+@routes.get("/v1/models/{id:.+}")
+async def model(request: web.Request) -> web.Response:
+    """One model."""
+    name = request.match_info["id"]
+    if name not in request.app[POLICY].models:
+        raise model_not_found()
+    return web.json_response(_model(request, name))
+
+
+@routes.get("/health")
+async def health(_: web.Request) -> web.Response:
+    """The process is up."""
+    return web.json_response({"status": "ok"})
+
+
+@routes.get("/ready")
+async def ready(request: web.Request) -> web.Response:
+    """The table is loaded and the local model answers."""
+    try:
+        async with asyncio.timeout(READY_SECONDS):
+            answers = await request.app[EXTRACTOR].backend.ready()
+    except TimeoutError:
+        answers = False
+    if not answers:
+        raise local_unavailable()
+    return web.json_response({"status": "ready"})
+
+
+@routes.get("/metrics")
+async def metrics(request: web.Request) -> web.Response:
+    """Prometheus exposition."""
+    return web.Response(
+        body=request.app[METRICS].render(),
+        headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"},
+    )
+
+
+async def _json(request: web.Request) -> dict[str, Any]:
+    """The body, within the limits. Raises `ApiError`."""
+    limits = request.app[CONFIG].limits
+    try:
+        data = await request.read()
+    except web.HTTPRequestEntityTooLarge:
+        raise too_large(f"The body may have at most {limits.body_bytes} bytes.") from None
+    return parse_object(data, max_depth=limits.json_depth)
+
+
+async def _answer(request: web.Request, plan: Plan, renderer: Renderer) -> web.StreamResponse:
+    request[PLAN] = plan
+    pipeline: Pipeline = request.app[PIPELINE]
+    headers = {
+        "x-inferdpt-mechanism": plan.perturber.mechanism.name,
+        "x-inferdpt-epsilon": epsilon_header(plan.perturber.mechanism),
+        "x-inferdpt-tokens": str(plan.released),
+    }
+    if not plan.request.stream:
+        answers = await pipeline.complete(plan)
+        return web.json_response(renderer.body(answers), headers=headers)
+    response = web.StreamResponse(headers={**headers, **SSE_HEADERS})
+    failed = await stream_answer(
+        request,
+        response,
+        pipeline,
+        plan,
+        renderer,
+        ping_seconds=request.app[CONFIG].server.ping_seconds,
+    )
+    request["error"] = failed.code if failed else None
+    return response
+
+
+def _prompts(body: CompletionRequest, vocabulary: Vocabulary, limit: int) -> list[str]:
+    """The prompts as strings; token ids are cl100k_base's."""
+    given = body.prompt
+    if isinstance(given, str):
+        return [given]
+    if not given:
+        raise bad_request("'prompt' must not be an empty list.", param="prompt")
+    lists = [given] if isinstance(given[0], int) else given
+    if len(lists) > limit:
+        raise too_large(f"A request may have at most {limit} prompts.", param="prompt")
+    return [p if isinstance(p, str) else _decode(p, vocabulary) for p in lists]
+
+
+def _decode(tokens: list[int], vocabulary: Vocabulary) -> str:
+    try:
+        return vocabulary.decode(tokens)
+    except PerturbError as exc:
+        raise bad_request(f"'prompt': {exc}.", param="prompt", code="invalid_value") from None
+
+
+def _model(request: web.Request, name: str) -> dict[str, Any]:
+    created = int(time.time() - (time.monotonic() - request.app[STARTED]))
+    return {"id": name, "object": "model", "created": created, "owned_by": "inferdpt"}
+
+
+def error_response(error: ApiError) -> web.Response:
+    """The one place where an HTTP error is built."""
+    return web.json_response(error.body(), status=error.status, headers=error.response_headers())

@@ -1,0 +1,38 @@
+"""Logging: one JSON object a line on standard error, and nothing but the project's own words."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+
+__all__ = ["configure_logging"]
+
+# Libraries that could quote a request: bodies at debug level, raw bytes of malformed HTTP.
+_QUIET = ("aiohttp", "openai", "httpx2", "httpcore2", "asyncio")
+
+
+class JsonFormatter(logging.Formatter):
+    """`fields` of a record, if it has any, stand beside time, level and message."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        return json.dumps(line, ensure_ascii=False)
+
+
+def configure_logging() -> None:
+    """Send the project's own log to standard error and silence the libraries."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter())
+    project = logging.getLogger("inferdpt")
+    project.handlers = [handler]
+    project.setLevel(logging.INFO)
+    project.propagate = False
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(logging.CRITICAL)

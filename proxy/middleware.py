@@ -1,0 +1,146 @@
+"""Around every request: its id, its tenant, its errors, its one line in the log."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+import traceback
+from typing import Any
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from proxy.auth import tenant_of
+from proxy.errors import ApiError, not_found
+from proxy.handlers import error_response
+from proxy.keys import CONFIG, METRICS, PLAN, REQUEST_ID, TENANT
+
+__all__ = ["observe", "stamp"]
+
+logger = logging.getLogger("inferdpt.request")
+OPEN_PATHS = ("/health", "/ready")
+CLIENT_CLOSED = 499  # for the log and the metrics: nobody is left to read it
+
+
+@web.middleware
+async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """The outermost middleware."""
+    start = time.perf_counter()
+    request[REQUEST_ID] = "req_" + secrets.token_hex(12)
+    metrics = request.app[METRICS]
+    status = CLIENT_CLOSED
+    metrics.busy += 1
+    try:
+        response = await _respond(request, handler)
+        status = response.status
+        return response
+    except asyncio.CancelledError:
+        request["error"] = "client_disconnected"
+        raise
+    finally:
+        metrics.busy -= 1
+        metrics.requests.labels(_path(request), str(status)).inc()
+        _log(request, status, time.perf_counter() - start)
+
+
+async def stamp(request: web.Request, response: web.StreamResponse) -> None:
+    """Headers of every answer, streams included; runs when an answer is about to go out."""
+    if REQUEST_ID in request:
+        response.headers["x-request-id"] = request[REQUEST_ID]
+    _cors(request, response)
+
+
+async def _respond(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """The handler's answer, or its error as an answer."""
+    try:
+        if request.method == "OPTIONS" and "Origin" in request.headers:
+            return web.Response(status=204)
+        if request.path not in OPEN_PATHS:
+            keys = request.app[CONFIG].server.keys
+            request[TENANT] = tenant_of(request.headers.get("Authorization"), keys)
+        limit = request.app[CONFIG].limits.concurrent_requests
+        if request.method == "POST" and request.app[METRICS].busy > limit:
+            raise _busy()
+        return await handler(request)
+    except ApiError as exc:
+        return _failed(request, exc)
+    except web.HTTPException as exc:
+        if exc.status == 405:
+            error = ApiError(
+                405, "This path does not take this method.", code="method_not_allowed"
+            )
+            error.headers["Allow"] = exc.headers.get("Allow", "")
+            return _failed(request, error)
+        return _failed(request, not_found())
+    except Exception as exc:
+        # Where, not what: an exception's text could quote the request.
+        frames = traceback.format_tb(exc.__traceback__)
+        logger.error("internal error %s at\n%s", type(exc).__name__, "".join(frames))
+        return _failed(
+            request, ApiError(500, "Internal error.", type="server_error", code="internal_error")
+        )
+
+
+def _failed(request: web.Request, error: ApiError) -> web.Response:
+    request["error"] = error.code
+    return error_response(error)
+
+
+def _busy() -> ApiError:
+    return ApiError(
+        429,
+        "The proxy is serving as many requests as it may; try again.",
+        type="rate_limit_error",
+        code="rate_limit_exceeded",
+        retry=True,
+        headers={"retry-after": "1"},
+    )
+
+
+def _cors(request: web.Request, response: web.StreamResponse) -> None:
+    origins = request.app[CONFIG].server.cors_origins
+    origin = request.headers.get("Origin")
+    if origin is None or not ({origin, "*"} & set(origins)):
+        return
+    response.headers["Access-Control-Allow-Origin"] = origin
+    response.headers["Vary"] = "Origin"
+    response.headers["Access-Control-Expose-Headers"] = "x-request-id, x-inferdpt-epsilon"
+    if request.method == "OPTIONS":
+        response.headers["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
+        response.headers["Access-Control-Allow-Headers"] = "authorization, content-type"
+        response.headers["Access-Control-Max-Age"] = "600"
+
+
+def _path(request: web.Request) -> str:
+    """The route's own path: what a client wrote into the URL is neither logged nor counted."""
+    resource = request.match_info.route.resource
+    return resource.canonical if resource is not None else "unknown"
+
+
+def _log(request: web.Request, status: int, seconds: float) -> None:
+    line: dict[str, Any] = {
+        "request_id": request[REQUEST_ID],
+        "method": request.method if request.method in ("GET", "POST") else "other",
+        "path": _path(request),
+        "status": status,
+        "ms": round(seconds * 1000, 1),
+        "bytes_in": request.content_length or 0,
+        "tenant": request.get(TENANT),
+        "error": request.get("error"),
+    }
+    plan = request.get(PLAN)
+    if plan is not None:
+        guarantee = plan.perturber.mechanism.guarantee
+        line |= {
+            "mechanism": plan.perturber.mechanism.name,
+            "epsilon_nominal": guarantee.nominal,
+            "guarantee": guarantee.kind,
+            "released": plan.released,
+            "stream": bool(plan.request.stream),
+            "choices": plan.request.choices * len(plan.exchanges),
+            "remote": [exchange.outcome for exchange in plan.exchanges],
+            "stage_ms": {k: round(v * 1000, 1) for k, v in plan.timings.items()},
+        }
+    logger.info("request", extra={"fields": {k: v for k, v in line.items() if v is not None}})

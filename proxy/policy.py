@@ -1,0 +1,71 @@
+"""What a client may ask for, decided once: the remote model's name and the perturber."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from perturb import EmbeddingTable, ParameterError, Perturber, get_mechanism
+from proxy.config import Config
+from proxy.errors import bad_request, model_not_found, not_permitted
+from proxy.protocol import Options
+
+__all__ = ["Policy"]
+
+PERTURBERS = 64  # prepared mechanisms kept: clients may name any ε within the limits
+
+
+class Policy:
+    """The operator's configuration applied to one client's wishes."""
+
+    def __init__(self, config: Config, table: EmbeddingTable) -> None:
+        self._config = config
+        self._table = table
+        self._perturbers: OrderedDict[tuple[str, float], Perturber] = OrderedDict()
+        self.perturber(Options())  # a wrong table or parameter shows at start
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names clients may use."""
+        return tuple(self._config.remote.models)
+
+    def remote_model(self, alias: str) -> str:
+        """The remote's name for a model. Raises 404 for a name that is not on the list."""
+        try:
+            return self._config.remote.models[alias]
+        except KeyError:
+            raise model_not_found() from None
+
+    def perturber(self, options: Options) -> Perturber:
+        """The perturber a client asked for, or the operator's.
+
+        Raises:
+            ApiError: 400 for an unknown mechanism or a bad ε, 403 for one beyond the limits.
+        """
+        privacy, limits = self._config.privacy, self._config.limits
+        name = options.mechanism or privacy.mechanism
+        epsilon = options.epsilon if options.epsilon is not None else privacy.epsilon
+        allowed = limits.mechanisms
+        if options.mechanism and allowed is not None and name not in (privacy.mechanism, *allowed):
+            raise not_permitted(
+                "The operator does not allow this mechanism.", param="inferdpt.mechanism"
+            )
+        if limits.epsilon_max is not None and epsilon > limits.epsilon_max:
+            raise not_permitted(
+                f"epsilon must be <= {limits.epsilon_max:g}, got {epsilon:g}.",
+                param="inferdpt.epsilon",
+            )
+        key = (name, float(epsilon))
+        found = self._perturbers.pop(key, None)
+        if found is None:
+            parameters = privacy.parameters if name == privacy.mechanism else {}
+            try:
+                mechanism = get_mechanism(name, self._table, epsilon=epsilon, **parameters)
+            except ParameterError as exc:
+                raise bad_request(str(exc), param="inferdpt", code="invalid_value") from None
+            found = Perturber(
+                mechanism, privacy.document_options, max_tokens=limits.document_tokens
+            )
+        self._perturbers[key] = found
+        if len(self._perturbers) > PERTURBERS:
+            self._perturbers.popitem(last=False)
+        return found

@@ -1,0 +1,75 @@
+"""The privacy receipt: what was done to a request's private texts, in counts and sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from perturb import Mechanism, Perturbation, TokenClass
+
+__all__ = ["RemoteOutcome", "epsilon_header", "receipt"]
+
+RemoteOutcome = Literal["answered", "empty", "failed", "skipped"]
+_REMOTE = {
+    "answered": "the remote answered the perturbed text",
+    "empty": "the remote answered with nothing; the local model worked alone",
+    "failed": "the remote failed; the local model worked alone",
+    "skipped": "the remote was not called",
+}
+
+
+def receipt(
+    level: Literal["summary", "full"],
+    mechanism: Mechanism,
+    texts: Sequence[tuple[Perturbation, bool]],
+    outcomes: Sequence[RemoteOutcome],
+    exchanges: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """One receipt for a request.
+
+    Args:
+        level: `full` adds each text's own receipt and, in `exchanges`, what left and came back.
+        mechanism: the mechanism in force.
+        texts: each private text's perturbation, and whether it was drawn for this request.
+        outcomes: what became of each remote call.
+        exchanges: for `full`: `{"sent": messages, "generation": text}` for each remote call.
+
+    The ε of the request counts every text once, drawn now or earlier: a text that was released
+    before costs nothing new.
+    """
+    guarantee = mechanism.guarantee
+    released = sum(p.receipt.released for p, _ in texts)
+    new = sum(p.receipt.released for p, fresh in texts if fresh)
+    out: dict[str, Any] = {
+        "mechanism": mechanism.name,
+        "guarantee": guarantee.kind,
+        "statement": guarantee.statement,
+        "epsilon": {
+            "nominal": guarantee.nominal,
+            "per_token": _finite(guarantee.epsilon),
+            "all_tokens": _finite(guarantee.epsilon * released if released else 0.0),
+        },
+        "tokens": {
+            kind.name.lower(): sum(p.receipt.tokens[kind.name.lower()] for p, _ in texts)
+            for kind in TokenClass
+        },
+        "released": released,
+        "released_before": released - new,
+        "remote": [_REMOTE[outcome] for outcome in outcomes],
+        "reveals": list(dict.fromkeys(r for p, _ in texts for r in p.receipt.reveals)),
+    }
+    if level == "full":
+        out["texts"] = [p.receipt.to_dict() for p, _ in texts]
+        out["exchanges"] = list(exchanges)
+    return out
+
+
+def epsilon_header(mechanism: Mechanism) -> str:
+    """ε per token and whether it is proved: `6; guarantee=none`."""
+    guarantee = mechanism.guarantee
+    return f"{guarantee.nominal:g}; guarantee={guarantee.kind}"
+
+
+def _finite(value: float) -> float | str:
+    return "infinity" if math.isinf(value) else value
