@@ -5,6 +5,7 @@ Everything here is raw text and stays on this machine.
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -21,6 +22,7 @@ MINIMUM_TOKENS = 64  # neither the prompt nor the answer is squeezed below this
 SHRINK = 0.6  # how much smaller the next try is when the server says the prompt is too long
 TRIES = 4
 GAP = "\n[…]\n"
+RESULTS = ("tool", "function")
 Task = Literal["chat", "continuation", "instruct"]
 
 
@@ -55,7 +57,9 @@ class Extractor:
     The rule for long input, in this order: the answer's reserve is `max_tokens` but at most half
     of the context; the perturbed generation keeps its beginning, at most a third of the rest; the
     oldest turns go first, whole, system turns last; what is left of the document keeps its end
-    for `continuation` and its beginning and end otherwise.
+    for `continuation` and its beginning and end otherwise. A tool's result never stands without
+    the turn that called it: where the last turn is one, that turn and its other results stay,
+    cut like the document.
 
     Args:
         backend: the local model.
@@ -123,6 +127,9 @@ class Extractor:
         limits.pop("max_completion_tokens", None)
         limits["max_tokens"] = answer
         budget = max(int((context - answer) / self._tokenizer.ratio), MINIMUM_TOKENS)
+        for name in ("tools", "functions"):  # the chat template writes them into the prompt
+            if options.get(name):
+                budget -= self._count(json.dumps(options[name], ensure_ascii=False))
         return self._messages(job, budget), limits
 
     def _messages(self, job: Job, budget: int) -> list[dict[str, Any]]:
@@ -130,13 +137,22 @@ class Extractor:
         *history, last = job.messages
         template = self._template(job)
         generation = job.generation
-        budget -= self._count(fill(template, document="", generation="")) + MESSAGE_OVERHEAD
+        calling = len(history) - _bound(history, last)
+        history, bound = history[:calling], history[calling:]
+        budget -= self._count(fill(template, document="", generation=""))
+        budget -= sum(self._cost({**message, "content": ""}) for message in (*bound, last))
         if generation is not None:
+            if last["role"] != "user":
+                budget -= MESSAGE_OVERHEAD  # the note's own
             generation = self._head(generation, max(budget // 3, MINIMUM_TOKENS // 2))
             budget -= self._count(generation)
-        history = self._fit(history, budget - min(self._count(_text(last)), budget // 2))
-        budget -= sum(self._cost(message) for message in history)
         document = _text(last)
+        bound = self._squeeze(bound, self._count(document), budget)
+        budget -= sum(self._count(_text(message)) for message in bound)
+        share = max(budget // 2, MINIMUM_TOKENS // 2)
+        history = self._fit(history, budget - min(self._count(document), share))
+        budget -= sum(self._cost(message) for message in history)
+        history += bound
         budget = max(budget, MINIMUM_TOKENS // 2)
         cut = self._tail if job.task == "continuation" else self._ends
         document = cut(document, budget)
@@ -169,9 +185,18 @@ class Extractor:
         while kept and sum(self._cost(message) for message in kept) > budget:
             turn = next((i for i, m in enumerate(kept) if m["role"] != "system"), 0)
             del kept[turn]
-            while turn < len(kept) and kept[turn]["role"] in ("tool", "function"):
+            while turn < len(kept) and kept[turn]["role"] in RESULTS:
                 del kept[turn]
         return kept
+
+    def _squeeze(
+        self, bound: list[dict[str, Any]], document: int, budget: int
+    ) -> list[dict[str, Any]]:
+        """Cut the turns that have to stay, each to its share, unless all of them fit."""
+        if sum(self._count(_text(message)) for message in bound) + document <= budget:
+            return bound
+        share = max(budget // (len(bound) + 1), MINIMUM_TOKENS // 2)
+        return [{**m, "content": self._ends(_text(m), share)} for m in bound]
 
     def _cost(self, message: dict[str, Any]) -> int:
         calls = message.get("tool_calls") or message.get("function_call") or ""
@@ -201,6 +226,15 @@ def with_seed(options: dict[str, Any], index: int) -> dict[str, Any]:
     """Options for the choice `index`: with a seed, every choice has its own."""
     seed = options.get("seed")
     return options if seed is None else {**options, "seed": seed + index}
+
+
+def _bound(history: list[dict[str, Any]], last: dict[str, Any]) -> int:
+    """How many turns at the history's end `last` cannot stand without: a tool's result needs the
+    turn that called it, and that turn the results of its other calls."""
+    if last["role"] not in RESULTS:
+        return 0
+    turns = enumerate(reversed(history), 1)
+    return next((i for i, message in turns if message["role"] not in RESULTS), 0)
 
 
 def _text(message: dict[str, Any]) -> str:

@@ -9,7 +9,6 @@ parent, so that a killed proxy leaves no model behind.
 from __future__ import annotations
 
 import argparse
-import ctypes
 import os
 import signal
 import sys
@@ -21,7 +20,6 @@ from typing import Any
 __all__ = ["main", "server_parameters"]
 
 PARENT_POLL_SECONDS = 1.0
-PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 # llama.cpp's verbosity 3 logs timings of every request, 4 and above tasks and prompts.
 ERRORS_ONLY = 1
@@ -85,7 +83,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
 
     parent = os.getppid()
-    _end_with_parent()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -95,6 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     server = xllamacpp.Server(parameters)
     print(f"listening on {server.listening_address}", flush=True)
+    _fall_silent()
     while not stop.wait(PARENT_POLL_SECONDS) and os.getppid() == parent:
         pass
     # The server's threads may be in the middle of an answer: nothing is left to save, so the
@@ -102,10 +100,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     os._exit(0)
 
 
-def _end_with_parent() -> None:
-    """Ask Linux for SIGTERM when the parent dies; elsewhere the loop in `main` notices."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+def _fall_silent() -> None:
+    """Send standard output and error nowhere: llama.cpp may put parts of a request it cannot
+    read into its error lines. What stops a start has been printed by now."""
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,8 @@ _SDK_FIELDS = {
     "function_call",
 }
 _MESSAGE_FIELDS = ("content", "refusal", "tool_calls", "function_call")
+# What reading an answer of another form ends in.
+_NOT_OPENAI = (AttributeError, IndexError, TypeError, ValueError)
 _TOO_LONG = ("context length", "context size", "context_length", "exceed_context", "too long")
 
 
@@ -51,7 +53,6 @@ class OpenAIServer:
         model: the name to ask for; None takes the first one the server lists.
         api_key: None where the server wants none.
         timeout: seconds for a whole answer, and between two steps of a stream.
-        concurrency: connections kept at most.
     """
 
     def __init__(
@@ -61,7 +62,6 @@ class OpenAIServer:
         model: str | None = None,
         api_key: str | None = None,
         timeout: float = 300.0,
-        concurrency: int = 64,
     ) -> None:
         # Raw text goes here. The environment's HTTP proxies must not see it, a redirect must
         # not move it, and the SDK's debug logging must not print it.
@@ -93,7 +93,7 @@ class OpenAIServer:
             )
         except openai.OpenAIError as exc:
             _raise(exc)
-        except (AttributeError, IndexError, TypeError, ValueError) as exc:
+        except _NOT_OPENAI as exc:
             raise LocalModelUnavailable(
                 "the local server's answer is not a chat completion"
             ) from exc
@@ -121,7 +121,7 @@ class OpenAIServer:
                             yield Delta(message=message, logprobs=logprobs)
         except openai.OpenAIError as exc:
             _raise(exc)
-        except (AttributeError, TypeError, ValueError) as exc:
+        except _NOT_OPENAI as exc:
             raise LocalModelUnavailable("the local server's stream is not OpenAI's form") from exc
         if finished is None:  # a server that dies may close its stream as if it were done
             raise LocalModelUnavailable("the local server stopped in the middle of an answer")
@@ -130,22 +130,22 @@ class OpenAIServer:
     async def context_tokens(self) -> int | None:
         try:
             listed = await self._client.models.list(timeout=5.0)
-        except openai.OpenAIError:
-            return None
-        for model in listed.data or ():
-            if self._model in (None, model.id):
-                extra = model.model_extra or {}
-                meta = extra.get("meta")
-                found = extra.get("max_model_len") or (
-                    meta.get("n_ctx") if isinstance(meta, dict) else None
-                )
-                return found if isinstance(found, int) and found > 0 else None
+            for model in listed.data or ():
+                if self._model in (None, model.id):
+                    extra = model.model_extra or {}
+                    meta = extra.get("meta")
+                    found = extra.get("max_model_len") or (
+                        meta.get("n_ctx") if isinstance(meta, dict) else None
+                    )
+                    return found if isinstance(found, int) and found > 0 else None
+        except (openai.OpenAIError, *_NOT_OPENAI):
+            pass
         return None
 
     async def ready(self) -> bool:
         try:
             await self._client.models.list(timeout=5.0)
-        except openai.OpenAIError:
+        except (openai.OpenAIError, *_NOT_OPENAI):
             return False
         return True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import contextlib
 import logging
 import os
@@ -16,8 +17,11 @@ __all__ = ["ServerProcess"]
 
 logger = logging.getLogger("inferdpt.local")
 TAIL_LINES = 30
+LINE_CHARACTERS = 1000  # kept of a line
 RESTART_DELAYS = (0.2, 1.0, 5.0, 15.0, 60.0)
 STOP_SECONDS = 10.0
+EXIT_POLL_SECONDS = 0.1
+LAST_WORDS_SECONDS = 1.0  # for reading what a child printed before it exited
 
 
 class ServerProcess:
@@ -81,12 +85,13 @@ class ServerProcess:
             self._keeper = None
         process = self._process
         if process is not None:
-            for sign in (signal.SIGTERM, signal.SIGKILL):
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, sign)
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(process.wait(), STOP_SECONDS)
-                    break
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(_exit(process), STOP_SECONDS)
+            self._kill()  # it, or workers that outlived it
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), STOP_SECONDS)
             self._process = None
         if self._reader is not None:
             self._reader.cancel()
@@ -95,8 +100,6 @@ class ServerProcess:
             self._reader = None
 
     async def _spawn(self) -> None:
-        self._tail.clear()
-        self._starting = True
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *self.command,
@@ -110,14 +113,19 @@ class ServerProcess:
             raise LocalModelUnavailable(
                 f"cannot run `{self.command[0]}` ({exc.strerror}); is it installed?"
             ) from exc
+        self._tail.clear()
+        self._starting = True
         self._reader = asyncio.create_task(self._read(self._process))
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         """Keep the pipe empty; remember what comes while the child is starting."""
         assert process.stdout is not None
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
         while chunk := await process.stdout.read(65536):
-            if self._starting:
-                self._tail.extend(chunk.decode("utf-8", "replace").splitlines())
+            if self._starting and process is self._process:
+                for piece in decoder.decode(chunk).splitlines(keepends=True):
+                    line = self._tail.pop() if self._tail and self._tail[-1][-1] != "\n" else ""
+                    self._tail.append((line + piece)[-LINE_CHARACTERS:])
 
     async def _wait_ready(self) -> None:
         process = self._process
@@ -132,25 +140,26 @@ class ServerProcess:
                 return
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, 1.0)
-        await asyncio.sleep(0.05)  # let the reader catch the child's last words
+        if process.returncode is not None and self._reader is not None:
+            await asyncio.wait([self._reader], timeout=LAST_WORDS_SECONDS)
         why = (
             f"exited with status {process.returncode}"
             if process.returncode is not None
             else f"was not ready within {self._ready_seconds:g} s"
         )
-        printed = "\n".join(self._tail)
+        printed = "".join(self._tail).rstrip()
         raise LocalModelUnavailable(f"`{' '.join(self.command)}` {why}. It printed:\n{printed}")
 
     async def _keep(self) -> None:
         """Restart the child whenever it exits, with growing delays."""
         while True:
             assert self._process is not None
-            status = await self._process.wait()
+            status = await _exit(self._process)
             delay = RESTART_DELAYS[min(self.restarts, len(RESTART_DELAYS) - 1)]
             self.restarts += 1
             logger.warning("local server exited with status %s; restart in %g s", status, delay)
-            await asyncio.sleep(delay)
             self._kill()  # workers that outlived their parent
+            await asyncio.sleep(delay)
             try:
                 await self._spawn()
                 await self._wait_ready()
@@ -163,3 +172,11 @@ class ServerProcess:
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
+
+
+async def _exit(process: asyncio.subprocess.Process) -> int:
+    """The child's status once it has exited. `Process.wait` may also wait for the end of its
+    output, which workers that outlive it hold open."""
+    while process.returncode is None:  # noqa: ASYNC110  (asyncio has no event for it)
+        await asyncio.sleep(EXIT_POLL_SECONDS)
+    return process.returncode

@@ -12,7 +12,18 @@ from perturb import PerturbError
 from perturb.vocabulary import Vocabulary
 from proxy.errors import ApiError, bad_request, local_unavailable, model_not_found, too_large
 from proxy.json_input import parse_object
-from proxy.keys import CONFIG, EXTRACTOR, METRICS, PIPELINE, PLAN, POLICY, STARTED, TABLE, TENANT
+from proxy.keys import (
+    CONFIG,
+    ERROR,
+    EXTRACTOR,
+    METRICS,
+    PIPELINE,
+    PLAN,
+    POLICY,
+    STARTED,
+    TABLE,
+    TENANT,
+)
 from proxy.pipeline import Pipeline, Plan
 from proxy.protocol import ChatRequest, CompletionRequest, Options, PerturbRequest, validate
 from proxy.receipt import epsilon_header
@@ -144,7 +155,8 @@ async def _answer(request: web.Request, plan: Plan, renderer: Renderer) -> web.S
         renderer,
         ping_seconds=request.app[CONFIG].server.ping_seconds,
     )
-    request["error"] = failed.code if failed else None
+    if failed is not None:
+        request[ERROR] = failed.code or failed.type
     return response
 
 

@@ -13,6 +13,7 @@ from proxy.policy import Policy
 
 __all__ = [
     "CONFIG",
+    "ERROR",
     "EXTRACTOR",
     "METRICS",
     "PIPELINE",
@@ -34,3 +35,4 @@ TABLE = web.AppKey("table", EmbeddingTable)
 TENANT = web.RequestKey("tenant", str)
 REQUEST_ID = web.RequestKey("request_id", str)
 PLAN = web.RequestKey("plan", Plan)
+ERROR = web.RequestKey("error", str)

@@ -49,7 +49,6 @@ async def local_server(config: Local) -> AsyncIterator[OpenAIServer]:
         model=model,
         api_key=config.key,
         timeout=config.timeout_seconds,
-        concurrency=config.concurrency,
     )
     process = None
     try:

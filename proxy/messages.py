@@ -17,7 +17,8 @@ from proxy.protocol import ChatRequest, Message
 
 __all__ = ["Part", "Turn", "conversation", "local_messages", "split_public"]
 
-_PUBLIC = re.compile(r"<public>(.*?)</public>", re.DOTALL)
+# A tag that opens again before it closes was left open: only the inner span is public.
+_PUBLIC = re.compile(r"<public>((?:(?!<public>).)*?)</public>", re.DOTALL)
 SystemPolicy = Literal["local", "public", "perturb"]
 
 
@@ -68,10 +69,21 @@ def conversation(
         elif message.role == "assistant":
             turns.append(Turn("assistant", (Part(assistant_key(message)),)))
         elif message.role == "user":
-            turns.append(Turn("user", split_public(message.text, tags=public_tags)))
+            turns.append(Turn("user", _user_parts(message, tags=public_tags)))
         else:  # tool and function results: private text the model is to read
             turns.append(Turn("user", (Part(message.text),)))
     return tuple(turns)
+
+
+def _user_parts(message: Message, *, tags: bool) -> tuple[Part, ...]:
+    """The public and private parts of a user turn; no span reaches from one text part into the
+    next."""
+    parts: list[Part] = []
+    for i, text in enumerate(message.texts):
+        if i:
+            parts.append(Part("\n", public=True))
+        parts += split_public(text, tags=tags)
+    return tuple(parts)
 
 
 def assistant_key(message: Message) -> str:
@@ -95,8 +107,8 @@ def local_messages(request: ChatRequest, *, public_tags: bool) -> list[dict[str,
     out: list[dict[str, Any]] = []
     for message in request.messages:
         text = message.text
-        if message.role == "user" and public_tags:
-            text = _PUBLIC.sub(r"\1", text)
+        if message.role == "user":
+            text = "".join(part.text for part in _user_parts(message, tags=public_tags))
         item: dict[str, Any] = {
             "role": "system" if message.role == "developer" else message.role,
             "content": text,

@@ -15,7 +15,7 @@ from aiohttp.typedefs import Handler
 from proxy.auth import tenant_of
 from proxy.errors import ApiError, not_found
 from proxy.handlers import error_response
-from proxy.keys import CONFIG, METRICS, PLAN, REQUEST_ID, TENANT
+from proxy.keys import CONFIG, ERROR, METRICS, PLAN, REQUEST_ID, TENANT
 
 __all__ = ["observe", "stamp"]
 
@@ -37,7 +37,7 @@ async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
         status = response.status
         return response
     except asyncio.CancelledError:
-        request["error"] = "client_disconnected"
+        request[ERROR] = "client_disconnected"
         raise
     finally:
         metrics.busy -= 1
@@ -84,7 +84,7 @@ async def _respond(request: web.Request, handler: Handler) -> web.StreamResponse
 
 
 def _failed(request: web.Request, error: ApiError) -> web.Response:
-    request["error"] = error.code
+    request[ERROR] = error.code or error.type
     return error_response(error)
 
 
@@ -128,7 +128,7 @@ def _log(request: web.Request, status: int, seconds: float) -> None:
         "ms": round(seconds * 1000, 1),
         "bytes_in": request.content_length or 0,
         "tenant": request.get(TENANT),
-        "error": request.get("error"),
+        "error": request.get(ERROR),
     }
     plan = request.get(PLAN)
     if plan is not None:

@@ -109,11 +109,16 @@ class Message(Strict):
     reasoning_content: str | None = None
 
     @property
+    def texts(self) -> list[str]:
+        """The message's text parts; a plain string is one."""
+        if isinstance(self.content, list):
+            return [part.text for part in self.content if isinstance(part, TextPart)]
+        return [self.content or ""]
+
+    @property
     def text(self) -> str:
         """The message's text, parts joined by newlines."""
-        if isinstance(self.content, list):
-            return "\n".join(part.text for part in self.content if isinstance(part, TextPart))
-        return self.content or ""
+        return "\n".join(self.texts)
 
 
 class StreamOptions(Strict):

@@ -1,0 +1,1 @@
+"""Measurements. May import every layer; nothing imports this."""

@@ -1,0 +1,130 @@
+"""Speed: how fast documents are perturbed, and what the proxy adds to a request.
+
+    python -m benchmarks.speed            a table on standard output
+    python -m benchmarks.speed --json     the same as JSON
+
+Times depend on the machine; the ratios, taken within one run, are what to compare.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from perturb import EmbeddingTable, Perturber, get_mechanism, load_table, seeded_generator
+from perturb.rantext import RanText
+
+ARTICLE_WORDS = 2000
+REPEATS = 15
+BASELINE_TOKENS = 40  # the baseline is slow: timed on a sample and scaled
+
+
+def article(words: int) -> str:
+    """A text of so many words: public-domain prose of this project's own making, with the word
+    frequencies of English (a few words often, most of them rarely)."""
+    table = load_table()
+    rng = seeded_generator(7)
+    vocabulary = [w for w in table.vocabulary.words if w.islower() and len(w) > 2]
+    ranks = np.arange(1, len(vocabulary) + 1)
+    share = 1 / ranks
+    drawn = rng.choice(len(vocabulary), size=words, p=share / share.sum())
+    sentences = [
+        " ".join(vocabulary[i] for i in drawn[start : start + 15]) + "."
+        for start in range(0, words, 15)
+    ]
+    return " ".join(sentences)
+
+
+def one_token_at_a_time(
+    table: EmbeddingTable, mechanism: RanText, words: NDArray[np.int32], rng: np.random.Generator
+) -> list[int]:
+    """RANTEXT as it reads in the paper, in plain NumPy: for each token draw the noise, measure
+    the distance to every word, list the nearer ones, weigh and choose."""
+    vectors = table.vectors.astype(np.float64)
+    spans = vectors.max(axis=0) - vectors.min(axis=0)
+    out = []
+    for word in words:
+        radius = np.linalg.norm(rng.laplace(0.0, spans / mechanism.z))
+        distances = np.linalg.norm(vectors - vectors[word], axis=1)
+        listed = np.flatnonzero(distances < radius)
+        utility = (radius - distances[listed]) / radius
+        weights = np.exp(mechanism.epsilon / 2 * utility)
+        out.append(int(rng.choice(listed, p=weights / weights.sum())))
+    return out
+
+
+def seconds(job: Callable[[], Any], repeats: int = REPEATS) -> float:
+    """The median time of a job, after one run that warms everything up."""
+    job()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        job()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def measure() -> dict[str, Any]:
+    """All figures, in milliseconds and ratios."""
+    table = load_table()
+    text = article(ARTICLE_WORDS)
+    out: dict[str, Any] = {"article_words": ARTICLE_WORDS}
+    bar = tqdm(total=4, desc="speed", disable=not sys.stderr.isatty())
+    for name in ("rantext", "rantext_ldp"):
+        perturber = Perturber(get_mechanism(name, table, epsilon=6))
+        tokens = len(table.vocabulary.encode(text))
+        whole = seconds(lambda p=perturber: p.perturb(text))  # type: ignore[misc]
+        long = seconds(lambda p=perturber: p.perturb(text * 10), 3)  # type: ignore[misc]
+        out[name] = {
+            "ms": round(whole * 1000, 1),
+            "tokens_per_second": round(tokens / whole),
+            "ms_ten_times_the_length": round(long * 1000, 1),
+        }
+        bar.update()
+    mechanism = get_mechanism("rantext", table, epsilon=6)
+    assert isinstance(mechanism, RanText)
+    perturber = Perturber(mechanism)
+    _, words = perturber.places(table.vocabulary.encode(text))
+    rng = np.random.default_rng(1)
+    sample = words[:: max(1, len(words) // BASELINE_TOKENS)]
+    baseline = seconds(lambda: one_token_at_a_time(table, mechanism, sample, rng), 3)
+    bar.update()
+    fast = seconds(lambda: mechanism.draw(words, seeded_generator(1)))
+    bar.update()
+    bar.close()
+    per_token = baseline / len(sample) * len(words)
+    out["one_token_at_a_time"] = {
+        "ms_scaled_to_the_article": round(per_token * 1000),
+        "tokens_timed": len(sample),
+        "times_slower_than_rantext": round(per_token / fast, 1),
+    }
+    return out
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Perturbation speed, with its baseline.")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    found = measure()
+    if args.json:
+        print(json.dumps(found, indent=2))
+        return
+    print(f"an article of {found.pop('article_words')} words, everything warm:")
+    for name, figures in found.items():
+        print(f"  {name}")
+        for key, value in figures.items():
+            print(f"    {key.replace('_', ' '):28} {value:>10,}")
+
+
+if __name__ == "__main__":
+    main()

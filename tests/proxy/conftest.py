@@ -1,0 +1,152 @@
+"""A proxy in this process between a fake remote and a fake local model, over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import openai
+import pytest
+from aiohttp import web
+
+from perturb import EmbeddingTable, load_table
+from proxy.app import build_app, runner
+from proxy.config import load_config
+from proxy.logs import JsonFormatter
+from tests.servers import FakeServer, fake_server
+
+MODEL = "gpt-4o"
+
+
+@pytest.fixture(scope="session")
+def table() -> EmbeddingTable:
+    return load_table()
+
+
+class ListHandler(logging.Handler):
+    """Log lines as they would be printed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self.setFormatter(JsonFormatter())
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(self.format(record))
+
+
+@dataclass
+class Proxy:
+    """A running proxy and both of its upstreams."""
+
+    base_url: str
+    remote: FakeServer
+    local: FakeServer
+    app: web.Application
+    log: list[str]
+    clients: list[openai.AsyncOpenAI] = field(default_factory=list)
+
+    @property
+    def root(self) -> str:
+        return self.base_url.removesuffix("/v1")
+
+    def client(self, **settings: Any) -> openai.AsyncOpenAI:
+        made = openai.AsyncOpenAI(
+            base_url=self.base_url, **{"api_key": "none", "max_retries": 0, **settings}
+        )
+        self.clients.append(made)
+        return made
+
+    def sent(self, i: int = -1) -> list[dict[str, Any]]:
+        """The messages of a body that the remote received."""
+        messages: list[dict[str, Any]] = self.remote.bodies[i]["messages"]
+        return messages
+
+
+def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **base,
+        **{k: {**base.get(k, {}), **v} if isinstance(v, dict) else v for k, v in over.items()},
+    }
+
+
+@asynccontextmanager
+async def running_proxy(
+    table: EmbeddingTable,
+    settings: dict[str, Any],
+    prepare: Callable[[web.Application], None] = lambda app: None,
+) -> AsyncIterator[Proxy]:
+    """`prepare` may break the application before it starts."""
+    handler = ListHandler()
+    root = logging.getLogger()
+    project = logging.getLogger("inferdpt")
+    levels = root.level, project.level
+    root.addHandler(handler)  # the root: whatever any library says is caught, too
+    root.setLevel(logging.DEBUG)
+    project.setLevel(logging.DEBUG)
+    async with fake_server() as remote, fake_server() as local:
+        defaults = {
+            "remote": {
+                "base_url": remote.base_url,
+                "api_key": "operator-secret",
+                "models": {MODEL: "remote-model", "org/other": "o"},
+                "retries": 0,
+            },
+            "local": {"mode": "external", "base_url": local.base_url},
+            "server": {"drain_seconds": 0.5},
+        }
+        config = load_config(None, merge(defaults, settings))
+        app = build_app(config, table=table)
+        prepare(app)
+        run = runner(app)
+        await run.setup()
+        await web.TCPSite(run, "127.0.0.1", 0).start()
+        base_url = f"http://127.0.0.1:{run.addresses[0][1]}/v1"
+        proxy = Proxy(base_url, remote, local, app, handler.lines)
+        try:
+            yield proxy
+        finally:
+            for client in proxy.clients:
+                await client.close()
+            remote.release.set()
+            local.release.set()
+            await run.cleanup()
+            root.removeHandler(handler)
+            root.setLevel(levels[0])
+            project.setLevel(levels[1])
+
+
+@pytest.fixture
+def settings() -> dict[str, Any]:
+    """Configuration laid over the defaults; a test module or class overrides it."""
+    return {}
+
+
+@pytest.fixture
+async def proxy(table: EmbeddingTable, settings: dict[str, Any]) -> AsyncIterator[Proxy]:
+    async with running_proxy(table, settings) as running:
+        yield running
+
+
+@pytest.fixture
+def proxy_in_thread(table: EmbeddingTable, settings: dict[str, Any]) -> Iterator[Proxy]:
+    """The same on an event loop of its own thread, for the synchronous client."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+
+    def call(job: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(job, loop).result(30)
+
+    context = running_proxy(table, settings)
+    try:
+        yield call(context.__aenter__())
+        call(context.__aexit__(None, None, None))
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()

@@ -1,0 +1,196 @@
+"""The guard refuses what a broken mechanism, template or caller would let out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import openai
+import pytest
+from aiohttp import web
+
+from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism, seeded_generator
+from perturb.mechanism import Draw
+from perturb.rantext import RanText
+from proxy.errors import GuardRefused
+from proxy.guard import Clearance, Segment, check, too_many_kept
+from proxy.keys import POLICY
+from proxy.upstream import RemoteClient
+from tests.proxy.conftest import MODEL, running_proxy
+from tests.servers import fake_server
+
+TEXT = "The board met on Monday to discuss the merger with our largest competitor in town."
+TEMPLATE = "Extend this text please:\n{document}"
+
+
+def clearance(table: EmbeddingTable, **change: Any) -> tuple[Clearance, str]:
+    perturber = Perturber(get_mechanism("rantext", table, epsilon=6.0))
+    done = perturber.perturb(TEXT, seeded_generator(5))
+    segment = Segment(TEXT, done, perturber)
+    return Clearance(
+        **{
+            "segments": (segment,),
+            "known": (),
+            "private": (TEXT,),
+            "constants": (TEMPLATE,),
+            **change,
+        }
+    ), done.text
+
+
+def body(*contents: str) -> bytes:
+    messages = [{"role": "user", "content": content} for content in contents]
+    return json.dumps({"model": "m", "messages": messages, "temperature": 0.5}).encode()
+
+
+def test_an_honest_body_passes(table: EmbeddingTable) -> None:
+    ok, released = clearance(table)
+    check(body(TEMPLATE.replace("{document}", released)), ok)
+
+
+@pytest.mark.parametrize(
+    ("make", "rule"),
+    [
+        (lambda released: [TEXT], "not what the mechanism returned"),
+        (lambda released: [released + "x" if released[-1] == "." else released[:-1]], None),
+        (lambda released: [released[:-4]], "not what the mechanism returned"),
+        (lambda released: [released, "they met on Monday to discuss the thing"], "repeats"),
+        (lambda released: [released + " MONDAY, to discuss… the\nmerger"], "repeats"),
+        (lambda released: [released, "harmless words of someone else"], None),
+    ],
+)
+def test_bodies_are_held_against_the_clearance(
+    table: EmbeddingTable, make: Callable[[str], list[str]], rule: str | None
+) -> None:
+    ok, released = clearance(table)
+    if rule is None:
+        check(body(*make(released)), ok)
+        return
+    with pytest.raises(GuardRefused, match=rule):
+        check(body(*make(released)), ok)
+
+
+def test_keys_and_every_other_string_are_looked_at(table: EmbeddingTable) -> None:
+    ok, released = clearance(table)
+    leak = "met on Monday to discuss"
+    for extra in ({"user": leak}, {"metadata": {leak: 1}}, {"stop": ["x", [leak]]}):
+        data = {"messages": [{"content": released}], **extra}
+        with pytest.raises(GuardRefused, match="repeats"):
+            check(json.dumps(data).encode(), ok)
+
+
+def test_a_short_private_text_counts_as_a_whole(table: EmbeddingTable) -> None:
+    ok, _ = clearance(table, segments=(), private=("Anna Schmidt resigned",))
+    with pytest.raises(GuardRefused, match="repeats"):
+        check(body("News: Anna Schmidt resigned!"), ok)
+    check(body("News: Anna resigned!"), ok)
+
+
+def test_words_of_the_operators_template_are_no_leak(table: EmbeddingTable) -> None:
+    ok, _ = clearance(table, segments=(), private=("please: extend this text please, quickly",))
+    check(body("Extend this text please:"), ok)
+
+
+def test_something_that_is_not_json_is_refused(table: EmbeddingTable) -> None:
+    ok, _ = clearance(table)
+    with pytest.raises(GuardRefused):
+        check(b"\xff{", ok)
+
+
+def test_kept_words_are_bounded_by_the_channel() -> None:
+    rates = np.full(200, 0.02)
+    assert not too_many_kept(4, rates)
+    assert not too_many_kept(14, rates)
+    assert too_many_kept(40, rates)
+    assert too_many_kept(1, np.zeros(5))
+    assert not too_many_kept(200, np.ones(200))
+
+
+def test_an_honest_mechanism_is_never_refused(table: EmbeddingTable) -> None:
+    """Clopper–Pearson aside: 400 draws at a false-alarm rate of 1e-9 each show none."""
+    text = TEXT * 5
+    for name, epsilon in (("rantext", 6.0), ("rantext", 14.0), ("rantext_ldp", 10.0)):
+        perturber = Perturber(get_mechanism(name, table, epsilon=epsilon))
+        for seed in range(30):
+            done = perturber.perturb(text, seeded_generator(seed))
+            segment = Segment(text, done, perturber)
+            check(body(done.text), Clearance((segment,), (), (text,), ()))
+
+
+class Identity(RanText):
+    """Broken: releases every word as it is, and says it is RANTEXT."""
+
+    def draw(self, words: Any, rng: np.random.Generator) -> Draw:
+        return Draw(np.asarray(words, dtype=np.int32))
+
+
+class Leaky(Perturber):
+    """Broken: draws well and writes the raw text beside it."""
+
+    def perturb(self, text: str, rng: np.random.Generator | None = None) -> Perturbation:
+        done = super().perturb(text, rng)
+        return Perturbation(done.text + " " + text.split()[-1], done.words, done.receipt)
+
+
+class Stale(Perturber):
+    """Broken: returns another document's perturbation."""
+
+    def perturb(self, text: str, rng: np.random.Generator | None = None) -> Perturbation:
+        return super().perturb("Something else entirely", rng)
+
+
+BROKEN: dict[str, Callable[[Perturber], Perturber]] = {
+    "identity": lambda p: Perturber(Identity(p.mechanism.table, p.mechanism.parameters)),
+    "leaky": lambda p: Leaky(p.mechanism),
+    "stale": lambda p: Stale(p.mechanism),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+async def test_a_broken_perturber_sends_nothing(table: EmbeddingTable, name: str) -> None:
+    def break_it(app: web.Application) -> None:
+        policy = app[POLICY]
+        honest = policy.perturber
+        policy.perturber = lambda options: BROKEN[name](honest(options))  # type: ignore[method-assign]
+
+    # Falling back to the local model would hide it: the guard's word is final.
+    settings = {"remote": {"on_remote_failure": "local_only", "retries": 2}}
+    async with running_proxy(table, settings, break_it) as proxy:
+        with pytest.raises(openai.InternalServerError) as info:
+            await proxy.client().chat.completions.create(
+                model=MODEL, messages=[{"role": "user", "content": TEXT}]
+            )
+        assert (info.value.status_code, info.value.code) == (500, "guard_refused")
+        assert info.value.response.headers["x-should-retry"] == "false"
+        assert proxy.remote.received == []
+        assert proxy.local.bodies == []
+        assert any("guard_refused" in line for line in proxy.log)
+        assert "Monday" not in "\n".join(proxy.log)
+
+
+async def test_an_instruction_that_repeats_the_document_is_refused(table: EmbeddingTable) -> None:
+    async with running_proxy(table, {}) as proxy:
+        with pytest.raises(openai.InternalServerError) as info:
+            await proxy.client().chat.completions.create(
+                model=MODEL,
+                messages=[{"role": "user", "content": TEXT}],
+                extra_body={"inferdpt": {"instruction": "Why they met on Monday to discuss it"}},
+            )
+        assert info.value.code == "guard_refused"
+        assert proxy.remote.received == []
+
+
+async def test_without_clearance_nothing_leaves() -> None:
+    """Whoever finds another way to the SDK's client does not get past the guard."""
+    from proxy.config import Remote
+
+    async with fake_server() as server:
+        client = RemoteClient(Remote(base_url=server.base_url, retries=0))
+        with pytest.raises(GuardRefused):
+            await client._client.chat.completions.create(
+                model="m", messages=[{"role": "user", "content": "x"}]
+            )
+        await client.aclose()
+        assert server.received == []

@@ -1,0 +1,140 @@
+"""`inferdpt serve` and `demo` as processes: ready soon, small, quiet, and gone when told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import openai
+import psutil
+import pytest
+
+from tests.proxy.conftest import MODEL
+from tests.servers import FakeServer, fake_server, hang
+
+LIMIT = 60
+MEMORY = 250 * 2**20  # bytes
+MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "The board met on Monday morning."}]
+
+
+@dataclass
+class Served:
+    process: asyncio.subprocess.Process
+    base_url: str
+    line: str
+    remote: FakeServer
+    local: FakeServer
+
+    async def end(self) -> tuple[int, str, str]:
+        """SIGTERM; exit status, standard output and standard error."""
+        self.process.send_signal(signal.SIGTERM)
+        out, err = await asyncio.wait_for(self.process.communicate(), LIMIT)
+        assert self.process.returncode is not None
+        return self.process.returncode, out.decode(), err.decode()
+
+
+@asynccontextmanager
+async def serve(*arguments: str, **env: str) -> AsyncIterator[Served]:
+    async with fake_server() as remote, fake_server() as local:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "proxy.cli", "serve", "--config", os.devnull, "--port", "0"),
+            *("--remote-base-url", remote.base_url, "--remote-model", MODEL),
+            *("--local-base-url", local.base_url),
+            *arguments,
+            env={**os.environ, "OPENAI_API_KEY": "sk-operator", **env},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        try:
+            assert process.stdout is not None
+            line = (await asyncio.wait_for(process.stdout.readline(), LIMIT)).decode()
+            url = next(word for word in line.split() if word.startswith("http"))
+            yield Served(process, url, line, remote, local)
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+
+async def test_it_starts_without_any_file_and_prints_its_base_url() -> None:
+    async with serve("--mechanism", "rantext_ldp", "--epsilon", "8") as served:
+        assert served.line.startswith("inferdpt: base_url http://127.0.0.1:")
+        assert "rantext_ldp, ε = 8; guarantee=ldp" in served.line
+        async with openai.AsyncOpenAI(base_url=served.base_url, api_key="x") as client:
+            done = await client.chat.completions.create(model=MODEL, messages=MESSAGES)
+        assert done.model_extra["inferdpt"]["mechanism"] == "rantext_ldp"
+        assert b"Bearer sk-operator" in served.remote.received[-1]
+        assert b"sk-operator" not in served.local.received[-1]
+        status, _, log = await served.end()
+        assert status == 0
+        (line,) = [json.loads(line) for line in log.splitlines()]
+        assert line["path"] == "/v1/chat/completions"
+        assert line["released"] == 6
+        assert "Monday" not in log
+
+
+async def test_it_stays_small_under_load() -> None:
+    async with serve() as served:
+        async with openai.AsyncOpenAI(base_url=served.base_url, api_key="x") as client:
+            for i in range(20):
+                text = f"Report number {i}: the board met on Monday morning. " * 200
+                await client.chat.completions.create(
+                    model=MODEL, messages=[{"role": "user", "content": text}]
+                )
+        assert psutil.Process(served.process.pid).memory_info().rss < MEMORY
+
+
+async def test_a_stop_drains_running_requests() -> None:
+    async with serve() as served:
+        served.remote.behaviour = hang
+        async with openai.AsyncOpenAI(base_url=served.base_url, api_key="x") as client:
+            job = asyncio.create_task(
+                client.chat.completions.create(model=MODEL, messages=MESSAGES)
+            )
+            await served.remote.started.wait()
+            ending = asyncio.create_task(served.end())
+            while True:  # no new connection is taken from here on
+                try:
+                    async with (
+                        aiohttp.ClientSession() as session,
+                        session.get(served.base_url.removesuffix("/v1") + "/health"),
+                    ):
+                        pass
+                except aiohttp.ClientConnectionError:
+                    break
+                await asyncio.sleep(0.02)
+            served.remote.release.set()
+            done = await asyncio.wait_for(job, LIMIT)
+        assert done.choices[0].message.content
+        assert (await ending)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("--host", "0.0.0.0"), "server.keys"),
+        (("--mechanism", "rot13"), "mechanism must be one of"),
+        (("--epsilon", "-2"), "epsilon must be > 0"),
+    ],
+)
+async def test_what_cannot_be_served_is_said_and_exits_2(
+    arguments: tuple[str, ...], word: str
+) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "proxy.cli", "serve", "--config", os.devnull, *arguments),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await asyncio.wait_for(process.communicate(), LIMIT)
+    assert process.returncode == 2
+    assert out == b""
+    assert word in err.decode()
+    assert "Traceback" not in err.decode()

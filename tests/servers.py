@@ -1,0 +1,197 @@
+"""A recording OpenAI-compatible server on loopback that answers, fails or hangs as told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+Behaviour = Callable[["FakeServer", web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
+WORDS = ("One ", "two ", "three.")
+
+
+@dataclass
+class FakeServer:
+    """Keeps every request as bytes (line, headers, body) and answers through `behaviour`."""
+
+    text: str = "".join(WORDS)
+    behaviour: Behaviour | None = None
+    received: list[bytes] = field(default_factory=list)
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    disconnects: int = 0
+    started: asyncio.Event = field(default_factory=asyncio.Event)
+    release: asyncio.Event = field(default_factory=asyncio.Event)
+    base_url: str = ""
+    _runner: web.AppRunner | None = None
+
+    async def start(self, port: int = 0) -> None:
+        app = web.Application(client_max_size=1 << 26)
+        app.router.add_route("*", "/{path:.*}", self._handle)
+        self._runner = web.AppRunner(
+            app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1
+        )
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", port, reuse_address=True).start()
+        self.base_url = f"http://127.0.0.1:{self._runner.addresses[0][1]}/v1"
+
+    @property
+    def port(self) -> int:
+        return int(self.base_url.rsplit(":", 1)[1].split("/")[0])
+
+    async def stop(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        data = await request.read()
+        head = f"{request.method} {request.raw_path}\n" + "".join(
+            f"{name}: {value}\n" for name, value in request.headers.items()
+        )
+        self.received.append(head.encode("utf-8", "replace") + b"\n" + data)
+        if request.method == "GET":
+            model = {"id": "fake", "object": "model", "created": 1, "owned_by": "x"}
+            return web.json_response(
+                {"object": "list", "data": [{**model, "max_model_len": 4096}]}
+            )
+        body = json.loads(data)
+        self.bodies.append(body)
+        self.started.set()
+        try:
+            return await (self.behaviour or answer)(self, request, body)
+        except asyncio.CancelledError:
+            self.disconnects += 1
+            raise
+
+
+@asynccontextmanager
+async def fake_server(**settings: Any) -> AsyncIterator[FakeServer]:
+    server = FakeServer(**settings)
+    await server.start()
+    try:
+        yield server
+    finally:
+        server.release.set()
+        await server.stop()
+
+
+def completion(text: str, **message: Any) -> dict[str, Any]:
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "fake",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text, **message},
+                "finish_reason": "stop",
+            }
+        ],
+        "usage": {"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14},
+    }
+
+
+def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+    return {
+        "id": "x",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "fake",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    }
+
+
+async def open_stream(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    return response
+
+
+async def send(response: web.StreamResponse, data: dict[str, Any]) -> None:
+    await response.write(b"data: " + json.dumps(data).encode() + b"\n\n")
+
+
+async def answer(
+    server: FakeServer, request: web.Request, body: dict[str, Any]
+) -> web.StreamResponse:
+    """A well-behaved answer, streamed if asked for."""
+    if not body.get("stream"):
+        return web.json_response(completion(server.text))
+    response = await open_stream(request)
+    await send(response, chunk({"role": "assistant", "content": ""}))
+    for word in WORDS:
+        await send(response, chunk({"content": word}))
+    await send(response, chunk({}, "stop"))
+    usage = {"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14}
+    await send(response, {**chunk({}), "choices": [], "usage": usage})
+    await response.write(b"data: [DONE]\n\n")
+    return response
+
+
+def status(code: int, body: Any = None, headers: dict[str, str] | None = None) -> Behaviour:
+    """An error answer."""
+
+    async def behave(
+        server: FakeServer, request: web.Request, _: dict[str, Any]
+    ) -> web.StreamResponse:
+        error = body or {"error": {"message": "upstream-secret", "type": "x", "code": "y"}}
+        return web.json_response(error, status=code, headers=headers)
+
+    return behave
+
+
+async def hang(
+    server: FakeServer, request: web.Request, body: dict[str, Any]
+) -> web.StreamResponse:
+    """Nothing, until released."""
+    await server.release.wait()
+    return await answer(server, request, body)
+
+
+async def hang_mid_stream(
+    server: FakeServer, request: web.Request, body: dict[str, Any]
+) -> web.StreamResponse:
+    """One word, then nothing until released."""
+    response = await open_stream(request)
+    await send(response, chunk({"role": "assistant", "content": ""}))
+    await send(response, chunk({"content": WORDS[0]}))
+    await server.release.wait()
+    await send(response, chunk({}, "stop"))
+    await response.write(b"data: [DONE]\n\n")
+    return response
+
+
+async def die(server: FakeServer, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+    """Reset the connection before answering."""
+    assert request.transport is not None
+    request.transport.abort()
+    return web.Response()
+
+
+async def die_mid_stream(
+    server: FakeServer, request: web.Request, body: dict[str, Any]
+) -> web.StreamResponse:
+    """One word, then a reset connection."""
+    response = await open_stream(request)
+    await send(response, chunk({"role": "assistant", "content": ""}))
+    await send(response, chunk({"content": WORDS[0]}))
+    await asyncio.sleep(0.05)
+    assert request.transport is not None
+    request.transport.abort()
+    return response
+
+
+async def end_mid_stream(
+    server: FakeServer, request: web.Request, body: dict[str, Any]
+) -> web.StreamResponse:
+    """One word, then a clean end that says nothing of a finish."""
+    response = await open_stream(request)
+    await send(response, chunk({"role": "assistant", "content": ""}))
+    await send(response, chunk({"content": WORDS[0]}))
+    return response

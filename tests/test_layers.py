@@ -1,0 +1,272 @@
+"""The shape of the code base: arrows between packages, imports at module level, public names."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("perturb", "extraction", "proxy", "benchmarks")  # each may import those before it
+SERVED = ("perturb", "extraction", "proxy")  # what is installed; their modules have `__all__`
+LIBRARIES = ("perturb", "extraction")  # their modules list every public class and function
+HEAVY = {
+    "gguf",
+    "matplotlib",
+    "presidio_analyzer",
+    "presidio_anonymizer",
+    "ray",
+    "sentence_transformers",
+    "tokenizers",
+    "torch",
+    "transformers",
+    "vllm",
+    "xllamacpp",
+}
+FOREIGN_TO_PERTURB = {"aiohttp", "httpx", "httpx2", "openai", "requests", "urllib3"}
+LONGEST = 400  # lines; a module over this is two modules
+
+
+@dataclass(frozen=True)
+class Module:
+    """A source file, parsed."""
+
+    name: str
+    path: Path
+    tree: ast.Module
+
+    @property
+    def package(self) -> str:
+        return self.name.partition(".")[0]
+
+    @property
+    def is_package(self) -> bool:
+        return self.path.name == "__init__.py"
+
+
+def modules(root: Path) -> list[Module]:
+    found = []
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            parts = path.relative_to(root).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            found.append(Module(name, path, ast.parse(path.read_text("utf-8"))))
+    return found
+
+
+def at_module_level(node: ast.AST) -> Iterator[ast.stmt]:
+    """Statements that run when the module is imported; what only type checkers read is not."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            continue
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            yield from (s for other in child.orelse for s in (other, *at_module_level(other)))
+            continue
+        if isinstance(child, ast.stmt):
+            yield child
+        yield from at_module_level(child)
+
+
+def imported(module: Module, nodes: Iterator[ast.AST], known: set[str]) -> set[str]:
+    """Full names of the modules these statements import."""
+    names = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = module.name.split(".")
+                parts = parts[: len(parts) - node.level + module.is_package]
+                base = ".".join([*parts, base] if base else parts)
+            names |= {
+                full if (full := f"{base}.{alias.name}") in known else base for alias in node.names
+            }
+    return names
+
+
+def top(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def is_heavy(name: str) -> bool:
+    return top(name) in HEAVY or top(name).startswith("presidio")
+
+
+def violations(root: Path) -> list[str]:
+    """Every broken rule about imports under a root."""
+    found = modules(root)
+    known = {module.name for module in found}
+    broken = []
+    graph: dict[str, set[str]] = {}
+    for module in found:
+        allowed = PACKAGES[: PACKAGES.index(module.package) + 1]
+        anywhere = imported(module, ast.walk(module.tree), known)
+        at_import = imported(module, at_module_level(module.tree), known)
+        for name in sorted(anywhere):
+            if top(name) in PACKAGES and top(name) not in allowed:
+                broken.append(f"{module.name} imports {name}: the arrow runs back")
+            if top(name) == "tests":
+                broken.append(f"{module.name} imports {name}: only tests import tests")
+        broken += [
+            f"{module.name} imports {name} at module level: it is heavy"
+            for name in sorted(at_import)
+            if is_heavy(name)
+        ]
+        broken += [
+            f"{module.name} imports {name} at module level: perturb knows nothing of HTTP"
+            for name in sorted(at_import)
+            if module.package == "perturb" and top(name) in FOREIGN_TO_PERTURB
+        ]
+        graph[module.name] = (at_import & known) - {module.name}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as exc:
+        broken.append(f"modules import each other: {' -> '.join(exc.args[1])}")
+    return broken
+
+
+def test_imports_run_one_way_without_cycles_and_light():
+    assert violations(ROOT) == []
+
+
+FOUND = modules(ROOT)
+EACH = pytest.mark.parametrize("module", FOUND, ids=lambda module: module.name)
+
+
+def test_the_packages_are_looked_at():
+    names = {module.name for module in FOUND}
+    assert {"perturb.rantext", "extraction.extractor", "proxy.app", "proxy"} <= names
+
+
+# -- negative controls ----------------------------------------------------------------------
+
+
+def plant(root: Path, files: dict[str, str]) -> Path:
+    for name, source in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source)
+        for folder in path.parents:
+            if folder == root:
+                break
+            (folder / "__init__.py").touch()
+    return root
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"perturb/a.py": "import proxy.b", "proxy/b.py": ""}, "the arrow runs back"),
+        ({"extraction/a.py": "from proxy import b", "proxy/b.py": ""}, "the arrow runs back"),
+        ({"proxy/a.py": "def f():\n    import benchmarks"}, "the arrow runs back"),
+        ({"extraction/a.py": "if True:\n    from proxy.b import c"}, "the arrow runs back"),
+        ({"proxy/a.py": "import tests.servers"}, "only tests import tests"),
+        ({"perturb/a.py": "import openai"}, "nothing of HTTP"),
+        ({"perturb/a.py": "from aiohttp import web"}, "nothing of HTTP"),
+        ({"proxy/a.py": "import torch.nn as nn"}, "it is heavy"),
+        ({"proxy/a.py": "try:\n    import vllm\nexcept ImportError:\n    pass"}, "it is heavy"),
+        ({"proxy/a.py": "class A:\n    import ray"}, "it is heavy"),
+        ({"benchmarks/a.py": "from presidio_analyzer import x"}, "it is heavy"),
+        ({"proxy/a.py": "import proxy.b", "proxy/b.py": "from proxy import a"}, "each other"),
+        ({"proxy/a.py": "from . import b", "proxy/b.py": "from .a import c"}, "each other"),
+    ],
+)
+def test_a_planted_bad_import_is_caught(tmp_path, files, words):
+    [broken] = violations(plant(tmp_path, files))
+    assert words in broken
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"proxy/a.py": "import extraction.b", "extraction/b.py": "import perturb"},
+        {"extraction/a.py": "def f():\n    import vllm"},
+        {"perturb/a.py": "def f():\n    import openai"},
+        {"proxy/a.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch"},
+        {"proxy/a.py": "import proxy.b", "proxy/b.py": "def f():\n    import proxy.a"},
+        {"proxy/a.py": "import rayleigh, transformersx"},
+    ],
+)
+def test_a_good_import_is_left_alone(tmp_path, files):
+    assert violations(plant(tmp_path, files)) == []
+
+
+def test_the_command_and_the_server_import_without_anything_heavy():
+    code = (
+        "import sys, proxy.cli, proxy.app\n"
+        f"heavy = {sorted(HEAVY)!r}\n"
+        "found = {name.partition('.')[0] for name in sys.modules}\n"
+        "print([n for n in found if n in heavy or n.startswith('presidio')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+
+
+# -- each module ----------------------------------------------------------------------------
+
+
+@EACH
+def test_module_opens_as_every_other(module):
+    assert ast.get_docstring(module.tree), "a module says what it owns"
+    if len(module.tree.body) == 1 and module.is_package:
+        return
+    assert ast.unparse(module.tree.body[1]) == "from __future__ import annotations"
+
+
+@EACH
+def test_module_is_no_longer_than_two_screens_of_ideas(module):
+    assert len(module.path.read_text("utf-8").splitlines()) <= LONGEST
+
+
+@EACH
+def test_module_leaves_no_note_of_undone_work(module):
+    text = module.path.read_text("utf-8")
+    assert not [mark for mark in ("TODO", "FIXME", "XXX", "HACK") if mark in text]
+
+
+def exported(module: Module) -> list[str] | None:
+    for node in module.tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    return None
+
+
+def public_definitions(module: Module) -> set[str]:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return {
+        node.name
+        for node in module.tree.body
+        if isinstance(node, kinds) and not node.name.startswith("_")
+    }
+
+
+@EACH
+def test_exported_names_exist_once_and_in_order(module):
+    names = exported(module)
+    if names is None:
+        nothing = public_definitions(module) == set()
+        assert nothing or module.package not in SERVED, "a module with public names lists them"
+        return
+    assert names == sorted(set(names))
+    loaded = importlib.import_module(module.name)
+    assert [name for name in names if not hasattr(loaded, name)] == []
+    if not module.is_package:
+        assert all(not name.startswith("_") for name in names)
+
+
+@pytest.mark.parametrize(
+    "module", [m for m in FOUND if m.package in LIBRARIES], ids=lambda module: module.name
+)
+def test_every_public_class_and_function_of_a_library_is_exported(module):
+    assert public_definitions(module) <= set(exported(module) or ())

@@ -1,0 +1,28 @@
+"""The benchmark measures what it says: its baseline draws from the same channel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.speed import article, one_token_at_a_time
+from perturb import get_mechanism, load_table
+from perturb.rantext import RanText
+
+
+def test_the_baseline_is_the_same_mechanism() -> None:
+    """Mean distance to the released word agrees within five standard errors, on one word."""
+    table = load_table()
+    mechanism = get_mechanism("rantext", table, epsilon=14)
+    assert isinstance(mechanism, RanText)
+    word = table.vocabulary.words.index("happy")
+    distances = table.distances(word)
+    row, _ = mechanism.channel(word)
+    mean = float(row @ distances)
+    deviation = float(np.sqrt(row @ (distances - mean) ** 2))
+    words = np.full(150, word, dtype=np.int32)
+    drawn = distances[one_token_at_a_time(table, mechanism, words, np.random.default_rng(3))]
+    assert abs(drawn.mean() - mean) < 5 * deviation / np.sqrt(len(words))
+
+
+def test_the_article_has_the_words_it_is_asked_for() -> None:
+    assert len(article(100).split()) == 100
