@@ -23,6 +23,8 @@ from tqdm import tqdm
 from perturb import EmbeddingTable, Perturber, get_mechanism, load_table, seeded_generator
 from perturb.rantext import RanText
 
+__all__ = ["article", "main", "measure", "one_token_at_a_time", "seconds"]
+
 ARTICLE_WORDS = 2000
 REPEATS = 15
 BASELINE_TOKENS = 40  # the baseline is slow: timed on a sample and scaled

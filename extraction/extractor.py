@@ -185,7 +185,8 @@ class Extractor:
         while kept and sum(self._cost(message) for message in kept) > budget:
             turn = next((i for i, m in enumerate(kept) if m["role"] != "system"), 0)
             del kept[turn]
-            while turn < len(kept) and kept[turn]["role"] in RESULTS:
+            # What is left begins with a question: many chat templates refuse anything else.
+            while turn < len(kept) and kept[turn]["role"] in (*RESULTS, "assistant"):
                 del kept[turn]
         return kept
 

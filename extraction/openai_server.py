@@ -130,8 +130,10 @@ class OpenAIServer:
     async def context_tokens(self) -> int | None:
         try:
             listed = await self._client.models.list(timeout=5.0)
-            for model in listed.data or ():
-                if self._model in (None, model.id):
+            models = listed.data or []
+            for model in models:
+                # llama.cpp serves its one model under any name it is asked for
+                if self._model in (None, model.id) or len(models) == 1:
                     extra = model.model_extra or {}
                     meta = extra.get("meta")
                     found = extra.get("max_model_len") or (

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import codecs
 import contextlib
+import ctypes
 import logging
 import os
 import signal
+import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -19,6 +21,7 @@ logger = logging.getLogger("inferdpt.local")
 TAIL_LINES = 30
 LINE_CHARACTERS = 1000  # kept of a line
 RESTART_DELAYS = (0.2, 1.0, 5.0, 15.0, 60.0)
+STEADY_SECONDS = 300.0  # a child that ran this long is restarted without delay again
 STOP_SECONDS = 10.0
 EXIT_POLL_SECONDS = 0.1
 LAST_WORDS_SECONDS = 1.0  # for reading what a child printed before it exited
@@ -68,6 +71,7 @@ class ServerProcess:
             LocalModelUnavailable: it cannot be started, exits, or is not ready in time; the
                 message holds the command and the last lines it printed.
         """
+        logger.info("starting the local server: %s", " ".join(self.command))
         await self._spawn()
         try:
             await self._wait_ready()
@@ -107,6 +111,7 @@ class ServerProcess:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
                 env=self._env,
+                preexec_fn=_end_with_parent,
                 start_new_session=True,  # its own group: vLLM's workers die with it
             )
         except OSError as exc:
@@ -152,9 +157,13 @@ class ServerProcess:
 
     async def _keep(self) -> None:
         """Restart the child whenever it exits, with growing delays."""
+        loop = asyncio.get_running_loop()
         while True:
             assert self._process is not None
+            started = loop.time()
             status = await _exit(self._process)
+            if loop.time() - started > STEADY_SECONDS:
+                self.restarts = 0
             delay = RESTART_DELAYS[min(self.restarts, len(RESTART_DELAYS) - 1)]
             self.restarts += 1
             logger.warning("local server exited with status %s; restart in %g s", status, delay)
@@ -172,6 +181,17 @@ class ServerProcess:
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
+
+
+_PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
+_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+
+
+def _end_with_parent() -> None:
+    """Runs in the child before its program: Linux sends it SIGTERM when this process is gone, so
+    that a killed proxy leaves no model behind."""
+    if _PRCTL is not None:
+        _PRCTL(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 async def _exit(process: asyncio.subprocess.Process) -> int:

@@ -31,12 +31,15 @@ from proxy.errors import ConfigError
 __all__ = [
     "ClientKey",
     "Config",
+    "Embedded",
     "Limits",
     "Local",
     "Memo",
     "Privacy",
     "Remote",
+    "Section",
     "Server",
+    "Vllm",
     "is_loopback",
     "load_config",
 ]

@@ -18,7 +18,7 @@ from proxy.config import load_config
 from proxy.local import HOST, free_port, local_server
 from proxy.serve import listening
 
-__all__ = ["DEMO_TEXT", "demo"]
+__all__ = ["DEMO_TEXT", "Recorder", "demo", "run"]
 
 DEMO_TEXT = (
     "The old lighthouse at the mouth of the river was built in 1874, after a winter in which "

@@ -9,6 +9,8 @@ never what an upstream answered.
 
 from __future__ import annotations
 
+import logging
+import traceback
 from typing import Any
 
 from extraction.errors import (
@@ -23,6 +25,7 @@ __all__ = [
     "GuardRefused",
     "bad_request",
     "from_local",
+    "internal_error",
     "local_unavailable",
     "model_not_found",
     "not_found",
@@ -32,6 +35,9 @@ __all__ = [
     "too_large",
     "unauthorized",
 ]
+
+
+logger = logging.getLogger("inferdpt.errors")
 
 
 class ConfigError(Exception):
@@ -99,6 +105,14 @@ class GuardRefused(ApiError):
             code="guard_refused",
         )
         self.rule = rule
+
+
+def internal_error(exc: Exception) -> ApiError:
+    """500 for a bug, logged by where it is and not by what it says: its text could quote the
+    request."""
+    frames = "".join(traceback.format_tb(exc.__traceback__))
+    logger.error("internal error %s at\n%s", type(exc).__name__, frames)
+    return ApiError(500, "Internal error.", type="server_error", code="internal_error")
 
 
 def bad_request(message: str, *, param: str | None = None, code: str | None = None) -> ApiError:

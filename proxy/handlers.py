@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from perturb import PerturbError
 from perturb.vocabulary import Vocabulary
@@ -30,7 +31,18 @@ from proxy.receipt import epsilon_header
 from proxy.render import ChatRenderer, CompletionRenderer, Renderer
 from proxy.sse import SSE_HEADERS, stream_answer
 
-__all__ = ["routes"]
+__all__ = [
+    "chat_completions",
+    "completions",
+    "error_response",
+    "health",
+    "metrics",
+    "model",
+    "models",
+    "perturb",
+    "ready",
+    "routes",
+]
 
 routes = web.RouteTableDef()
 READY_SECONDS = 5.0
@@ -132,6 +144,8 @@ async def _json(request: web.Request) -> dict[str, Any]:
         data = await request.read()
     except web.HTTPRequestEntityTooLarge:
         raise too_large(f"The body may have at most {limits.body_bytes} bytes.") from None
+    except (web.RequestPayloadError, HttpProcessingError):
+        raise bad_request("The body cannot be read.", code="invalid_body") from None
     return parse_object(data, max_depth=limits.json_depth)
 
 

@@ -42,6 +42,19 @@ def parse_object(body: bytes, *, max_depth: int) -> dict[str, Any]:
         raise bad_request("The body is not valid JSON.", code="invalid_json") from None
     if not isinstance(value, dict):
         raise bad_request("The body must be a JSON object.", code="invalid_json")
+    if b"\\ud" in body.lower():  # only an escape can spell half of a surrogate pair
+        return {_whole_characters(key): _whole_characters(item) for key, item in value.items()}
+    return value
+
+
+def _whole_characters(value: Any) -> Any:
+    """The value with U+FFFD for every lone surrogate: UTF-8 has no way to pass one on."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_whole_characters(key): _whole_characters(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole_characters(item) for item in value]
     return value
 
 

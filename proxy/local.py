@@ -14,7 +14,7 @@ from extraction.openai_server import OpenAIServer
 from extraction.server_process import ServerProcess
 from proxy.config import Local
 
-__all__ = ["local_server", "vllm_command"]
+__all__ = ["free_port", "local_server", "vllm_command"]
 
 HOST = "127.0.0.1"
 FOLDER = Path(extraction.__file__).parent

@@ -7,7 +7,7 @@ import logging
 import sys
 from datetime import UTC, datetime
 
-__all__ = ["configure_logging"]
+__all__ = ["JsonFormatter", "configure_logging"]
 
 # Libraries that could quote a request: bodies at debug level, raw bytes of malformed HTTP.
 _QUIET = ("aiohttp", "openai", "httpx2", "httpcore2", "asyncio")

@@ -15,7 +15,15 @@ from typing import Any, Literal
 
 from proxy.protocol import ChatRequest, Message
 
-__all__ = ["Part", "Turn", "conversation", "local_messages", "split_public"]
+__all__ = [
+    "Part",
+    "Turn",
+    "assistant_key",
+    "conversation",
+    "local_messages",
+    "split_public",
+    "turn_key",
+]
 
 # A tag that opens again before it closes was left open: only the inner span is public.
 _PUBLIC = re.compile(r"<public>((?:(?!<public>).)*?)</public>", re.DOTALL)

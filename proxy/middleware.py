@@ -6,14 +6,13 @@ import asyncio
 import logging
 import secrets
 import time
-import traceback
 from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from proxy.auth import tenant_of
-from proxy.errors import ApiError, not_found
+from proxy.errors import ApiError, internal_error, not_found
 from proxy.handlers import error_response
 from proxy.keys import CONFIG, ERROR, METRICS, PLAN, REQUEST_ID, TENANT
 
@@ -75,12 +74,7 @@ async def _respond(request: web.Request, handler: Handler) -> web.StreamResponse
             return _failed(request, error)
         return _failed(request, not_found())
     except Exception as exc:
-        # Where, not what: an exception's text could quote the request.
-        frames = traceback.format_tb(exc.__traceback__)
-        logger.error("internal error %s at\n%s", type(exc).__name__, "".join(frames))
-        return _failed(
-            request, ApiError(500, "Internal error.", type="server_error", code="internal_error")
-        )
+        return _failed(request, internal_error(exc))
 
 
 def _failed(request: web.Request, error: ApiError) -> web.Response:
@@ -109,7 +103,7 @@ def _cors(request: web.Request, response: web.StreamResponse) -> None:
     response.headers["Access-Control-Expose-Headers"] = "x-request-id, x-inferdpt-epsilon"
     if request.method == "OPTIONS":
         response.headers["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
-        response.headers["Access-Control-Allow-Headers"] = "authorization, content-type"
+        response.headers["Access-Control-Allow-Headers"] = "authorization, *"
         response.headers["Access-Control-Max-Age"] = "600"
 
 

@@ -28,7 +28,7 @@ from proxy.protocol import ChatRequest, CompletionRequest, SamplingRequest, loca
 from proxy.receipt import RemoteOutcome, receipt
 from proxy.upstream import Generation, RemoteClient
 
-__all__ = ["Answer", "Exchange", "Pipeline", "Plan"]
+__all__ = ["Answer", "Exchange", "Pipeline", "Plan", "together"]
 
 T = TypeVar("T")
 Emit = Callable[[int, Delta], Awaitable[None]]
@@ -39,9 +39,9 @@ Task = Literal["chat", "continuation", "instruct"]
 class Exchange:
     """One prompt: what would leave for it, and what the local model is to do with the answer."""
 
-    body: dict[str, Any]
-    clearance: Clearance
     job: Job
+    body: dict[str, Any] = field(default_factory=dict)
+    clearance: Clearance | None = None
     outcome: RemoteOutcome = "skipped"
     generation: Generation | None = None
 
@@ -70,7 +70,7 @@ class Plan:
             return None
         sent = [
             {
-                "sent": e.body["messages"] if e.outcome != "skipped" else [],
+                "sent": e.body.get("messages", []),
                 "generation": e.generation.text if e.generation else None,
             }
             for e in self.exchanges
@@ -189,9 +189,15 @@ class Pipeline:
         plan = Plan(tenant, request, perturber, [], [], local_fields(request))
         with self._metrics.stage("perturb", plan.timings):
             for task, turns, raw in prompts:
-                messages, clearance = await self._outgoing(plan, task, turns)
-                body = {"model": model, "messages": messages, **self._numbers(request)}
-                plan.exchanges.append(Exchange(body, clearance, Job(task, tuple(raw), None)))
+                exchange = Exchange(Job(task, tuple(raw), None))
+                if not options.local_only:  # else nothing is drawn: nothing will leave
+                    messages, exchange.clearance = await self._outgoing(plan, task, turns)
+                    exchange.body = {
+                        "model": model,
+                        "messages": messages,
+                        **self._numbers(request),
+                    }
+                plan.exchanges.append(exchange)
         self._count(plan)
         return plan
 
@@ -278,7 +284,7 @@ class Pipeline:
             await together([self._exchange(plan, exchange) for exchange in plan.exchanges])
 
     async def _exchange(self, plan: Plan, exchange: Exchange) -> None:
-        if plan.request.inferdpt.local_only:
+        if exchange.clearance is None:
             return
         try:
             generation = await self._remote.generate(exchange.body, exchange.clearance)

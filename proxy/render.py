@@ -20,7 +20,7 @@ PING = b": ping\n\n"
 
 def event(data: dict[str, Any]) -> bytes:
     """One server-sent event."""
-    return b"data: " + json.dumps(data, ensure_ascii=False).encode() + b"\n\n"
+    return b"data: " + json.dumps(data).encode() + b"\n\n"
 
 
 class Renderer:

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from aiohttp import web
 
 from extraction.backend import Delta
-from proxy.errors import ApiError
+from proxy.errors import ApiError, internal_error
 from proxy.pipeline import Pipeline, Plan
 from proxy.render import DONE, PING, Renderer, event
 
@@ -55,11 +55,14 @@ async def stream_answer(
             await response.write(event(renderer.step(*item)))
         await response.write(b"".join(event(chunk) for chunk in renderer.end()) + DONE)
         return None
-    except ApiError as exc:
+    except ConnectionError:
+        return ApiError(499, "The client went away.", code="client_disconnected")
+    except Exception as exc:
         if not response.prepared:
             raise
-        await response.write(event(exc.body()) + DONE)
-        return exc
+        error = exc if isinstance(exc, ApiError) else internal_error(exc)
+        await response.write(event(error.body()) + DONE)
+        return error
     finally:
         await steps.aclose()
 

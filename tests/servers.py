@@ -167,7 +167,9 @@ async def hang_mid_stream(
     return response
 
 
-async def die(server: FakeServer, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+async def die(
+    server: FakeServer, request: web.Request, body: dict[str, Any]
+) -> web.StreamResponse:
     """Reset the connection before answering."""
     assert request.transport is not None
     request.transport.abort()

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("perturb", "extraction", "proxy", "benchmarks")  # each may import those before it
 SERVED = ("perturb", "extraction", "proxy")  # what is installed; their modules have `__all__`
-LIBRARIES = ("perturb", "extraction")  # their modules list every public class and function
+LIBRARIES = ("perturb", "extraction", "proxy", "benchmarks")
 HEAVY = {
     "gguf",
     "matplotlib",

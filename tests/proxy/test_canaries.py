@@ -65,7 +65,9 @@ def part(c: Canaries) -> dict[str, Any]:
 
 
 def message(c: Canaries) -> dict[str, Any]:
-    role = c.random.choice(["system", "developer", "user", "user", "assistant", "tool", "function"])
+    role = c.random.choice(
+        ["system", "developer", "user", "user", "assistant", "tool", "function"]
+    )
     out: dict[str, Any] = {"role": role, "content": c.text()}
     if c.random.random() < 0.3:
         out["content"] = [part(c), part(c)]
@@ -169,7 +171,10 @@ def bad_body(c: Canaries, kind: type[Any]) -> Any:
         lambda: {
             **body,
             "messages": [
-                {"role": "user", "content": [{"type": "image_url", "image_url": {"url": c.word()}}]}
+                {
+                    "role": "user",
+                    "content": [{"type": "image_url", "image_url": {"url": c.word()}}],
+                }
             ],
         },
         lambda: [c.text()],

@@ -47,7 +47,10 @@ def test_every_setting_in_config_yaml_stands_where_a_comment_can() -> None:
         ("limits: {mechanisms: [rot13]}", ["limits.mechanisms", "must be one of"]),
         ("server: {port: 99999}", ["server.port"]),
         ("server: {host: 0.0.0.0}", ["server.keys", "inferdpt key"]),
-        ("prompts: {remote_continuation: 'no placeholder'}", ["remote_continuation", "{document}"]),
+        (
+            "prompts: {remote_continuation: 'no placeholder'}",
+            ["remote_continuation", "{document}"],
+        ),
         ("prompts: {bogus: x}", ["unknown template"]),
         ("remote: {models: {}}", ["remote.models"]),
         ("[1, 2]", ["mapping"]),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from typing import Any
 
+import aiohttp
 import openai
 import pytest
 
@@ -31,7 +33,11 @@ async def test_chat_answers_with_the_local_models_words_and_a_receipt(proxy: Pro
     receipt = done.model_extra["inferdpt"]
     assert receipt["mechanism"] == "rantext"
     assert receipt["guarantee"] == "none"
-    assert receipt["epsilon"] == {"nominal": 6.0, "per_token": "infinity", "all_tokens": "infinity"}
+    assert receipt["epsilon"] == {
+        "nominal": 6.0,
+        "per_token": "infinity",
+        "all_tokens": "infinity",
+    }
     assert receipt["released"] == 13
 
 
@@ -329,7 +335,7 @@ class TestHistory:
             done = await client.chat.completions.create(model=MODEL, messages=turns)
             turns.append(done.choices[0].message.model_dump())
             seen.append(proxy.sent())
-        for earlier, later in zip(seen, seen[1:], strict=False):
+        for earlier, later in itertools.pairwise(seen):
             assert later[: len(earlier)] == earlier
         assert all(m["content"] == "remote words" for m in seen[-1] if m["role"] == "assistant")
         receipt = done.model_extra["inferdpt"]
@@ -381,7 +387,9 @@ class TestTasks:
         sent = proxy.sent()[0]["content"]
         assert sent.startswith("Summarise in one line: ")
         assert "public" not in sent
-        assert "Summarise in one line: " + TEXT in proxy.local.bodies[-1]["messages"][-1]["content"]
+        assert (
+            "Summarise in one line: " + TEXT in proxy.local.bodies[-1]["messages"][-1]["content"]
+        )
 
     async def test_an_unclosed_tag_makes_nothing_public(self, proxy: Proxy) -> None:
         await proxy.client().chat.completions.create(
@@ -439,15 +447,15 @@ class TestTasks:
         )
         assert proxy.remote.received == []
         assert done.choices[0].message.content == ANSWER
-        assert "not called" in done.model_extra["inferdpt"]["remote"][0]
+        receipt = done.model_extra["inferdpt"]
+        assert "not called" in receipt["remote"][0]
+        assert (receipt["released"], receipt["epsilon"]["all_tokens"]) == (0, 0.0)
 
     async def test_mechanism_and_epsilon_of_a_request(self, proxy: Proxy) -> None:
         done = await proxy.client().chat.completions.create(
             model=MODEL,
             messages=user(),
-            extra_body={
-                "inferdpt": {"mechanism": "rantext_ldp", "epsilon": 8, "receipt": "full"}
-            },
+            extra_body={"inferdpt": {"mechanism": "rantext_ldp", "epsilon": 8, "receipt": "full"}},
         )
         receipt = done.model_extra["inferdpt"]
         assert receipt["guarantee"] == "ldp"
@@ -533,6 +541,17 @@ async def test_paths_that_are_not_served_are_404_in_openais_shape(proxy: Proxy) 
     assert proxy.remote.received == []
 
 
+async def test_a_body_that_cannot_be_read_is_400(proxy: Proxy) -> None:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(
+            f"{proxy.base_url}/completions", data=b"xyz", headers={"Content-Encoding": "gzip"}
+        ) as response,
+    ):
+        assert response.status == 400
+        assert (await response.json())["error"]["code"] == "invalid_body"
+
+
 async def test_models_with_slashes_can_be_retrieved(proxy: Proxy) -> None:
     client = proxy.client()
     assert (await client.models.retrieve("org/other")).id == "org/other"
@@ -608,9 +627,7 @@ class TestKeys:
     @pytest.mark.parametrize("key", ["wrong", "key-ax", "key"])
     async def test_a_wrong_key_is_401(self, proxy: Proxy, key: str) -> None:
         with pytest.raises(openai.AuthenticationError) as info:
-            await proxy.client(api_key=key).chat.completions.create(
-                model=MODEL, messages=user()
-            )
+            await proxy.client(api_key=key).chat.completions.create(model=MODEL, messages=user())
         assert info.value.code == "invalid_api_key"
         assert proxy.remote.received == []
 
@@ -628,8 +645,6 @@ class TestKeys:
         assert a != b
 
     async def test_health_is_open_and_metrics_are_not(self, proxy: Proxy) -> None:
-        import aiohttp
-
         async with aiohttp.ClientSession() as session:
             for path, expected in (("/health", 200), ("/ready", 200), ("/metrics", 401)):
                 async with session.get(proxy.root + path) as response:

@@ -60,9 +60,13 @@ class TestJson:
         text = '[{"' * 50 + "\\"
         assert parse_object(json.dumps({"a": text}).encode(), max_depth=2) == {"a": text}
 
+    def test_lone_surrogates_become_replacement_characters(self) -> None:
+        found = parse_object(b'{"a": ["\\ud800x", "\\uD83D\\uDE00"]}', max_depth=5)
+        assert found == {"a": ["\ufffdx", "😀"]}
+
     @given(
         st.recursive(
-            st.none() | st.booleans() | st.integers() | st.text(),
+            st.none() | st.booleans() | st.integers() | st.text(st.characters(codec="utf-8")),
             lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
             max_leaves=20,
         )
@@ -93,7 +97,9 @@ class TestFields:
         request = validate(ChatRequest, {**body, "store": True, "stop": "s", "seed": 3})
         assert local_fields(request) == {"stop": "s", "seed": 3}
 
-    def test_the_names_of_unknown_fields_are_not_repeated_but_near_ones_are_suggested(self) -> None:
+    def test_the_names_of_unknown_fields_are_not_repeated_but_near_ones_are_suggested(
+        self,
+    ) -> None:
         body = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
         with pytest.raises(ApiError) as info:
             validate(ChatRequest, {**body, "temprature": 1})
@@ -165,9 +171,7 @@ class TestMemo:
         memo = Memo(size=10, ttl=10)
         text = "one two three four five six seven"
         first = [await self.draw(memo, perturber, "a", text) for _ in range(2)]
-        at_once = await asyncio.gather(
-            *(self.draw(memo, perturber, "b", text) for _ in range(10))
-        )
+        at_once = await asyncio.gather(*(self.draw(memo, perturber, "b", text) for _ in range(10)))
         assert [fresh for _, fresh in first] == [True, False]
         assert len({done.text for done, _ in first}) == 1
         assert len({done.text for done, _ in at_once}) == 1
@@ -227,7 +231,9 @@ class TestMemo:
         assert memo.generation("b", "answer") is None
         assert memo.generation("a", "answer ") is None
 
-    async def test_no_key_of_the_memo_is_text_or_its_plain_hash(self, perturber: Perturber) -> None:
+    async def test_no_key_of_the_memo_is_text_or_its_plain_hash(
+        self, perturber: Perturber
+    ) -> None:
         memo = Memo(size=10, ttl=10)
         text = "a text with a few words"
         await self.draw(memo, perturber, "t", text)
