@@ -74,7 +74,7 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
             app[PIPELINE] = Pipeline(
                 config,
                 policy=app[POLICY],
-                memo=Memo(size=config.memo.size, ttl=config.memo.ttl_seconds),
+                memo=Memo(size=int(config.memo.megabytes * 1e6), ttl=config.memo.ttl_seconds),
                 remote=remote,
                 extractor=app[EXTRACTOR],
                 metrics=app[METRICS],

@@ -196,9 +196,9 @@ class Local(Section):
 
 
 class Memo(Section):
-    """How many texts and answers are remembered, and for how long."""
+    """How much of texts and answers is remembered, and for how long."""
 
-    size: int = Field(10_000, ge=1)
+    megabytes: float = Field(32.0, gt=0)
     ttl_seconds: float = Field(86_400.0, gt=0)
 
 

@@ -121,10 +121,14 @@ def _show(text: str, bodies: list[bytes], answer: Any) -> None:
     )
     tokens = receipt["tokens"]
     epsilon = receipt["epsilon"]
+    proved = (
+        f"proved: {epsilon['per_token']:g} per token, {epsilon['all_tokens']:g} for all"
+        if receipt["guarantee"] == "ldp"
+        else "no bound proved"
+    )
     summary = (
-        f"mechanism {receipt['mechanism']}, nominal ε {epsilon['nominal']:g} per token, proved "
-        f"bound {epsilon['per_token']} per token, {epsilon['all_tokens']} for all "
-        f"{receipt['released']} released tokens.\n{receipt['statement']}.\n"
+        f"{receipt['released']} words released by {receipt['mechanism']}, nominal ε "
+        f"{epsilon['nominal']:g} per token ({proved}).\n{receipt['statement']}.\n"
         f"Tokens: {', '.join(f'{n} {kind}' for kind, n in tokens.items())}.\n"
         f"The remote still learns: {'; '.join(receipt['reveals'])}."
     )

@@ -22,12 +22,14 @@ from perturb import Perturbation
 
 __all__ = ["Memo"]
 
+ENTRY_BYTES = 3000  # what an entry takes beside its text: key, receipt, objects
+
 
 class Memo:
     """Bounded, expiring, in memory. Not shared by threads: use it from the event loop.
 
     Args:
-        size: how many texts, and how many answers, are kept; the oldest used goes first.
+        size: bytes that texts, and answers, may take (about); the oldest used goes first.
         ttl: seconds since its last use after which an entry is forgotten.
     """
 
@@ -37,6 +39,7 @@ class Memo:
         self._secret = secrets.token_bytes(32)
         self._texts = _Bounded(size, ttl, clock)
         self._answers = _Bounded(size, ttl, clock)
+        self._drawing: dict[bytes, asyncio.Task[Perturbation]] = {}
 
     async def perturbation(
         self,
@@ -51,18 +54,27 @@ class Memo:
         while it waits does not cancel the draw for the others.
         """
         key = self._key(tenant, "text", json.dumps(identity, sort_keys=True), text)
-        task: asyncio.Task[Perturbation] | None = self._texts.get(key)
-        failed = task is not None and task.done() and (task.cancelled() or task.exception())
-        fresh = task is None or bool(failed)
-        if task is None or failed:
-            task = asyncio.create_task(create())
-            self._texts.put(key, task)
+        found: Perturbation | None = self._texts.get(key)
+        if found is not None:
+            return found, False
+        task = self._drawing.get(key)
+        fresh = task is None
+        if task is None:
+            task = self._drawing[key] = asyncio.create_task(create())
+            task.add_done_callback(lambda done: self._drawn(key, done))
         return await asyncio.shield(task), fresh
+
+    def _drawn(self, key: bytes, task: asyncio.Task[Perturbation]) -> None:
+        """Keep a finished draw; a failed one is forgotten and may be tried again."""
+        del self._drawing[key]
+        if not task.cancelled() and task.exception() is None:
+            made = task.result()
+            self._texts.put(key, made, len(made.text) + 8 * len(made.words))
 
     def remember_answer(self, tenant: str, answer: str, generation: str) -> None:
         """Remember which of the remote's generations an answer was made from."""
         if answer:
-            self._answers.put(self._key(tenant, "answer", answer), generation)
+            self._answers.put(self._key(tenant, "answer", answer), generation, len(generation))
 
     def generation(self, tenant: str, answer: str) -> str | None:
         """The remote's generation behind an answer, if the proxy gave that answer."""
@@ -82,25 +94,30 @@ class _Bounded:
     """A dictionary with a size and an age limit, least recently used first."""
 
     def __init__(self, size: int, ttl: float, clock: Callable[[], float]) -> None:
-        self._size, self._ttl, self._clock = size, ttl, clock
-        self._items: OrderedDict[bytes, tuple[float, Any]] = OrderedDict()
+        self._room, self._ttl, self._clock = size, ttl, clock
+        self._items: OrderedDict[bytes, tuple[float, int, Any]] = OrderedDict()
 
     def get(self, key: bytes) -> Any:
         self._expire()
         found = self._items.pop(key, None)
         if found is None:
             return None
-        self._items[key] = (self._clock(), found[1])
-        return found[1]
+        self._items[key] = (self._clock(), *found[1:])
+        return found[2]
 
-    def put(self, key: bytes, value: Any) -> None:
-        self._items.pop(key, None)
-        self._items[key] = (self._clock(), value)
+    def put(self, key: bytes, value: Any, size: int) -> None:
+        if key in self._items:
+            self._forget(key)
+        self._items[key] = (self._clock(), size + ENTRY_BYTES, value)
+        self._room -= size + ENTRY_BYTES
         self._expire()
-        while len(self._items) > self._size:
-            self._items.popitem(last=False)
+        while self._room < 0:
+            self._forget(next(iter(self._items)))
 
     def _expire(self) -> None:
         limit = self._clock() - self._ttl
         while self._items and next(iter(self._items.values()))[0] < limit:
-            self._items.popitem(last=False)
+            self._forget(next(iter(self._items)))
+
+    def _forget(self, key: bytes) -> None:
+        self._room += self._items.pop(key)[1]

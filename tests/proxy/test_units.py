@@ -16,7 +16,7 @@ from proxy.auth import ANONYMOUS, new_key, tenant_of
 from proxy.config import ClientKey
 from proxy.errors import ApiError
 from proxy.json_input import parse_object
-from proxy.memo import Memo
+from proxy.memo import ENTRY_BYTES, Memo
 from proxy.messages import Part, assistant_key, split_public, turn_key
 from proxy.pipeline import Answer, _join
 from proxy.protocol import (
@@ -168,7 +168,7 @@ class TestMemo:
         return await memo.perturbation(tenant, perturber.mechanism.identity(), text, create)
 
     async def test_a_text_is_drawn_once(self, perturber: Perturber) -> None:
-        memo = Memo(size=10, ttl=10)
+        memo = Memo(size=10**6, ttl=10)
         text = "one two three four five six seven"
         first = [await self.draw(memo, perturber, "a", text) for _ in range(2)]
         at_once = await asyncio.gather(*(self.draw(memo, perturber, "b", text) for _ in range(10)))
@@ -182,7 +182,7 @@ class TestMemo:
         self, perturber: Perturber
     ) -> None:
         now = 0.0
-        memo = Memo(size=2, ttl=10, clock=lambda: now)
+        memo = Memo(size=2 * ENTRY_BYTES + 200, ttl=10, clock=lambda: now)
         fresh = []
         for text in ("a b", "c d", "a b", "e f", "a b", "c d"):
             fresh.append((await self.draw(memo, perturber, "t", text))[1])
@@ -194,13 +194,17 @@ class TestMemo:
         now = 29.0
         assert (await self.draw(memo, perturber, "t", "c d"))[1]
 
-    async def test_a_cancelled_request_does_not_cancel_the_draw(self) -> None:
-        memo = Memo(size=10, ttl=10)
+    async def test_a_cancelled_request_does_not_cancel_the_draw(
+        self, perturber: Perturber
+    ) -> None:
+        memo = Memo(size=10**6, ttl=10)
         gate = asyncio.Event()
+
+        made = perturber.perturb("x")
 
         async def create() -> Any:
             await gate.wait()
-            return "made"
+            return made
 
         first = asyncio.create_task(memo.perturbation("t", {}, "x", create))
         second = asyncio.create_task(memo.perturbation("t", {}, "x", create))
@@ -208,11 +212,12 @@ class TestMemo:
         await asyncio.sleep(0)
         first.cancel()
         gate.set()
-        assert await second == ("made", False)
+        assert await second == (made, False)
 
-    async def test_a_failed_draw_is_tried_again(self) -> None:
-        memo = Memo(size=10, ttl=10)
-        outcomes: list[Any] = [ValueError("x"), "made"]
+    async def test_a_failed_draw_is_tried_again(self, perturber: Perturber) -> None:
+        memo = Memo(size=10**6, ttl=10)
+        made = perturber.perturb("x")
+        outcomes: list[Any] = [ValueError("x"), made]
 
         async def create() -> Any:
             outcome = outcomes.pop(0)
@@ -222,10 +227,10 @@ class TestMemo:
 
         with pytest.raises(ValueError, match="x"):
             await memo.perturbation("t", {}, "x", create)
-        assert await memo.perturbation("t", {}, "x", create) == ("made", True)
+        assert await memo.perturbation("t", {}, "x", create) == (made, True)
 
     async def test_generations_belong_to_their_tenant(self) -> None:
-        memo = Memo(size=10, ttl=10)
+        memo = Memo(size=10**6, ttl=10)
         memo.remember_answer("a", "answer", "generation")
         assert memo.generation("a", "answer") == "generation"
         assert memo.generation("b", "answer") is None
@@ -234,7 +239,7 @@ class TestMemo:
     async def test_no_key_of_the_memo_is_text_or_its_plain_hash(
         self, perturber: Perturber
     ) -> None:
-        memo = Memo(size=10, ttl=10)
+        memo = Memo(size=10**6, ttl=10)
         text = "a text with a few words"
         await self.draw(memo, perturber, "t", text)
         (key,) = memo._texts._items
