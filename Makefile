@@ -43,7 +43,7 @@ format: $(VENV)/dev.stamp
 	@$(BIN)/ruff format .
 
 test-vllm:
-	@scripts/setup_vllm.sh .venv-vllm
+	@PYTHON=$(PYTHON) scripts/setup_vllm.sh .venv-vllm
 	@.venv-vllm/bin/python -m pytest -m vllm tests/vllm
 
 bench: $(VENV)/dev.stamp

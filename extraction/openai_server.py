@@ -39,10 +39,24 @@ _SDK_FIELDS = {
     "functions",
     "function_call",
 }
+# vLLM ignores its old names in silence: what they ask for is asked for under both.
+_GUIDED = {
+    "guided_json": "json",
+    "guided_regex": "regex",
+    "guided_choice": "choice",
+    "guided_grammar": "grammar",
+}
 _MESSAGE_FIELDS = ("content", "refusal", "tool_calls", "function_call")
 # What reading an answer of another form ends in.
 _NOT_OPENAI = (AttributeError, IndexError, TypeError, ValueError)
-_TOO_LONG = ("context length", "context size", "context_length", "exceed_context", "too long")
+_TOO_LONG = (
+    "context length",
+    "context size",
+    "context_length",
+    "exceed_context",
+    "max_model_len",
+    "too long",
+)
 
 
 class OpenAIServer:
@@ -159,6 +173,9 @@ class OpenAIServer:
     ) -> dict[str, Any]:
         known = {name: value for name, value in options.items() if name in _SDK_FIELDS}
         extra = {name: value for name, value in options.items() if name not in _SDK_FIELDS}
+        for old, new in _GUIDED.items():
+            if old in extra:
+                extra.setdefault("structured_outputs", {new: extra[old]})
         return {
             "model": await self._model_name(),
             "messages": messages,
@@ -180,14 +197,24 @@ def _raise(exc: openai.OpenAIError) -> NoReturn:
     """Map the SDK's errors, most specific first; no message of the server is repeated."""
     if isinstance(exc, openai.APITimeoutError):
         raise LocalModelTimeout("the local server did not answer in time") from exc
-    if isinstance(exc, openai.APIStatusError) and 400 <= exc.status_code < 500:
+    status = _status(exc)
+    if status is not None and 400 <= status < 500:
+        assert isinstance(exc, openai.APIError)
         told = str(exc.body or exc.message).casefold()
         raise LocalModelRefused(
-            f"the local server refused the request with HTTP {exc.status_code}",
-            status=exc.status_code,
+            f"the local server refused the request with HTTP {status}",
+            status=status,
             too_long=any(sign in told for sign in _TOO_LONG),
         ) from exc
     raise LocalModelUnavailable(f"the local server failed ({type(exc).__name__})") from exc
+
+
+def _status(exc: openai.OpenAIError) -> int | None:
+    """The HTTP status; of an error in a stream, where vLLM puts some refusals, its `code`."""
+    if isinstance(exc, openai.APIStatusError):
+        return exc.status_code
+    code = exc.body.get("code") if isinstance(getattr(exc, "body", None), dict) else None
+    return code if isinstance(code, int) else None
 
 
 def _fields(message: Any) -> dict[str, Any]:

@@ -42,6 +42,8 @@ def embed_words(
         TableError: the folder belongs to another run, or the encoder returned the wrong
             number of rows or a changing dimension.
     """
+    if batch < 1:
+        raise TableError(f"batch must be >= 1, got {batch}")
     partial.mkdir(parents=True, exist_ok=True)
     run = {
         "source": source,
@@ -51,14 +53,17 @@ def embed_words(
     note = partial / "run.json"
     if not note.exists():
         write_atomically(note, json.dumps(run).encode())
-    elif json.loads(note.read_text("utf-8")) != run:
+    elif note.read_bytes() != json.dumps(run).encode():
         raise TableError(f"{partial} holds an unfinished run with other settings; remove it first")
     parts: list[NDArray[np.float32]] = []
     for start in range(0, len(words), batch):
         chunk = words[start : start + batch]
         path = partial / f"{start:06d}.f32"
         if path.exists():
-            rows = np.frombuffer(path.read_bytes(), dtype=np.float32).reshape(len(chunk), -1)
+            rows = np.frombuffer(path.read_bytes(), dtype=np.float32)
+            if len(rows) == 0 or len(rows) % len(chunk):
+                raise TableError(f"{path} is damaged; remove it and run the command again")
+            rows = rows.reshape(len(chunk), -1)
         else:
             rows = np.ascontiguousarray(embed(chunk), dtype=np.float32)
             if rows.ndim != 2 or len(rows) != len(chunk):
@@ -71,8 +76,8 @@ def embed_words(
     return np.concatenate(parts)
 
 
-def endpoint_encoder(base_url: str | None, model: str, api_key: str | None) -> EmbedBatch:
-    """An encoder behind `POST {base_url}/embeddings`; `None` means OpenAI itself.
+def endpoint_encoder(base_url: str, model: str, api_key: str | None) -> EmbedBatch:
+    """An encoder behind `POST {base_url}/embeddings`.
 
     Raises (when called):
         TableError: the endpoint cannot be reached, refuses, or does not answer in its form.

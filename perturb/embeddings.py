@@ -9,8 +9,11 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
 import tempfile
+import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,10 +26,28 @@ from numpy.typing import NDArray
 from perturb.errors import TableError
 from perturb.vocabulary import Vocabulary, load_encoding
 
-__all__ = ["BUNDLED_TABLE", "EmbeddingTable", "load_table", "save_table", "write_atomically"]
+__all__ = [
+    "BUNDLED_TABLE",
+    "EmbeddingTable",
+    "load_table",
+    "save_table",
+    "table_digest",
+    "write_atomically",
+]
 
 BUNDLED_TABLE = Path(__file__).parent / "data" / "minilm"
 FORMAT = 1
+# What NumPy, zipfile and plain indexing raise over a file of another shape.
+_UNREADABLE = (
+    AttributeError,
+    EOFError,
+    KeyError,
+    OverflowError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 ARRAYS = {  # name → (dtype, number of axes)
     "vectors": (np.float16, 2),
     "neighbours": (np.uint16, 2),
@@ -56,7 +77,7 @@ class EmbeddingTable:
         diameter: the largest distance between two words, rounded up.
         calibration: z at each target ε, see `perturb.rantext`.
         provenance: model, licence, created.
-        sha256: of the .npz file.
+        sha256: the table's digest, see `table_digest`; empty for one that was never saved.
     """
 
     vocabulary: Vocabulary
@@ -113,11 +134,11 @@ def load_table(path: str | os.PathLike[str] = BUNDLED_TABLE) -> EmbeddingTable:
         raise TableError(f"cannot read the embedding table at {stem}") from exc
     if not isinstance(side, dict) or side.get("format") != FORMAT:
         raise TableError(f"{stem.name}.json is not an embedding table of format {FORMAT}")
-    digest = hashlib.sha256(data).hexdigest()
+    digest = table_digest(data, side)
     if digest != side.get("sha256"):
         raise TableError(
-            f"{stem.name}.npz is damaged or not the file {stem.name}.json describes: "
-            "its SHA-256 differs"
+            f"{stem.name}.npz or {stem.name}.json is damaged, or they do not belong together: "
+            "the SHA-256 differs"
         )
     try:
         vocabulary = Vocabulary(load_encoding(), int(side["vocabulary"]["size"]))
@@ -129,11 +150,11 @@ def load_table(path: str | os.PathLike[str] = BUNDLED_TABLE) -> EmbeddingTable:
             vocabulary=vocabulary,
             **arrays,
             diameter=float(side["diameter"]),
-            calibration={str(k): float(v) for k, v in side["calibration"].items()},
+            calibration={f"{float(k):g}": float(v) for k, v in side["calibration"].items()},
             provenance={str(k): str(v) for k, v in side["provenance"].items()},
             sha256=digest,
         )
-    except (KeyError, ValueError, TypeError, AttributeError, OSError) as exc:
+    except (*_UNREADABLE, OSError) as exc:
         raise TableError(f"{stem.name} does not hold a complete embedding table") from exc
     _check(table)
     return table
@@ -147,10 +168,8 @@ def save_table(table: EmbeddingTable, path: str | os.PathLike[str]) -> str:
     buffer = io.BytesIO()
     np.savez(buffer, **{name: getattr(table, name) for name in ARRAYS})
     data = buffer.getvalue()
-    digest = hashlib.sha256(data).hexdigest()
     side: dict[str, Any] = {
         "format": FORMAT,
-        "sha256": digest,
         "vocabulary": {
             "encoding": table.vocabulary.encoding.name,
             "size": len(table),
@@ -161,11 +180,19 @@ def save_table(table: EmbeddingTable, path: str | os.PathLike[str]) -> str:
         "calibration": dict(table.calibration),
         "provenance": dict(table.provenance),
     }
+    side["sha256"] = table_digest(data, side)
     write_atomically(stem.with_name(stem.name + ".npz"), data)
     write_atomically(
         stem.with_name(stem.name + ".json"), (json.dumps(side, indent=2) + "\n").encode()
     )
-    return digest
+    return str(side["sha256"])
+
+
+def table_digest(data: bytes, side: Mapping[str, Any]) -> str:
+    """SHA-256 over the .npz file and those facts of the side file that shape a channel: tables
+    of one digest give the same channels."""
+    facts = {key: side.get(key) for key in ("vocabulary", "diameter", "calibration")}
+    return hashlib.sha256(data + json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -194,6 +221,15 @@ def _check(table: EmbeddingTable) -> None:
                 f"array {name!r} must be {np.dtype(dtype).name} with {axes} axes, "
                 f"got {array.dtype} with {array.ndim}"
             )
+        if 0 in array.shape:
+            raise TableError(f"array {name!r} is empty")
+    points = dict(table.calibration)
+    if not {"2", "6", "10", "14"} <= set(points) or not all(
+        math.isfinite(z) and z > 0 for z in points.values()
+    ):
+        raise TableError("the calibration must give z > 0 at ε = 2, 6, 10 and 14")
+    if not (math.isfinite(table.diameter) and table.diameter > 0):
+        raise TableError(f"the diameter must be > 0 and finite, got {table.diameter}")
     m = len(table.vocabulary)
     for name in ("vectors", "neighbours", "spread"):
         if len(getattr(table, name)) != m:

@@ -42,9 +42,13 @@ class Parameters:
         number = self.epsilon
         if isinstance(number, bool) or not isinstance(number, (int, float)):
             raise ParameterError(f"epsilon must be a number, got {type(number).__name__}")
-        if not (math.isfinite(number) and number > 0):
-            raise ParameterError(f"epsilon must be > 0 and finite, got {number}")
-        object.__setattr__(self, "epsilon", float(number))
+        try:
+            value = float(number)
+        except OverflowError:
+            value = math.inf if number > 0 else -math.inf
+        if not (math.isfinite(value) and value > 0):
+            raise ParameterError(f"epsilon must be > 0 and finite, got {value:g}")
+        object.__setattr__(self, "epsilon", value)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,10 @@ class RanTextParameters(Parameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not 1e-9 <= self.epsilon <= 1e6:  # single precision holds every weight in between
+            raise ParameterError(
+                f"epsilon must be from 1e-9 to 1e6 for rantext, got {self.epsilon:g}"
+            )
         if self.noise not in ("calibrated", "published"):
             raise ParameterError("noise must be 'calibrated' or 'published'")
 
@@ -155,9 +159,11 @@ class RanText(Mechanism):
         other word at the far edge of its distance band."""
         spread = self.table.spread.astype(np.float32)
         edges = np.linspace(0, self.table.diameter, spread.shape[1] + 1)[1:, None]
-        nodes = self.table.radius[8::16] / self.z
+        # P(x | x, r) falls with r: the lowest quantile of each group bounds the group.
+        nodes = self.table.radius[::16] / self.z
         weights = np.where(edges < nodes, np.exp(-self.epsilon / 2 * edges / nodes), 0.0)
-        return np.asarray((1 / (1 + spread @ weights.astype(np.float32))).mean(axis=1))
+        kept = 1 / (1 + spread @ weights.astype(np.float32))
+        return np.asarray(kept.mean(axis=1, dtype=np.float64))
 
     def _radii(self, n: int, rng: np.random.Generator) -> NDArray[np.float32]:
         """r = ‖η‖ for n tokens. Only |η_j| matters, and |Laplace(0, b)| is b times a standard

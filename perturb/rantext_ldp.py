@@ -56,7 +56,8 @@ def rank_weights(parameters: RanTextLDPParameters, size: int, m: int) -> list[in
     with localcontext() as context:
         context.prec = DIGITS
         context.rounding = ROUND_FLOOR
-        top = Decimal(parameters.epsilon).exp().next_minus()  # strictly below e^ε
+        # strictly below e^ε, and 1 where ε is below the 50 digits
+        top = max(Decimal(1), Decimal(parameters.epsilon).exp().next_minus())
         if parameters.shape == "power":
             ratios = [
                 top * (Decimal(k - 1 + POWER_OFFSET) / POWER_OFFSET) ** -POWER_EXPONENT

@@ -10,6 +10,7 @@ import base64
 import gzip
 import hashlib
 import importlib.util
+import zlib
 from enum import IntEnum
 from functools import lru_cache
 from pathlib import Path
@@ -152,7 +153,7 @@ def load_encoding() -> tiktoken.Encoding:
 def _read_encoding(path: Path) -> tiktoken.Encoding:
     try:
         ranks_file = gzip.decompress(path.read_bytes())
-    except (OSError, EOFError) as exc:
+    except (OSError, EOFError, zlib.error) as exc:
         raise VocabularyError(f"cannot read the tokenizer file {path}") from exc
     if hashlib.sha256(ranks_file).hexdigest() != RANKS_SHA256:
         raise VocabularyError(f"{path} is not cl100k_base: its SHA-256 is not {RANKS_SHA256}")

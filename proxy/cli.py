@@ -139,7 +139,11 @@ def _add_embeddings(commands: Any) -> None:
     source.add_argument("--model", help="the API's embedding model")
     source.add_argument("--encoder", help="a sentence-transformers model or folder")
     build.add_argument("--endpoint", metavar="URL", help="OpenAI-compatible API (OpenAI)")
-    build.add_argument("--api-key-env", default="OPENAI_API_KEY", metavar="NAME")
+    build.add_argument(
+        "--api-key-env",
+        metavar="NAME",
+        help="variable that holds the key (OPENAI_API_KEY for OpenAI itself, else none)",
+    )
     build.add_argument("--size", type=int, default=DEFAULT_SIZE, help=f"words ({DEFAULT_SIZE})")
     build.add_argument("--batch", type=int, default=512, help="words in one request (512)")
     build.add_argument("--name", help="the model's name as written into the table")

@@ -39,6 +39,8 @@ async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
         request[ERROR] = "client_disconnected"
         raise
     finally:
+        if request.get(ERROR) == "client_disconnected":
+            status = CLIENT_CLOSED
         metrics.busy -= 1
         metrics.requests.labels(_path(request), str(status)).inc()
         _log(request, status, time.perf_counter() - start)

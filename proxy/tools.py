@@ -23,6 +23,8 @@ from proxy.auth import new_key
 
 __all__ = ["build_embeddings", "make_key", "perturb_text", "read_text"]
 
+OPENAI = "https://api.openai.com/v1"
+
 
 def read_text(path: str) -> str:
     """A file, or standard input for `-`; bytes that are not UTF-8 become U+FFFD."""
@@ -56,8 +58,11 @@ def build_embeddings(args: argparse.Namespace) -> int:
     if args.encoder:
         source, embed = args.encoder, local_encoder(args.encoder)
     else:
-        source = f"{args.model} at {args.endpoint or 'OpenAI'}"
-        embed = endpoint_encoder(args.endpoint, args.model, os.environ.get(args.api_key_env))
+        # OpenAI's key goes to OpenAI; another endpoint gets a key only if one is named for it.
+        name = args.api_key_env or (None if args.endpoint else "OPENAI_API_KEY")
+        source = f"{args.model} at {args.endpoint or OPENAI}"
+        key = os.environ.get(name) if name else None
+        embed = endpoint_encoder(args.endpoint or OPENAI, args.model, key)
     partial = Path(f"{args.out}.partial")
     bars: dict[str, tqdm[Any]] = {}
 
