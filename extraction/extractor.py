@@ -126,6 +126,8 @@ class Extractor:
         limits = {"temperature": self._temperature, **options}
         limits.pop("max_completion_tokens", None)
         limits["max_tokens"] = answer
+        if "min_tokens" in limits:  # a minimum above the maximum is refused
+            limits["min_tokens"] = min(limits["min_tokens"], answer)
         budget = max(int((context - answer) / self._tokenizer.ratio), MINIMUM_TOKENS)
         for name in ("tools", "functions"):  # the chat template writes them into the prompt
             if options.get(name):
