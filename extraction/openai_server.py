@@ -213,7 +213,8 @@ def _status(exc: openai.OpenAIError) -> int | None:
     """The HTTP status; of an error in a stream, where vLLM puts some refusals, its `code`."""
     if isinstance(exc, openai.APIStatusError):
         return exc.status_code
-    code = exc.body.get("code") if isinstance(getattr(exc, "body", None), dict) else None
+    body = exc.body if isinstance(exc, openai.APIError) else None
+    code = body.get("code") if isinstance(body, dict) else None
     return code if isinstance(code, int) else None
 
 

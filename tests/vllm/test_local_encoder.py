@@ -22,7 +22,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT of one layer over a character vocabulary, with mean pooling."""
     import torch
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import Pooling, Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     folder = tmp_path_factory.mktemp("encoder")
