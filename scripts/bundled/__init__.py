@@ -1,0 +1,1 @@
+"""How the bundled model is made: data, tokenizer, model, training, export."""

@@ -1,0 +1,110 @@
+"""Ways to spoil a text, the way a remote model that saw scrambled words spoils it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bundled.corpus import sentences
+from perturb import DocumentOptions, EmbeddingTable, Mechanism, Perturber, get_mechanism
+from perturb.mechanism import Draw, Guarantee, Words
+
+__all__ = ["Damager"]
+
+EPSILONS = (3.0, 6.0, 8.0, 10.0, 14.0)
+DRAWS_PER_WORD = 4  # how many releases of every word are drawn beforehand
+LONGEST_RUN = 6  # words replaced or left alone together
+
+
+class _Pooled(Mechanism):
+    """A mechanism that replays releases another one drew beforehand.
+
+    Training needs millions of draws; a draw for each text would compute the same distances
+    again and again. Not registered: it is of no use for privacy.
+    """
+
+    name = "pooled"
+    summary = "replays draws"
+
+    def __init__(self, inner: Mechanism, rng: np.random.Generator) -> None:
+        super().__init__(inner.table, inner.parameters)
+        self.inner = inner
+        every = np.repeat(np.arange(len(inner.table), dtype=np.int32), DRAWS_PER_WORD)
+        self.pool = inner.draw(every, rng).words.reshape(-1, DRAWS_PER_WORD)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.inner.guarantee
+
+    def draw(self, words: Words, rng: np.random.Generator) -> Draw:
+        return Draw(self.pool[words, rng.integers(DRAWS_PER_WORD, size=len(words))])
+
+    def channel(self, word: int) -> tuple[NDArray[np.float64], float]:
+        return self.inner.channel(word)
+
+    def keep_rate(self, words: Words) -> NDArray[np.float64]:
+        return self.inner.keep_rate(words)
+
+
+class Damager:
+    """Perturbs prefixes and damages continuations, with the project's own mechanisms."""
+
+    def __init__(self, table: EmbeddingTable, rng: np.random.Generator) -> None:
+        self.rng = rng
+        layouts: list[Literal["keep", "drop"]] = ["keep", "keep", "keep", "drop"]
+        self.perturbers = [
+            Perturber(pooled, DocumentOptions(layout=layout))
+            for name in ("rantext", "rantext_ldp")
+            for epsilon in EPSILONS
+            for pooled in [_Pooled(get_mechanism(name, table, epsilon=epsilon), rng)]
+            for layout in layouts
+        ]
+
+    def perturb(self, text: str) -> str:
+        """The text as a remote gets it: every word through a mechanism drawn at random."""
+        chosen = self.perturbers[self.rng.integers(len(self.perturbers))]
+        return chosen.perturb(text, self.rng).text
+
+    def damage(self, text: str, foreign: list[str]) -> str:
+        """The text as a remote might have written it; `foreign` are sentences it might hold.
+
+        From unharmed (the remote guessed right) to wholly foreign (it guessed wrong).
+        """
+        kind = self.rng.random()
+        if kind < 0.10:
+            damaged = text
+        elif kind < 0.20:
+            damaged = " ".join(foreign)
+        elif kind < 0.50:
+            damaged = self._scramble_some(text)
+        elif kind < 0.75:
+            damaged = self._rearrange(text, foreign)
+        else:
+            damaged = self._rearrange(self._scramble_some(text), foreign)
+        if self.rng.random() < 0.4:  # a remote that ran into its token limit
+            words = damaged.split(" ")
+            damaged = " ".join(words[: max(8, int(len(words) * self.rng.uniform(0.5, 1)))])
+        return damaged.strip() or " ".join(foreign)
+
+    def _scramble_some(self, text: str) -> str:
+        """A random share of the words, in short runs, through a mechanism."""
+        share, words, out, at = self.rng.uniform(0.05, 0.9), text.split(" "), [], 0
+        chosen = self.perturbers[self.rng.integers(len(self.perturbers))]
+        while at < len(words):
+            run = " ".join(words[at : at + int(self.rng.integers(1, LONGEST_RUN + 1))])
+            at += run.count(" ") + 1
+            out.append(chosen.perturb(run, self.rng).text if self.rng.random() < share else run)
+        return " ".join(out)
+
+    def _rearrange(self, text: str, foreign: list[str]) -> str:
+        """Sentences dropped, sometimes shuffled, and foreign ones put between them."""
+        keep = self.rng.uniform(0.4, 1)
+        kept = [s for s in sentences(text) if self.rng.random() < keep]
+        if self.rng.random() < 0.5:
+            self.rng.shuffle(kept)
+        for sentence in foreign:
+            if self.rng.random() < 0.4:
+                kept.insert(int(self.rng.integers(len(kept) + 1)), sentence)
+        return " ".join(kept)

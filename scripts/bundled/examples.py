@@ -1,0 +1,162 @@
+"""Training conversations: the two prompts of the pipeline, and some plain chat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bundled.corpus import Document, sentences
+from bundled.damage import Damager
+from bundled.tokenizer import Message
+from extraction.prompts import Prompts, fill
+
+__all__ = ["ExampleMaker"]
+
+SYSTEM = (
+    "You are a helpful assistant.",
+    "You are a careful writer. Write clear English.",
+    "Answer in plain English.",
+)
+ABOUT = (
+    "Write about {}.",
+    "What is {}?",
+    "Tell me about {}.",
+    "Write a short article about {}.",
+    "Explain {}.",
+    "Can you write something about {}?",
+)
+PAPER = (
+    "Write an abstract for a paper with the title {}.",
+    "Summarize the paper {}.",
+    "What is the paper {} about?",
+)
+CONTINUE = (
+    "Continue this text: {}",
+    "Continue the following text.\n\n{}",
+    "Please go on:\n\n{}",
+    "Extend this text.\n\n{}",
+)
+MORE = ("Go on.", "Tell me more.", "Continue.", "What else?", "Thanks. Can you say more?")
+PREFIX_WORDS = (20, 130)
+ANSWER_WORDS = (30, 105)
+MOST_WEIGHT = 3  # an article is drawn up to three times as often as a one-paragraph abstract
+
+
+class ExampleMaker:
+    """Makes conversations from documents; the last turn is always the assistant's.
+
+    In every kind the answer is the true continuation: whatever the prompt holds, the model
+    learns to write English that follows it.
+    """
+
+    def __init__(
+        self, documents: Sequence[Document], damager: Damager, rng: np.random.Generator
+    ) -> None:
+        self.documents = documents
+        self.damager = damager
+        self.rng = rng
+        self.prompts = Prompts()
+        weights = np.array([min(len(d.paragraphs), MOST_WEIGHT) for d in documents])
+        self.cumulative = np.cumsum(weights / weights.sum())
+
+    def make(self, kind: str | None = None) -> list[Message]:
+        """One conversation of a random kind: extraction, remote, answer or chat."""
+        kinds, shares = ("extraction", "remote", "answer", "chat"), (0.5, 0.26, 0.12, 0.12)
+        kind = kind or str(self.rng.choice(kinds, p=shares))
+        messages: list[Message] | None = None
+        while messages is None:
+            messages = getattr(self, f"_{kind}")(self._document())
+        if kind != "extraction" and self.rng.random() < 0.15:
+            messages.insert(0, ("system", self._one_of(SYSTEM)))
+        return messages
+
+    def _extraction(self, document: Document) -> list[Message] | None:
+        if (split := self._split(document)) is None:
+            return None
+        prefix, answer = split
+        prompt = fill(
+            self.prompts.local_continuation, document=prefix, generation=self._damaged(answer)
+        )
+        return [("user", prompt), ("assistant", answer)]
+
+    def _remote(self, document: Document) -> list[Message] | None:
+        if (split := self._split(document)) is None:
+            return None
+        prefix, answer = split
+        if self.rng.random() < 0.7:
+            prefix = self.damager.perturb(prefix).strip()
+        if self.rng.random() < 0.8:
+            prompt = fill(self.prompts.remote_continuation, document=prefix)
+        else:
+            prompt = self._one_of(CONTINUE).format(prefix)
+        return [("user", prompt), ("assistant", answer)]
+
+    def _answer(self, document: Document) -> list[Message] | None:
+        messages = self._chat(document)
+        if messages is None:
+            return None
+        (_, question), (_, answer) = messages[-2:]
+        prompt = fill(
+            self.prompts.local_answer, document=question, generation=self._damaged(answer)
+        )
+        return [*messages[:-2], ("user", prompt), ("assistant", answer)]
+
+    def _chat(self, document: Document) -> list[Message] | None:
+        if self.rng.random() < 0.3:
+            if (split := self._split(document)) is None:
+                return None
+            return [("user", self._one_of(CONTINUE).format(split[0])), ("assistant", split[1])]
+        asked = self._one_of(PAPER if document.source == "arxiv" else ABOUT)
+        question = asked.format(document.title)
+        if self.rng.random() < 0.3:  # as the remote sees it
+            question = self.damager.perturb(question).strip() or question
+        whole = sentences(document.paragraphs[0])
+        first, at = self._take(whole, 0)
+        messages = [("user", question), ("assistant", first)]
+        if self.rng.random() < 0.2:
+            second, _ = self._take(whole, at)
+            if second:
+                messages += [("user", self._one_of(MORE)), ("assistant", second)]
+        return messages
+
+    def _split(self, document: Document) -> tuple[str, str] | None:
+        """A prefix and its true continuation, which ends with a sentence.
+
+        Half of the prefixes stop in the middle of a sentence, as the ones of the open-ended
+        benchmarks do. Most begin where a paragraph begins.
+        """
+        first = int(self.rng.integers(len(document.paragraphs)))
+        pieces = [s for p in document.paragraphs[first : first + 4] for s in sentences(p)]
+        if self.rng.random() < 0.2:
+            pieces = pieces[1:]
+        wanted, prefix, at = int(self.rng.integers(*PREFIX_WORDS)), "", 0
+        while at < len(pieces) and prefix.count(" ") + 1 < wanted:
+            prefix, at = f"{prefix} {pieces[at]}".lstrip(), at + 1
+        answer, _ = self._take(pieces, at)
+        if self.rng.random() < 0.5:
+            words = prefix.split(" ")
+            if len(words) > wanted:
+                prefix = " ".join(words[:wanted])
+                answer = " ".join([*words[wanted:], answer]).rstrip()
+        fits = 14 < answer.count(" ") < 199 and prefix.count(" ") < 220
+        return (prefix, answer) if fits else None
+
+    def _take(self, pieces: list[str], at: int) -> tuple[str, int]:
+        """Whole sentences from `at` on, about as many words as an answer has."""
+        wanted, text = int(self.rng.integers(*ANSWER_WORDS)), ""
+        while at < len(pieces) and text.count(" ") + 1 < wanted:
+            text, at = f"{text} {pieces[at]}".lstrip(), at + 1
+        return text, at
+
+    def _damaged(self, answer: str) -> str:
+        other = self._document()
+        foreign = sentences(other.paragraphs[self.rng.integers(len(other.paragraphs))])
+        return self.damager.damage(answer, foreign[: int(self.rng.integers(1, 5))])
+
+    def _document(self) -> Document:
+        place = int(np.searchsorted(self.cumulative, self.rng.random()))
+        return self.documents[min(place, len(self.documents) - 1)]
+
+    def _one_of(self, choices: Sequence[str]) -> str:
+        return choices[int(self.rng.integers(len(choices)))]
