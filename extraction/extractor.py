@@ -6,6 +6,7 @@ Everything here is raw text and stays on this machine.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -22,6 +23,9 @@ MINIMUM_TOKENS = 64  # neither the prompt nor the answer is squeezed below this
 SHRINK = 0.6  # how much smaller the next try is when the server says the prompt is too long
 TRIES = 4
 GAP = "\n[…]\n"
+# Chat templates spell the ends of turns like this. The remote is not trusted: its text must not
+# end a turn and begin another one in the local prompt.
+_CONTROL = re.compile(r"<\|[^<>|]{1,40}\|>|</?s>|\[/?INST\]")
 RESULTS = ("tool", "function")
 Task = Literal["chat", "continuation", "instruct"]
 
@@ -138,7 +142,7 @@ class Extractor:
         """The messages, within `budget` tokens of the estimating tokenizer."""
         *history, last = job.messages
         template = self._template(job)
-        generation = job.generation
+        generation = None if job.generation is None else _CONTROL.sub("", job.generation)
         calling = len(history) - _bound(history, last)
         history, bound = history[:calling], history[calling:]
         budget -= self._count(fill(template, document="", generation=""))

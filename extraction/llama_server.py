@@ -26,7 +26,7 @@ ERRORS_ONLY = 1
 
 # A small model repeats itself. The penalty makes a word used lately less likely; DRY makes it
 # unlikely that a sequence of `dry_allowed_length` tokens or more is continued as before.
-PENALTY_REPEAT = 1.1
+PENALTY_REPEAT = 1.15
 PENALTY_WINDOW = 128
 DRY_MULTIPLIER = 0.8
 DRY_ALLOWED_LENGTH = 4
