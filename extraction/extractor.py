@@ -5,6 +5,7 @@ Everything here is raw text and stays on this machine.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Callable
@@ -22,6 +23,7 @@ MESSAGE_OVERHEAD = 12  # tokens a chat template spends on each message, generous
 MINIMUM_TOKENS = 64  # neither the prompt nor the answer is squeezed below this
 SHRINK = 0.6  # how much smaller the next try is when the server says the prompt is too long
 TRIES = 4
+CHARACTERS_PER_TOKEN = 16  # more than prose of any language has
 GAP = "\n[…]\n"
 # Chat templates spell the ends of turns like this. The remote is not trusted: its text must not
 # end a turn and begin another one in the local prompt.
@@ -95,7 +97,9 @@ class Extractor:
         """The whole answer. Raises `LocalModelError`."""
         context = await self._context_tokens()
         for attempt in range(TRIES):
-            messages, limits = self._compose(job, options, int(context * SHRINK**attempt))
+            messages, limits = await asyncio.to_thread(
+                self._compose, job, options, int(context * SHRINK**attempt)
+            )
             try:
                 return await self.backend.complete(messages, limits)
             except LocalModelRefused as exc:
@@ -107,7 +111,9 @@ class Extractor:
         """The answer in steps. Raises `LocalModelError`."""
         context = await self._context_tokens()
         for attempt in range(TRIES):
-            messages, limits = self._compose(job, options, int(context * SHRINK**attempt))
+            messages, limits = await asyncio.to_thread(
+                self._compose, job, options, int(context * SHRINK**attempt)
+            )
             try:
                 async for step in self.backend.stream(messages, limits):
                     yield step
@@ -133,6 +139,7 @@ class Extractor:
         if "min_tokens" in limits:  # a minimum above the maximum is refused
             limits["min_tokens"] = min(limits["min_tokens"], answer)
         budget = max(int((context - answer) / self._tokenizer.ratio), MINIMUM_TOKENS)
+        job = _clipped(job, CHARACTERS_PER_TOKEN * budget)
         for name in ("tools", "functions"):  # the chat template writes them into the prompt
             if options.get(name):
                 budget -= self._count(json.dumps(options[name], ensure_ascii=False))
@@ -187,14 +194,15 @@ class Extractor:
     def _fit(self, history: list[dict[str, Any]], budget: int) -> list[dict[str, Any]]:
         """Drop the oldest turns until the rest fits: system turns only when nothing else is
         left, and a tool's result never without the turn that called it."""
-        kept = list(history)
-        while kept and sum(self._cost(message) for message in kept) > budget:
-            turn = next((i for i, m in enumerate(kept) if m["role"] != "system"), 0)
-            del kept[turn]
+        kept = [(message, self._cost(message)) for message in history]
+        total = sum(cost for _, cost in kept)
+        while kept and total > budget:
+            turn = next((i for i, (m, _) in enumerate(kept) if m["role"] != "system"), 0)
+            total -= kept.pop(turn)[1]
             # What is left begins with a question: many chat templates refuse anything else.
-            while turn < len(kept) and kept[turn]["role"] in (*RESULTS, "assistant"):
-                del kept[turn]
-        return kept
+            while turn < len(kept) and kept[turn][0]["role"] in (*RESULTS, "assistant"):
+                total -= kept.pop(turn)[1]
+        return [message for message, _ in kept]
 
     def _squeeze(
         self, bound: list[dict[str, Any]], document: int, budget: int
@@ -233,6 +241,24 @@ def with_seed(options: dict[str, Any], index: int) -> dict[str, Any]:
     """Options for the choice `index`: with a seed, every choice has its own."""
     seed = options.get("seed")
     return options if seed is None else {**options, "seed": seed + index}
+
+
+def _clipped(job: Job, size: int) -> Job:
+    """The job with every text cut to `size` characters or so before anything is tokenized: what
+    is beyond cannot fit, and tokenizing megabytes takes seconds."""
+
+    def clip(text: str) -> str:
+        if len(text) <= size:
+            return text
+        if job.task == "continuation":
+            return text[-size:]
+        return text[: size // 2] + GAP + text[-size // 2 :]
+
+    return Job(
+        job.task,
+        tuple({**m, "content": clip(_text(m))} for m in job.messages),
+        None if job.generation is None else job.generation[:size],
+    )
 
 
 def _bound(history: list[dict[str, Any]], last: dict[str, Any]) -> int:

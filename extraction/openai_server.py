@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from typing import Any, NoReturn
@@ -16,7 +17,7 @@ from extraction.errors import (
     LocalModelUnavailable,
 )
 
-__all__ = ["OpenAIServer"]
+__all__ = ["OpenAIServer", "quiet_libraries"]
 
 # Fields the SDK's own method declares; the rest (vLLM's extensions) travels in `extra_body`.
 _SDK_FIELDS = {
@@ -67,6 +68,7 @@ class OpenAIServer:
         model: the name to ask for; None takes the first one the server lists.
         api_key: None where the server wants none.
         timeout: seconds for a whole answer, and between two steps of a stream.
+        concurrency: answers generated at once; the rest wait their turn.
     """
 
     def __init__(
@@ -76,11 +78,11 @@ class OpenAIServer:
         model: str | None = None,
         api_key: str | None = None,
         timeout: float = 300.0,
+        concurrency: int = 64,
     ) -> None:
         # Raw text goes here. The environment's HTTP proxies must not see it, a redirect must
         # not move it, and the SDK's debug logging must not print it.
-        logging.getLogger("openai").setLevel(logging.WARNING)
-        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        quiet_libraries()
         self._client = AsyncOpenAI(
             base_url=base_url,
             api_key=api_key or "none",
@@ -91,13 +93,17 @@ class OpenAIServer:
             http_client=DefaultAsyncHttpxClient(trust_env=False, follow_redirects=False),
         )
         self.base_url = base_url
-        self._model = model
+        self._configured = model
+        self._listed: str | None = None
+        self._listing = asyncio.Lock()
+        self._slots = asyncio.Semaphore(concurrency)
 
     async def complete(self, messages: list[dict[str, Any]], options: dict[str, Any]) -> Delta:
         try:
-            answer: Any = await self._client.chat.completions.create(
-                **await self._body(messages, options)
-            )
+            async with self._slots:
+                answer: Any = await self._client.chat.completions.create(
+                    **await self._body(messages, options)
+                )
             choice = answer.choices[0]
             return Delta(
                 message=_fields(choice.message),
@@ -106,7 +112,7 @@ class OpenAIServer:
                 usage=_usage(answer),
             )
         except openai.OpenAIError as exc:
-            _raise(exc)
+            self._failed(exc)
         except _NOT_OPENAI as exc:
             raise LocalModelUnavailable(
                 "the local server's answer is not a chat completion"
@@ -118,23 +124,24 @@ class OpenAIServer:
         finished: str | None = None
         usage: Usage | None = None
         try:
-            body = await self._body(messages, options)
-            steps: Any = await self._client.chat.completions.create(
-                **body, stream=True, stream_options={"include_usage": True}
-            )
-            async with steps:
-                async for step in steps:
-                    usage = _usage(step) or usage
-                    if getattr(step, "error_code", None) is not None:  # FastChat's error frame
-                        raise LocalModelUnavailable("the local server failed while answering")
-                    for choice in (step.choices or ())[:1]:
-                        finished = choice.finish_reason or finished
-                        message = _fields(choice.delta)
-                        logprobs = _dump(choice.logprobs)
-                        if message or logprobs:
-                            yield Delta(message=message, logprobs=logprobs)
+            async with self._slots:
+                body = await self._body(messages, options)
+                steps: Any = await self._client.chat.completions.create(
+                    **body, stream=True, stream_options={"include_usage": True}
+                )
+                async with steps:
+                    async for step in steps:
+                        usage = _usage(step) or usage
+                        if getattr(step, "error_code", None) is not None:  # FastChat's error frame
+                            raise LocalModelUnavailable("the local server failed while answering")
+                        for choice in (step.choices or ())[:1]:
+                            finished = choice.finish_reason or finished
+                            message = _fields(choice.delta, streamed=True)
+                            logprobs = _dump(choice.logprobs)
+                            if message or logprobs:
+                                yield Delta(message=message, logprobs=logprobs)
         except openai.OpenAIError as exc:
-            _raise(exc)
+            self._failed(exc)
         except _NOT_OPENAI as exc:
             raise LocalModelUnavailable("the local server's stream is not OpenAI's form") from exc
         if finished is None:  # a server that dies may close its stream as if it were done
@@ -147,7 +154,7 @@ class OpenAIServer:
             models = listed.data or []
             for model in models:
                 # llama.cpp serves its one model under any name it is asked for
-                if self._model in (None, model.id) or len(models) == 1:
+                if self._configured in (None, model.id) or len(models) == 1:
                     extra = model.model_extra or {}
                     meta = extra.get("meta")
                     found = extra.get("max_model_len") or (
@@ -185,12 +192,28 @@ class OpenAIServer:
 
     async def _model_name(self) -> str:
         """The configured name, else the first one the server lists, asked for once."""
-        if self._model is None:
-            listed = await self._client.models.list(timeout=5.0)
-            if not listed.data:
-                raise LocalModelUnavailable("the local server lists no model")
-            self._model = listed.data[0].id
-        return self._model
+        if self._configured is not None:
+            return self._configured
+        async with self._listing:
+            if self._listed is None:
+                listed = await self._client.models.list(timeout=5.0)
+                if not listed.data:
+                    raise LocalModelUnavailable("the local server lists no model")
+                self._listed = listed.data[0].id
+            return self._listed
+
+    def _failed(self, exc: openai.OpenAIError) -> NoReturn:
+        if isinstance(exc, openai.NotFoundError):
+            self._listed = None  # it may serve another model now
+        _raise(exc)
+
+
+def quiet_libraries() -> None:
+    """The SDK and its HTTP library print bodies at debug level: never that, whatever else the
+    process logs."""
+    for name in ("openai", "httpx2"):
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.level, logging.WARNING))
 
 
 def _raise(exc: openai.OpenAIError) -> NoReturn:
@@ -198,7 +221,7 @@ def _raise(exc: openai.OpenAIError) -> NoReturn:
     if isinstance(exc, openai.APITimeoutError):
         raise LocalModelTimeout("the local server did not answer in time") from exc
     status = _status(exc)
-    if status is not None and 400 <= status < 500:
+    if status in (400, 413, 422):
         assert isinstance(exc, openai.APIError)
         told = str(exc.body or exc.message).casefold()
         raise LocalModelRefused(
@@ -218,8 +241,12 @@ def _status(exc: openai.OpenAIError) -> int | None:
     return code if isinstance(code, int) else None
 
 
-def _fields(message: Any) -> dict[str, Any]:
+def _fields(message: Any, *, streamed: bool = False) -> dict[str, Any]:
     dumped = message.model_dump(include=set(_MESSAGE_FIELDS), exclude_unset=True)
+    if streamed:  # some servers send a call whole and leave out its place
+        for place, call in enumerate(dumped.get("tool_calls") or ()):
+            if not isinstance(call.get("index"), int):
+                call["index"] = place
     return {name: value for name, value in dumped.items() if value not in (None, [], "")}
 
 

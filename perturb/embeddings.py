@@ -98,9 +98,12 @@ class EmbeddingTable:
     def distance_factor(self) -> NDArray[np.float32]:
         """The columns (φ(y), 1, ‖φ(y)‖²), float32 (d + 2, m): a row (−2φ(x), ‖φ(x)‖², 1) times
         it is d(x, ·)²."""
-        vectors = self.vectors.astype(np.float32)
-        squares = np.einsum("ij,ij->i", vectors, vectors)[:, None]
-        return np.ascontiguousarray(np.hstack([vectors, np.ones_like(squares), squares]).T)
+        m, d = self.vectors.shape
+        factor = np.empty((d + 2, m), dtype=np.float32)  # filled in place: it is the large one
+        factor[:d] = self.vectors.T
+        factor[d] = 1.0
+        factor[d + 1] = np.einsum("ij,ij->j", factor[:d], factor[:d])
+        return factor
 
     def distances(self, word: int) -> NDArray[np.float64]:
         """d(x, y) for every y of V, float64 (m,), in double precision."""
@@ -110,8 +113,8 @@ class EmbeddingTable:
     @cached_property
     def spans(self) -> NDArray[np.float64]:
         """Δ_j = max φ_j − min φ_j, float64 (d,) (InferDPT, Algorithm 2)."""
-        wide = self.vectors.astype(np.float64)
-        return np.asarray(wide.max(axis=0) - wide.min(axis=0))
+        highest, lowest = self.vectors.max(axis=0), self.vectors.min(axis=0)
+        return np.asarray(highest.astype(np.float64) - lowest.astype(np.float64))
 
 
 def load_table(path: str | os.PathLike[str] = BUNDLED_TABLE) -> EmbeddingTable:
@@ -192,7 +195,9 @@ def table_digest(data: bytes, side: Mapping[str, Any]) -> str:
     """SHA-256 over the .npz file and those facts of the side file that shape a channel: tables
     of one digest give the same channels."""
     facts = {key: side.get(key) for key in ("vocabulary", "diameter", "calibration")}
-    return hashlib.sha256(data + json.dumps(facts, sort_keys=True).encode()).hexdigest()
+    digest = hashlib.sha256(data)
+    digest.update(json.dumps(facts, sort_keys=True).encode())
+    return digest.hexdigest()
 
 
 def write_atomically(path: Path, data: bytes) -> None:

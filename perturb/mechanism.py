@@ -58,7 +58,7 @@ class Guarantee:
     Attributes:
         kind: `ldp`, or `none` where the nominal ε is not a bound.
         nominal: the ε the mechanism was asked for.
-        epsilon: the proved bound for replacing one token; ∞ where there is none.
+        epsilon: the proved bound for replacing one token; ∞ where none is proved.
         statement: one sentence that says it in words.
     """
 
@@ -79,7 +79,7 @@ class Draw:
 class Mechanism(ABC):
     """One mechanism over one embedding table.
 
-    Subclasses set `name`, `summary` and `parameter_type`, and are registered.
+    Subclasses set `name`, `summary` (for help texts) and `parameter_type`, and are registered.
     """
 
     name: ClassVar[str]

@@ -23,7 +23,7 @@ __all__ = ["RanText", "RanTextParameters", "noise_scale"]
 
 # The authors' fit of z for their text-embedding-ada-002 table (InferDPT, Appendix B).
 PUBLISHED = (0.01658160142016071, 19.064721649556482, -38.1294334077209, 9.311083811697406)
-WORDS_PER_BLOCK = 256  # distance rows held at once
+WORDS_PER_BLOCK = 128  # distance rows held at once
 TOKENS_PER_BLOCK = 64  # weight rows held at once: they stay in the second-level cache
 COLUMNS = 128  # weights are summed in runs of this many words
 
@@ -89,16 +89,17 @@ class RanText(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        beyond = self.table.diameter * self.z
-        delta = float(np.searchsorted(self.table.radius, beyond) / len(self.table.radius))
+        radius = self.table.radius
+        below = np.searchsorted(radius, self.table.diameter * self.z, side="right") + 1
+        delta = min(1.0, math.ceil(below / len(radius) * 1e4) / 1e4)
         return Guarantee(
             kind="none",
             nominal=self.epsilon,
             epsilon=math.inf,
             statement=(
                 f"nominal ε = {self.epsilon:g} per token is not an LDP bound: the list of "
-                "candidates depends on the token, so the true ε is infinite; "
-                f"({self.epsilon:g}, δ)-LDP per token is proved only for δ = {delta:.4f}"
+                "candidates depends on the token, and no useful ε is proved; "
+                f"({self.epsilon:g}, δ)-LDP per token holds for δ = {delta:.4f} only"
             ),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import AsyncIterator
@@ -60,7 +61,9 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
     """The pipeline and what it holds open."""
     config = app[CONFIG]
     remote = RemoteClient(config.remote)
-    executor = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="perturb")
+    # One small pool for all CPU work: every thread keeps buffers of its own.
+    executor = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="inferdpt")
+    asyncio.get_running_loop().set_default_executor(executor)
     try:
         async with local_server(config.local) as backend:
             app[EXTRACTOR] = Extractor(
@@ -78,12 +81,10 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
                 remote=remote,
                 extractor=app[EXTRACTOR],
                 metrics=app[METRICS],
-                executor=executor,
             )
             yield
     finally:
         await remote.aclose()
-        executor.shutdown(wait=False, cancel_futures=True)
 
 
 def estimating_tokenizer(vocabulary: Vocabulary, ratio: float) -> Tokenizer:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from extraction.errors import ExtractionError
-from perturb import PerturbError, mechanism_names
+from perturb import PerturbError, mechanism_class, mechanism_names
 from perturb.vocabulary import DEFAULT_SIZE
 from proxy.config import load_config
 from proxy.errors import ConfigError
@@ -114,7 +114,9 @@ def _add_demo(commands: Any) -> None:
 
 
 def _add_perturb(commands: Any) -> None:
-    perturb = _add(commands, "perturb", "perturb a text and print its receipt", PERTURB_EXAMPLES)
+    known = "\n".join(f"  {name:12} {mechanism_class(name).summary}" for name in mechanism_names())
+    epilog = f"mechanisms:\n{known}\n\n{PERTURB_EXAMPLES}"
+    perturb = _add(commands, "perturb", "perturb a text and print its receipt", epilog)
     perturb.add_argument("file", nargs="?", default="-", metavar="FILE|-")
     perturb.add_argument("--mechanism", default="rantext", choices=mechanism_names())
     perturb.add_argument("--epsilon", type=float, default=6.0, help="nominal ε per token (6)")

@@ -184,6 +184,7 @@ class Local(Section):
     default_max_tokens: int = Field(1024, ge=1)
     temperature: float = Field(0.5, ge=0, le=2)
     timeout_seconds: float = Field(300.0, gt=0)
+    concurrency: int = Field(64, ge=1)
     vllm: Vllm = Vllm()
     embedded: Embedded = Embedded()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +20,15 @@ from perturb import Perturbation, Perturber
 from perturb.vocabulary import LAYOUT
 from proxy.errors import GuardRefused
 
-__all__ = ["Clearance", "Segment", "check", "too_many_kept"]
+__all__ = ["Clearance", "Segment", "check", "repeats", "too_many_kept"]
 
+SHORTEST = 3  # words of a private text that counts as a whole
 WINDOW = 5  # consecutive private words that nothing else in the body may repeat
 FALSE_ALARM = 1e-9  # probability that an honest draw is refused by the kept-words rule
-_WORD = re.compile(r"\w+")
+# Scripts that do not part words by blanks count by the character: Thai, Lao, Khmer, kana, Han,
+# Hangul.
+_UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 _RELEASABLE = LAYOUT | set("0123456789")
 
 
@@ -42,14 +46,13 @@ class Clearance:
     """What may be in one outgoing body.
 
     Attributes:
-        segments: the private segments, in the order in which they stand in the body.
-        known: texts the remote wrote itself (its earlier generations).
+        pieces: what stands in the message contents, in order: private segments, and texts the
+            remote wrote itself (its earlier generations).
         private: every raw text of the request, whether its perturbation is sent or not.
-        constants: the operator's templates: public, so their words cannot leak.
+        constants: the operator's own words, templates and model names: they cannot leak.
     """
 
-    segments: tuple[Segment, ...]
-    known: tuple[str, ...]
+    pieces: tuple[Segment | str, ...]
     private: tuple[str, ...]
     constants: tuple[str, ...]
 
@@ -61,14 +64,40 @@ def check(body: bytes, clearance: Clearance) -> None:
         GuardRefused: it breaks a rule; `rule` says which.
     """
     try:
-        strings = list(_strings(json.loads(body)))
-    except ValueError:
-        raise GuardRefused("the body is not JSON") from None
-    for segment in clearance.segments:
-        _check_release(segment)
-    rest = _remove(strings, [segment.released.text for segment in clearance.segments])
-    rest = _remove(rest, list(clearance.known))
-    _check_rest(rest, clearance)
+        contents, others = _strings(json.loads(body))
+    except (ValueError, TypeError, LookupError):
+        raise GuardRefused("the body is not a chat request") from None
+    texts = []
+    for piece in clearance.pieces:
+        if isinstance(piece, Segment):
+            _check_release(piece)
+            texts.append(piece.released.text)
+        else:
+            texts.append(piece)
+    if repeats([*_rest(contents, texts), *others], clearance.private, clearance.constants):
+        raise GuardRefused("text outside the private segments repeats private words")
+
+
+def repeats(texts: Sequence[str], private: Sequence[str], constants: Sequence[str]) -> bool:
+    """Whether a text repeats five consecutive words of a private one, constants aside.
+
+    A private text shorter than that counts as a whole from three words on: one or two words
+    ("yes", "the report") are in any template.
+    """
+    windows: set[tuple[str, ...]] = set()
+    for text in private:
+        words = _words(text)
+        if len(words) >= SHORTEST:
+            windows |= _grams(words, min(WINDOW, len(words)))
+    sizes = range(SHORTEST, WINDOW + 1)
+    for text in constants:
+        words = _words(text)
+        windows.difference_update(*(_grams(words, size) for size in sizes))
+    return any(
+        not windows.isdisjoint(_grams(words, size))
+        for words in map(_words, texts)
+        for size in sizes
+    )
 
 
 def too_many_kept(kept: int, rates: Sequence[float] | np.ndarray[Any, Any]) -> bool:
@@ -104,51 +133,24 @@ def _check_release(segment: Segment) -> None:
         raise GuardRefused("the mechanism left too many words unchanged")
 
 
-def _remove(strings: list[str], texts: list[str]) -> list[str]:
-    """Cut each text out of the strings once; what is left is everything else.
+def _rest(contents: list[str], texts: list[str]) -> list[str]:
+    """What is left of the message contents without the texts, which stand in them in order.
 
     Raises:
         GuardRefused: a text that should be there, byte for byte, is not.
     """
-    for text in sorted(filter(None, texts), key=len, reverse=True):
-        for i, string in enumerate(strings):
-            start = string.find(text)
-            if start >= 0:
-                strings = [
-                    *strings[:i],
-                    string[:start],
-                    string[start + len(text) :],
-                    *strings[i + 1 :],
-                ]
-                break
-        else:
-            raise GuardRefused("a private segment is not what the mechanism returned")
-    return strings
-
-
-def _check_rest(rest: list[str], clearance: Clearance) -> None:
-    """Nothing outside the segments repeats the private text, unless it is the operator's own
-    template that says it.
-
-    A private text shorter than the window counts as a whole from three words on: one or two
-    words ("yes", "the report") are in any template.
-    """
-    private: set[tuple[str, ...]] = set()
-    for text in clearance.private:
-        private |= _windows(_words(text))
-    for text in clearance.constants:
-        private -= {w for size in (3, 4, WINDOW) for w in _grams(_words(text), size)}
-    for string in rest:
-        words = _words(string)
-        for size in (3, 4, WINDOW):
-            if not private.isdisjoint(_grams(words, size)):
-                raise GuardRefused("text outside the private segments repeats private words")
-
-
-def _windows(words: list[str]) -> set[tuple[str, ...]]:
-    if len(words) < 3:
-        return set()
-    return _grams(words, min(WINDOW, len(words)))
+    rest = []
+    waiting = [text for text in texts if text]
+    waiting.reverse()
+    for content in contents:
+        place = 0
+        while waiting and (found := content.find(waiting[-1], place)) >= 0:
+            rest.append(content[place:found])
+            place = found + len(waiting.pop())
+        rest.append(content[place:])
+    if waiting:
+        raise GuardRefused("a private segment is not what the mechanism returned")
+    return rest
 
 
 def _grams(words: list[str], size: int) -> set[tuple[str, ...]]:
@@ -159,12 +161,22 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def _strings(value: Any) -> list[str]:
-    """Every string in a JSON value, keys included."""
+def _strings(body: Any) -> tuple[list[str], list[str]]:
+    """The message contents of a body in order, and every other string in it, keys included."""
+    contents = [message["content"] for message in body["messages"]]
+    if not all(isinstance(content, str) for content in contents):
+        raise TypeError
+    rest = [{k: v for k, v in message.items() if k != "content"} for message in body["messages"]]
+    return contents, list(_walk([{k: v for k, v in body.items() if k != "messages"}, rest]))
+
+
+def _walk(value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [s for key, item in value.items() for s in (key, *_strings(item))]
-    if isinstance(value, list):
-        return [s for item in value for s in _strings(item)]
-    return []
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from _walk(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _walk(item)

@@ -25,7 +25,8 @@ from proxy.keys import (
     TABLE,
     TENANT,
 )
-from proxy.pipeline import Pipeline, Plan
+from proxy.pipeline import Pipeline
+from proxy.plan import Plan
 from proxy.protocol import ChatRequest, CompletionRequest, Options, PerturbRequest, validate
 from proxy.receipt import epsilon_header
 from proxy.render import ChatRenderer, CompletionRenderer, Renderer
@@ -46,6 +47,7 @@ __all__ = [
 
 routes = web.RouteTableDef()
 READY_SECONDS = 5.0
+INLINE_BYTES = 200_000  # longer bodies are parsed off the event loop
 
 
 @routes.post("/v1/chat/completions")
@@ -146,6 +148,8 @@ async def _json(request: web.Request) -> dict[str, Any]:
         raise too_large(f"The body may have at most {limits.body_bytes} bytes.") from None
     except (web.RequestPayloadError, HttpProcessingError):
         raise bad_request("The body cannot be read.", code="invalid_body") from None
+    if len(data) > INLINE_BYTES:
+        return await asyncio.to_thread(parse_object, data, max_depth=limits.json_depth)
     return parse_object(data, max_depth=limits.json_depth)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any, NoReturn
 
@@ -11,7 +12,8 @@ from proxy.errors import ApiError, bad_request
 __all__ = ["parse_object"]
 
 # A string literal, or one bracket: nesting is counted outside strings before parsing.
-_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
+# Possessive: a backtracking string literal would keep a frame for every character.
+_TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 
 def parse_object(body: bytes, *, max_depth: int) -> dict[str, Any]:
@@ -34,7 +36,10 @@ def parse_object(body: bytes, *, max_depth: int) -> dict[str, Any]:
             depth -= 1
     try:
         value = json.loads(
-            body.decode("utf-8"), object_pairs_hook=_object, parse_constant=_constant
+            body.decode("utf-8"),
+            object_pairs_hook=_object,
+            parse_constant=_constant,
+            parse_float=_float,
         )
     except ApiError:
         raise
@@ -63,6 +68,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(out) != len(pairs):
         raise bad_request("An object in the body has a duplicate key.", code="invalid_json")
     return out
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        _constant("a number too large")
+    return value
 
 
 def _constant(name: str) -> NoReturn:

@@ -8,7 +8,8 @@ from extraction.extractor import Extractor
 from perturb import EmbeddingTable
 from proxy.config import Config
 from proxy.metrics import Metrics
-from proxy.pipeline import Pipeline, Plan
+from proxy.pipeline import Pipeline
+from proxy.plan import Plan
 from proxy.policy import Policy
 
 __all__ = [

@@ -49,6 +49,7 @@ async def local_server(config: Local) -> AsyncIterator[OpenAIServer]:
         model=model,
         api_key=config.key,
         timeout=config.timeout_seconds,
+        concurrency=config.concurrency,
     )
     process = None
     try:

@@ -71,14 +71,15 @@ class Memo:
             made = task.result()
             self._texts.put(key, made, len(made.text) + 8 * len(made.words))
 
-    def remember_answer(self, tenant: str, answer: str, generation: str) -> None:
-        """Remember which of the remote's generations an answer was made from."""
+    def remember_answer(self, tenant: str, question: str, answer: str, generation: str) -> None:
+        """Remember which of the remote's generations the answer to a turn was made from."""
         if answer:
-            self._answers.put(self._key(tenant, "answer", answer), generation, len(generation))
+            key = self._key(tenant, "answer", question, answer)
+            self._answers.put(key, generation, len(generation))
 
-    def generation(self, tenant: str, answer: str) -> str | None:
-        """The remote's generation behind an answer, if the proxy gave that answer."""
-        found: str | None = self._answers.get(self._key(tenant, "answer", answer))
+    def generation(self, tenant: str, question: str, answer: str) -> str | None:
+        """The remote's generation behind an answer, if the proxy gave it to that turn."""
+        found: str | None = self._answers.get(self._key(tenant, "answer", question, answer))
         return found
 
     def _key(self, *parts: str) -> bytes:
@@ -111,7 +112,7 @@ class _Bounded:
         self._items[key] = (self._clock(), size + ENTRY_BYTES, value)
         self._room -= size + ENTRY_BYTES
         self._expire()
-        while self._room < 0:
+        while self._room < 0 and len(self._items) > 1:  # the newest stays, however large
             self._forget(next(iter(self._items)))
 
     def _expire(self) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from proxy.protocol import ChatRequest, Message
+from proxy.protocol import ChatRequest, FunctionCall, Message, ToolCall
 
 __all__ = [
     "Part",
@@ -21,6 +21,7 @@ __all__ = [
     "assistant_key",
     "conversation",
     "local_messages",
+    "private_texts",
     "split_public",
     "turn_key",
 ]
@@ -83,6 +84,23 @@ def conversation(
     return tuple(turns)
 
 
+def private_texts(
+    request: ChatRequest, *, system: SystemPolicy, public_tags: bool
+) -> tuple[str, ...]:
+    """Every raw text of the conversation that must not leave as it is, local system turns
+    included. Assistant turns are left out: the ones the proxy gave hold the remote's words."""
+    out: list[str] = []
+    for message in request.messages:
+        if message.role == "user":
+            parts = _user_parts(message, tags=public_tags)
+            out += [part.text for part in parts if not part.public]
+        elif message.role in ("system", "developer"):
+            out += [] if system == "public" else [message.text]
+        elif message.role != "assistant":
+            out.append(message.text)
+    return tuple(out)
+
+
 def _user_parts(message: Message, *, tags: bool) -> tuple[Part, ...]:
     """The public and private parts of a user turn; no span reaches from one text part into the
     next."""
@@ -126,8 +144,16 @@ def local_messages(request: ChatRequest, *, public_tags: bool) -> list[dict[str,
         if message.role == "function":
             item["name"] = message.name or ""
         if message.tool_calls:
-            item["tool_calls"] = [call.model_dump() for call in message.tool_calls]
+            item["tool_calls"] = [_call(call) for call in message.tool_calls]
         if message.function_call is not None:
-            item["function_call"] = message.function_call.model_dump()
+            item["function_call"] = _function(message.function_call)
         out.append(item)
     return out
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    return {"id": call.id, "type": call.type, "function": _function(call.function)}
+
+
+def _function(call: FunctionCall) -> dict[str, str]:
+    return {"name": call.name, "arguments": call.arguments}

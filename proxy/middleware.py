@@ -12,7 +12,8 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from proxy.auth import tenant_of
-from proxy.errors import ApiError, internal_error, not_found
+from proxy.config import is_loopback
+from proxy.errors import ApiError, internal_error, not_found, not_permitted
 from proxy.handlers import error_response
 from proxy.keys import CONFIG, ERROR, METRICS, PLAN, REQUEST_ID, TENANT
 
@@ -20,6 +21,10 @@ __all__ = ["observe", "stamp"]
 
 logger = logging.getLogger("inferdpt.request")
 OPEN_PATHS = ("/health", "/ready")
+EXPOSED = (
+    "x-request-id, x-inferdpt-mechanism, x-inferdpt-epsilon, x-inferdpt-tokens, retry-after, "
+    "x-should-retry"
+)
 CLIENT_CLOSED = 499  # for the log and the metrics: nobody is left to read it
 
 
@@ -56,6 +61,7 @@ async def stamp(request: web.Request, response: web.StreamResponse) -> None:
 async def _respond(request: web.Request, handler: Handler) -> web.StreamResponse:
     """The handler's answer, or its error as an answer."""
     try:
+        _refuse_foreign_pages(request)
         if request.method == "OPTIONS" and "Origin" in request.headers:
             return web.Response(status=204)
         if request.path not in OPEN_PATHS:
@@ -77,6 +83,21 @@ async def _respond(request: web.Request, handler: Handler) -> web.StreamResponse
         return _failed(request, not_found())
     except Exception as exc:
         return _failed(request, internal_error(exc))
+
+
+def _refuse_foreign_pages(request: web.Request) -> None:
+    """A proxy without keys answers anybody on this machine, so a web page open in a browser here
+    must not pass for somebody: neither by calling across origins, nor by a name of its own that
+    resolves to this machine."""
+    server = request.app[CONFIG].server
+    if server.keys:
+        return
+    origin = request.headers.get("Origin")
+    if origin is not None and not ({origin, "*"} & set(server.cors_origins)):
+        raise not_permitted("This origin is not in server.cors_origins.", param="origin")
+    name = request.host.rsplit(":", 1)[0].strip("[]")
+    if not is_loopback(name):
+        raise not_permitted("Without keys, only loopback addresses are served.", param="host")
 
 
 def _failed(request: web.Request, error: ApiError) -> web.Response:
@@ -102,7 +123,7 @@ def _cors(request: web.Request, response: web.StreamResponse) -> None:
         return
     response.headers["Access-Control-Allow-Origin"] = origin
     response.headers["Vary"] = "Origin"
-    response.headers["Access-Control-Expose-Headers"] = "x-request-id, x-inferdpt-epsilon"
+    response.headers["Access-Control-Expose-Headers"] = EXPOSED
     if request.method == "OPTIONS":
         response.headers["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
         response.headers["Access-Control-Allow-Headers"] = "authorization, *"

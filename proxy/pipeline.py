@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from extraction.backend import Delta, Usage
+from extraction.backend import Delta
 from extraction.errors import LocalModelError
 from extraction.extractor import Extractor, Job, with_seed
 from extraction.prompts import Prompts, fill
@@ -21,95 +19,23 @@ from proxy.config import Config
 from proxy.errors import ApiError, bad_request, from_local, too_large
 from proxy.guard import Clearance, Segment
 from proxy.memo import Memo
-from proxy.messages import Part, Turn, conversation, local_messages, turn_key
+from proxy.messages import (
+    Part,
+    Turn,
+    conversation,
+    local_messages,
+    private_texts,
+)
 from proxy.metrics import Metrics
+from proxy.plan import Answer, Exchange, Plan, Prompt
 from proxy.policy import Policy
 from proxy.protocol import ChatRequest, CompletionRequest, SamplingRequest, local_fields
-from proxy.receipt import RemoteOutcome, receipt
-from proxy.upstream import Generation, RemoteClient
+from proxy.upstream import RemoteClient
 
-__all__ = ["Answer", "Exchange", "Pipeline", "Plan", "together"]
+__all__ = ["Pipeline", "together"]
 
 T = TypeVar("T")
 Emit = Callable[[int, Delta], Awaitable[None]]
-Task = Literal["chat", "continuation", "instruct"]
-
-
-@dataclass
-class Exchange:
-    """One prompt: what would leave for it, and what the local model is to do with the answer."""
-
-    job: Job
-    body: dict[str, Any] = field(default_factory=dict)
-    clearance: Clearance | None = None
-    outcome: RemoteOutcome = "skipped"
-    generation: Generation | None = None
-
-
-@dataclass
-class Plan:
-    """A request, decided: nothing has left yet."""
-
-    tenant: str
-    request: SamplingRequest
-    perturber: Perturber
-    exchanges: list[Exchange]
-    texts: list[tuple[Perturbation, bool]]
-    options: dict[str, Any]
-    timings: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def released(self) -> int:
-        """How many perturbed words stand in the request."""
-        return sum(p.receipt.released for p, _ in self.texts)
-
-    def receipt(self) -> dict[str, Any] | None:
-        """The receipt the client asked for; complete once the remote has been called."""
-        level = self.request.inferdpt.receipt
-        if level == "none":
-            return None
-        sent = [
-            {
-                "sent": e.body.get("messages", []),
-                "generation": e.generation.text if e.generation else None,
-            }
-            for e in self.exchanges
-        ]
-        outcomes = [e.outcome for e in self.exchanges]
-        return receipt(level, self.perturber.mechanism, self.texts, outcomes, sent)
-
-
-@dataclass
-class Answer:
-    """One choice, put together from its steps."""
-
-    message: dict[str, Any] = field(default_factory=dict)
-    logprobs: dict[str, Any] | None = None
-    finish_reason: str | None = None
-    usage: Usage | None = None
-
-    def add(self, step: Delta) -> None:
-        """Take in a streamed step (text and tool calls: what `key` needs)."""
-        if text := step.message.get("content"):
-            self.message["content"] = self.message.get("content", "") + text
-        calls = self.message.setdefault("tool_calls", []) if "tool_calls" in step.message else []
-        for call in step.message.get("tool_calls", ()):
-            while len(calls) <= call["index"]:
-                calls.append({"function": {"name": "", "arguments": ""}})
-            for part, value in (call.get("function") or {}).items():
-                calls[call["index"]]["function"][part] += value or ""
-        self.finish_reason = step.finish_reason or self.finish_reason
-        self.usage = step.usage or self.usage
-
-    @property
-    def key(self) -> str:
-        """The answer as `messages.assistant_key` will spell the client's copy of it."""
-        calls = [call["function"] for call in self.message.get("tool_calls") or ()]
-        if self.message.get("function_call"):
-            calls.append(self.message["function_call"])
-        return turn_key(
-            self.message.get("content") or "", ((c["name"], c["arguments"]) for c in calls)
-        )
 
 
 class Pipeline:
@@ -124,7 +50,6 @@ class Pipeline:
         remote: RemoteClient,
         extractor: Extractor,
         metrics: Metrics,
-        executor: Executor,
     ) -> None:
         self._config = config
         self._prompts = Prompts(**config.prompts)
@@ -133,7 +58,6 @@ class Pipeline:
         self._remote = remote
         self._extractor = extractor
         self._metrics = metrics
-        self._executor = executor
 
     # -- planning ---------------------------------------------------------------------------
 
@@ -148,11 +72,11 @@ class Pipeline:
                 "Task 'continuation' takes one user message (and system messages).",
                 param="messages",
             )
-        if task == "instruct":
-            turns = turns[-1:]
         if not turns:
             raise bad_request("The conversation has no turn to answer.", param="messages")
-        return await self._plan(request, tenant, [(task, turns, raw)])
+        private = private_texts(request, system=privacy.system, public_tags=privacy.public_tags)
+        turns = turns[-1:] if task == "instruct" else turns
+        return await self._plan(request, tenant, [Prompt(task, turns, tuple(raw), private)])
 
     async def plan_completion(
         self, request: CompletionRequest, prompts: Sequence[str], tenant: str
@@ -163,7 +87,12 @@ class Pipeline:
             request,
             tenant,
             [
-                (task, (Turn("user", (Part(text),)),), [{"role": "user", "content": text}])
+                Prompt(
+                    task,
+                    (Turn("user", (Part(text),)),),
+                    ({"role": "user", "content": text},),
+                    (text,),
+                )
                 for text in prompts
             ],
         )
@@ -171,14 +100,14 @@ class Pipeline:
     async def preview(self, text: str, perturber: Perturber, tenant: str) -> Perturbation:
         """What would leave for a text. The draw is remembered: sending the text later sends
         this, so previewing does not average either."""
-        perturbation, _ = await self._perturb(text, perturber, tenant)
+        perturbation, _ = await self._release(text, perturber, tenant)
         return perturbation
 
     async def _plan(
         self,
         request: SamplingRequest,
         tenant: str,
-        prompts: Sequence[tuple[Task, tuple[Turn, ...], list[dict[str, Any]]]],
+        prompts: Sequence[Prompt],
     ) -> Plan:
         options = request.inferdpt
         model = self._policy.remote_model(request.model)
@@ -188,10 +117,10 @@ class Pipeline:
             raise bad_request(f"n must be <= {limits.choices}.", param="n")
         plan = Plan(tenant, request, perturber, [], [], local_fields(request))
         with self._metrics.stage("perturb", plan.timings):
-            for task, turns, raw in prompts:
-                exchange = Exchange(Job(task, tuple(raw), None))
+            for prompt in prompts:
+                exchange = Exchange(Job(prompt.task, prompt.raw, None), prompt.turns[-1].text)
                 if not options.local_only:  # else nothing is drawn: nothing will leave
-                    messages, exchange.clearance = await self._outgoing(plan, task, turns)
+                    messages, exchange.clearance = await self._outgoing(plan, prompt, model)
                     exchange.body = {
                         "model": model,
                         "messages": messages,
@@ -202,51 +131,58 @@ class Pipeline:
         return plan
 
     async def _outgoing(
-        self, plan: Plan, task: Task, turns: Sequence[Turn]
+        self, plan: Plan, prompt: Prompt, model: str
     ) -> tuple[list[dict[str, Any]], Clearance]:
         """The remote's messages, and the clearance to send them."""
-        instruction = plan.request.inferdpt.instruction
         messages: list[dict[str, Any]] = []
-        segments: list[Segment] = []
-        known: list[str] = []
-        for turn in turns:
-            earlier = self._memo.generation(plan.tenant, turn.text)
-            if turn.role == "assistant" and earlier is not None:
-                known.append(earlier)
-                messages.append({"role": "assistant", "content": earlier})
-                continue
-            pieces = []
-            for part in turn.parts:
-                if part.public:
-                    pieces.append(part.text)
-                else:
-                    released, fresh = await self._perturb(part.text, plan.perturber, plan.tenant)
-                    plan.texts.append((released, fresh))
-                    segments.append(Segment(part.text, released, plan.perturber))
-                    pieces.append(released.text)
-            messages.append({"role": turn.role, "content": _join(pieces)})
+        pieces: list[Segment | str] = []
+        before = ""
+        for turn in prompt.turns:
+            content: list[str] = []
+            earlier = None
+            if turn.role == "assistant":
+                earlier = self._memo.generation(plan.tenant, before, turn.text)
+            if earlier is not None:
+                pieces.append(earlier)
+                content.append(earlier)
+            else:
+                for part in turn.parts:
+                    if part.public:
+                        content.append(part.text)
+                        continue
+                    released = await self._perturb(plan, part.text)
+                    pieces.append(Segment(part.text, released, plan.perturber))
+                    content.append(released.text)
+            messages.append({"role": turn.role, "content": _join(content)})
+            before = turn.text
         document = messages[-1]["content"]
-        if task == "continuation":
+        if prompt.task == "continuation":
             document = fill(self._prompts.remote_continuation, document=document)
-        if instruction:
+        if instruction := plan.request.inferdpt.instruction:
             document = fill(
                 self._prompts.remote_instruct, instruction=instruction, document=document
             )
         messages[-1]["content"] = document
-        return messages, Clearance(
-            segments=tuple(segments),
-            known=tuple(known),
-            private=tuple(segment.raw for segment in segments),
-            constants=(self._prompts.remote_continuation, self._prompts.remote_instruct),
+        return [m for m in messages if m["content"]], Clearance(
+            pieces=tuple(pieces),
+            private=(*prompt.private, *(p.raw for p in pieces if isinstance(p, Segment))),
+            constants=(self._prompts.remote_continuation, self._prompts.remote_instruct, model),
         )
 
-    async def _perturb(
+    async def _perturb(self, plan: Plan, text: str) -> Perturbation:
+        """A text's perturbation, noted in the plan; a text that stands twice is noted once."""
+        released, fresh = await self._release(text, plan.perturber, plan.tenant)
+        if not any(released is known for known, _ in plan.texts):
+            plan.texts.append((released, fresh))
+        return released
+
+    async def _release(
         self, text: str, perturber: Perturber, tenant: str
     ) -> tuple[Perturbation, bool]:
-        loop = asyncio.get_running_loop()
+        """What leaves for a text, from the memo or drawn now. Raises `ApiError`."""
 
         async def draw() -> Perturbation:
-            return await loop.run_in_executor(self._executor, perturber.perturb, text)
+            return await asyncio.to_thread(perturber.perturb, text)
 
         identity = {
             **perturber.mechanism.identity(),
@@ -265,7 +201,9 @@ class Pipeline:
         if self._config.remote.send_seed:
             names.append("seed")
         found = {name: getattr(request, name, None) for name in names}
-        return {**{k: v for k, v in found.items() if v is not None}, "store": False}
+        # Rounded: seventeen digits of a temperature are a message, two are a setting.
+        numbers = {k: round(v, 2) if isinstance(v, float) else v for k, v in found.items()}
+        return {**{k: v for k, v in numbers.items() if v is not None}, "store": False}
 
     def _count(self, plan: Plan) -> None:
         mechanism = plan.perturber.mechanism
@@ -284,7 +222,7 @@ class Pipeline:
             await together([self._exchange(plan, exchange) for exchange in plan.exchanges])
 
     async def _exchange(self, plan: Plan, exchange: Exchange) -> None:
-        if exchange.clearance is None:
+        if exchange.clearance is None or not exchange.body["messages"]:
             return
         try:
             generation = await self._remote.generate(exchange.body, exchange.clearance)
@@ -352,7 +290,9 @@ class Pipeline:
 
     def _remember(self, plan: Plan, exchange: Exchange, answer: Answer) -> None:
         if exchange.generation is not None and exchange.generation.text:
-            self._memo.remember_answer(plan.tenant, answer.key, exchange.generation.text)
+            self._memo.remember_answer(
+                plan.tenant, exchange.question, answer.key, exchange.generation.text
+            )
 
     def _local_failed(self, exc: LocalModelError) -> ApiError:
         error = from_local(exc)

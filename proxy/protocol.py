@@ -72,10 +72,12 @@ class Options(Strict):
 
 
 class TextPart(Strict):
-    """A text part of a message."""
+    """A text part of a message; only the text is read."""
 
     type: Literal["text"]
     text: str
+    annotations: Any = None
+    cache_control: Any = None
 
 
 class RefusalPart(Strict):
@@ -90,18 +92,24 @@ class FunctionCall(Strict):
 
     name: str
     arguments: str
+    parsed_arguments: Any = None
 
 
 class ToolCall(Strict):
     """A tool call of an assistant turn."""
 
     id: str
-    type: Literal["function"]
+    type: Literal["function"] = "function"
     function: FunctionCall
+    index: int | None = None
 
 
 class Message(Strict):
-    """One message of a conversation; `name`, `refusal`, `annotations` and ids go nowhere."""
+    """One message of a conversation.
+
+    The fields after `function_call` are what SDKs and clients send back of an answer: accepted,
+    and read by nobody.
+    """
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[TextPart | RefusalPart] | None = None
@@ -110,9 +118,16 @@ class Message(Strict):
     tool_call_id: str | None = None
     tool_calls: list[ToolCall] | None = None
     function_call: FunctionCall | None = None
-    annotations: list[Json] | None = None
+    annotations: Any = None
     audio: None = None
-    reasoning_content: str | None = None
+    id: Any = None
+    parsed: Any = None
+    provider_specific_fields: Any = None
+    reasoning: Any = None
+    reasoning_content: Any = None
+    reasoning_details: Any = None
+    thinking_blocks: Any = None
+    type: Any = None
 
     @property
     def texts(self) -> list[str]:
@@ -130,8 +145,9 @@ class Message(Strict):
 class StreamOptions(Strict):
     """`include_usage` asks for a last chunk with the usage."""
 
-    include_usage: bool = False
-    include_obfuscation: bool = False
+    include_usage: bool | None = None
+    include_obfuscation: bool | None = None
+    continuous_usage_stats: bool | None = None
 
 
 class SamplingRequest(Strict):
@@ -143,8 +159,8 @@ class SamplingRequest(Strict):
     stream_options: Annotated[StreamOptions | None, PIPELINE] = None
     n: Annotated[int | None, PIPELINE] = Field(None, ge=1, le=128)
     temperature: Annotated[float | None, REMOTE] = Field(None, ge=0, le=2)
-    top_p: Annotated[float | None, REMOTE] = Field(None, gt=0, le=1)
-    max_tokens: Annotated[int | None, REMOTE] = Field(None, ge=1)
+    top_p: Annotated[float | None, REMOTE] = Field(None, ge=0, le=1)
+    max_tokens: Annotated[int | None, REMOTE] = Field(None, ge=1, lt=2**31)
     seed: Annotated[int | None, LOCAL] = Field(None, ge=-(2**63), lt=2**63)
     stop: Annotated[str | list[str] | None, LOCAL] = None
     presence_penalty: Annotated[float | None, LOCAL] = Field(None, ge=-2, le=2)
@@ -156,6 +172,8 @@ class SamplingRequest(Strict):
     repetition_penalty: Annotated[float | None, LOCAL] = Field(None, gt=0)
     min_tokens: Annotated[int | None, LOCAL] = Field(None, ge=0)
     stop_token_ids: Annotated[list[int] | None, LOCAL] = None
+    skip_special_tokens: Annotated[bool | None, LOCAL] = None
+    include_stop_str_in_output: Annotated[bool | None, LOCAL] = None
     ignore_eos: Annotated[bool | None, LOCAL] = None
     guided_json: Annotated[str | Json | None, LOCAL] = None
     guided_regex: Annotated[str | None, LOCAL] = None
@@ -178,14 +196,14 @@ class SamplingRequest(Strict):
     @property
     def include_usage(self) -> bool:
         """Whether a stream ends with a usage chunk."""
-        return self.stream_options is not None and self.stream_options.include_usage
+        return self.stream_options is not None and bool(self.stream_options.include_usage)
 
 
 class ChatRequest(SamplingRequest):
     """`POST /v1/chat/completions`."""
 
     messages: Annotated[list[Message], PIPELINE] = Field(min_length=1)
-    max_completion_tokens: Annotated[int | None, REMOTE] = Field(None, ge=1)
+    max_completion_tokens: Annotated[int | None, REMOTE] = Field(None, ge=1, lt=2**31)
     reasoning_effort: Annotated[
         Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None, REMOTE
     ] = None
@@ -265,6 +283,8 @@ def validate(model: type[Body], body: Json) -> Body:
     Raises:
         ApiError: 400, naming the first field that breaks its rule and the rule, never its value.
     """
+    # SDKs and clients spell "not set" as null, also for fields that are not served.
+    body = {k: v for k, v in body.items() if v is not None or k not in (*_REJECTED, "inferdpt")}
     for name, why in _REJECTED.items():
         if body.get(name) is not None and name not in model.model_fields:
             raise bad_request(
@@ -302,7 +322,7 @@ def _field_error(model: type[BaseModel], errors: list[Any]) -> Exception:
     location = error["loc"]
     if error["type"] == "extra_forbidden":
         where = _path(location[:-1])
-        near = get_close_matches(str(location[-1]), _NAMES, n=1)
+        near = get_close_matches(str(location[-1]), _fields_at(model, location[:-1]), n=1)
         return bad_request(
             f"Unknown field in {where or 'the body'}; unknown fields are refused."
             + (f" Did you mean '{near[0]}'?" if near else ""),
@@ -312,6 +332,15 @@ def _field_error(model: type[BaseModel], errors: list[Any]) -> Exception:
     where = _path(location)
     rule = "is required" if error["type"] == "missing" else f"is invalid: {error['msg']}"
     return bad_request(f"'{where}' {rule}.", param=where, code="invalid_value")
+
+
+def _fields_at(model: type[BaseModel], location: tuple[str | int, ...]) -> list[str]:
+    """The field names of the object at a location, as far as it is known."""
+    known: dict[str, type[BaseModel]] = {"inferdpt": Options, "stream_options": StreamOptions}
+    names = [part for part in location if isinstance(part, str)]
+    if not names:
+        return list(model.model_fields)
+    return list(known[names[-1]].model_fields) if names[-1] in known else []
 
 
 def _path(location: tuple[str | int, ...]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from extraction.backend import Delta, Usage
-from proxy.pipeline import Answer, Plan
+from proxy.plan import Answer, Plan
 from proxy.protocol import CompletionRequest
 
 __all__ = ["ChatRenderer", "CompletionRenderer", "Renderer", "event"]

@@ -9,7 +9,8 @@ from aiohttp import web
 
 from extraction.backend import Delta
 from proxy.errors import ApiError, internal_error
-from proxy.pipeline import Pipeline, Plan
+from proxy.pipeline import Pipeline
+from proxy.plan import Plan
 from proxy.render import DONE, PING, Renderer, event
 
 __all__ = ["SSE_HEADERS", "stream_answer"]
@@ -19,6 +20,7 @@ SSE_HEADERS = {
     "Cache-Control": "no-cache",
     "X-Accel-Buffering": "no",
 }
+WRITE_SECONDS = 60.0  # a client that reads nothing for so long is gone
 QUEUE = 64  # steps held for a slow client before its generation waits
 
 
@@ -42,26 +44,31 @@ async def stream_answer(
     """
     steps = _steps(pipeline, plan, ping_seconds)
     opened = False
+
+    async def write(data: bytes) -> None:
+        async with asyncio.timeout(WRITE_SECONDS):
+            await response.write(data)
+
     try:
         async for item in steps:
             if not response.prepared:
                 await response.prepare(request)
             if item is None:
-                await response.write(PING)
+                await write(PING)
                 continue
             if not opened:
                 opened = True
-                await response.write(b"".join(event(chunk) for chunk in renderer.start()))
-            await response.write(event(renderer.step(*item)))
-        await response.write(b"".join(event(chunk) for chunk in renderer.end()) + DONE)
+                await write(b"".join(event(chunk) for chunk in renderer.start()))
+            await write(event(renderer.step(*item)))
+        await write(b"".join(event(chunk) for chunk in renderer.end()) + DONE)
         return None
-    except ConnectionError:
+    except (ConnectionError, TimeoutError):
         return ApiError(499, "The client went away.", code="client_disconnected")
     except Exception as exc:
         if not response.prepared:
             raise
         error = exc if isinstance(exc, ApiError) else internal_error(exc)
-        await response.write(event(error.body()) + DONE)
+        await write(event(error.body()) + DONE)
         return error
     finally:
         await steps.aclose()

@@ -7,7 +7,6 @@ finished bytes, and a request without clearance is refused.
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,12 +15,14 @@ from typing import Any
 import openai
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
+from extraction.openai_server import quiet_libraries
 from proxy.config import Remote
 from proxy.errors import ApiError, GuardRefused, remote_error, remote_timeout
 from proxy.guard import Clearance, check
 
 __all__ = ["Generation", "RemoteClient"]
 
+GENERATION_CHARACTERS = 1_000_000  # kept of an answer: the remote may send anything
 _clearance: ContextVar[Clearance | None] = ContextVar("clearance", default=None)
 
 
@@ -38,9 +39,9 @@ class RemoteClient:
     """The untrusted model behind an OpenAI-compatible API."""
 
     def __init__(self, config: Remote) -> None:
-        logging.getLogger("openai").setLevel(logging.WARNING)
-        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        quiet_libraries()
         self._slots = asyncio.Semaphore(config.concurrency)
+        self._total_seconds = config.timeout_seconds * (config.retries + 1)
         self._client = AsyncOpenAI(
             base_url=config.base_url,
             api_key=config.key or "none",
@@ -61,16 +62,20 @@ class RemoteClient:
         async with self._slots:
             token = _clearance.set(clearance)
             try:
-                answer: Any = await self._client.chat.completions.create(**body)
+                # The SDK's timeout is for each read: a remote that trickles needs a limit, too.
+                async with asyncio.timeout(self._total_seconds):
+                    answer: Any = await self._client.chat.completions.create(**body)
                 choice = answer.choices[0]
                 usage = answer.usage
                 return Generation(
-                    str(choice.message.content or ""),
+                    str(choice.message.content or "")[:GENERATION_CHARACTERS],
                     (usage.prompt_tokens or 0) if usage else 0,
                     (usage.completion_tokens or 0) if usage else 0,
                 )
             except openai.OpenAIError as exc:
                 raise _mapped(exc) from exc
+            except TimeoutError as exc:
+                raise remote_timeout() from exc
             except (AttributeError, IndexError, TypeError, ValueError) as exc:
                 raise remote_error("The remote's answer is not a chat completion.") from exc
             finally:
@@ -78,7 +83,7 @@ class RemoteClient:
 
     async def reachable(self) -> str | None:
         """None if the remote lists its models to us, else what is wrong; sends no text."""
-        token = _clearance.set(Clearance((), (), (), ()))
+        token = _clearance.set(Clearance((), (), ()))
         try:
             await self._client.with_options(max_retries=0, timeout=10.0).models.list()
         except openai.OpenAIError as exc:
@@ -120,7 +125,8 @@ def _mapped(exc: openai.OpenAIError) -> ApiError:
         return _final("The remote does not know the path or the model.")
     if isinstance(exc, openai.APIStatusError):
         message = f"The remote answered with HTTP {exc.status_code}."
-        return _final(message) if exc.status_code < 500 else remote_error(message)
+        passing = exc.status_code >= 500 or exc.status_code in (408, 409)
+        return remote_error(message) if passing else _final(message)
     if isinstance(exc, openai.APIConnectionError):
         return remote_error("The remote cannot be reached.")
     return remote_error("The remote's answer cannot be read.")

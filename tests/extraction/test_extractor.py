@@ -117,11 +117,8 @@ async def composed(job: Job, options: dict[str, Any] | None = None, **settings: 
 
 
 def compose(job: Job, options: dict[str, Any], **settings: Any) -> Any:
-    """The same without an event loop, for properties."""
-    coroutine = composed(job, options, **settings)
-    with pytest.raises(StopIteration) as stopped:
-        coroutine.send(None)
-    return stopped.value.value
+    """The same outside of an event loop, for properties."""
+    return asyncio.run(composed(job, options, **settings))
 
 
 # -- composition ----------------------------------------------------------------------------

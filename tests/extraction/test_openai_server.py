@@ -26,6 +26,7 @@ from extraction.errors import (
 from extraction.openai_server import OpenAIServer, _raise
 from tests.servers import (
     FakeServer,
+    answer,
     chunk,
     completion,
     die,
@@ -364,7 +365,7 @@ async def test_stream_that_stops_moving_is_a_timeout():
 
 
 @BOTH
-@pytest.mark.parametrize("code", [400, 401, 403, 404, 409, 422, 429])
+@pytest.mark.parametrize("code", [400, 413, 422])
 async def test_refusal_is_told_with_its_status(run, code):
     said = {"error": {"message": RECEIVED, "type": "x", "code": code}}
     async with fake_server(behaviour=status(code, said)) as server:
@@ -398,6 +399,25 @@ FASTCHAT = {
     "message": f"This model's maximum context length is 512 tokens. {RECEIVED}",
     "code": 40303,
 }
+
+
+@BOTH
+@pytest.mark.parametrize("code", [401, 403, 404, 408, 409, 429])
+async def test_what_is_wrong_between_proxy_and_server_is_not_the_clients_fault(run, code):
+    async with fake_server(behaviour=status(code)) as server:
+        error = await failure(run, server)
+    assert isinstance(error, LocalModelUnavailable)
+
+
+async def test_a_server_that_changed_its_model_is_asked_again():
+    async def renamed(server, request, body):
+        return await (status(404) if body["model"] == "old" else answer)(server, request, body)
+
+    async with fake_server(behaviour=renamed) as server, backend(server) as made:
+        made._listed = "old"
+        with pytest.raises(LocalModelUnavailable):
+            await whole(made)
+        assert (await whole(made)).message["content"]
 
 
 @BOTH
@@ -534,7 +554,7 @@ def test_every_error_of_the_sdk_is_mapped(kind):
     if issubclass(kind, openai.APITimeoutError):
         assert isinstance(raised.value, LocalModelTimeout)
     status_code = getattr(kind, "status_code", None)
-    if isinstance(status_code, int) and 400 <= status_code < 500:
+    if status_code in (400, 413, 422):
         assert isinstance(raised.value, LocalModelRefused)
         assert raised.value.status == status_code
 

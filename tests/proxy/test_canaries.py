@@ -77,7 +77,7 @@ def message(c: Canaries) -> dict[str, Any]:
         function = {"name": c.word(), "arguments": json.dumps({c.word(): c.text()})}
         out["tool_calls"] = [{"id": c.word(), "type": "function", "function": function}]
         out["refusal"] = c.word()
-        out["annotations"] = [json_value(c)]
+        out |= {name: json_value(c) for name in ("annotations", "parsed", "id", "thinking_blocks")}
         out["reasoning_content"] = c.text()
     if role == "tool":
         out["tool_call_id"] = c.word()
@@ -113,6 +113,8 @@ FIELDS: dict[str, Callable[[Canaries], Any]] = {
     "repetition_penalty": lambda c: 1.1,
     "min_tokens": lambda c: int(c.number()),
     "stop_token_ids": lambda c: [int(c.number())],
+    "skip_special_tokens": lambda c: True,
+    "include_stop_str_in_output": lambda c: True,
     "ignore_eos": lambda c: False,
     "guided_json": json_value,
     "guided_regex": lambda c: c.text(),

@@ -31,8 +31,7 @@ def clearance(table: EmbeddingTable, **change: Any) -> tuple[Clearance, str]:
     segment = Segment(TEXT, done, perturber)
     return Clearance(
         **{
-            "segments": (segment,),
-            "known": (),
+            "pieces": (segment,),
             "private": (TEXT,),
             "constants": (TEMPLATE,),
             **change,
@@ -75,28 +74,68 @@ def test_bodies_are_held_against_the_clearance(
 def test_keys_and_every_other_string_are_looked_at(table: EmbeddingTable) -> None:
     ok, released = clearance(table)
     leak = "met on Monday to discuss"
-    for extra in ({"user": leak}, {"metadata": {leak: 1}}, {"stop": ["x", [leak]]}):
+    places: list[dict[str, Any]] = [
+        {"user": leak},
+        {"metadata": {leak: 1}},
+        {"stop": ["x", [leak]]},
+        {"messages": [{"content": released, "name": leak}]},
+        {"messages": [{"content": released}, {"content": leak}]},
+    ]
+    for extra in places:
         data = {"messages": [{"content": released}], **extra}
         with pytest.raises(GuardRefused, match="repeats"):
             check(json.dumps(data).encode(), ok)
 
 
 def test_a_short_private_text_counts_as_a_whole(table: EmbeddingTable) -> None:
-    ok, _ = clearance(table, segments=(), private=("Anna Schmidt resigned",))
+    ok, _ = clearance(table, pieces=(), private=("Anna Schmidt resigned",))
     with pytest.raises(GuardRefused, match="repeats"):
         check(body("News: Anna Schmidt resigned!"), ok)
     check(body("News: Anna resigned!"), ok)
 
 
 def test_words_of_the_operators_template_are_no_leak(table: EmbeddingTable) -> None:
-    ok, _ = clearance(table, segments=(), private=("please: extend this text please, quickly",))
+    ok, _ = clearance(table, pieces=(), private=("please: extend this text please, quickly",))
     check(body("Extend this text please:"), ok)
 
 
 def test_something_that_is_not_json_is_refused(table: EmbeddingTable) -> None:
     ok, _ = clearance(table)
-    with pytest.raises(GuardRefused):
-        check(b"\xff{", ok)
+    messages = (b'{"messages": [{}]}', b'{"messages": [{"content": [1]}]}')
+    for data in (b"\xff{", b"[]", b"{}", *messages):
+        with pytest.raises(GuardRefused, match="not a chat request"):
+            check(data, ok)
+
+
+def test_short_releases_are_not_looked_for_inside_the_remotes_own_words(
+    table: EmbeddingTable,
+) -> None:
+    """A generation of an earlier turn holds every digit and mark; the follow-up is one of them."""
+    perturber = Perturber(get_mechanism("rantext_ldp", table, epsilon=8.0))
+    generation = "First, 1. the 2 board; 3! met? 456 ok 7890 yes: continue..."
+    for raw in ("?", "2", "!", ".", "3.", "ok", "yes", "continue", "ok ok"):
+        for seed in range(40):
+            done = perturber.perturb(raw, seeded_generator(seed))
+            pieces = (
+                Segment(TEXT, perturber.perturb(TEXT, seeded_generator(seed)), perturber),
+                generation,
+                Segment(raw, done, perturber),
+            )
+            contents = [p if isinstance(p, str) else p.released.text for p in pieces]
+            check(body(*contents), Clearance(pieces, (TEXT, raw), ()))
+
+
+def test_scripts_without_blanks_count_by_the_character(table: EmbeddingTable) -> None:
+    ok, _ = clearance(table, pieces=(), private=("患者は昨日から高熱が続いている",))
+    with pytest.raises(GuardRefused, match="repeats"):
+        check(body("なお、高熱が続いているとのこと"), ok)
+    check(body("高熱の人"), ok)
+
+
+def test_the_remote_models_name_is_no_leak(table: EmbeddingTable) -> None:
+    name = "meta-llama/Llama-3.1-8B-Instruct"
+    ok, _ = clearance(table, pieces=(), private=(f"We serve {name} here",), constants=(name,))
+    check(json.dumps({"model": name, "messages": []}).encode(), ok)
 
 
 def test_kept_words_are_bounded_by_the_channel() -> None:
@@ -116,7 +155,7 @@ def test_an_honest_mechanism_is_never_refused(table: EmbeddingTable) -> None:
         for seed in range(30):
             done = perturber.perturb(text, seeded_generator(seed))
             segment = Segment(text, done, perturber)
-            check(body(done.text), Clearance((segment,), (), (text,), ()))
+            check(body(done.text), Clearance((segment,), (text,), ()))
 
 
 class Identity(RanText):
@@ -177,6 +216,31 @@ async def test_an_instruction_that_repeats_the_document_is_refused(table: Embedd
                 model=MODEL,
                 messages=[{"role": "user", "content": TEXT}],
                 extra_body={"inferdpt": {"instruction": "Why they met on Monday to discuss it"}},
+            )
+        assert info.value.code == "guard_refused"
+        assert proxy.remote.received == []
+
+
+@pytest.mark.parametrize("task", ["chat", "instruct"])
+async def test_local_system_turns_and_dropped_turns_are_private(
+    table: EmbeddingTable, task: str
+) -> None:
+    """What the task leaves out must not come back through the public instruction."""
+    secret = "Anna Schmidt leaves the company in May"
+    turns = {
+        "chat": [{"role": "system", "content": secret}, {"role": "user", "content": TEXT}],
+        "instruct": [
+            {"role": "user", "content": secret},
+            {"role": "assistant", "content": "I see."},
+            {"role": "user", "content": TEXT},
+        ],
+    }
+    async with running_proxy(table, {}) as proxy:
+        with pytest.raises(openai.InternalServerError) as info:
+            await proxy.client().chat.completions.create(
+                model=MODEL,
+                messages=turns[task],
+                extra_body={"inferdpt": {"task": task, "instruction": f"Note: {secret}!"}},
             )
         assert info.value.code == "guard_refused"
         assert proxy.remote.received == []

@@ -319,6 +319,85 @@ async def test_local_options_reach_only_the_local_model(proxy: Proxy) -> None:
     assert proxy.remote.bodies[-1]["model"] == "remote-model"
 
 
+async def test_numbers_reach_the_remote_rounded(proxy: Proxy) -> None:
+    await proxy.client().chat.completions.create(
+        model=MODEL, messages=user(), temperature=0.12345678901234567, top_p=0.98765
+    )
+    sent = proxy.remote.bodies[-1]
+    assert (sent["temperature"], sent["top_p"]) == (0.12, 0.99)
+    assert proxy.local.bodies[-1]["temperature"] == 0.12345678901234567
+
+
+async def test_a_text_that_stands_twice_is_counted_once(proxy: Proxy) -> None:
+    turns = [*user(), {"role": "assistant", "content": "Yes"}, *user()]
+    done = await proxy.client().chat.completions.create(model=MODEL, messages=turns)
+    receipt = done.model_extra["inferdpt"]
+    assert (receipt["released"], receipt["released_before"]) == (14, 0)
+
+
+async def test_a_text_that_leaves_nothing_is_answered_without_the_remote(proxy: Proxy) -> None:
+    done = await proxy.client().chat.completions.create(model=MODEL, messages=user("😀🎉"))
+    assert proxy.remote.received == []
+    assert done.choices[0].message.content == ANSWER
+
+
+async def test_streamed_tool_calls_without_an_index_get_one(proxy: Proxy) -> None:
+    async def calls(server: FakeServer, request: Any, body: dict[str, Any]) -> Any:
+        response = await open_stream(request)
+        function = {"name": "look_up", "arguments": "{}", "extra": 1}
+        await send(response, chunk({"tool_calls": [{**CALL, "function": function}]}, "tool_calls"))
+        await response.write(b"data: [DONE]\n\n")
+        return response
+
+    proxy.local.behaviour = calls
+    stream = await proxy.client().chat.completions.create(
+        model=MODEL, messages=user(), stream=True, tools=[{"type": "function"}]
+    )
+    found = [c.choices[0].delta.tool_calls async for c in stream]
+    assert [call.index for calls in found for call in calls or ()] == [0]
+
+
+class TestBrowsers:
+    """Without keys, web pages must not spend the operator's key."""
+
+    async def post(self, proxy: Proxy, **headers: str) -> int:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(
+                f"{proxy.base_url}/chat/completions",
+                json={"model": MODEL, "messages": user()},
+                headers=headers,
+            ) as response,
+        ):
+            return response.status
+
+    async def test_foreign_origins_and_hosts_are_refused(self, proxy: Proxy) -> None:
+        assert await self.post(proxy, Origin="http://evil.example") == 403
+        assert await self.post(proxy, Host="evil.example") == 403
+        assert proxy.remote.received == []
+        assert await self.post(proxy, Host="localhost:8100") == 200
+
+    async def test_configured_origins_are_served(self, table: Any) -> None:
+        from tests.proxy.conftest import running_proxy
+
+        settings = {"server": {"cors_origins": ["http://ui.example"]}}
+        async with running_proxy(table, settings) as proxy:
+            assert await self.post(proxy, Origin="http://ui.example") == 200
+            async with (
+                aiohttp.ClientSession() as session,
+                session.options(
+                    f"{proxy.base_url}/chat/completions",
+                    headers={
+                        "Origin": "http://ui.example",
+                        "Access-Control-Request-Method": "POST",
+                    },
+                ) as response,
+            ):
+                assert response.status == 204
+                allowed = response.headers["Access-Control-Allow-Origin"]
+                assert allowed == "http://ui.example"
+
+
 async def test_choices_with_a_seed_get_their_own(proxy: Proxy) -> None:
     await proxy.client().chat.completions.create(model=MODEL, messages=user(), n=3, seed=10)
     assert sorted(body["seed"] for body in proxy.local.bodies) == [10, 11, 12]

@@ -17,8 +17,9 @@ from proxy.config import ClientKey
 from proxy.errors import ApiError
 from proxy.json_input import parse_object
 from proxy.memo import ENTRY_BYTES, Memo
-from proxy.messages import Part, assistant_key, split_public, turn_key
-from proxy.pipeline import Answer, _join
+from proxy.messages import Part, assistant_key, local_messages, split_public, turn_key
+from proxy.pipeline import _join
+from proxy.plan import Answer
 from proxy.protocol import (
     ChatRequest,
     CompletionRequest,
@@ -44,6 +45,7 @@ class TestJson:
             b'{"a": {"b": 1, "b": 2}}',
             b'{"a": NaN}',
             b'{"a": -Infinity}',
+            b'{"a": 1e999}',
             b'{"a": "\xff"}',
             b'{"a": 1} x',
             b'{"a": ' + b"9" * 5000 + b"}",
@@ -96,6 +98,44 @@ class TestFields:
         body = {"model": "m", "messages": [{"role": "user", "content": "x"}], "user": "u"}
         request = validate(ChatRequest, {**body, "store": True, "stop": "s", "seed": 3})
         assert local_fields(request) == {"stop": "s", "seed": 3}
+
+    def test_what_sdks_send_back_of_an_answer_is_accepted_and_goes_nowhere(self) -> None:
+        function = {"name": "f", "arguments": "{}", "parsed_arguments": {"secret": 1}}
+        returned = {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "yes", "cache_control": {"secret": 1}}],
+            "tool_calls": [{"id": "1", "type": "function", "function": function, "index": 0}],
+            **dict.fromkeys(
+                (
+                    "annotations",
+                    "id",
+                    "parsed",
+                    "provider_specific_fields",
+                    "reasoning",
+                    "reasoning_content",
+                    "reasoning_details",
+                    "refusal",
+                    "thinking_blocks",
+                    "type",
+                ),
+                "secret",
+            ),
+        }
+        nulls = dict.fromkeys(
+            ("audio", "suffix", "previous_response_id", "conversation", "background", "inferdpt")
+        )
+        usage = {"include_usage": None, "continuous_usage_stats": True}
+        body = {"model": "m", "messages": [returned], "stream_options": usage, "top_p": 0, **nulls}
+        request = validate(ChatRequest, body)
+        assert not request.include_usage
+        assert "secret" not in json.dumps(local_messages(request, public_tags=True))
+        assert request.inferdpt.receipt == "summary"
+
+    @pytest.mark.parametrize("value", [2**31, 10**300, 0, True, "5"])
+    def test_token_limits_are_numbers_of_a_reasonable_size(self, value: Any) -> None:
+        body = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
+        with pytest.raises(ApiError):
+            validate(ChatRequest, {**body, "max_tokens": value})
 
     def test_the_names_of_unknown_fields_are_not_repeated_but_near_ones_are_suggested(
         self,
@@ -231,10 +271,19 @@ class TestMemo:
 
     async def test_generations_belong_to_their_tenant(self) -> None:
         memo = Memo(size=10**6, ttl=10)
-        memo.remember_answer("a", "answer", "generation")
-        assert memo.generation("a", "answer") == "generation"
-        assert memo.generation("b", "answer") is None
-        assert memo.generation("a", "answer ") is None
+        memo.remember_answer("a", "question", "answer", "generation")
+        assert memo.generation("a", "question", "answer") == "generation"
+        assert memo.generation("b", "question", "answer") is None
+        assert memo.generation("a", "question", "answer ") is None
+        assert memo.generation("a", "another", "answer") is None
+
+    async def test_a_text_larger_than_the_memo_is_still_drawn_once(
+        self, perturber: Perturber
+    ) -> None:
+        memo = Memo(size=10, ttl=10)
+        text = "a text that takes more than there is room for"
+        fresh = [(await self.draw(memo, perturber, "t", text))[1] for _ in range(3)]
+        assert fresh == [True, False, False]
 
     async def test_no_key_of_the_memo_is_text_or_its_plain_hash(
         self, perturber: Perturber
