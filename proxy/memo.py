@@ -1,7 +1,7 @@
 """The memo: a text is perturbed once, and an answer is remembered by the remote's own words.
 
-Fresh noise for a text sent twice is the averaging attack: sixteen releases at ε = 8 take an
-attacker from 0.16 to 0.95. So retries, regenerations, `n` and resent history reuse what left.
+Fresh noise for a text sent twice is the averaging attack: a dozen releases are enough to read
+most of it. So retries, regenerations, `n` and resent history reuse what left.
 
 Keys are HMACs under a secret made at start; values are what the remote knows already.
 """
