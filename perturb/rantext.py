@@ -98,8 +98,8 @@ class RanText(Mechanism):
             epsilon=math.inf,
             statement=(
                 f"nominal ε = {self.epsilon:g} per token is not an LDP bound: the list of "
-                "candidates depends on the token, and no useful ε is proved; "
-                f"({self.epsilon:g}, δ)-LDP per token holds for δ = {delta:.4f} only"
+                f"candidates depends on the token; proved is ({self.epsilon:g}, δ)-LDP per token "
+                f"with δ = {delta:.4f}"
             ),
         )
 
