@@ -33,7 +33,7 @@ DRY_ALLOWED_LENGTH = 4
 
 
 def server_parameters(
-    model: Path, *, host: str, port: int, context: int, parallel: int, alias: str
+    model: Path, *, host: str, port: int, context: int, parallel: int, threads: int, alias: str
 ) -> Any:
     """llama.cpp's parameters; the client sets the sampling, but for the defaults here.
 
@@ -57,6 +57,8 @@ def server_parameters(
     parameters.kv_unified = False
     parameters.n_gpu_layers = 0
     parameters.warmup = False
+    parameters.cpuparams.n_threads = threads
+    parameters.cpuparams_batch.n_threads = threads
     parameters.verbosity = ERRORS_ONLY
     # What shows other requests' state or serves pages has no place in front of raw text.
     parameters.endpoint_slots = False
@@ -79,6 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--context", type=int, default=1024, help="tokens each slot holds")
     parser.add_argument("--parallel", type=int, default=2, help="requests answered at once")
+    parser.add_argument("--threads", type=int, default=1, help="threads that compute")
     parser.add_argument("--alias", default="inferdpt-bundled", help="the model's name")
     options = parser.parse_args(arguments)
 

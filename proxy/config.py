@@ -168,6 +168,7 @@ class Embedded(Section):
     model: str | None = None
     context: int = Field(1024, ge=256)
     parallel: int = Field(4, ge=1)
+    threads: int = Field(1, ge=1)
     ready_seconds: float = Field(30.0, gt=0)
 
 

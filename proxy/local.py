@@ -88,6 +88,7 @@ def _embedded_command(config: Local, port: int) -> list[str]:
         *("--model", str(model), "--host", HOST, "--port", str(port)),
         *("--context", str(config.embedded.context)),
         *("--parallel", str(config.embedded.parallel)),
+        *("--threads", str(config.embedded.threads)),
     ]
 
 
