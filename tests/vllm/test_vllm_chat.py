@@ -406,7 +406,7 @@ async def test_conversation_longer_than_the_context_is_cut_to_fit(
 ) -> None:
     turn = {"role": "user", "content": "The river froze again and the boats stayed. " * 20}
     reply = {"role": "assistant", "content": "So the report says, and nobody was pleased. " * 20}
-    usage = await usage_of(stack, [turn, reply] * 12 + [turn], stream=stream)
+    usage = await usage_of(stack, [turn, reply] * 48 + [turn], stream=stream)
     assert CONTEXT / 4 < usage["prompt_tokens"] <= CONTEXT - usage["completion_tokens"]
 
 

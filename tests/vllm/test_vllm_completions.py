@@ -112,7 +112,7 @@ async def test_echo_puts_the_prompt_before_the_text(client: AsyncOpenAI) -> None
 async def test_prefix_longer_than_the_context_keeps_its_end(
     stack: Stack, client: AsyncOpenAI
 ) -> None:
-    far = "The keeper counted the boats in the harbour until spring came. " * 400
+    far = "The keeper counted the boats in the harbour until spring came. " * 1600
     answer = await client.completions.create(model=ALIAS, prompt=far + PREFIX, **GREEDY)
     assert answer.usage is not None
     assert answer.usage.prompt_tokens > 500

@@ -7,7 +7,7 @@ from pathlib import Path
 
 __all__ = ["CHAT_TEMPLATE", "CONTEXT", "SENTENCES", "save_tiny_model"]
 
-CONTEXT = 4096
+CONTEXT = 16_384  # room for generations long enough to be broken off in the middle
 VOCABULARY = 512
 HEADS = 2
 HEAD_DIM = 32  # the least vLLM's CPU attention takes
