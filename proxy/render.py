@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ def event(data: dict[str, Any]) -> bytes:
     return b"data: " + json.dumps(data).encode() + b"\n\n"
 
 
-class Renderer:
+class Renderer(ABC):
     """Renders one request's answers under one id, time and model name."""
 
     prefix = ""
@@ -54,10 +55,8 @@ class Renderer:
     def start(self) -> list[dict[str, Any]]:
         """Chunks that open the stream: one for each choice; the first carries the receipt."""
         n = len(self._plan.exchanges) * self._plan.request.choices
-        openings = [opening for i in range(n) if (opening := self._opening(i)) is not None]
-        chunks = [self._chunk(opening) for opening in openings]
-        if chunks:
-            self._with_receipt(chunks[0])
+        chunks = [self._chunk(self._opening(i)) for i in range(n)]
+        self._with_receipt(chunks[0])
         return chunks
 
     def step(self, index: int, step: Delta) -> dict[str, Any]:
@@ -95,14 +94,17 @@ class Renderer:
             out["inferdpt"] = found
         return out
 
+    @abstractmethod
     def _choice(self, index: int, answer: Answer) -> dict[str, Any]:
-        raise NotImplementedError
+        """A whole choice."""
 
-    def _opening(self, index: int) -> dict[str, Any] | None:
-        raise NotImplementedError
+    @abstractmethod
+    def _opening(self, index: int) -> dict[str, Any]:
+        """The first delta of a choice."""
 
+    @abstractmethod
     def _delta(self, index: int, step: Delta) -> dict[str, Any]:
-        raise NotImplementedError
+        """The delta of a step."""
 
 
 class ChatRenderer(Renderer):
