@@ -16,7 +16,7 @@ from extraction.backend import Backend, Delta
 from extraction.errors import LocalModelRefused
 from extraction.prompts import Prompts, fill
 
-__all__ = ["Extractor", "Job", "Tokenizer", "with_seed"]
+__all__ = ["Extractor", "Job", "Task", "Tokenizer", "with_seed"]
 
 DEFAULT_CONTEXT = 4096
 MESSAGE_OVERHEAD = 12  # tokens a chat template spends on each message, generously

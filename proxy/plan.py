@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from extraction.backend import Delta, Usage
-from extraction.extractor import Job
+from extraction.extractor import Job, Task
 from perturb import Perturbation, Perturber
 from proxy.guard import Clearance
 from proxy.messages import Turn, turn_key
@@ -14,9 +14,7 @@ from proxy.protocol import SamplingRequest
 from proxy.receipt import RemoteOutcome, receipt
 from proxy.upstream import Generation
 
-__all__ = ["Answer", "Exchange", "Plan", "Prompt", "Task"]
-
-Task = Literal["chat", "continuation", "instruct"]
+__all__ = ["Answer", "Exchange", "Plan", "Prompt"]
 
 
 @dataclass(frozen=True)
