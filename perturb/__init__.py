@@ -9,23 +9,26 @@ from __future__ import annotations
 
 from perturb import rantext as _rantext  # noqa: F401  (registers the mechanism)
 from perturb import rantext_ldp as _rantext_ldp  # noqa: F401
-from perturb.document import DocumentOptions, Perturbation, Perturber, Receipt
+from perturb.document import DocumentOptions, Perturber
 from perturb.embeddings import EmbeddingTable, load_table
 from perturb.errors import (
     DocumentTooLong,
     ParameterError,
     PerturbError,
+    ReleaseError,
     TableError,
     VocabularyError,
 )
 from perturb.mechanism import (
     Guarantee,
     Mechanism,
+    Span,
     get_mechanism,
     mechanism_class,
     mechanism_names,
 )
-from perturb.rng import secure_generator, seeded_generator
+from perturb.rng import keyed_generator, secure_generator, seeded_generator
+from perturb.sanitizer import Perturbation, Receipt, Replacement, Sanitizer
 from perturb.vocabulary import TokenClass, Vocabulary
 
 __all__ = [
@@ -39,11 +42,16 @@ __all__ = [
     "Perturbation",
     "Perturber",
     "Receipt",
+    "ReleaseError",
+    "Replacement",
+    "Sanitizer",
+    "Span",
     "TableError",
     "TokenClass",
     "Vocabulary",
     "VocabularyError",
     "get_mechanism",
+    "keyed_generator",
     "load_table",
     "mechanism_class",
     "mechanism_names",

@@ -7,19 +7,20 @@ configured, everything else is dropped.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import DocumentTooLong, ParameterError
-from perturb.mechanism import Mechanism
+from perturb.mechanism import Guarantee, Mechanism
 from perturb.rng import secure_generator
+from perturb.sanitizer import Link, Perturbation, Receipt, Sanitizer
+from perturb.verify import check_letters, check_words
 from perturb.vocabulary import TokenClass
 
-__all__ = ["DocumentOptions", "Perturbation", "Perturber", "Receipt"]
+__all__ = ["DocumentOptions", "Perturber"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,59 +46,8 @@ class DocumentOptions:
                 raise ParameterError(f"{field.name} must be one of {', '.join(rules[field.name])}")
 
 
-@dataclass(frozen=True)
-class Receipt:
-    """What was done to one document, in counts; it holds no text.
-
-    Attributes:
-        mechanism, parameters, table: what drew the noise.
-        tokens: how many tokens of each class the document had.
-        treatment: what happened to each class.
-        released: how many words went through the mechanism.
-        statistics: list sizes or rank shares of the draw.
-        guarantee: `ldp` or `none`; `statement` says it in words.
-        epsilon_nominal: the ε asked for, per token.
-        epsilon_per_token: the proved bound per token (∞ where there is none).
-        epsilon_per_document: the proved bound for replacing all released tokens at once.
-        reveals: what the released text shows of the document by design.
-    """
-
-    mechanism: str
-    parameters: dict[str, Any]
-    table: str
-    tokens: dict[str, int]
-    treatment: dict[str, str]
-    released: int
-    statistics: dict[str, float]
-    guarantee: str
-    statement: str
-    epsilon_nominal: float
-    epsilon_per_token: float
-    epsilon_per_document: float
-    reveals: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready; an infinite ε is the string "infinity", which JSON numbers cannot say."""
-        out: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
-        for key in ("epsilon_per_token", "epsilon_per_document"):
-            if math.isinf(out[key]):
-                out[key] = "infinity"
-        out["reveals"] = list(self.reveals)
-        return out
-
-
-@dataclass(frozen=True)
-class Perturbation:
-    """A perturbed text, the words of V in it in order, and its receipt. Nothing of the raw
-    text is in it: it may be stored."""
-
-    text: str
-    words: tuple[str, ...]
-    receipt: Receipt
-
-
-class Perturber:
-    """Perturbs documents with one mechanism and one set of options; safe to share by threads."""
+class Perturber(Sanitizer):
+    """Perturbs documents word by word with one mechanism and one set of options."""
 
     def __init__(
         self,
@@ -111,13 +61,20 @@ class Perturber:
         self.max_tokens = max_tokens
         self.vocabulary = mechanism.table.vocabulary
 
-    def perturb(self, text: str, rng: np.random.Generator | None = None) -> Perturbation:
-        """Perturb any string, empty ones included; fresh operating-system randomness unless a
-        generator is passed (tests).
+    @property
+    def name(self) -> str:
+        return self.mechanism.name
 
-        Raises:
-            DocumentTooLong: the text has more than `max_tokens` tokens.
-        """
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.mechanism.guarantee
+
+    def identity(self) -> dict[str, Any]:
+        return {**self.mechanism.identity(), **asdict(self.options)}
+
+    def perturb(
+        self, text: str, rng: np.random.Generator | None = None, *, link: Link | None = None
+    ) -> Perturbation:
         rng = rng or secure_generator()
         tokens = self.vocabulary.encode(text)
         if self.max_tokens is not None and len(tokens) > self.max_tokens:
@@ -133,6 +90,11 @@ class Perturber:
             words=words,
             receipt=self._receipt(classes, len(words), dict(draw.statistics)),
         )
+
+    def verify(self, raw: str, released: Perturbation) -> None:
+        check_letters(released.text, released.words)
+        _, places = self.places(self.vocabulary.encode(raw))
+        check_words(self.mechanism, places, released.words)
 
     def places(self, tokens: NDArray[np.uint32]) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
         """Which tokens go through the mechanism, and as which word of V: words as themselves,

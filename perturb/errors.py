@@ -3,6 +3,7 @@
     PerturbError
     ├── ParameterError     a mechanism or document option is outside its rule
     ├── DocumentTooLong    a text has more tokens than the perturber takes
+    ├── ReleaseError       a released text breaks a rule of the sanitizer that made it
     ├── VocabularyError    the tokenizer file is missing, damaged or cannot be had
     └── TableError         an embedding table is missing, damaged, foreign or cannot be built
 
@@ -11,7 +12,14 @@ No message ever holds text a user sent.
 
 from __future__ import annotations
 
-__all__ = ["DocumentTooLong", "ParameterError", "PerturbError", "TableError", "VocabularyError"]
+__all__ = [
+    "DocumentTooLong",
+    "ParameterError",
+    "PerturbError",
+    "ReleaseError",
+    "TableError",
+    "VocabularyError",
+]
 
 
 class PerturbError(Exception):
@@ -24,6 +32,10 @@ class ParameterError(PerturbError, ValueError):
 
 class DocumentTooLong(PerturbError):
     """A text has more tokens than the perturber takes."""
+
+
+class ReleaseError(PerturbError):
+    """A released text is not what its sanitizer can have made of the raw text."""
 
 
 class VocabularyError(PerturbError):

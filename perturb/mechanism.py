@@ -23,6 +23,7 @@ __all__ = [
     "Guarantee",
     "Mechanism",
     "Parameters",
+    "Span",
     "get_mechanism",
     "mechanism_class",
     "mechanism_names",
@@ -56,16 +57,27 @@ class Guarantee:
     """What is proved of one released token.
 
     Attributes:
-        kind: `ldp`, or `none` where the nominal ε is not a bound.
+        kind: `ldp`; `metric` where ε is per unit of distance (metric differential privacy);
+            `none` where the nominal ε is not a bound.
         nominal: the ε the mechanism was asked for.
-        epsilon: the proved bound for replacing one token; ∞ where none is proved.
+        epsilon: the proved bound for replacing one token by any other (metric mechanisms: ε
+            times the largest distance there is); ∞ where none is proved.
         statement: one sentence that says it in words.
     """
 
-    kind: Literal["ldp", "none"]
+    kind: Literal["ldp", "metric", "none"]
     nominal: float
     epsilon: float
     statement: str
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """A sensitive part of a text: characters `start` to `end` (exclusive), and what it is."""
+
+    start: int
+    end: int
+    type: str
 
 
 @dataclass(frozen=True)
@@ -80,11 +92,18 @@ class Mechanism(ABC):
     """One mechanism over one embedding table.
 
     Subclasses set `name`, `summary` (for help texts) and `parameter_type`, and are registered.
+
+    Attributes:
+        verbatim: whether some raw words leave unchanged by design; an operator has to allow
+            such a mechanism by name.
+        exact: whether `channel` is computed, up to its stated error, rather than sampled.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     parameter_type: ClassVar[type[Parameters]] = Parameters
+    verbatim: ClassVar[bool] = False
+    exact: ClassVar[bool] = True
 
     def __init__(self, table: EmbeddingTable, parameters: Parameters) -> None:
         self.table = table
@@ -105,14 +124,20 @@ class Mechanism(ABC):
         """Release one word for each word: int (n,), places in V → the same shape."""
 
     @abstractmethod
-    def channel(self, word: int) -> tuple[NDArray[np.float64], float]:
-        """The exact row P(· | word), float64 (m,), and a bound on its numerical error (total
-        variation)."""
+    def channel(self, words: Words) -> tuple[NDArray[np.float64], float]:
+        """The rows P(· | x) of the words x, int (n,) → float64 (n, m), and a bound on the
+        error of a row in total variation: numerical, or statistical where not `exact`."""
 
     @abstractmethod
     def keep_rate(self, words: Words) -> NDArray[np.float64]:
         """An upper bound on P(x | x) for each of the words, float64 (n,), from the channel and
         not from any draw: the guard compares a draw against it."""
+
+    def spans(self, text: str) -> tuple[Span, ...] | None:
+        """The parts of a text that are to be perturbed, in order and disjoint; None for all of
+        it. What lies outside them leaves verbatim (`selective` alone says so)."""
+        del text
+        return None
 
     def identity(self) -> dict[str, Any]:
         """Everything the channel depends on; equal exactly when the channels are equal."""

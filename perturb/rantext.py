@@ -137,19 +137,22 @@ class RanText(Mechanism):
             },
         )
 
-    def channel(self, word: int) -> tuple[NDArray[np.float64], float]:
-        """P(· | word) = E_r[P(· | word, r)] over the table's radius quantiles; the error is the
-        total variation between the averages over the even and the odd quantiles."""
-        distances = self.table.distances(word)
-        halves = []
-        for nodes in (self.table.radius[0::2], self.table.radius[1::2]):
-            row = np.zeros(len(distances))
-            for r in nodes / self.z:
-                inside = distances < r
-                weights = np.where(inside, np.exp(-self.epsilon / 2 * distances / r), 0.0)
-                row += weights / weights.sum()
-            halves.append(row / len(nodes))
-        return (halves[0] + halves[1]) / 2, float(np.abs(halves[0] - halves[1]).sum() / 2)
+    def channel(self, words: Words) -> tuple[NDArray[np.float64], float]:
+        """P(· | x) = E_r[P(· | x, r)] over the table's radius quantiles; the error is the total
+        variation between the averages over the even and the odd quantiles."""
+        halves = np.zeros((2, len(words), len(self.table)))
+        radii = self.table.radius / self.z
+        for row, word in enumerate(np.asarray(words).tolist()):
+            distances = self.table.distances(word)
+            order = np.argsort(distances, kind="stable")
+            distances = distances[order]
+            sums = np.zeros((2, len(distances)))
+            for i, inside in enumerate(np.searchsorted(distances, radii)):
+                weights = np.exp(distances[:inside] * (-self.epsilon / 2 / radii[i]))
+                sums[i % 2, :inside] += weights / weights.sum()
+            halves[:, row, order] = sums / (len(radii) / 2)
+        error = np.abs(halves[0] - halves[1]).sum(axis=1).max(initial=0.0) / 2
+        return halves.mean(axis=0), float(error)
 
     def keep_rate(self, words: Words) -> NDArray[np.float64]:
         return np.asarray(self._keep_rates[np.asarray(words)])

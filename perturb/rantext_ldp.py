@@ -136,10 +136,11 @@ class RanTextLDP(Mechanism):
             return Draw(released)
         return Draw(released, {"tail_share": float(1 - near.mean())})
 
-    def channel(self, word: int) -> tuple[NDArray[np.float64], float]:
-        row = np.full(len(self.table), UNIT / self._total)
-        row[self.table.neighbours[word]] = self._weights / self._total
-        return row, 0.0
+    def channel(self, words: Words) -> tuple[NDArray[np.float64], float]:
+        rows = np.full((len(words), len(self.table)), UNIT / self._total)
+        listed = self.table.neighbours[words].astype(np.intp)
+        np.put_along_axis(rows, listed, (self._weights / self._total)[None, :], axis=1)
+        return rows, 0.0
 
     def keep_rate(self, words: Words) -> NDArray[np.float64]:
         return np.full(len(words), self._keep)

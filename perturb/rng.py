@@ -11,7 +11,7 @@ import secrets
 import numpy as np
 from randomgen import AESCounter
 
-__all__ = ["secure_generator", "seeded_generator"]
+__all__ = ["keyed_generator", "secure_generator", "seeded_generator"]
 
 
 def secure_generator() -> np.random.Generator:
@@ -20,6 +20,12 @@ def secure_generator() -> np.random.Generator:
     A generator is made for each document, so two documents share no state and no lock.
     """
     return np.random.Generator(AESCounter(key=secrets.randbits(128)))
+
+
+def keyed_generator(key: bytes) -> np.random.Generator:
+    """Return the generator under a secret key (its first 128 bits): equal keys give equal noise,
+    which is how one entity keeps one replacement."""
+    return np.random.Generator(AESCounter(key=int.from_bytes(key[:16], "big")))
 
 
 def seeded_generator(seed: int) -> np.random.Generator:

@@ -88,8 +88,8 @@ async def perturb(request: web.Request) -> web.Response:
     """What would leave for a text; nothing leaves."""
     body = validate(PerturbRequest, await _json(request))
     wish = Options(mechanism=body.mechanism, epsilon=body.epsilon)
-    perturber = request.app[POLICY].perturber(wish)
-    done = await request.app[PIPELINE].preview(body.text, perturber, request[TENANT])
+    sanitizer = request.app[POLICY].sanitizer(wish)
+    done = await request.app[PIPELINE].preview(body.text, sanitizer, request[TENANT])
     return web.json_response(
         {"object": "privacy.perturbation", "text": done.text, "receipt": done.receipt.to_dict()}
     )
@@ -157,8 +157,8 @@ async def _answer(request: web.Request, plan: Plan, renderer: Renderer) -> web.S
     request[PLAN] = plan
     pipeline: Pipeline = request.app[PIPELINE]
     headers = {
-        "x-inferdpt-mechanism": plan.perturber.mechanism.name,
-        "x-inferdpt-epsilon": epsilon_header(plan.perturber.mechanism),
+        "x-inferdpt-mechanism": plan.sanitizer.name,
+        "x-inferdpt-epsilon": epsilon_header(plan.sanitizer.guarantee),
         "x-inferdpt-tokens": str(plan.released),
     }
     if not plan.request.stream:

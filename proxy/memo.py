@@ -18,7 +18,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from perturb import Perturbation
+import numpy as np
+
+from perturb import Perturbation, keyed_generator
+from perturb.sanitizer import Link
 
 __all__ = ["Memo"]
 
@@ -70,6 +73,16 @@ class Memo:
         if not task.cancelled() and task.exception() is None:
             made = task.result()
             self._texts.put(key, made, len(made.text) + 8 * len(made.words))
+
+    def link(self, tenant: str, identity: dict[str, Any], conversation: str) -> Link:
+        """The noise of an entity by its raw text, the same wherever the entity stands in one
+        conversation: a keyed function, so nothing has to be stored."""
+
+        def generator(entity: str) -> np.random.Generator:
+            facts = json.dumps(identity, sort_keys=True)
+            return keyed_generator(self._key(tenant, "entity", facts, conversation, entity))
+
+        return generator
 
     def remember_answer(self, tenant: str, question: str, answer: str, generation: str) -> None:
         """Remember which of the remote's generations the answer to a turn was made from."""

@@ -149,9 +149,9 @@ def _log(request: web.Request, status: int, seconds: float) -> None:
     }
     plan = request.get(PLAN)
     if plan is not None:
-        guarantee = plan.perturber.mechanism.guarantee
+        guarantee = plan.sanitizer.guarantee
         line |= {
-            "mechanism": plan.perturber.mechanism.name,
+            "mechanism": plan.sanitizer.name,
             "epsilon_nominal": guarantee.nominal,
             "guarantee": guarantee.kind,
             "released": plan.released,

@@ -14,7 +14,7 @@ from extraction.backend import Delta
 from extraction.errors import LocalModelError
 from extraction.extractor import Extractor, Job, with_seed
 from extraction.prompts import Prompts, fill
-from perturb import DocumentTooLong, Perturbation, Perturber
+from perturb import DocumentTooLong, Perturbation, Sanitizer
 from proxy.config import Config
 from proxy.errors import ApiError, bad_request, from_local, too_large
 from proxy.guard import Clearance, Segment
@@ -97,10 +97,10 @@ class Pipeline:
             ],
         )
 
-    async def preview(self, text: str, perturber: Perturber, tenant: str) -> Perturbation:
+    async def preview(self, text: str, sanitizer: Sanitizer, tenant: str) -> Perturbation:
         """What would leave for a text. The draw is remembered: sending the text later sends
         this, so previewing does not average either."""
-        perturbation, _ = await self._release(text, perturber, tenant)
+        perturbation, _ = await self._release(text, sanitizer, tenant, conversation=text)
         return perturbation
 
     async def _plan(
@@ -111,11 +111,11 @@ class Pipeline:
     ) -> Plan:
         options = request.inferdpt
         model = self._policy.remote_model(request.model)
-        perturber = self._policy.perturber(options)
+        sanitizer = self._policy.sanitizer(options)
         limits = self._config.limits
         if request.choices > limits.choices:
             raise bad_request(f"n must be <= {limits.choices}.", param="n")
-        plan = Plan(tenant, request, perturber, [], [], local_fields(request))
+        plan = Plan(tenant, request, sanitizer, [], [], local_fields(request))
         with self._metrics.stage("perturb", plan.timings):
             for prompt in prompts:
                 exchange = Exchange(Job(prompt.task, prompt.raw, None), prompt.turns[-1].text)
@@ -150,8 +150,8 @@ class Pipeline:
                     if part.public:
                         content.append(part.text)
                         continue
-                    released = await self._perturb(plan, part.text)
-                    pieces.append(Segment(part.text, released, plan.perturber))
+                    released = await self._perturb(plan, part.text, prompt.turns[0].text)
+                    pieces.append(Segment(part.text, released, plan.sanitizer))
                     content.append(released.text)
             messages.append({"role": turn.role, "content": _join(content)})
             before = turn.text
@@ -169,27 +169,24 @@ class Pipeline:
             constants=(self._prompts.remote_continuation, self._prompts.remote_instruct, model),
         )
 
-    async def _perturb(self, plan: Plan, text: str) -> Perturbation:
+    async def _perturb(self, plan: Plan, text: str, conversation: str) -> Perturbation:
         """A text's perturbation, noted in the plan; a text that stands twice is noted once."""
-        released, fresh = await self._release(text, plan.perturber, plan.tenant)
+        released, fresh = await self._release(text, plan.sanitizer, plan.tenant, conversation)
         if not any(released is known for known, _ in plan.texts):
             plan.texts.append((released, fresh))
         return released
 
     async def _release(
-        self, text: str, perturber: Perturber, tenant: str
+        self, text: str, sanitizer: Sanitizer, tenant: str, conversation: str
     ) -> tuple[Perturbation, bool]:
-        """What leaves for a text, from the memo or drawn now. Raises `ApiError`."""
+        """What leaves for a text, from the memo or drawn now. A conversation is known by its
+        first turn. Raises `ApiError`."""
 
         async def draw() -> Perturbation:
-            return await asyncio.to_thread(perturber.perturb, text)
+            return await sanitizer.release(text, link)
 
-        identity = {
-            **perturber.mechanism.identity(),
-            "oov": perturber.options.oov,
-            "number": perturber.options.number,
-            "layout": perturber.options.layout,
-        }
+        identity = sanitizer.identity()
+        link = self._memo.link(tenant, identity, conversation)
         try:
             return await self._memo.perturbation(tenant, identity, text, draw)
         except DocumentTooLong as exc:
@@ -206,13 +203,11 @@ class Pipeline:
         return {**{k: v for k, v in numbers.items() if v is not None}, "store": False}
 
     def _count(self, plan: Plan) -> None:
-        mechanism = plan.perturber.mechanism
+        guarantee, name = plan.sanitizer.guarantee, plan.sanitizer.name
         new = sum(p.receipt.released for p, fresh in plan.texts if fresh)
-        self._metrics.tokens.labels(mechanism.name).inc(new)
-        self._metrics.reused.labels(mechanism.name).inc(plan.released - new)
-        self._metrics.epsilon.labels(mechanism.name, mechanism.guarantee.kind).inc(
-            new * mechanism.epsilon
-        )
+        self._metrics.tokens.labels(name).inc(new)
+        self._metrics.reused.labels(name).inc(plan.released - new)
+        self._metrics.epsilon.labels(name, guarantee.kind).inc(new * guarantee.nominal)
 
     # -- running ----------------------------------------------------------------------------
 

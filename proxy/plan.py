@@ -7,7 +7,7 @@ from typing import Any
 
 from extraction.backend import Delta, Usage
 from extraction.extractor import Job, Task
-from perturb import Perturbation, Perturber
+from perturb import Perturbation, Sanitizer
 from proxy.guard import Clearance
 from proxy.messages import Turn, turn_key
 from proxy.protocol import SamplingRequest
@@ -47,7 +47,7 @@ class Plan:
 
     tenant: str
     request: SamplingRequest
-    perturber: Perturber
+    sanitizer: Sanitizer
     exchanges: list[Exchange]
     texts: list[tuple[Perturbation, bool]]
     options: dict[str, Any]
@@ -71,7 +71,7 @@ class Plan:
             for e in self.exchanges
         ]
         outcomes = [e.outcome for e in self.exchanges]
-        return receipt(level, self.perturber.mechanism, self.texts, outcomes, sent)
+        return receipt(level, self.sanitizer, self.texts, outcomes, sent)
 
 
 @dataclass

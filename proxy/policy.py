@@ -1,17 +1,24 @@
-"""What a client may ask for, decided once: the remote model's name and the perturber."""
+"""What a client may ask for, decided once: the remote model's name and the sanitizer."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 
-from perturb import EmbeddingTable, ParameterError, Perturber, get_mechanism
+from perturb import (
+    EmbeddingTable,
+    ParameterError,
+    Perturber,
+    Sanitizer,
+    get_mechanism,
+    mechanism_class,
+)
 from proxy.config import Config
 from proxy.errors import bad_request, model_not_found, not_permitted
 from proxy.protocol import Options
 
 __all__ = ["Policy"]
 
-PERTURBERS = 64  # prepared mechanisms kept: clients may name any ε within the limits
+SANITIZERS = 64  # prepared mechanisms kept: clients may name any ε within the limits
 
 
 class Policy:
@@ -20,8 +27,8 @@ class Policy:
     def __init__(self, config: Config, table: EmbeddingTable) -> None:
         self._config = config
         self._table = table
-        self._perturbers: OrderedDict[tuple[str, float], Perturber] = OrderedDict()
-        self.perturber(Options())  # a wrong table or parameter shows at start
+        self._sanitizers: OrderedDict[tuple[str, float], Sanitizer] = OrderedDict()
+        self.sanitizer(Options())  # a wrong table or parameter shows at start
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -35,8 +42,8 @@ class Policy:
         except KeyError:
             raise model_not_found() from None
 
-    def perturber(self, options: Options) -> Perturber:
-        """The perturber a client asked for, or the operator's.
+    def sanitizer(self, options: Options) -> Sanitizer:
+        """The sanitizer a client asked for, or the operator's.
 
         Raises:
             ApiError: 400 for an unknown mechanism or a bad ε, 403 for one beyond the limits.
@@ -44,8 +51,7 @@ class Policy:
         privacy, limits = self._config.privacy, self._config.limits
         name = options.mechanism or privacy.mechanism
         epsilon = options.epsilon if options.epsilon is not None else privacy.epsilon
-        allowed = limits.mechanisms
-        if options.mechanism and allowed is not None and name not in (privacy.mechanism, *allowed):
+        if options.mechanism and not self._allowed(name):
             raise not_permitted(
                 "The operator does not allow this mechanism.", param="inferdpt.mechanism"
             )
@@ -55,7 +61,7 @@ class Policy:
                 param="inferdpt.epsilon",
             )
         key = (name, float(epsilon))
-        found = self._perturbers.pop(key, None)
+        found = self._sanitizers.pop(key, None)
         if found is None:
             parameters = privacy.parameters if name == privacy.mechanism else {}
             try:
@@ -65,7 +71,20 @@ class Policy:
             found = Perturber(
                 mechanism, privacy.document_options, max_tokens=limits.document_tokens
             )
-        self._perturbers[key] = found
-        if len(self._perturbers) > PERTURBERS:
-            self._perturbers.popitem(last=False)
+        self._sanitizers[key] = found
+        if len(self._sanitizers) > SANITIZERS:
+            self._sanitizers.popitem(last=False)
         return found
+
+    def _allowed(self, name: str) -> bool:
+        """Whether clients may ask for a mechanism: the operator's own, those listed, or without
+        a list those that leave no raw word unchanged by design."""
+        if name == self._config.privacy.mechanism:
+            return True
+        listed = self._config.limits.mechanisms
+        if listed is not None:
+            return name in listed
+        try:
+            return not mechanism_class(name).verbatim
+        except ParameterError:
+            return True  # said to be unknown, with the known ones, where it is built

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from perturb import Mechanism, Perturbation, TokenClass
+from perturb import Guarantee, Perturbation, Sanitizer, TokenClass
 
 __all__ = ["RemoteOutcome", "epsilon_header", "receipt"]
 
@@ -21,7 +21,7 @@ _REMOTE = {
 
 def receipt(
     level: Literal["summary", "full"],
-    mechanism: Mechanism,
+    sanitizer: Sanitizer,
     texts: Sequence[tuple[Perturbation, bool]],
     outcomes: Sequence[RemoteOutcome],
     exchanges: Sequence[dict[str, Any]] = (),
@@ -30,7 +30,7 @@ def receipt(
 
     Args:
         level: `full` adds each text's own receipt and, in `exchanges`, what left and came back.
-        mechanism: the mechanism in force.
+        sanitizer: what is in force.
         texts: each private text's perturbation, and whether it was drawn for this request.
         outcomes: what became of each remote call.
         exchanges: for `full`: `{"sent": messages, "generation": text}` for each remote call.
@@ -38,11 +38,11 @@ def receipt(
     The ε of the request counts every text once, drawn now or earlier: a text that was released
     before costs nothing new.
     """
-    guarantee = mechanism.guarantee
+    guarantee = sanitizer.guarantee
     released = sum(p.receipt.released for p, _ in texts)
     new = sum(p.receipt.released for p, fresh in texts if fresh)
     out: dict[str, Any] = {
-        "mechanism": mechanism.name,
+        "mechanism": sanitizer.name,
         "guarantee": guarantee.kind,
         "statement": guarantee.statement,
         "epsilon": {
@@ -65,9 +65,8 @@ def receipt(
     return out
 
 
-def epsilon_header(mechanism: Mechanism) -> str:
+def epsilon_header(guarantee: Guarantee) -> str:
     """ε per token and whether it is proved: `6; guarantee=none`."""
-    guarantee = mechanism.guarantee
     return f"{guarantee.nominal:g}; guarantee={guarantee.kind}"
 
 

@@ -38,10 +38,10 @@ async def _serve(config: Config) -> None:
         # A supervised model may take minutes to load: a signal must end that, too.
         await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
-            mechanism = app[POLICY].perturber(Options()).mechanism
+            sanitizer = app[POLICY].sanitizer(Options())
             print(
-                f"inferdpt: base_url {starting.result()} | {mechanism.name}, ε = "
-                f"{epsilon_header(mechanism)} | remote {config.remote.base_url} | "
+                f"inferdpt: base_url {starting.result()} | {sanitizer.name}, ε = "
+                f"{epsilon_header(sanitizer.guarantee)} | remote {config.remote.base_url} | "
                 f"local {config.local.mode}",
                 flush=True,
             )

@@ -16,7 +16,7 @@ def test_the_baseline_is_the_same_mechanism() -> None:
     assert isinstance(mechanism, RanText)
     word = table.vocabulary.words.index("happy")
     distances = table.distances(word)
-    row, _ = mechanism.channel(word)
+    (row,), _ = mechanism.channel(np.array([word]))
     mean = float(row @ distances)
     deviation = float(np.sqrt(row @ (distances - mean) ** 2))
     words = np.full(150, word, dtype=np.int32)

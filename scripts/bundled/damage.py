@@ -41,8 +41,8 @@ class _Pooled(Mechanism):
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:
         return Draw(self.pool[words, rng.integers(DRAWS_PER_WORD, size=len(words))])
 
-    def channel(self, word: int) -> tuple[NDArray[np.float64], float]:
-        return self.inner.channel(word)
+    def channel(self, words: Words) -> tuple[NDArray[np.float64], float]:
+        return self.inner.channel(words)
 
     def keep_rate(self, words: Words) -> NDArray[np.float64]:
         return self.inner.keep_rate(words)

@@ -70,7 +70,7 @@ class FewWords(Mechanism):
         places = len(self.table) - 1 - rng.integers(0, 8, len(words))
         return Draw(places.astype(np.int32), {"count": float(len(words))})
 
-    def channel(self, word: int) -> tuple[NDArray[np.float64], float]:
+    def channel(self, words: NDArray[Any]) -> tuple[NDArray[np.float64], float]:
         raise NotImplementedError
 
     def keep_rate(self, words: NDArray[Any]) -> NDArray[np.float64]:

@@ -111,7 +111,8 @@ def exact_row(mechanism: Mechanism, word: int) -> tuple[NDArray[np.float64], flo
 def _exact_row(
     cls: type[Mechanism], table: EmbeddingTable, parameters: Parameters, word: int
 ) -> tuple[NDArray[np.float64], float]:
-    return cls(table, parameters).channel(word)
+    (row,), error = cls(table, parameters).channel(np.array([word]))
+    return row, error
 
 
 def draws_of(mechanism: Any, words: NDArray[Any], n: int, seed: int) -> NDArray[Any]:
@@ -155,7 +156,7 @@ def test_sampler_matches_channel_on_two_words(case: Case, pair: EmbeddingTable) 
 def test_fast_row_of_rantext_is_its_channel(epsilon: float, bundled: EmbeddingTable) -> None:
     mechanism = get_mechanism("rantext", bundled, epsilon=epsilon)
     assert isinstance(mechanism, RanText)
-    row, error = mechanism.channel(4321)
+    (row,), error = mechanism.channel(np.array([4321]))
     fast = rantext_row(bundled, 4321, epsilon, mechanism.z)
     assert np.abs(row - fast).sum() / 2 < 1e-5
     assert 0 <= error < 0.005
@@ -245,7 +246,7 @@ def test_draw_keeps_the_shape(case: Case, n: int, dtype: type, toy: EmbeddingTab
 def test_small_epsilon_is_near_uniform(case: Case, name: str, tables: Tables) -> None:
     table = tables(name)
     mechanism = case.build(table, 1e-6)
-    row, _ = mechanism.channel(1)
+    (row,), _ = mechanism.channel(np.array([1]))
     assert np.allclose(row * len(table), 1.0, atol=1e-5)
     draws = mechanism.draw(np.full(2000, 1), seeded_generator(1)).words
     counts = np.bincount(draws * 2 // len(table), minlength=2)

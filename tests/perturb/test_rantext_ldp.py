@@ -160,7 +160,7 @@ def test_channel_is_the_integer_law(shape: str, name: str, tables) -> None:
     rows = integer_channel(mechanism)
     for word in range(0, len(rows), 41):
         exact = [float(Fraction(int(w), int(rows[word].sum()))) for w in rows[word]]
-        row, error = mechanism.channel(word)
+        (row,), error = mechanism.channel(np.array([word]))
         assert row == pytest.approx(exact, rel=1e-12)
         assert error == 0.0
 
@@ -227,7 +227,7 @@ def test_tail_is_uniform_outside_the_list(name: str, tables) -> None:
 
 def test_tail_share_is_reported(bundled: EmbeddingTable) -> None:
     mechanism = ldp(bundled, 6.0)
-    row, _ = mechanism.channel(0)
+    (row,), _ = mechanism.channel(np.array([0]))
     far = 1 - row[bundled.neighbours[0]].sum()
     share = mechanism.draw(np.zeros(20_000, dtype=int), seeded_generator(2)).statistics
     assert share["tail_share"] == pytest.approx(far, abs=5 * math.sqrt(0.25 / 20_000))

@@ -14,8 +14,10 @@ from aiohttp import web
 from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism, seeded_generator
 from perturb.mechanism import Draw
 from perturb.rantext import RanText
+from perturb.sanitizer import Link
+from perturb.verify import too_many_kept
 from proxy.errors import GuardRefused
-from proxy.guard import Clearance, Segment, check, too_many_kept
+from proxy.guard import Clearance, Segment, check
 from proxy.keys import POLICY
 from proxy.upstream import RemoteClient
 from tests.proxy.conftest import MODEL, running_proxy
@@ -168,7 +170,9 @@ class Identity(RanText):
 class Leaky(Perturber):
     """Broken: draws well and writes the raw text beside it."""
 
-    def perturb(self, text: str, rng: np.random.Generator | None = None) -> Perturbation:
+    def perturb(
+        self, text: str, rng: np.random.Generator | None = None, *, link: Link | None = None
+    ) -> Perturbation:
         done = super().perturb(text, rng)
         return Perturbation(done.text + " " + text.split()[-1], done.words, done.receipt)
 
@@ -176,7 +180,9 @@ class Leaky(Perturber):
 class Stale(Perturber):
     """Broken: returns another document's perturbation."""
 
-    def perturb(self, text: str, rng: np.random.Generator | None = None) -> Perturbation:
+    def perturb(
+        self, text: str, rng: np.random.Generator | None = None, *, link: Link | None = None
+    ) -> Perturbation:
         return super().perturb("Something else entirely", rng)
 
 
@@ -191,8 +197,8 @@ BROKEN: dict[str, Callable[[Perturber], Perturber]] = {
 async def test_a_broken_perturber_sends_nothing(table: EmbeddingTable, name: str) -> None:
     def break_it(app: web.Application) -> None:
         policy = app[POLICY]
-        honest = policy.perturber
-        policy.perturber = lambda options: BROKEN[name](honest(options))  # type: ignore[method-assign]
+        honest = policy.sanitizer
+        policy.sanitizer = lambda options: BROKEN[name](honest(options))  # type: ignore[method-assign]
 
     # Falling back to the local model would hide it: the guard's word is final.
     settings = {"remote": {"on_remote_failure": "local_only", "retries": 2}}

@@ -465,7 +465,7 @@ class TestTasks:
         await proxy.client().chat.completions.create(model=MODEL, messages=user(text))
         sent = proxy.sent()[0]["content"]
         assert sent.startswith("Summarise in one line: ")
-        assert "public" not in sent
+        assert "public>" not in sent
         assert (
             "Summarise in one line: " + TEXT in proxy.local.bodies[-1]["messages"][-1]["content"]
         )
