@@ -1,9 +1,11 @@
 """Errors of the perturbation layer.
 
     PerturbError
+    ├── MissingPackage     an optional package is needed; the message says what to install
     ├── ParameterError     a mechanism or document option is outside its rule
     ├── DocumentTooLong    a text has more tokens than the perturber takes
     ├── ReleaseError       a released text breaks a rule of the sanitizer that made it
+    ├── SanitizerError     a sanitizer under test did not keep the line protocol
     ├── VocabularyError    the tokenizer file is missing, damaged or cannot be had
     └── TableError         an embedding table is missing, damaged, foreign or cannot be built
 
@@ -14,9 +16,11 @@ from __future__ import annotations
 
 __all__ = [
     "DocumentTooLong",
+    "MissingPackage",
     "ParameterError",
     "PerturbError",
     "ReleaseError",
+    "SanitizerError",
     "TableError",
     "VocabularyError",
 ]
@@ -24,6 +28,10 @@ __all__ = [
 
 class PerturbError(Exception):
     """Base of every error the perturbation layer raises on purpose."""
+
+
+class MissingPackage(PerturbError):
+    """What was asked for needs a package that is not installed."""
 
 
 class ParameterError(PerturbError, ValueError):
@@ -36,6 +44,10 @@ class DocumentTooLong(PerturbError):
 
 class ReleaseError(PerturbError):
     """A released text is not what its sanitizer can have made of the raw text."""
+
+
+class SanitizerError(PerturbError):
+    """A sanitizer under test failed, or did not write one line for each line it read."""
 
 
 class VocabularyError(PerturbError):

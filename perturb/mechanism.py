@@ -97,6 +97,8 @@ class Mechanism(ABC):
         verbatim: whether some raw words leave unchanged by design; an operator has to allow
             such a mechanism by name.
         exact: whether `channel` is computed, up to its stated error, rather than sampled.
+        bounded_range: whether ln P(y|x)/P(y|x') lies, for every two words, in an interval of
+            length ε over y (composes better than ε-LDP alone, see `perturb.accounting`).
     """
 
     name: ClassVar[str]
@@ -104,6 +106,7 @@ class Mechanism(ABC):
     parameter_type: ClassVar[type[Parameters]] = Parameters
     verbatim: ClassVar[bool] = False
     exact: ClassVar[bool] = True
+    bounded_range: ClassVar[bool] = False
 
     def __init__(self, table: EmbeddingTable, parameters: Parameters) -> None:
         self.table = table
@@ -132,6 +135,12 @@ class Mechanism(ABC):
     def keep_rate(self, words: Words) -> NDArray[np.float64]:
         """An upper bound on P(x | x) for each of the words, float64 (n,), from the channel and
         not from any draw: the guard compares a draw against it."""
+
+    def dominating_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Two distributions, float64 (k,) each, that no two rows of the channel are easier to
+        tell apart than: for every γ the hockey-stick divergence of any two rows is at most
+        theirs. None where no such pair is known."""
+        return None
 
     def spans(self, text: str) -> tuple[Span, ...] | None:
         """The parts of a text that are to be perturbed, in order and disjoint; None for all of

@@ -14,6 +14,7 @@ from perturb import PerturbError, mechanism_class, mechanism_names
 from perturb.vocabulary import DEFAULT_SIZE
 from proxy.config import load_config
 from proxy.errors import ConfigError
+from proxy.refute_cli import add_account, add_refute
 
 __all__ = ["main"]
 
@@ -63,6 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_demo(commands)
     _add_perturb(commands)
     _add_embeddings(commands)
+    add_account(commands, _add)
+    add_refute(commands, _add)
     key = commands.add_parser("key", help="make an API key for a client")
     key.add_argument("tenant", help="whose key it is")
     key.set_defaults(run=_key)
@@ -124,6 +127,8 @@ def _add_perturb(commands: Any) -> None:
     perturb.add_argument("--oov", default="map", choices=("map", "drop"))
     perturb.add_argument("--number", default="random", choices=("random", "drop"))
     perturb.add_argument("--layout", default="keep", choices=("keep", "drop"))
+    perturb.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    perturb.add_argument("--lines", action="store_true", help="one text a line, no receipts")
     perturb.add_argument("--json", action="store_true", help="text and receipt as JSON")
     perturb.set_defaults(run=_perturb)
 

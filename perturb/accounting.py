@@ -1,0 +1,134 @@
+"""What many releases cost together: composition of per-token guarantees.
+
+Three bounds are computed and the smallest is reported with its name. They are about replacing
+every released token at once; each holds on its own, adaptively chosen releases included.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perturb.errors import MissingPackage, ParameterError
+from perturb.mechanism import Mechanism
+
+__all__ = ["Bound", "Spend", "best", "compose", "spend"]
+
+DELTA = 1e-6
+INTERVAL = 1e-3  # of the discretized privacy loss, rounded up: costs at most this much a token
+FINE = 10_000  # releases up to which it is that fine; wider in proportion beyond
+CERTAIN = 30.0  # an ε beyond which randomized response is no better than losing ε for certain
+Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Spend:
+    """`count` releases of one channel.
+
+    Attributes:
+        count: how many tokens, >= 0.
+        epsilon: the proved bound of one release (∞ where there is none).
+        bounded_range: whether it is ε-bounded-range too.
+        pair: a dominating pair of the channel, see `Mechanism.dominating_pair`.
+    """
+
+    count: int
+    epsilon: float
+    bounded_range: bool = False
+    pair: Pair | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.count < 0:
+            raise ParameterError(f"count must be >= 0, got {self.count}")
+        if not self.epsilon >= 0:
+            raise ParameterError(f"epsilon must be >= 0, got {self.epsilon}")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """All releases together are (ε, δ)-LDP; `name` says by which theorem."""
+
+    name: str
+    epsilon: float
+    delta: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; an infinite ε is the string "infinity"."""
+        epsilon = "infinity" if math.isinf(self.epsilon) else self.epsilon
+        return {"bound": self.name, "epsilon": epsilon, "delta": self.delta}
+
+
+def spend(mechanism: Mechanism, tokens: int) -> Spend:
+    """What `tokens` releases of a mechanism cost."""
+    proved = mechanism.guarantee.kind == "ldp"
+    return Spend(
+        count=tokens,
+        epsilon=mechanism.guarantee.epsilon,
+        bounded_range=proved and mechanism.bounded_range,
+        pair=mechanism.dominating_pair() if proved else None,
+    )
+
+
+def compose(spends: Sequence[Spend], *, delta: float = DELTA) -> list[Bound]:
+    """Every bound there is for the releases together, the basic one first.
+
+    - `basic`: Σ n·ε, with δ = 0. For metric mechanisms ε is ε times the largest distance.
+    - `bounded range`: an ε-bounded-range release is ε²/8-zCDP (Cesar and Rogers 2021), an ε-LDP
+      one ε²/2-zCDP; ρ-zCDP is (ρ + 2√(ρ ln 1/δ), δ)-DP (Bun and Steinke 2016).
+    - `privacy loss distribution`: the composed loss of dominating pairs (randomized response
+      for a channel without one), rounded up, by Google's dp-accounting.
+
+    Raises:
+        ParameterError: δ is not in (0, 1).
+        MissingPackage: dp-accounting is not installed.
+    """
+    if not 0 < delta < 1:
+        raise ParameterError(f"delta must be > 0 and < 1, got {delta:g}")
+    spends = [s for s in spends if s.count and s.epsilon]
+    bounds = [Bound("basic", math.fsum(s.count * s.epsilon for s in spends), 0.0)]
+    if spends and not math.isinf(bounds[0].epsilon):
+        rho = math.fsum(s.count * s.epsilon**2 / (8 if s.bounded_range else 2) for s in spends)
+        concentrated = rho + 2 * math.sqrt(rho * math.log(1 / delta))
+        bounds.append(Bound("bounded range", concentrated, delta))
+        bounds.append(Bound("privacy loss distribution", _loss_epsilon(spends, delta), delta))
+    return bounds
+
+
+def best(spends: Sequence[Spend], *, delta: float = DELTA) -> Bound:
+    """The smallest of the bounds of `compose`; of equal ones the first, which has δ = 0."""
+    return min(compose(spends, delta=delta), key=lambda bound: bound.epsilon)
+
+
+def _loss_epsilon(spends: Sequence[Spend], delta: float) -> float:
+    try:
+        from dp_accounting.pld import common, privacy_loss_distribution
+    except ImportError:
+        raise MissingPackage(
+            "composition by privacy loss needs dp-accounting: pip install 'inferdpt[audit]'"
+        ) from None
+    interval = INTERVAL * max(1.0, sum(s.count for s in spends) / FINE)
+    certain = 0.0
+    losses = [privacy_loss_distribution.identity(value_discretization_interval=interval)]
+    for s in spends:
+        if s.pair is not None:
+            upper, lower = (dict(enumerate(np.log(law).tolist())) for law in s.pair)
+            loss = privacy_loss_distribution.from_two_probability_mass_functions(
+                lower, upper, value_discretization_interval=interval
+            )
+        elif s.epsilon <= CERTAIN:
+            loss = privacy_loss_distribution.from_privacy_parameters(
+                common.DifferentialPrivacyParameters(s.epsilon, 0.0),
+                value_discretization_interval=interval,
+            )
+        else:
+            certain += s.count * s.epsilon
+            continue
+        losses.append(loss.self_compose(s.count))
+    composed = reduce(lambda one, other: one.compose(other), losses)
+    return certain + float(composed.get_epsilon_for_delta(delta))
