@@ -5,7 +5,8 @@
     └── LocalModelError        the local model cannot answer
         ├── LocalModelUnavailable   not reachable, not ready, or died while answering
         ├── LocalModelTimeout       no answer in time
-        └── LocalModelRefused       it refused the request (its own 4xx)
+        ├── LocalModelRefused       it refused the request (its own 4xx)
+        └── ClippingNotProved       it was to clip logits and did not show that it does
 
 No message ever holds text a user sent, nor a raw body of the local server.
 """
@@ -13,6 +14,7 @@ No message ever holds text a user sent, nor a raw body of the local server.
 from __future__ import annotations
 
 __all__ = [
+    "ClippingNotProved",
     "ExtractionError",
     "LocalModelError",
     "LocalModelRefused",
@@ -54,3 +56,8 @@ class LocalModelRefused(LocalModelError):
         super().__init__(message)
         self.status = status
         self.too_long = too_long
+
+
+class ClippingNotProved(LocalModelError):
+    """The local server was to clip logits and did not show that it does; nothing it answered is
+    used."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import openai
@@ -17,7 +18,7 @@ from extraction.errors import (
     LocalModelUnavailable,
 )
 
-__all__ = ["OpenAIServer", "quiet_libraries"]
+__all__ = ["Continuation", "OpenAIServer", "quiet_libraries"]
 
 # Fields the SDK's own method declares; the rest (vLLM's extensions) travels in `extra_body`.
 _SDK_FIELDS = {
@@ -40,6 +41,18 @@ _SDK_FIELDS = {
     "functions",
     "function_call",
 }
+_TEXT_FIELDS = {
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "n",
+    "echo",
+    "seed",
+    "stop",
+    "presence_penalty",
+    "frequency_penalty",
+    "logprobs",
+}
 # vLLM ignores its old names in silence: what they ask for is asked for under both.
 _GUIDED = {
     "guided_json": "json",
@@ -58,6 +71,21 @@ _TOO_LONG = (
     "max_model_len",
     "too long",
 )
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """A raw prompt's continuation.
+
+    Attributes:
+        text: what was generated.
+        finish_reason: `stop` or `length`.
+        logprobs: each token and its log probability, where asked for.
+    """
+
+    text: str
+    finish_reason: str
+    logprobs: tuple[tuple[str, float], ...] = ()
 
 
 class OpenAIServer:
@@ -93,7 +121,7 @@ class OpenAIServer:
             http_client=DefaultAsyncHttpxClient(trust_env=False, follow_redirects=False),
         )
         self.base_url = base_url
-        self._configured = model
+        self.model = model
         self._listed: str | None = None
         self._listing = asyncio.Lock()
         self._slots = asyncio.Semaphore(concurrency)
@@ -148,13 +176,45 @@ class OpenAIServer:
             raise LocalModelUnavailable("the local server stopped in the middle of an answer")
         yield Delta(finish_reason=finished, usage=usage)
 
+    async def continue_text(
+        self, prompts: list[str], options: dict[str, Any]
+    ) -> tuple[list[Continuation], Usage]:
+        """Continue raw prompts, without a chat template: one continuation for each, in order,
+        and the tokens of all of them, end tokens included.
+
+        Raises:
+            LocalModelError: the server does not answer, or not in the form of completions.
+        """
+        known = {name: value for name, value in options.items() if name in _TEXT_FIELDS}
+        extra = {name: value for name, value in options.items() if name not in _TEXT_FIELDS}
+        try:
+            async with self._slots:
+                answer: Any = await self._client.completions.create(
+                    model=await self._model_name(), prompt=prompts, extra_body=extra, **known
+                )
+            choices = sorted(answer.choices, key=lambda choice: choice.index)
+            if [choice.index for choice in choices] != list(range(len(prompts))):
+                raise ValueError
+            found = [
+                Continuation(choice.text, choice.finish_reason, _token_logprobs(choice))
+                for choice in choices
+            ]
+            usage = answer.usage
+            return found, Usage(int(usage.prompt_tokens), int(usage.completion_tokens))
+        except openai.OpenAIError as exc:
+            self._failed(exc)
+        except _NOT_OPENAI as exc:
+            raise LocalModelUnavailable(
+                "the local server's answer is not a text completion"
+            ) from exc
+
     async def context_tokens(self) -> int | None:
         try:
             listed = await self._client.models.list(timeout=5.0)
             models = listed.data or []
             for model in models:
                 # llama.cpp serves its one model under any name it is asked for
-                if self._configured in (None, model.id) or len(models) == 1:
+                if self.model in (None, model.id) or len(models) == 1:
                     extra = model.model_extra or {}
                     meta = extra.get("meta")
                     found = extra.get("max_model_len") or (
@@ -192,8 +252,8 @@ class OpenAIServer:
 
     async def _model_name(self) -> str:
         """The configured name, else the first one the server lists, asked for once."""
-        if self._configured is not None:
-            return self._configured
+        if self.model is not None:
+            return self.model
         async with self._listing:
             if self._listed is None:
                 listed = await self._client.models.list(timeout=5.0)
@@ -248,6 +308,13 @@ def _fields(message: Any, *, streamed: bool = False) -> dict[str, Any]:
             if not isinstance(call.get("index"), int):
                 call["index"] = place
     return {name: value for name, value in dumped.items() if value not in (None, [], "")}
+
+
+def _token_logprobs(choice: Any) -> tuple[tuple[str, float], ...]:
+    found = choice.logprobs
+    if found is None:
+        return ()
+    return tuple(zip(found.tokens, found.token_logprobs, strict=True))
 
 
 def _dump(value: Any) -> dict[str, Any] | None:

@@ -7,11 +7,18 @@ print(perturber.perturb("The meeting is on Monday.").text)
 
 from __future__ import annotations
 
-from perturb import rantext as _rantext  # noqa: F401  (registers the mechanism)
+from perturb import custext as _custext  # noqa: F401  (registers its mechanisms)
+from perturb import exponential as _exponential  # noqa: F401
+from perturb import madlib as _madlib  # noqa: F401
+from perturb import rantext as _rantext  # noqa: F401
 from perturb import rantext_ldp as _rantext_ldp  # noqa: F401
+from perturb import santext as _santext  # noqa: F401
+from perturb import selective as _selective  # noqa: F401
+from perturb import tem as _tem  # noqa: F401
 from perturb.document import DocumentOptions, Perturber
 from perturb.embeddings import EmbeddingTable, load_table
 from perturb.errors import (
+    CertificateError,
     DocumentTooLong,
     ParameterError,
     PerturbError,
@@ -32,6 +39,7 @@ from perturb.sanitizer import Perturbation, Receipt, Replacement, Sanitizer
 from perturb.vocabulary import TokenClass, Vocabulary
 
 __all__ = [
+    "CertificateError",
     "DocumentOptions",
     "DocumentTooLong",
     "EmbeddingTable",

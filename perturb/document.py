@@ -1,8 +1,9 @@
 """A document in, its perturbed form and a receipt out.
 
-Every token is treated by its public class: words go through the mechanism, other strings of
-letters are mapped to V first (or dropped), numbers are redrawn, layout is kept or dropped as
-configured, everything else is dropped.
+Where a mechanism marks sensitive parts, only those change (perturb.replace). Else every token
+is treated by its public class: words go through the mechanism, other strings of letters are
+mapped to V first (or dropped), numbers are redrawn, layout is kept or dropped as configured,
+everything else is dropped.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from numpy.typing import NDArray
 
 from perturb.errors import DocumentTooLong, ParameterError
 from perturb.mechanism import Guarantee, Mechanism
+from perturb.replace import replace, text_link
 from perturb.rng import secure_generator
 from perturb.sanitizer import Link, Perturbation, Receipt, Sanitizer
 from perturb.verify import check_letters, check_words
+from perturb.verify_parts import check_replaced, secrets
 from perturb.vocabulary import TokenClass
 
 __all__ = ["DocumentOptions", "Perturber"]
@@ -81,6 +84,10 @@ class Perturber(Sanitizer):
             raise DocumentTooLong(
                 f"a text must have <= {self.max_tokens} tokens, got {len(tokens)}"
             )
+        spans = self.mechanism.spans(text)
+        if spans is not None:
+            noise = (link or text_link(rng)) if self.mechanism.consistent else None
+            return replace(text, spans, self.mechanism, self.options, rng, noise)
         classes = self.vocabulary.classes[tokens]
         is_word, places = self.places(tokens)
         draw = self.mechanism.draw(places, rng)
@@ -92,9 +99,16 @@ class Perturber(Sanitizer):
         )
 
     def verify(self, raw: str, released: Perturbation) -> None:
+        spans = self.mechanism.spans(raw)
+        if spans is not None:
+            check_replaced(self.mechanism, self.options, raw, spans, released)
+            return
         check_letters(released.text, released.words)
         _, places = self.places(self.vocabulary.encode(raw))
         check_words(self.mechanism, places, released.words)
+
+    def secrets(self, raw: str, released: Perturbation) -> tuple[str, ...]:
+        return secrets(self.mechanism.table, raw, released)
 
     def places(self, tokens: NDArray[np.uint32]) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
         """Which tokens go through the mechanism, and as which word of V: words as themselves,

@@ -245,12 +245,27 @@ def _check(table: EmbeddingTable) -> None:
         raise TableError("the table holds values that are not finite numbers")
     if (table.nearest >= m).any() or (table.neighbours >= m).any():
         raise TableError("the table points at words outside V")
-    if (table.neighbours[:, 0] != np.arange(m)).any():
-        raise TableError("every row of 'neighbours' must begin with the word itself")
-    ordered = np.sort(table.neighbours, axis=1)
-    if (ordered[:, 1:] == ordered[:, :-1]).any():
-        raise TableError("a row of 'neighbours' names a word twice: it is no permutation")
+    _check_lists(table)
     if (table.spread.sum(axis=1, dtype=np.int64) != m - 1).any():
         raise TableError("a row of 'spread' does not count every other word once")
     if not (table.radius > 0).all() or (np.diff(table.radius) < 0).any():
         raise TableError("array 'radius' must be positive and ascending")
+
+
+def _check_lists(table: EmbeddingTable) -> None:
+    """Every list of nearest words begins with its word and names no word twice."""
+    words = table.vocabulary.words
+    astray = np.flatnonzero(table.neighbours[:, 0] != np.arange(len(words)))
+    if len(astray):
+        x = int(astray[0])
+        raise TableError(
+            f"the list of {words[x]!r} must begin with the word itself, it begins with "
+            f"{words[table.neighbours[x, 0]]!r}"
+        )
+    ordered = np.sort(table.neighbours, axis=1)
+    again = np.argwhere(ordered[:, 1:] == ordered[:, :-1])
+    if len(again):
+        x, y = int(again[0, 0]), int(ordered[tuple(again[0])])
+        raise TableError(
+            f"the list of {words[x]!r} names {words[y]!r} twice: it is no permutation"
+        )

@@ -1,6 +1,7 @@
 """Errors of the perturbation layer.
 
     PerturbError
+    ├── CertificateError   a guarantee cannot be certified, or a certificate is of no use
     ├── MissingPackage     an optional package is needed; the message says what to install
     ├── ParameterError     a mechanism or document option is outside its rule
     ├── DocumentTooLong    a text has more tokens than the perturber takes
@@ -15,6 +16,7 @@ No message ever holds text a user sent.
 from __future__ import annotations
 
 __all__ = [
+    "CertificateError",
     "DocumentTooLong",
     "MissingPackage",
     "ParameterError",
@@ -28,6 +30,10 @@ __all__ = [
 
 class PerturbError(Exception):
     """Base of every error the perturbation layer raises on purpose."""
+
+
+class CertificateError(PerturbError):
+    """A guarantee cannot be certified, or a certificate is damaged or of something else."""
 
 
 class MissingPackage(PerturbError):

@@ -99,6 +99,8 @@ class Mechanism(ABC):
         exact: whether `channel` is computed, up to its stated error, rather than sampled.
         bounded_range: whether ln P(y|x)/P(y|x') lies, for every two words, in an interval of
             length ε over y (composes better than ε-LDP alone, see `perturb.accounting`).
+        consistent: where `spans` marks parts, whether equal words and equal parts of one
+            conversation get one replacement.
     """
 
     name: ClassVar[str]
@@ -107,6 +109,7 @@ class Mechanism(ABC):
     verbatim: ClassVar[bool] = False
     exact: ClassVar[bool] = True
     bounded_range: ClassVar[bool] = False
+    consistent: bool = True
 
     def __init__(self, table: EmbeddingTable, parameters: Parameters) -> None:
         self.table = table

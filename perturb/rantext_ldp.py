@@ -92,6 +92,7 @@ class RanTextLDP(Mechanism):
     summary = "random rank among the nearest words; ε-LDP per token, proved"
     parameter_type = RanTextLDPParameters
     parameters: RanTextLDPParameters
+    bounded_range = True
 
     def __init__(self, table: EmbeddingTable, parameters: RanTextLDPParameters) -> None:
         super().__init__(table, parameters)
@@ -136,11 +137,28 @@ class RanTextLDP(Mechanism):
             return Draw(released)
         return Draw(released, {"tail_share": float(1 - near.mean())})
 
-    def channel(self, words: Words) -> tuple[NDArray[np.float64], float]:
-        rows = np.full((len(words), len(self.table)), UNIT / self._total)
+    def integer_weights(self, words: Words) -> NDArray[np.uint64]:
+        """w(x, y) for the words x, int (n,) → uint64 (n, m), in [B, ⌊e^ε·B⌋]: the running code
+        draws y with probability w(x, y)/Σ_y' w(x, y') exactly."""
+        rows = np.full((len(words), len(self.table)), UNIT, dtype=np.uint64)
         listed = self.table.neighbours[words].astype(np.intp)
-        np.put_along_axis(rows, listed, (self._weights / self._total)[None, :], axis=1)
+        np.put_along_axis(rows, listed, self._weights[None, :], axis=1)
+        return rows
+
+    def channel(self, words: Words) -> tuple[NDArray[np.float64], float]:
+        rows = self.integer_weights(words) / self._total
         return rows, 0.0
+
+    def dominating_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The rank law falling, and the same law rising.
+
+        Two rows are one law in two orders, and max(0, a − γb) summed over the words is largest
+        where the larger a meets the smaller b (rearrangement: it is convex in a − γb).
+        """
+        law = np.full(len(self.table), float(UNIT))
+        law[: len(self._weights)] = np.sort(self._weights)[::-1]
+        law /= self._total
+        return law, law[::-1].copy()
 
     def keep_rate(self, words: Words) -> NDArray[np.float64]:
         return np.full(len(words), self._keep)

@@ -142,3 +142,9 @@ class Sanitizer(ABC):
         Raises:
             ReleaseError: it could not, or only with negligible probability.
         """
+
+    def secrets(self, raw: str, released: Perturbation) -> tuple[str, ...]:
+        """Sensitive parts of the raw text that must not stand as whole words in anything else
+        that leaves with this release. A sanitizer that marks no parts has none."""
+        del raw, released
+        return ()

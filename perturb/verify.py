@@ -19,22 +19,25 @@ from perturb.vocabulary import LAYOUT
 
 __all__ = ["check_letters", "check_words", "too_many_kept"]
 
-FALSE_ALARM = 1e-9  # probability that an honest draw is refused by the kept-words rule
+FALSE_ALARM = 1e-9  # probability that an honest draw is refused by a kept rule
 _RELEASABLE = LAYOUT | set("0123456789")
 
 
 def too_many_kept(kept: int, rates: Sequence[float] | NDArray[Any]) -> bool:
-    """Whether `kept` unchanged words are more than the channel explains.
+    """Whether `kept` unchanged words or characters are more than the channel explains.
 
-    Chernoff's bound for a sum of independent indicators with mean μ = Σ rates:
-    Pr[sum ≥ c] ≤ e^{c − μ}·(μ/c)^c. A channel of rate 1 may keep everything.
+    Hoeffding's bound (1963, theorem 1) for a sum of n independent indicators with mean rate p:
+    Pr[sum ≥ a·n] ≤ e^{−n·KL(a‖p)} for a > p. A channel of rate 1 may keep everything.
     """
-    mean = float(np.sum(rates))
+    n, mean = len(rates), float(np.sum(rates))
     if kept == 0 or kept <= mean:
         return False
     if mean == 0:
         return True
-    return kept - mean + kept * math.log(mean / kept) < math.log(FALSE_ALARM)
+    bound = kept * math.log(kept / mean)
+    if kept < n:
+        bound += (n - kept) * math.log((n - kept) / (n - mean))
+    return -bound < math.log(FALSE_ALARM)
 
 
 def check_letters(text: str, words: Sequence[str]) -> None:
@@ -48,14 +51,17 @@ def check_letters(text: str, words: Sequence[str]) -> None:
 
 
 def check_words(mechanism: Mechanism, places: NDArray[np.int32], words: Sequence[str]) -> None:
-    """One released word for each private one (`places` in V), and not too many unchanged.
+    """One released word of V for each private one (`places` in V), and not too many unchanged.
 
     Raises:
-        ReleaseError: the numbers differ, or more words are kept than the channel explains.
+        ReleaseError: the numbers differ, a word is not in V, or more words are kept than the
+            channel explains.
     """
     if len(places) != len(words):
         raise ReleaseError("a released text does not belong to its document")
     known = mechanism.table.vocabulary.words
+    if not set(words).issubset(known):
+        raise ReleaseError("a released word is not in the vocabulary")
     kept = sum(known[place] == word for place, word in zip(places.tolist(), words, strict=True))
     if too_many_kept(kept, mechanism.keep_rate(places)):
         raise ReleaseError("the mechanism left too many words unchanged")

@@ -17,7 +17,7 @@ from perturb.embeddings import BUNDLED_TABLE
 from proxy.config import Config
 from proxy.handlers import routes
 from proxy.keys import CONFIG, EXTRACTOR, METRICS, PIPELINE, POLICY, STARTED, TABLE
-from proxy.local import local_server
+from proxy.local import local_server, paraphraser
 from proxy.memo import Memo
 from proxy.metrics import Metrics
 from proxy.middleware import observe, stamp
@@ -65,7 +65,8 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
     executor = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="inferdpt")
     asyncio.get_running_loop().set_default_executor(executor)
     try:
-        async with local_server(config.local) as backend:
+        async with local_server(config.local, clips=config.server_clips) as backend:
+            app[POLICY].attach(await paraphraser(config.privacy, backend))
             app[EXTRACTOR] = Extractor(
                 backend,
                 Prompts(**config.prompts),

@@ -9,7 +9,7 @@ from perturb import PerturbError, load_table
 from perturb.embeddings import BUNDLED_TABLE
 from proxy.config import Config, is_loopback
 from proxy.errors import ApiError
-from proxy.local import local_server
+from proxy.local import local_server, paraphraser
 from proxy.policy import Policy
 from proxy.upstream import RemoteClient
 
@@ -58,12 +58,18 @@ async def _local(config: Config) -> bool:
         "vllm": "pip install 'inferdpt[vllm]', and check local.vllm.model and args",
     }
     try:
-        async with local_server(config.local) as backend:
+        async with local_server(config.local, clips=config.server_clips) as backend:
             if not await backend.ready():
                 return _bad("local", f"{backend.base_url} does not answer", hints["external"])
             context = config.local.context_tokens or await backend.context_tokens()
+            try:
+                model = await paraphraser(config.privacy, backend)
+            except LocalModelError as exc:
+                return _bad("paraphraser", str(exc), "see privacy.parameters in config.yaml")
     except LocalModelError as exc:
         return _bad("local", str(exc), hints[config.local.mode])
+    if model is not None:
+        _good("paraphraser", "the model that paraphrases answers")
     size = f"{context} tokens" if context else "context unknown: set local.context_tokens"
     return _good("local", f"{config.local.mode} model answers; {size}")
 

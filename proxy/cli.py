@@ -12,8 +12,10 @@ from typing import Any
 from extraction.errors import ExtractionError
 from perturb import PerturbError, mechanism_class, mechanism_names
 from perturb.vocabulary import DEFAULT_SIZE
+from proxy.audit_cli import add_audit, add_certify
 from proxy.config import load_config
 from proxy.errors import ConfigError
+from proxy.paraphrase_cli import add_clip_bounds
 from proxy.refute_cli import add_account, add_refute
 
 __all__ = ["main"]
@@ -64,8 +66,11 @@ def _parser() -> argparse.ArgumentParser:
     _add_demo(commands)
     _add_perturb(commands)
     _add_embeddings(commands)
-    add_account(commands, _add)
+    add_audit(commands, _add)
+    add_certify(commands, _add)
     add_refute(commands, _add)
+    add_account(commands, _add)
+    add_clip_bounds(commands, _add)
     key = commands.add_parser("key", help="make an API key for a client")
     key.add_argument("tenant", help="whose key it is")
     key.set_defaults(run=_key)

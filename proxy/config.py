@@ -22,6 +22,8 @@ from pydantic import (
     model_validator,
 )
 
+from extraction.dp_prompt import NAME as DP_PROMPT
+from extraction.dp_prompt import PromptParameters
 from extraction.errors import TemplateError
 from extraction.prompts import Prompts
 from perturb import ParameterError, mechanism_class, mechanism_names
@@ -55,7 +57,8 @@ def _mechanism(name: str) -> Any:
     try:
         return mechanism_class(name)
     except ParameterError:
-        raise ValueError(f"mechanism must be one of {', '.join(mechanism_names())}") from None
+        known = ", ".join((*mechanism_names(), DP_PROMPT))
+        raise ValueError(f"mechanism must be one of {known}") from None
 
 
 class ClientKey(Section):
@@ -93,6 +96,11 @@ class Limits(Section):
     @classmethod
     def _known(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
         for name in value or ():
+            if name == DP_PROMPT:
+                raise ValueError(
+                    f"{DP_PROMPT} needs the operator's parameters: clients may ask for it where "
+                    "it is privacy.mechanism, and nowhere else"
+                )
             _mechanism(name)
         return value
 
@@ -104,6 +112,8 @@ class Privacy(Section):
     epsilon: float = 6.0
     parameters: dict[str, Any] = {}
     table: str | None = None
+    require_certificate: bool = False
+    certificates: tuple[str, ...] = ()
     oov: Literal["map", "drop"] = "map"
     number: Literal["random", "drop"] = "random"
     layout: Literal["keep", "drop"] = "keep"
@@ -114,14 +124,28 @@ class Privacy(Section):
     def _valid(self) -> Privacy:
         if "seed" in self.parameters:
             raise ValueError("parameters: a seed is refused, seeded noise protects nothing")
-        cls = _mechanism(self.mechanism)
+        prompted = self.mechanism == DP_PROMPT
+        kind = PromptParameters if prompted else _mechanism(self.mechanism).parameter_type
         try:
-            cls.parameter_type(epsilon=self.epsilon, **self.parameters)
+            kind(epsilon=self.epsilon, **self.parameters)
         except TypeError:
             raise ValueError(f"parameters: {self.mechanism} does not have one of them") from None
         except ParameterError as exc:
             raise ValueError(str(exc)) from None
+        if self.require_certificate and not self.certificates:
+            raise ValueError(
+                "require_certificate needs certificates, which `inferdpt certify` makes"
+            )
+        if self.require_certificate and prompted:
+            raise ValueError(f"require_certificate: there is no certificate for {DP_PROMPT}")
         return self
+
+    @property
+    def paraphrasing(self) -> PromptParameters | None:
+        """DP-Prompt's parameters, where that is the mechanism."""
+        if self.mechanism != DP_PROMPT:
+            return None
+        return PromptParameters(epsilon=self.epsilon, **self.parameters)
 
     @property
     def document_options(self) -> DocumentOptions:
@@ -226,6 +250,22 @@ class Config(Section):
             known = ", ".join(Prompts.__dataclass_fields__)
             raise ValueError(f"unknown template; there are {known}") from None
         return value
+
+    @property
+    def server_clips(self) -> bool:
+        """Whether the local server has to clip logits."""
+        wanted = self.privacy.paraphrasing
+        return wanted is not None and (wanted.mode, wanted.engine) == ("dp", "server")
+
+    @model_validator(mode="after")
+    def _clipping(self) -> Config:
+        if self.server_clips and self.local.mode == "embedded":
+            raise ValueError(
+                f"privacy.mechanism {DP_PROMPT} in mode dp: local.mode embedded is llama.cpp, "
+                "which cannot clip logits; serve the local model with vLLM, or set "
+                "privacy.parameters.engine: transformers and a model"
+            )
+        return self
 
     @model_validator(mode="after")
     def _exposed(self) -> Config:

@@ -2,7 +2,8 @@
 
 It trusts nothing that came before it. It reads the finished bytes, and lets them pass only if
 every private segment in them is what the mechanism returned, nothing else in them repeats the
-private text, and the mechanism changed as many words as its channel says it does.
+private text or holds a part of it that was marked as sensitive, and the mechanism changed as many
+words as its channel says it does.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from perturb import Perturbation, ReleaseError, Sanitizer
+from perturb.verify_parts import standing
 from proxy.errors import GuardRefused
 
 __all__ = ["Clearance", "Segment", "check", "repeats"]
@@ -61,18 +63,23 @@ def check(body: bytes, clearance: Clearance) -> None:
         contents, others = _strings(json.loads(body))
     except (ValueError, TypeError, LookupError):
         raise GuardRefused("the body is not a chat request") from None
-    texts = []
+    texts: list[str] = []
+    secrets: set[str] = set()
     for piece in clearance.pieces:
         if isinstance(piece, Segment):
             try:
                 piece.sanitizer.verify(piece.raw, piece.released)
             except ReleaseError as exc:
                 raise GuardRefused(str(exc)) from None
+            secrets.update(piece.sanitizer.secrets(piece.raw, piece.released))
             texts.append(piece.released.text)
         else:
             texts.append(piece)
-    if repeats([*_rest(contents, texts), *others], clearance.private, clearance.constants):
+    rest = [*_rest(contents, texts), *others]
+    if repeats(rest, clearance.private, clearance.constants):
         raise GuardRefused("text outside the private segments repeats private words")
+    if standing(secrets, "\n".join(rest)) - standing(secrets, "\n".join(clearance.constants)):
+        raise GuardRefused("text outside the private segments holds a sensitive part")
 
 
 def repeats(texts: Sequence[str], private: Sequence[str], constants: Sequence[str]) -> bool:

@@ -78,8 +78,9 @@ class Memo:
         """The noise of an entity by its raw text, the same wherever the entity stands in one
         conversation: a keyed function, so nothing has to be stored."""
 
+        facts = json.dumps(identity, sort_keys=True)
+
         def generator(entity: str) -> np.random.Generator:
-            facts = json.dumps(identity, sort_keys=True)
             return keyed_generator(self._key(tenant, "entity", facts, conversation, entity))
 
         return generator

@@ -14,6 +14,7 @@ from extraction.backend import Delta
 from extraction.errors import LocalModelError
 from extraction.extractor import Extractor, Job, with_seed
 from extraction.prompts import Prompts, fill
+from extraction.restore import restore
 from perturb import DocumentTooLong, Perturbation, Sanitizer
 from proxy.config import Config
 from proxy.errors import ApiError, bad_request, from_local, too_large
@@ -191,6 +192,8 @@ class Pipeline:
             return await self._memo.perturbation(tenant, identity, text, draw)
         except DocumentTooLong as exc:
             raise too_large(f"{exc}.") from exc
+        except LocalModelError as exc:  # of a paraphrase
+            raise self._local_failed(exc) from exc
 
     def _numbers(self, request: SamplingRequest) -> dict[str, Any]:
         """The sampling numbers that may influence the remote."""
@@ -233,7 +236,8 @@ class Pipeline:
         exchange.outcome = "answered" if generation.text.strip() else "empty"
         if exchange.outcome == "answered":
             job = exchange.job
-            exchange.job = Job(job.task, job.messages, generation.text)
+            text = await asyncio.to_thread(_restored, generation.text, exchange.clearance)
+            exchange.job = Job(job.task, job.messages, text)
 
     async def complete(self, plan: Plan) -> list[Answer]:
         """Run a plan: the answers, ordered `prompt_index * n + i`. Raises `ApiError`."""
@@ -293,6 +297,22 @@ class Pipeline:
         error = from_local(exc)
         self._metrics.upstream_errors.labels("local", error.code or "").inc()
         return error
+
+
+def _restored(generation: str, clearance: Clearance) -> str:
+    """A generation with the raw values of the parts that were replaced in place. It is for the
+    local model: receipts and the memo keep the remote's own words."""
+    pairs: list[tuple[str, str]] = []
+    kept: list[str] = []
+    for piece in clearance.pieces:
+        if isinstance(piece, Segment) and piece.released.replaced is not None:
+            end = 0
+            for part in piece.released.replaced:
+                pairs.append((part.text, piece.raw[part.start : part.end]))
+                kept.append(piece.raw[end : part.start])
+                end = part.end
+            kept.append(piece.raw[end:])
+    return restore(generation, pairs, "\n".join(kept)) if pairs else generation
 
 
 def _join(pieces: Sequence[str]) -> str:

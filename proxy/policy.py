@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from extraction.dp_prompt import NAME as DP_PROMPT
+from extraction.dp_prompt import DPPrompt, PromptParameters
+from extraction.paraphrase import Paraphraser
 from perturb import (
     EmbeddingTable,
+    Mechanism,
     ParameterError,
     Perturber,
     Sanitizer,
     get_mechanism,
     mechanism_class,
 )
+from perturb.certificate import check_certificate, load_certificate
+from perturb.errors import CertificateError
 from proxy.config import Config
-from proxy.errors import bad_request, model_not_found, not_permitted
+from proxy.errors import (
+    ApiError,
+    ConfigError,
+    bad_request,
+    local_unavailable,
+    model_not_found,
+    not_permitted,
+)
 from proxy.protocol import Options
 
 __all__ = ["Policy"]
@@ -28,7 +41,18 @@ class Policy:
         self._config = config
         self._table = table
         self._sanitizers: OrderedDict[tuple[str, float], Sanitizer] = OrderedDict()
-        self.sanitizer(Options())  # a wrong table or parameter shows at start
+        self._paraphraser: Paraphraser | None = None
+        self._certificates = [load_certificate(path) for path in config.privacy.certificates]
+        if config.privacy.mechanism != DP_PROMPT:
+            try:
+                self.sanitizer(Options())  # a wrong table or parameter shows at start
+            except ApiError as exc:
+                raise ConfigError(f"privacy: {exc}") from None
+
+    def attach(self, paraphraser: Paraphraser | None) -> None:
+        """Give it the model that paraphrases, where the mechanism is DP-Prompt: the table is
+        there from the start, the local model only once it is up."""
+        self._paraphraser = paraphraser
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -63,18 +87,49 @@ class Policy:
         key = (name, float(epsilon))
         found = self._sanitizers.pop(key, None)
         if found is None:
-            parameters = privacy.parameters if name == privacy.mechanism else {}
             try:
-                mechanism = get_mechanism(name, self._table, epsilon=epsilon, **parameters)
+                found = self._make(name, epsilon)
             except ParameterError as exc:
                 raise bad_request(str(exc), param="inferdpt", code="invalid_value") from None
-            found = Perturber(
-                mechanism, privacy.document_options, max_tokens=limits.document_tokens
-            )
+            except CertificateError as exc:
+                raise not_permitted(
+                    f"A certificate is required: {exc}.", param="inferdpt"
+                ) from None
         self._sanitizers[key] = found
         if len(self._sanitizers) > SANITIZERS:
             self._sanitizers.popitem(last=False)
         return found
+
+    def _make(self, name: str, epsilon: float) -> Sanitizer:
+        privacy, limit = self._config.privacy, self._config.limits.document_tokens
+        parameters = privacy.parameters if name == privacy.mechanism else {}
+        if name == DP_PROMPT == privacy.mechanism:
+            if self._paraphraser is None:
+                raise local_unavailable()
+            return DPPrompt(
+                self._paraphraser,
+                PromptParameters(epsilon=epsilon, **parameters),
+                self._table.vocabulary,
+                document_tokens=limit,
+            )
+        mechanism = get_mechanism(name, self._table, epsilon=epsilon, **parameters)
+        if privacy.require_certificate:
+            self._prove(mechanism)
+        return Perturber(mechanism, privacy.document_options, max_tokens=limit)
+
+    def _prove(self, mechanism: Mechanism) -> None:
+        """Find the certificate of a mechanism.
+
+        Raises:
+            CertificateError: none of the operator's is about it.
+        """
+        wrong = CertificateError("privacy.certificates is empty")
+        for certificate in self._certificates:
+            try:
+                return check_certificate(certificate, mechanism)
+            except CertificateError as exc:
+                wrong = exc
+        raise wrong
 
     def _allowed(self, name: str) -> bool:
         """Whether clients may ask for a mechanism: the operator's own, those listed, or without

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -35,12 +36,16 @@ def receipt(
         outcomes: what became of each remote call.
         exchanges: for `full`: `{"sent": messages, "generation": text}` for each remote call.
 
-    The ε of the request counts every text once, drawn now or earlier: a text that was released
-    before costs nothing new.
+    `tokens` and `entities` count what was perturbed: of a text that left unchanged but for its
+    sensitive parts, those parts alone. The ε of the request counts every text once, drawn now or
+    earlier: a text that was released before costs nothing new.
     """
     guarantee = sanitizer.guarantee
     released = sum(p.receipt.released for p, _ in texts)
     new = sum(p.receipt.released for p, fresh in texts if fresh)
+    entities: Counter[str] = Counter()
+    for p, _ in texts:
+        entities.update(p.receipt.entities)
     out: dict[str, Any] = {
         "mechanism": sanitizer.name,
         "guarantee": guarantee.kind,
@@ -48,12 +53,13 @@ def receipt(
         "epsilon": {
             "nominal": guarantee.nominal,
             "per_token": _finite(guarantee.epsilon),
-            "all_tokens": _finite(guarantee.epsilon * released if released else 0.0),
+            "all_tokens": _finite(sum(p.receipt.epsilon_per_document for p, _ in texts)),
         },
         "tokens": {
             kind.name.lower(): sum(p.receipt.tokens[kind.name.lower()] for p, _ in texts)
             for kind in TokenClass
         },
+        "entities": dict(sorted(entities.items())),
         "released": released,
         "released_before": released - new,
         "remote": [_REMOTE[outcome] for outcome in outcomes],

@@ -167,7 +167,7 @@ def plot(history: History, path: Path) -> None:
     axes.plot(history.steps, losses, color="0.8", linewidth=0.6, label="each step")
     axes.plot(history.steps[width - 1 :], smooth, color="C0", label=f"mean of {width} steps")
     for i in np.flatnonzero(np.diff(history.lengths)):
-        axes.axvline(i, color="0.6", linestyle=":", linewidth=1)
+        axes.axvline(float(i), color="0.6", linestyle=":", linewidth=1)
     axes.set(xlabel="step", ylabel="training loss (nats per token)", ylim=(1.5, 7))
     axes.legend()
     figure.savefig(path, dpi=110)

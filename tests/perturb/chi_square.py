@@ -43,6 +43,8 @@ def two_sample_p_value(first: NDArray[Any], second: NDArray[Any]) -> float:
     order = np.argsort(-total, kind="stable")
     smaller = min(first.sum(), second.sum()) / total.sum()
     keep = int((total * smaller >= SMALLEST_CELL).sum())
+    if 0 < total[order[keep:]].sum() * smaller < SMALLEST_CELL:
+        keep = max(1, keep - 1)  # the merged cell expects too few: it takes one more category
     table = np.array(
         [[*counts[order[:keep]], counts[order[keep:]].sum()] for counts in (first, second)]
     )
@@ -55,7 +57,7 @@ def sampler_p_value(drawn: NDArray[Any], rows: NDArray[np.float64]) -> float:
 
     Half the level goes to one pooled test of all draws over the words ordered by their
     probability (about 64 cells of equal mass: power against small tilts), the other half is
-    split evenly over one test of every single word.
+    split evenly over one test of every single word that is not always kept.
     """
     n, m = drawn.shape[1], rows.shape[1]
     pooled_counts, pooled_expected = np.zeros(m), np.zeros(m)
@@ -64,7 +66,8 @@ def sampler_p_value(drawn: NDArray[Any], rows: NDArray[np.float64]) -> float:
         order = np.argsort(-row, kind="stable")
         counts = np.bincount(draws, minlength=m)[order]
         expected = row[order] * n
-        singles.append(p_value(counts, expected))
+        if row.max() < 1:
+            singles.append(p_value(counts, expected))
         pooled_counts += counts
         pooled_expected += expected
     pooled = p_value(pooled_counts, pooled_expected, max(SMALLEST_CELL, drawn.size / POOLED_CELLS))

@@ -55,6 +55,14 @@ def lattice(encoding: tiktoken.Encoding) -> EmbeddingTable:
 
 
 @pytest.fixture(scope="session")
+def skewed(encoding: tiktoken.Encoding) -> EmbeddingTable:
+    """600 words in 8 dimensions that vary 12 times as much along one axis as along another."""
+    vocabulary = Vocabulary(encoding, 600)
+    rows = random_rows(vocabulary, 8, 6) * np.geomspace(1, 12, 8)
+    return build_table(vocabulary, rows, provenance=PROVENANCE)
+
+
+@pytest.fixture(scope="session")
 def pair(encoding: tiktoken.Encoding) -> EmbeddingTable:
     """The smallest V there can be: two words."""
     vocabulary = Vocabulary(encoding, 2)
@@ -63,7 +71,12 @@ def pair(encoding: tiktoken.Encoding) -> EmbeddingTable:
 
 @pytest.fixture(scope="session")
 def tables(
-    bundled: EmbeddingTable, toy: EmbeddingTable, lattice: EmbeddingTable, pair: EmbeddingTable
+    bundled: EmbeddingTable,
+    toy: EmbeddingTable,
+    lattice: EmbeddingTable,
+    skewed: EmbeddingTable,
+    pair: EmbeddingTable,
 ) -> Callable[[str], EmbeddingTable]:
     """A table by its name, for parametrised tests."""
-    return {"bundled": bundled, "toy": toy, "lattice": lattice, "pair": pair}.__getitem__
+    found = {"bundled": bundled, "toy": toy, "lattice": lattice, "skewed": skewed, "pair": pair}
+    return found.__getitem__

@@ -296,7 +296,7 @@ FAULTS = {
     "neighbours-outside": (set_value("neighbours", (0, 5), 600), "points at words outside V"),
     "neighbours-twice": (
         set_value("neighbours", (7, 5), 7),
-        "names a word twice: it is no permutation",
+        "names 'H' twice: it is no permutation",
     ),
     "neighbours-first": (
         lambda arrays: (

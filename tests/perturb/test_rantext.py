@@ -219,3 +219,43 @@ def test_proved_delta_is_the_share_of_radii_below_the_diameter(bundled: Embeddin
 def test_unknown_noise_is_refused(value: object, toy: EmbeddingTable) -> None:
     with pytest.raises(ParameterError, match="noise must be 'calibrated' or 'published'"):
         get_mechanism("rantext", toy, noise=value)
+
+
+def slow_channel(mechanism: RanText, word: int) -> NDArray[np.float64]:
+    """E_r[P(· | x, r)] over the table's radius quantiles, radius by radius."""
+    distances = mechanism.table.distances(word)
+    row = np.zeros(len(distances))
+    for r in mechanism.table.radius / mechanism.z:
+        weights = np.where(distances < r, np.exp(-mechanism.epsilon / 2 * distances / r), 0.0)
+        row += weights / weights.sum()
+    return row / len(mechanism.table.radius)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 3.0, 14.0, 200.0])
+@pytest.mark.parametrize("name", ["toy", "lattice", "pair"])
+def test_channel_is_within_its_error(epsilon: float, name: str, tables) -> None:
+    mechanism = rantext(tables(name), epsilon)
+    words = np.arange(min(12, len(mechanism.table)))
+    rows, error = mechanism.channel(words)
+    assert 0 < error < 0.02
+    for row, word in zip(rows, words, strict=True):
+        assert row.sum() == pytest.approx(1.0, abs=1e-12)
+        assert np.abs(row - slow_channel(mechanism, int(word))).sum() / 2 <= error
+
+
+def test_channel_is_within_its_error_on_bundled_table(bundled: EmbeddingTable) -> None:
+    mechanism = rantext(bundled, 6.0)
+    (row,), error = mechanism.channel(np.array([4321]))
+    slow = slow_channel(mechanism, 4321)
+    assert np.abs(row - slow).sum() / 2 <= error < 0.004
+    assert row[4321] == pytest.approx(slow[4321], rel=1e-3)
+    other = slow_channel(rantext(bundled, 6.6), 4321)  # the error is small enough to tell
+    assert np.abs(row - other).sum() / 2 > error
+
+
+def test_channel_of_many_blocks_is_that_of_single_words(toy: EmbeddingTable) -> None:
+    mechanism = rantext(toy, 6.0)
+    rows, _ = mechanism.channel(np.arange(600))
+    for word in (0, 255, 256, 599):
+        assert rows[word] == pytest.approx(mechanism.channel(np.array([word]))[0][0], abs=1e-6)
+    assert mechanism.channel(np.array([], dtype=int))[0].shape == (0, 600)

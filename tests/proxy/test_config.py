@@ -53,6 +53,20 @@ def test_every_setting_in_config_yaml_stands_where_a_comment_can() -> None:
         ),
         ("prompts: {bogus: x}", ["unknown template"]),
         ("remote: {models: {}}", ["remote.models"]),
+        ("privacy: {mechanism: dp_prompt}", ["privacy", "clip", "inferdpt clip-bounds"]),
+        (
+            "privacy: {mechanism: dp_prompt, parameters: {clip: [-1, 1], top_k: 5}}",
+            ["privacy", "top_k must not be set in mode dp"],
+        ),
+        (
+            "privacy: {mechanism: dp_prompt, parameters: {clip: [-1, 1], top_p: 0.9}}",
+            ["privacy", "dp_prompt does not have"],
+        ),
+        (
+            "privacy: {mechanism: dp_prompt, parameters: {clip: [-1, 1]}}",
+            ["llama.cpp", "cannot clip logits", "engine: transformers"],
+        ),
+        ("limits: {mechanisms: [dp_prompt]}", ["limits.mechanisms", "privacy.mechanism"]),
         ("[1, 2]", ["mapping"]),
         ("a: [", ["not valid YAML"]),
     ],
@@ -63,6 +77,24 @@ def test_errors_name_the_file_and_the_key(tmp_path: Path, text: str, words: list
         load_config(path)
     for word in (str(path), *words):
         assert word in str(info.value)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "local", "clips"),
+    [
+        ({"clip": [-1, 1]}, "external", True),
+        ({"clip": [-1, 1]}, "vllm", True),
+        ({"clip": [-1, 1], "mode": "quasi"}, "embedded", False),
+        ({"mode": "topk", "top_k": 5}, "embedded", False),
+        ({"clip": [-1, 1], "engine": "transformers", "model": "m"}, "embedded", False),
+    ],
+)
+def test_dp_prompt_clips_on_the_server_only_where_it_must(
+    parameters: Any, local: str, clips: bool
+) -> None:
+    privacy = {"mechanism": "dp_prompt", "parameters": parameters}
+    config = load_config(None, {"privacy": privacy, "local": {"mode": local}})
+    assert config.server_clips is clips
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

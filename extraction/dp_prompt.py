@@ -1,0 +1,259 @@
+"""DP-Prompt: the local model paraphrases a document, and the paraphrase leaves (Utpala et al.,
+"Locally Differentially Private Document Generation Using Zero Shot Prompting", 2023)."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from extraction.clip import Decoding, temperature_for
+from extraction.paraphrase import Paraphrase, Paraphraser, prompt_for
+from perturb import (
+    DocumentTooLong,
+    Guarantee,
+    ParameterError,
+    Perturbation,
+    Receipt,
+    ReleaseError,
+    Sanitizer,
+    TokenClass,
+    Vocabulary,
+)
+from perturb.mechanism import Parameters
+from perturb.sanitizer import Link
+
+__all__ = ["DPPrompt", "PromptParameters"]
+
+NAME = "dp_prompt"
+MODES = ("dp", "quasi", "topk")
+ENGINES = ("server", "transformers")
+FALSE_ALARM = 1e-9  # probability that an honest release is refused for repeating the document
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptParameters(Parameters):
+    """DP-Prompt's parameters.
+
+    Attributes:
+        epsilon: ε of one generated token; it sets the temperature T = 2(b2 − b1)/ε.
+        mode: `dp` clips logits to [b1, b2] and samples at T from the whole vocabulary; `quasi`
+            samples at T and clips nothing (Meisenbacher & Matthes 2024); `topk` samples from the
+            k likeliest tokens at T = 1, whatever ε is.
+        clip: (b1, b2), from public text (`inferdpt clip-bounds`); for `dp` and `quasi`.
+        max_tokens: the cap on generated tokens, the end token included.
+        top_k: k, for `topk` only.
+        engine: `server`, the proxy's local model; `transformers`, a model in this process.
+        model: folder or name of the model, for `transformers` only.
+    """
+
+    mode: Literal["dp", "quasi", "topk"] = "dp"
+    clip: tuple[float, float] | None = None
+    max_tokens: int = 256
+    top_k: int | None = None
+    engine: Literal["server", "transformers"] = "server"
+    model: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.mode not in MODES:
+            raise ParameterError(f"mode must be one of {', '.join(MODES)}")
+        if self.engine not in ENGINES:
+            raise ParameterError(f"engine must be one of {', '.join(ENGINES)}")
+        if not _is_count(self.max_tokens):
+            raise ParameterError("max_tokens must be an integer >= 1")
+        if self.mode == "topk":
+            if not _is_count(self.top_k):
+                raise ParameterError("top_k must be an integer >= 1 in mode topk, such as 50")
+            if self.clip is not None:
+                raise ParameterError("clip must not be set in mode topk, which clips nothing")
+        else:
+            if self.top_k is not None:
+                raise ParameterError(
+                    f"top_k must not be set in mode {self.mode}: which tokens are among the top k "
+                    "depends on the document"
+                )
+            if self.clip is None:
+                raise ParameterError(
+                    f"clip must be [b1, b2] in mode {self.mode}; measure them on public text with "
+                    "`inferdpt clip-bounds`"
+                )
+            object.__setattr__(self, "clip", _bounds(self.clip))
+        if (self.engine == "transformers") != (self.model is not None):
+            raise ParameterError(
+                "model must be a folder or a name for the engine transformers, and for no other"
+            )
+
+    @property
+    def decoding(self) -> Decoding:
+        """How a token is drawn."""
+        if self.clip is None:
+            return Decoding(top_k=self.top_k)
+        temperature = temperature_for(self.clip, self.epsilon)
+        bounds = self.clip if self.mode == "dp" else None
+        return Decoding(temperature=temperature, bounds=bounds)
+
+
+class DPPrompt(Sanitizer):
+    """Paraphrases documents.
+
+    With clipping, whatever the document is, each generated token is drawn from a distribution
+    within e^ε of that for any other document after the same generated tokens. So n tokens are
+    within e^{nε}. How many there are depends on the document, too, and a guarantee has to hold
+    for every length that may come out: the document's ε is the cap times ε, not the number of
+    tokens that were drawn times ε. Hence the cap, and hence a document that leaves no room for
+    it in the model's context is refused rather than cut.
+
+    Args:
+        paraphraser: the local model.
+        parameters: mode, ε, bounds and cap.
+        vocabulary: for counting the document's tokens by class.
+        document_tokens: longer documents (in cl100k tokens) are refused.
+    """
+
+    def __init__(
+        self,
+        paraphraser: Paraphraser,
+        parameters: PromptParameters,
+        vocabulary: Vocabulary,
+        *,
+        document_tokens: int | None = None,
+    ) -> None:
+        self.parameters = parameters
+        self._paraphraser = paraphraser
+        self._vocabulary = vocabulary
+        self._document_tokens = document_tokens
+        self._decoding = parameters.decoding
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        cap, epsilon = self.parameters.max_tokens, self.parameters.epsilon
+        if self.parameters.mode == "dp":
+            statement = (
+                f"Each generated token is {epsilon:g}-LDP with respect to replacing the whole "
+                "document by any other, given the tokens generated before it; a release has at "
+                f"most {cap} of them, the end token included, and is {cap * epsilon:g}-LDP with "
+                "respect to replacing the whole document."
+            )
+            return Guarantee("ldp", epsilon, epsilon, statement)
+        reason = (
+            "logits are not clipped, so no bound on their ratio is known"
+            if self.parameters.mode == "quasi"
+            else "which tokens may be drawn depends on the document"
+        )
+        return Guarantee("none", epsilon, math.inf, f"No guarantee: {reason}.")
+
+    def identity(self) -> dict[str, Any]:
+        return {
+            "mechanism": NAME,
+            **asdict(self.parameters),
+            **self._paraphraser.identity(),
+        }
+
+    def perturb(
+        self, text: str, rng: np.random.Generator | None = None, *, link: Link | None = None
+    ) -> Perturbation:
+        """As the contract says, outside of any event loop; `release` is for inside. The server
+        draws its noise itself, so `rng` is for the engine `transformers` only."""
+        del link  # nothing is replaced entity by entity
+        return asyncio.run(self._paraphrase(text, rng))
+
+    async def release(self, text: str, link: Link | None = None) -> Perturbation:
+        del link
+        return await self._paraphrase(text, None)
+
+    async def _paraphrase(self, text: str, rng: np.random.Generator | None) -> Perturbation:
+        classes = await asyncio.to_thread(self._classes, text)
+        made = await self._paraphraser.generate(
+            prompt_for(text), self._decoding, self.parameters.max_tokens, rng
+        )
+        return Perturbation(text=made.text, words=(), receipt=self._receipt(classes, made))
+
+    def verify(self, raw: str, released: Perturbation) -> None:
+        """Two things can be told from the finished text: that it has no more words than tokens
+        were drawn for it, within the cap; and, with clipping, that it does not repeat the
+        document word for word further than chance allows, as a model that is not clipped would.
+        """
+        words, drawn = released.text.split(), released.receipt.released
+        if not len(words) <= drawn <= self.parameters.max_tokens:
+            raise ReleaseError("a paraphrase has more words or tokens than may be drawn")
+        if self._repeats(raw.split(), words):
+            raise ReleaseError("a paraphrase repeats more of its document than chance explains")
+
+    def _repeats(self, raw: list[str], words: list[str]) -> bool:
+        """Whether the paraphrase holds a run of the raw words that the channel gives with
+        probability < FALSE_ALARM, over all places where a run may begin in either text.
+
+        A word of b bytes begins with a token that is its beginning, with or without a blank
+        before it: b + 1 tokens at the most. Any s of m tokens together have a probability
+        <= 1/(1 + (m/s − 1)e^{−ε/2}); a run of words, the product.
+        """
+        if self._decoding.bounds is None or not raw or not words:
+            return False
+        size = self._paraphraser.vocabulary_size
+        shares = (min(len(word.encode("utf-8", "replace")) + 1, size) / size for word in raw)
+        chances = [self._decoding.most_likely(share) for share in shares]
+        sums = np.append(0.0, np.cumsum(np.log(chances)))
+        needed = math.log(FALSE_ALARM / (len(raw) * len(words)))
+        # For each place of the raw text, where the shortest run that chance does not explain ends.
+        ends = np.searchsorted(-sums, -needed - sums[:-1], side="right")
+        known, text = set(words), f" {' '.join(words)} "
+        return any(
+            f" {' '.join(raw[start:end])} " in text
+            for start, end in enumerate(ends.tolist())
+            if end <= len(raw) and end - start <= len(words) and raw[start] in known
+        )
+
+    def _classes(self, text: str) -> dict[str, int]:
+        """The document's tokens by class. Raises `DocumentTooLong`."""
+        tokens = self._vocabulary.encode(text)
+        limit = self._document_tokens
+        if limit is not None and len(tokens) > limit:
+            raise DocumentTooLong(f"a text must have <= {limit} tokens, got {len(tokens)}")
+        counts = np.bincount(self._vocabulary.classes[tokens], minlength=len(TokenClass))
+        return {kind.name.lower(): int(counts[kind]) for kind in TokenClass}
+
+    def _receipt(self, tokens: dict[str, int], made: Paraphrase) -> Receipt:
+        guarantee, own = self.guarantee, {field.name for field in fields(PromptParameters)}
+        facts = {k: v for k, v in self.identity().items() if k in own - {"model"}}
+        return Receipt(
+            mechanism=NAME,
+            parameters={**facts, "temperature": self._decoding.temperature},
+            table="none",
+            tokens=tokens,
+            treatment=dict.fromkeys(tokens, "paraphrased"),
+            released=made.tokens,
+            statistics={},
+            guarantee=guarantee.kind,
+            statement=guarantee.statement,
+            epsilon_nominal=guarantee.nominal,
+            epsilon_per_token=guarantee.epsilon,
+            epsilon_per_document=guarantee.epsilon * self.parameters.max_tokens,
+            reveals=(
+                "what the paraphrase says of the document, in any way, within the document's ε: "
+                "its length, too",
+            ),
+        )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _bounds(value: object) -> tuple[float, float]:
+    """(b1, b2) as two floats. Raises `ParameterError`."""
+    pair = list(value) if isinstance(value, (list, tuple)) else []
+    numbers = [float(x) for x in pair if isinstance(x, (int, float)) and not isinstance(x, bool)]
+    if len(pair) == len(numbers) == 2 and all(map(math.isfinite, numbers)):
+        low, high = numbers
+        if low < high:
+            return low, high
+    raise ParameterError("clip must be two finite numbers [b1, b2], b1 < b2")

@@ -1,0 +1,150 @@
+"""The audit of a mechanism whose channel has no closed form (Madlib, Mahalanobis): by draws.
+
+What an attacker can do is bounded from both sides: by an attack that was carried out, and by
+one who sees the noisy vector z itself, before the nearest word hides most of it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perturb.audit import Audit, Figure, entropy, prior_of, statement
+from perturb.channel import Forms, Progress, unit_vectors
+from perturb.errors import ParameterError
+from perturb.intervals import bernstein, clopper_pearson
+from perturb.madlib import MadLib
+from perturb.mechanism import Mechanism
+from perturb.rng import seeded_generator
+
+__all__ = ["audit_sampled"]
+
+DRAWS = 1 << 17  # released words
+VECTORS = 1 << 13  # noisy vectors that the stronger attacker sees
+BLOCK = 512
+SEED = 20250101  # the noise is public: everyone gets the same figures
+ALPHA = 1e-3  # of each interval
+PSEUDO = 64.0  # draws from the prior added to what the attacker saw of each released word
+
+
+def audit_sampled(mechanism: Mechanism, prior: str, progress: Progress) -> Audit:
+    """Audit by Monte Carlo; every interval holds with probability 99.9 %.
+
+    Raises:
+        ParameterError: no such prior, or the density of the mechanism's noise is not known.
+        MissingPackage: SciPy is not installed.
+    """
+    if not isinstance(mechanism, MadLib):
+        raise ParameterError(f"{mechanism.name} can be neither computed nor sampled here")
+    pi = prior_of(mechanism, prior)
+    words = mechanism.table.vocabulary.words
+    forms = Forms(words)
+    rng = seeded_generator(SEED)
+    total = DRAWS + VECTORS
+    x = rng.choice(len(pi), size=DRAWS, p=pi)
+    y = np.empty_like(x)
+    for start in range(0, DRAWS, BLOCK):
+        y[start : start + BLOCK] = mechanism.draw(x[start : start + BLOCK], rng).words
+        progress(min(start + BLOCK, DRAWS), total)
+    unit = unit_vectors(mechanism.table)
+    cosines = np.einsum("ij,ij->i", unit[x], unit[y], dtype=np.float64)
+    seen, seen_forms, left = _with_vector(mechanism, pi, forms, rng, progress)
+    of_form = np.asarray(np.bincount(forms.group, pi), dtype=np.float64)
+    identity, guarantee = mechanism.identity(), mechanism.guarantee
+    proved = guarantee.epsilon
+    entropy_x = entropy(pi)
+    # I(X; Y) ≤ I(X; Z) = H(X) − H(X | Z)
+    information = entropy_x - max(0.0, bernstein(left, math.log2(len(pi)), ALPHA)[0])
+    epsilon = Figure(proved, 0.0, proved)
+    return Audit(
+        mechanism=identity.pop("mechanism"),
+        table=identity.pop("table"),
+        parameters=identity,
+        words=len(words),
+        prior=prior,
+        method=f"{DRAWS:,} draws and {VECTORS:,} noisy vectors; each interval holds at 99.9 %",
+        kind=guarantee.kind,
+        epsilon_nominal=guarantee.nominal,
+        epsilon_proved=proved,
+        statement=statement(mechanism, epsilon),
+        epsilon=epsilon,
+        worst=None,
+        delta=Figure(0.0, 0.0, max(0.0, -math.expm1(guarantee.nominal - proved))),
+        pairs=0,
+        slope=None,
+        kept=_share(x == y),
+        kept_forms=_share(forms.group[x] == forms.group[y]),
+        bayes=_attack(x, y, pi, seen),
+        bayes_forms=_attack(forms.group[x], y, of_form, seen_forms),
+        prior_best=float(pi.max()),
+        prior_best_forms=float(of_form.max()),
+        information=Figure(information, 0.0, information),
+        entropy_x=entropy_x,
+        entropy_channel=None,
+        posterior=None,
+        cosine=Figure(float(cosines.mean()), *bernstein(cosines, 2.0, ALPHA)),
+        sizes={},
+        notes=(
+            "ε is what is proved; how much less would do is not known",
+            "Bayes success: below, an attack learnt from half of the draws and carried out on "
+            "the other half; above, an attacker who sees the noisy vector",
+            "the mutual information is that of the word and the noisy vector: an upper bound",
+        ),
+        kept_by_word=np.empty(0),
+    )
+
+
+def _share(hit: NDArray[np.bool_]) -> Figure:
+    hits = int(hit.sum())
+    return Figure(hits / len(hit), *clopper_pearson(hits, len(hit), ALPHA))
+
+
+def _attack(
+    x: NDArray[np.int64], y: NDArray[np.int64], pi: NDArray[np.float64], seen: NDArray[np.float64]
+) -> Figure:
+    """The best guess of x from y: a guess for each y is learnt on the first half of the draws,
+    by count and prior, and tried on the second; `seen` are the chances of who sees z."""
+    half, n = len(x) // 2, len(pi)
+    pairs, counts = np.unique(y[:half] * n + x[:half], return_counts=True)
+    released, source = np.divmod(pairs, n)
+    scores = counts + PSEUDO * pi[source]
+    guess = np.full(int(y.max()) + 1, int(pi.argmax()))
+    best = np.full(len(guess), PSEUDO * pi.max())
+    for i in np.argsort(scores, kind="stable"):  # the highest score of a word is written last
+        if scores[i] > best[released[i]]:
+            guess[released[i]], best[released[i]] = source[i], scores[i]
+    found = _share(guess[y[half:]] == x[half:])
+    high = min(1.0, bernstein(seen, 1.0, ALPHA)[1])
+    prior = float(pi.max())  # the guess without y is an attack too
+    return Figure(max(found.value, prior), max(found.low, prior), max(high, found.low, prior))
+
+
+def _with_vector(
+    mechanism: MadLib,
+    pi: NDArray[np.float64],
+    forms: Forms,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """For each of VECTORS noisy vectors: the largest posterior of a word, that of a form, and
+    the entropy of the posterior in bits, float64 (VECTORS,) each."""
+    word, form, left = np.empty((3, VECTORS))
+    x = rng.choice(len(pi), size=VECTORS, p=pi)
+    log_prior = np.log(pi)
+    for start in range(0, VECTORS, BLOCK):
+        block = x[start : start + BLOCK]
+        noisy = mechanism.table.vectors[block] + mechanism.noise(len(block), rng)
+        logs = mechanism.log_density(noisy) + log_prior
+        logs -= logs.max(axis=1, keepdims=True)
+        posterior = np.exp(logs)
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        here = slice(start, start + len(block))
+        word[here] = posterior.max(axis=1)
+        grouped = np.add.reduceat(posterior[:, forms.order], forms.starts, axis=1)
+        form[here] = grouped.max(axis=1)
+        logs = np.log2(posterior, out=np.zeros_like(posterior), where=posterior > 0)
+        left[here] = -np.einsum("ij,ij->i", posterior, logs)
+        progress(DRAWS + start + len(block), DRAWS + VECTORS)
+    return word, form, left

@@ -1,0 +1,38 @@
+"""Intervals for what was sampled: rigorous at a stated confidence, for any distribution."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perturb.errors import MissingPackage
+
+__all__ = ["bernstein", "clopper_pearson"]
+
+
+def clopper_pearson(hits: int, trials: int, alpha: float) -> tuple[float, float]:
+    """The two-sided interval of a probability (Clopper and Pearson 1934): it holds but for a
+    probability of alpha.
+
+    Raises:
+        MissingPackage: SciPy is not installed.
+    """
+    try:
+        from scipy.stats import beta
+    except ImportError:
+        raise MissingPackage("the intervals need SciPy: pip install 'inferdpt[audit]'") from None
+    low = 0.0 if hits == 0 else float(beta.ppf(alpha / 2, hits, trials - hits + 1))
+    high = 1.0 if hits == trials else float(beta.ppf(1 - alpha / 2, hits + 1, trials - hits))
+    return low, high
+
+
+def bernstein(values: NDArray[np.float64], span: float, alpha: float) -> tuple[float, float]:
+    """The two-sided interval of a mean of independent values that lie in an interval of length
+    `span`, by the empirical Bernstein bound (Maurer and Pontil 2009, theorem 4), each side at
+    alpha/2."""
+    n, log = len(values), math.log(4 / alpha)
+    mean = float(values.mean())
+    margin = math.sqrt(2 * float(values.var(ddof=1)) * log / n) + 7 * span * log / (3 * (n - 1))
+    return mean - margin, mean + margin

@@ -1,0 +1,173 @@
+"""Mechanisms whose channel is a row of weights over V: P(y | x) = w(x, y) / Σ_y' w(x, y').
+
+One draw and one channel serve them all, from the same weights. Where the weight depends on the
+distance alone, a mechanism is one non-increasing function of it.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perturb.embeddings import EmbeddingTable
+from perturb.errors import ParameterError
+from perturb.mechanism import Draw, Guarantee, Mechanism, Parameters, Words
+
+__all__ = [
+    "DistanceMechanism",
+    "ScoredMechanism",
+    "ScoredParameters",
+    "metric_guarantee",
+    "no_guarantee",
+    "require_share",
+    "squared_distances",
+]
+
+WORDS_PER_BLOCK = 128  # rows of weights held at once
+ROUNDING = 1e-9  # far above what double precision loses in a row
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredParameters(Parameters):
+    """1e-9 ≤ ε ≤ 1e6: double precision holds what lies in between."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1e-9 <= self.epsilon <= 1e6:
+            raise ParameterError(f"epsilon must be from 1e-9 to 1e6, got {self.epsilon:g}")
+
+
+def require_share(name: str, value: Any, *, zero: bool = False, one: bool = True) -> None:
+    """Refuse what is no number from 0 to 1; `zero` and `one`: whether that end is allowed.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ParameterError(f"{name} must be a number, got {type(value).__name__}")
+    above = value >= 0 if zero else value > 0
+    below = value <= 1 if one else value < 1
+    if not (above and below):
+        rule = f"{'>=' if zero else '>'} 0 and {'<=' if one else '<'} 1"
+        raise ParameterError(f"{name} must be {rule}, got {value}")
+
+
+def metric_guarantee(epsilon: float, largest: float, distance: str = "d") -> Guarantee:
+    """ε per unit of distance, where `largest` bounds the distance of two words."""
+    bound = math.nextafter(epsilon * largest, math.inf)
+    return Guarantee(
+        kind="metric",
+        nominal=epsilon,
+        epsilon=bound,
+        statement=(
+            f"each released token is {epsilon:g}·{distance}(x, x')-metric private with respect to "
+            "replacing that token x by x', up to the rounding of double precision: at most "
+            f"{bound:.4g} over this table"
+        ),
+    )
+
+
+def no_guarantee(epsilon: float, reason: str) -> Guarantee:
+    """No bound over V; `reason` says why."""
+    return Guarantee(
+        kind="none",
+        nominal=epsilon,
+        epsilon=math.inf,
+        statement=f"nominal ε = {epsilon:g} per token is not an LDP bound: {reason}",
+    )
+
+
+def squared_distances(table: EmbeddingTable, words: Words) -> NDArray[np.float64]:
+    """d(x, y)² for the words x and every y of V, float64 (n, m); exact, see
+    `perturb.table_build`."""
+    wide = table.vectors.astype(np.float64)
+    squares = np.einsum("ij,ij->i", wide, wide)
+    out = wide[words] @ wide.T
+    out *= -2.0
+    out += squares
+    out += squares[words][:, None]
+    return np.asarray(np.maximum(out, 0.0, out=out))
+
+
+class ScoredMechanism(Mechanism):
+    """A mechanism that computes the weights of a row."""
+
+    @abstractmethod
+    def weights(self, words: Words) -> NDArray[Any]:
+        """w(x, ·) for the words x, float64 or uint64 (n, m), every row with a positive sum
+        below the largest number of its type."""
+
+    def draw(self, words: Words, rng: np.random.Generator) -> Draw:
+        words = np.asarray(words)
+        released = np.empty(len(words), dtype=np.int32)
+        unique, row_of = np.unique(words, return_inverse=True)
+        order = np.argsort(row_of, kind="stable")
+        ends = np.cumsum(np.bincount(row_of, minlength=len(unique)))
+        for first, block in _blocks(unique):
+            cumulative = np.cumsum(self.weights(block), axis=1)
+            low = ends[first - 1] if first else 0
+            tokens = order[low : ends[first + len(block) - 1]]
+            tickets = self._tickets(cumulative[row_of[tokens] - first, -1], rng)
+            cuts = ends[first : first + len(block) - 1] - low
+            parts = zip(np.split(tokens, cuts), np.split(tickets, cuts), strict=True)
+            for row, (mine, drawn) in zip(cumulative, parts, strict=True):
+                # The first sum above the ticket: an entry of weight zero is never returned.
+                released[mine] = np.searchsorted(row, drawn, side="right")
+        return Draw(released)
+
+    def channel(self, words: Words) -> tuple[NDArray[np.float64], float]:
+        rows = np.empty((len(words), len(self.table)))
+        for first, block in _blocks(np.asarray(words)):
+            weights = self.weights(block)
+            rows[first : first + len(block)] = weights / weights.sum(axis=1, keepdims=True)
+        return rows, 0.0
+
+    def keep_rate(self, words: Words) -> NDArray[np.float64]:
+        unique, row_of = np.unique(np.asarray(words), return_inverse=True)
+        kept = np.empty(len(unique))
+        for first, block in _blocks(unique):
+            rows, _ = self.channel(block)
+            kept[first : first + len(block)] = rows[np.arange(len(block)), block]
+        return np.minimum(kept * (1 + ROUNDING), 1.0)[row_of]
+
+    def _tickets(self, totals: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+        """A uniform number in [0, total) for each total."""
+        return np.asarray(rng.random(len(totals)) * totals)
+
+
+class DistanceMechanism(ScoredMechanism):
+    """A mechanism whose weights fall with the distance and depend on nothing else."""
+
+    @abstractmethod
+    def profile(self, distances: NDArray[np.float64]) -> NDArray[Any]:
+        """The weight at each distance, same shape; positive at 0, non-increasing."""
+
+    def weights(self, words: Words) -> NDArray[Any]:
+        square = squared_distances(self.table, words)
+        return self.profile(np.sqrt(square, out=square))
+
+    def keep_rate(self, words: Words) -> NDArray[np.float64]:
+        return np.asarray(self._keep_rates[np.asarray(words)])
+
+    @cached_property
+    def _keep_rates(self) -> NDArray[np.float64]:
+        """P(x | x) for every x, bounded from above by putting every other word at the far edge
+        of its distance band."""
+        spread = self.table.spread.astype(np.float64)
+        edges = np.linspace(0, self.table.diameter, spread.shape[1] + 1) * (1 + ROUNDING)
+        own, *others = self.profile(edges).astype(np.float64)
+        rates = own / (own + spread @ np.array(others)) * (1 + ROUNDING)
+        return np.asarray(np.minimum(rates, 1.0))
+
+
+def _blocks(words: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Blocks of words, each with the place of its first."""
+    for first in range(0, len(words), WORDS_PER_BLOCK):
+        yield first, words[first : first + WORDS_PER_BLOCK]

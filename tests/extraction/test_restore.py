@@ -1,0 +1,61 @@
+"""Raw values come back where a generation uses their replacements, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from extraction.restore import restore
+
+PAIRS = [
+    ("Lena Pond", "Anna Schmidt"),
+    ("Pond", "Schmidt"),
+    ("+41 12 345", "+49 30 123"),
+    ("qx@mill.open", "anna@example.com"),
+    ("HARBOR", "BERLIN"),
+]
+
+
+@pytest.mark.parametrize(
+    ("generation", "expected"),
+    [
+        ("Lena Pond came.", "Anna Schmidt came."),
+        ("Dear Mr. Pond, Lena's", "Dear Mr. Schmidt, Anna's"),
+        ("Lena\n  Pond", "Anna Schmidt"),
+        ("call +41 12 345 or qx@mill.open!", "call +49 30 123 or anna@example.com!"),
+        ("in HARBOR, Harbor", "in BERLIN, Harbor"),
+        ("Ponds, xPond, Pond2", "Ponds, xPond, Pond2"),
+        ("lena pond", "lena pond"),
+        ("", ""),
+    ],
+)
+def test_replacements_are_turned_back(generation: str, expected: str) -> None:
+    assert restore(generation, PAIRS) == expected
+
+
+def test_the_longest_goes_first_and_values_are_not_looked_at_again() -> None:
+    pairs = [("Al", "Bo Cy"), ("Ann Lee", "Max Orr"), ("Max", "Ida")]
+    assert restore("Ann Lee met Max", pairs) == "Max Orr met Ida"
+
+
+@pytest.mark.parametrize(
+    ("pairs", "kept"),
+    [
+        ([("Pond", "Schmidt"), ("Pond", "Miller")], ""),  # two values share it
+        ([("Pond", "Schmidt")], "the Pond is deep"),  # it stands in what left as well
+        ([("pond", "schmidt")], ""),  # an ordinary word
+        ([("47", "39")], ""),  # too short
+        ([], ""),
+    ],
+)
+def test_what_could_mean_something_else_is_left(pairs: list[tuple[str, str]], kept: str) -> None:
+    text = "Pond and pond are 47"
+    assert restore(text, pairs, kept) == text
+
+
+def test_repeated_pairs_are_one() -> None:
+    assert restore("Pond", [("Pond", "Schmidt")] * 3) == "Schmidt"
+
+
+def test_patterns_in_values_are_plain_text() -> None:
+    assert restore("see A.B (x)", [("A.B (x)", r"\1 \g<0> C:\d")]) == r"see \1 \g<0> C:\d"
+    assert restore("see AxB (x)", [("A.B (x)", "no")]) == "see AxB (x)"

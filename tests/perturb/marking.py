@@ -1,0 +1,50 @@
+"""A perturber of `selective` whose policy marks what a test says."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+from perturb import DocumentOptions, Perturber, Span, load_table
+from perturb.selective import Selective, SelectiveParameters
+
+TABLE = load_table()
+TEXT = (
+    "Dear Dr. Müller, the patient Anna Schmidt of 12 Baker Street wrote from "
+    "anna.schmidt82@example.com and called +49 (0)30 1234567 on 12 May 2024. Her card is "
+    "4095-2609-9393-4932, the account GB82WEST12345698765432, and Anna Schmidt likes tea."
+)
+
+
+class Fixed:
+    """A policy that marks given parts."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self.spans = tuple(spans)
+
+    def find(self, text: str) -> Sequence[Span]:
+        return self.spans
+
+
+@cache
+def built(parameters: SelectiveParameters) -> Perturber:
+    return Perturber(Selective(TABLE, parameters))
+
+
+def selective(**parameters: Any) -> Perturber:
+    return built(SelectiveParameters(**parameters))
+
+
+def fixed(spans: Iterable[Span], options: DocumentOptions | None = None, **more: Any) -> Perturber:
+    """A perturber with its own policy: it shares the inner mechanism of `selective`."""
+    mechanism = copy.copy(selective(**more).mechanism)
+    assert isinstance(mechanism, Selective)
+    mechanism._policies = [Fixed(spans)]
+    return Perturber(mechanism, options)
+
+
+def marked(text: str, *parts: str) -> Perturber:
+    """A perturber whose policy marks these parts of a text, at their first place."""
+    return fixed(Span(text.index(p), text.index(p) + len(p), "X") for p in parts)

@@ -1,0 +1,52 @@
+"""docs/mechanisms.md: the page that is checked in is that of the table and the code here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.mechanisms_table import CASES, EPSILONS
+from perturb import load_table, mechanism_names
+from perturb.audit import audit
+from perturb.mechanism import get_mechanism
+
+PAGE = Path(__file__).parent.parent / "docs" / "mechanisms.md"
+
+
+def rows_of(title: str) -> list[list[str]]:
+    section = PAGE.read_text("utf-8").split(f"\n## {title}\n")[1].split("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+    return rows[2:]
+
+
+def test_every_mechanism_has_its_section() -> None:
+    assert set(mechanism_names()) <= {case.title for case in CASES}
+    text = PAGE.read_text("utf-8")
+    for case in CASES:
+        assert f"## {case.title}\n\n{case.text}\n" in text
+        if case.mechanism:
+            assert [float(row[0]) for row in rows_of(case.title)] == list(EPSILONS)
+
+
+def test_page_is_of_the_bundled_table() -> None:
+    assert load_table().sha256[:16] in PAGE.read_text("utf-8")
+
+
+def test_page_says_what_the_audit_finds_now() -> None:
+    found = audit(get_mechanism("rantext_ldp", load_table(), epsilon=8.0))
+    row = rows_of("rantext_ldp")[EPSILONS.index(8.0)]
+    assert row[2] == f"{found.epsilon.value:.6f}"
+    assert row[5:] == [str(found.bayes_forms), str(found.information), str(found.cosine)]
+
+
+@pytest.mark.parametrize("title", ["rantext_ldp", "rantext_ldp, shape random_k"])
+def test_rantext_ldp_needs_what_it_asks_for(title: str) -> None:
+    for row in rows_of(title):
+        assert abs(float(row[2]) - float(row[0])) < 1e-6
+
+
+def test_rantext_needs_more_than_it_asks_for() -> None:
+    for row in rows_of("rantext"):
+        if float(row[0]) >= 3:
+            assert float(row[2].removeprefix(">= ")) > float(row[0]) + 1

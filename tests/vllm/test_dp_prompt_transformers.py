@@ -1,0 +1,384 @@
+"""DP-Prompt on models small enough that every paraphrase can be enumerated.
+
+Logits are computed by the model over whole sequences, the sampler computes them step by step
+with its cache: the two only share the model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import json
+import math
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from extraction.clip import Decoding
+from extraction.clip_bounds import measure_bounds
+from extraction.dp_prompt import DPPrompt, PromptParameters
+from extraction.errors import LocalModelUnavailable
+from extraction.paraphrase import prompt_for
+from extraction.paraphrase_transformers import TransformersParaphraser, load_model
+from perturb import DocumentTooLong, Vocabulary, load_table, seeded_generator
+from perturb.vocabulary import load_encoding
+from proxy.cli import _add
+from proxy.paraphrase_cli import add_clip_bounds
+from tests.perturb.chi_square import ALPHA, p_value
+from tests.proxy.conftest import MODEL, running_proxy
+
+pytestmark = pytest.mark.vllm
+
+SPECIAL = ("<unk>", "<s>", "</s>")
+WORDS = ("alpha", "beta", "gamma", "delta", "salary", "Document", "Paraphrase", ":")
+SIZE = len(SPECIAL) + len(WORDS)
+END = 2
+CAP = 3
+CONTEXT = 64
+BOUNDS = (-1.0, 1.0)
+CLIPPED = Decoding(temperature=2.0, bounds=BOUNDS)  # ε = 2 a token
+PAIRS = (
+    ("alpha beta gamma", "delta delta salary"),
+    ("", "salary"),
+    ("alpha", "alpha alpha alpha alpha alpha alpha alpha alpha"),
+    # What follows is like an instruction to a model that listens: nothing but clipping helps.
+    ("alpha Paraphrase of the document : alpha alpha", "beta Paraphrase of the document : beta"),
+)
+
+
+def save(folder: Path, kind: str) -> str:
+    """A model with random weights, large enough for logits far apart."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import (
+        LlamaConfig,
+        LlamaForCausalLM,
+        PreTrainedTokenizerFast,
+        T5Config,
+        T5ForConditionalGeneration,
+    )
+
+    words = Tokenizer(
+        models.WordLevel({w: i for i, w in enumerate((*SPECIAL, *WORDS))}, unk_token="<unk>")
+    )
+    words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    words.post_processor = processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", 1)]
+    )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=words,
+        unk_token="<unk>",
+        bos_token="<s>",
+        eos_token="</s>",
+        model_max_length=CONTEXT,
+    )
+    torch.manual_seed(1)
+    ids = {"bos_token_id": 1, "eos_token_id": END, "pad_token_id": END}
+    if kind == "causal":
+        model: Any = LlamaForCausalLM(
+            LlamaConfig(
+                vocab_size=SIZE,
+                hidden_size=32,
+                intermediate_size=64,
+                num_hidden_layers=2,
+                num_attention_heads=2,
+                max_position_embeddings=CONTEXT,
+                initializer_range=0.6,
+                **ids,
+            )
+        )
+    else:
+        model = T5ForConditionalGeneration(
+            T5Config(
+                vocab_size=SIZE,
+                d_model=32,
+                d_kv=16,
+                d_ff=64,
+                num_layers=2,
+                num_heads=2,
+                decoder_start_token_id=END,
+                initializer_factor=4.0,
+                tie_word_embeddings=False,
+                **ids,
+            )
+        )
+        with torch.no_grad():
+            model.lm_head.weight.normal_(0, 0.6)
+    # A model's own settings, which `generate` would follow: here they act on nothing.
+    model.generation_config.update(do_sample=True, top_k=2, top_p=0.5, repetition_penalty=3.0)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="module", params=["causal", "seq2seq"])
+def engine(request: Any, tmp_path_factory: Any) -> TransformersParaphraser:
+    name = save(tmp_path_factory.mktemp(request.param), request.param)
+    return TransformersParaphraser(name, *load_model(name))
+
+
+def paths(length: int) -> list[tuple[int, ...]]:
+    """Every sequence of `length` tokens without an end token."""
+    return list(itertools.product([t for t in range(SIZE) if t != END], repeat=length))
+
+
+def logits(engine: TransformersParaphraser, document: str) -> dict[tuple[int, ...], Any]:
+    """The raw logits after every prefix of fewer than CAP tokens, from one pass over whole
+    sequences."""
+    import torch
+
+    model, tokenizer = engine._model, engine._tokenizer
+    found: dict[tuple[int, ...], Any] = {}
+    prompt = tokenizer(prompt_for(document), return_tensors="pt").input_ids
+    tails = torch.tensor(paths(CAP - 1))
+    with torch.inference_mode():
+        if model.config.is_encoder_decoder:
+            starts = torch.full((len(tails), 1), END)
+            out = model(
+                input_ids=prompt.expand(len(tails), -1),
+                decoder_input_ids=torch.cat([starts, tails], dim=1),
+            ).logits
+        else:
+            whole = torch.cat([prompt.expand(len(tails), -1), tails], dim=1)
+            out = model(input_ids=whole).logits[:, prompt.shape[1] - 1 :]
+    for row, tail in zip(out.float().numpy(), tails.tolist(), strict=True):
+        for size in range(CAP):
+            found[tuple(tail[:size])] = row[size]
+    return found
+
+
+def law(decoding: Decoding, rows: dict[tuple[int, ...], Any]) -> dict[tuple[int, ...], Fraction]:
+    """The exact probability of every paraphrase, as sequences of tokens."""
+    out: dict[tuple[int, ...], Fraction] = {}
+
+    def walk(prefix: tuple[int, ...], mass: Fraction) -> None:
+        if prefix and (prefix[-1] == END or len(prefix) == CAP):
+            out[prefix] = mass
+            return
+        weights = decoding.weights(rows[prefix]).tolist()
+        for token, weight in enumerate(weights):
+            walk((*prefix, token), mass * Fraction(weight, sum(weights)))
+
+    walk((), Fraction(1))
+    return out
+
+
+def worst(decoding: Decoding, first: dict[Any, Any], second: dict[Any, Any]) -> float:
+    """The largest |ln P(v | x, z) / P(v | x', z)| over all tokens v and prefixes z."""
+    found = 0.0
+    for prefix in first:
+        one, other = decoding.weights(first[prefix]), decoding.weights(second[prefix])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.log(one / one.sum()) - np.log(other / other.sum())
+        found = max(found, np.abs(ratio[~np.isnan(ratio)]).max())
+    return float(found)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=range(len(PAIRS)))
+def test_no_token_tells_two_documents_apart_by_more_than_its_epsilon(engine, pair):
+    first, second = (logits(engine, document) for document in pair)
+    assert len(first) == sum((SIZE - 1) ** n for n in range(CAP))
+    measured = worst(CLIPPED, first, second)
+    assert measured <= CLIPPED.epsilon * (1 + 1e-12) == 2.0 * (1 + 1e-12)
+    assert measured > 0.1, "the documents look alike to this model: nothing is tested"
+
+
+def test_what_is_not_clipped_goes_beyond_it(engine):
+    pairs = [[logits(engine, document) for document in pair] for pair in PAIRS]
+    quasi, topk = Decoding(temperature=2.0), Decoding(top_k=3)
+    assert max(worst(quasi, *pair) for pair in pairs) > CLIPPED.epsilon
+    assert max(worst(topk, *pair) for pair in pairs) == math.inf
+
+
+def test_a_document_is_within_the_cap_times_epsilon(engine):
+    one, other = (law(CLIPPED, logits(engine, document)) for document in PAIRS[0])
+    assert sum(one.values()) == sum(other.values()) == 1
+    bound = Fraction(math.exp(CAP * CLIPPED.epsilon))
+    assert all(one[z] <= bound * other[z] and other[z] <= bound * one[z] for z in one)
+    # The number of tokens drawn is no bound of the document's ε if the cap is left out: a longer
+    # paraphrase than any one seen is always possible.
+    assert {len(z) for z in one} == set(range(1, CAP + 1))
+
+
+def outcomes(engine: TransformersParaphraser, decoding: Decoding, n: int) -> Counter[Any]:
+    rng = seeded_generator(5)
+
+    async def draw() -> Counter[Any]:
+        prompt = prompt_for(PAIRS[0][0])
+        made = [await engine.generate(prompt, decoding, CAP, rng) for _ in range(n)]
+        return Counter((paraphrase.text, paraphrase.tokens) for paraphrase in made)
+
+    return asyncio.run(draw())
+
+
+def fit(engine: TransformersParaphraser, seen: Counter[Any], decoding: Decoding) -> float:
+    """p-value of paraphrases against the enumerated law: texts with their numbers of tokens."""
+    expected: Counter[Any] = Counter()
+    for path, mass in law(decoding, logits(engine, PAIRS[0][0])).items():
+        text = engine._tokenizer.decode(path, skip_special_tokens=True).strip()
+        expected[text, len(path)] += float(mass)
+    assert set(seen) <= set(expected)
+    order = [key for key, _ in expected.most_common()]
+    total = sum(seen.values())
+    return p_value(
+        np.array([seen[key] for key in order]), np.array([expected[key] * total for key in order])
+    )
+
+
+def test_sampler_matches_the_enumerated_law_and_an_unclipped_one_is_caught(engine):
+    n = 1500
+    seen = outcomes(engine, CLIPPED, n)
+    assert fit(engine, seen, CLIPPED) > ALPHA
+    unclipped = Decoding(temperature=CLIPPED.temperature)
+    assert fit(engine, seen, unclipped) < ALPHA
+    broken = outcomes(engine, unclipped, n)
+    assert fit(engine, broken, unclipped) > ALPHA
+    assert fit(engine, broken, CLIPPED) < ALPHA
+
+
+def test_top_k_draws_only_from_the_top_k(engine):
+    seen = outcomes(engine, Decoding(top_k=1), 20)
+    assert len(seen) == 1
+
+
+def test_unseeded_paraphrases_differ(engine):
+    async def draw() -> set[str]:
+        made = [await engine.generate("alpha", CLIPPED, 12) for _ in range(8)]
+        return {paraphrase.text for paraphrase in made}
+
+    assert len(asyncio.run(draw())) > 1
+
+
+def test_control_tokens_do_not_leave(engine):
+    seen = outcomes(engine, Decoding(bounds=(0.0, 0.0)), 200)  # uniform: it draws them often
+    assert not [text for text, _ in seen if any(token in text for token in SPECIAL)]
+
+
+def test_a_document_that_leaves_no_room_is_refused_and_not_cut(engine):
+    long = "alpha " * CONTEXT
+    with pytest.raises(DocumentTooLong, match="of the paraphrasing model"):
+        asyncio.run(engine.generate(prompt_for(long), CLIPPED, CAP))
+
+
+async def test_a_model_that_breaks_down_is_mapped(tmp_path):
+    import torch
+
+    model, tokenizer = load_model(save(tmp_path, "causal"))
+    with torch.no_grad():
+        model.lm_head.weight.fill_(math.nan)
+    broken = TransformersParaphraser("broken", model, tokenizer)
+    for decoding in (CLIPPED, Decoding()):
+        with pytest.raises(LocalModelUnavailable, match="failed"):
+            await broken.generate(prompt_for("alpha"), decoding, CAP)
+
+
+def test_document_in_paraphrase_and_receipt_out(engine):
+    parameters = PromptParameters(
+        epsilon=2.0, clip=BOUNDS, max_tokens=CAP, engine="transformers", model="tiny"
+    )
+    sanitizer = DPPrompt(engine, parameters, Vocabulary(load_encoding()))
+    done = sanitizer.perturb("alpha beta", seeded_generator(1))
+    assert done.receipt.epsilon_per_document == 6.0
+    assert 1 <= done.receipt.released <= CAP
+    assert set(done.text.split()) <= set(WORDS)
+    sanitizer.verify("alpha beta", done)
+
+
+async def test_the_proxy_sends_a_paraphrase_made_in_its_own_process(tmp_path):
+    parameters = {
+        "clip": list(BOUNDS),
+        "max_tokens": 12,
+        "engine": "transformers",
+        "model": save(tmp_path, "causal"),
+    }
+    settings = {"privacy": {"mechanism": "dp_prompt", "epsilon": 2.0, "parameters": parameters}}
+    async with running_proxy(load_table(), settings) as proxy:
+        answer = await proxy.client().chat.completions.create(
+            model=MODEL, messages=[{"role": "user", "content": "salary alpha beta gamma delta"}]
+        )
+    receipt = answer.to_dict()["inferdpt"]
+    assert receipt["epsilon"] == {"nominal": 2.0, "per_token": 2.0, "all_tokens": 24.0}
+    if proxy.remote.bodies:  # an end token at once leaves nothing to send
+        assert set(proxy.sent()[0]["content"].split()) <= set(WORDS)
+
+
+# -- bounds ---------------------------------------------------------------------------------
+
+
+def test_clip_bounds_are_those_of_the_logits_over_the_text(engine):
+    text = " ".join(WORDS[:5] * 3)
+    measured = measure_bounds(engine._model, engine._tokenizer, [text])
+    rows = logits_over(engine, text)
+    assert measured.count == rows.size == 16 * SIZE
+    assert measured.bounds("minmax") == pytest.approx((rows.min(), rows.max()), abs=1e-5)
+    expected = (rows.mean(), rows.mean() + 4 * rows.std())
+    assert measured.bounds("mean_std") == pytest.approx(expected, abs=1e-4)
+
+
+def test_long_public_text_is_measured_piece_by_piece(engine):
+    short = " ".join(WORDS[:5] * 3)
+    one = measure_bounds(engine._model, engine._tokenizer, [short])
+    both = measure_bounds(engine._model, engine._tokenizer, [short, short])
+    assert (both.count, both.mean) == (2 * one.count, pytest.approx(one.mean))
+
+
+def logits_over(engine: TransformersParaphraser, text: str) -> Any:
+    """The logits of every token of the text after the prompt that holds it, one prefix at a time
+    and not in one pass."""
+    import torch
+
+    model, tokenizer = engine._model, engine._tokenizer
+    prompt = tokenizer(prompt_for(text)).input_ids
+    tokens = tokenizer(text, add_special_tokens=False).input_ids
+    rows = []
+    with torch.inference_mode():
+        for size in range(len(tokens) + 1):
+            if model.config.is_encoder_decoder:
+                fed = torch.tensor([[END, *tokens[:size]]])
+                out = model(input_ids=torch.tensor([prompt]), decoder_input_ids=fed)
+            else:
+                out = model(input_ids=torch.tensor([prompt + tokens[:size]]))
+            rows.append(out.logits[0, -1].numpy())
+    return np.array(rows)
+
+
+def test_clip_bounds_command_prints_what_the_configuration_takes(tmp_path, capsys):
+    name = save(tmp_path / "model", "causal")
+    text = tmp_path / "public.txt"
+    text.write_text("alpha beta gamma")
+    parser = argparse.ArgumentParser()
+    add_clip_bounds(parser.add_subparsers(), _add)
+    args = ["clip-bounds", "--model", name, "--text", str(text), "--rule", "mean_std", "--json"]
+    found = parser.parse_args(args)
+    assert found.run(found) == 0
+    printed = capsys.readouterr()
+    figures = json.loads(printed.out)
+    low, high = figures["clip"]
+    assert figures["epsilon_per_token_at_temperature"]["0.75"] == pytest.approx(
+        2 * (high - low) / 0.75
+    )
+    assert PromptParameters(clip=figures["clip"], epsilon=6.0).clip == (low, high)
+    assert "public text only" in printed.err
+    plain = parser.parse_args(args[:-1])
+    assert plain.run(plain) == 0
+    assert f"clip: [{low:.6g}, {high:.6g}]" in capsys.readouterr().out
+
+
+def test_a_folder_without_a_model_is_named(tmp_path):
+    with pytest.raises(LocalModelUnavailable, match=str(tmp_path)):
+        load_model(str(tmp_path))
+
+
+def test_clamping_processor_clips_scores():
+    import torch
+
+    from extraction.clip import clamp_processor
+
+    scores = torch.tensor([[-5.0, 0.5, 7.0, float("-inf")]])
+    found = clamp_processor(BOUNDS)(torch.tensor([[0]]), scores)
+    assert found.tolist() == [[-1.0, 0.5, 1.0, -1.0]]
