@@ -11,11 +11,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from perturb import Mechanism, get_mechanism, load_table, mechanism_names
 from perturb.audit import PRIORS, Audit, audit
 from perturb.certificate import CERTIFIABLE, Certificate, certify, save_certificate
-from perturb.embeddings import BUNDLED_TABLE
-from proxy.tools import parameters
+from proxy.mechanism_args import add_mechanism, chosen_mechanism
 
 __all__ = ["add_audit", "add_certify"]
 
@@ -44,7 +42,7 @@ def add_audit(commands: Any, add: Add) -> None:
     parser = add(
         commands, "audit", "print what a mechanism guarantees and gives away", AUDIT_EXAMPLES
     )
-    _add_mechanism(parser, mechanism_names())
+    add_mechanism(parser)
     parser.add_argument(
         "--prior", default="unigram", choices=PRIORS, help="how likely each word is (unigram)"
     )
@@ -56,21 +54,9 @@ def add_audit(commands: Any, add: Add) -> None:
 def add_certify(commands: Any, add: Add) -> None:
     """Add `inferdpt certify`."""
     parser = add(commands, "certify", "prove a mechanism's ε over its table", CERTIFY_EXAMPLES)
-    _add_mechanism(parser, CERTIFIABLE)
+    add_mechanism(parser, names=CERTIFIABLE)
     parser.add_argument("--out", metavar="FILE", help="write the certificate as JSON")
     parser.set_defaults(run=_certify)
-
-
-def _add_mechanism(parser: argparse.ArgumentParser, names: tuple[str, ...]) -> None:
-    parser.add_argument("--mechanism", required=True, choices=names)
-    parser.add_argument("--epsilon", type=float, default=6.0, help="nominal ε per token (6)")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--table", metavar="PATH", help="embedding table (bundled)")
-
-
-def _mechanism(args: argparse.Namespace) -> Mechanism:
-    table = load_table(args.table or BUNDLED_TABLE)
-    return get_mechanism(args.mechanism, table, epsilon=args.epsilon, **parameters(args.set))
 
 
 def _audit(args: argparse.Namespace) -> int:
@@ -78,7 +64,7 @@ def _audit(args: argparse.Namespace) -> int:
         from proxy.audit_figure import draw, require_matplotlib
 
         require_matplotlib()  # before the work, not after it
-    mechanism = _mechanism(args)
+    mechanism = chosen_mechanism(args)
     with _bar("rows" if mechanism.exact else "draws") as bar:
         found = audit(mechanism, args.prior, lambda done, total: _advance(bar, done, total))
     if args.figure:
@@ -88,7 +74,7 @@ def _audit(args: argparse.Namespace) -> int:
 
 
 def _certify(args: argparse.Namespace) -> int:
-    mechanism = _mechanism(args)
+    mechanism = chosen_mechanism(args)
     with _bar("rows") as bar:
         proved = certify(mechanism, lambda done, total: _advance(bar, done, total))
     if args.out:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from perturb.vocabulary import DEFAULT_SIZE
 from proxy.audit_cli import add_audit, add_certify
 from proxy.config import load_config
 from proxy.errors import ConfigError
+from proxy.mechanism_args import add_mechanism
 from proxy.paraphrase_cli import add_clip_bounds
 from proxy.refute_cli import add_account, add_refute
 
@@ -30,6 +32,7 @@ PERTURB_EXAMPLES = """\
 examples:
   echo "The meeting is on Monday." | inferdpt perturb - --mechanism rantext --epsilon 6
   inferdpt perturb letter.txt --mechanism rantext_ldp --epsilon 8 --json
+  inferdpt perturb mail.txt --mechanism selective --set 'patterns={CASE: "CX-[0-9]+"}'
 """
 EMBEDDINGS_EXAMPLES = """\
 examples:
@@ -116,26 +119,35 @@ def _add_check(commands: Any) -> None:
 def _add_demo(commands: Any) -> None:
     demo = _add(commands, "demo", "show the whole path on this machine, bundled model only")
     demo.add_argument("--text", metavar="FILE", help="a text of your own, - for standard input")
-    demo.add_argument("--mechanism", default="rantext", choices=mechanism_names())
+    demo.add_argument("--mechanism", default="rantext", choices=mechanism_names(), metavar="NAME")
     demo.add_argument("--epsilon", type=float, default=6.0)
     demo.set_defaults(run=_demo)
 
 
 def _add_perturb(commands: Any) -> None:
-    known = "\n".join(f"  {name:12} {mechanism_class(name).summary}" for name in mechanism_names())
-    epilog = f"mechanisms:\n{known}\n\n{PERTURB_EXAMPLES}"
+    known = "\n".join(_describe(name) for name in mechanism_names())
+    epilog = f"mechanisms, and their parameters for --set:\n{known}\n\n{PERTURB_EXAMPLES}"
     perturb = _add(commands, "perturb", "perturb a text and print its receipt", epilog)
     perturb.add_argument("file", nargs="?", default="-", metavar="FILE|-")
-    perturb.add_argument("--mechanism", default="rantext", choices=mechanism_names())
-    perturb.add_argument("--epsilon", type=float, default=6.0, help="nominal ε per token (6)")
-    perturb.add_argument("--table", metavar="PATH", help="embedding table (bundled)")
+    add_mechanism(perturb, default="rantext")
     perturb.add_argument("--oov", default="map", choices=("map", "drop"))
     perturb.add_argument("--number", default="random", choices=("random", "drop"))
     perturb.add_argument("--layout", default="keep", choices=("keep", "drop"))
-    perturb.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     perturb.add_argument("--lines", action="store_true", help="one text a line, no receipts")
     perturb.add_argument("--json", action="store_true", help="text and receipt as JSON")
     perturb.set_defaults(run=_perturb)
+
+
+def _describe(name: str) -> str:
+    """A mechanism's line in the help text, and one for its parameters with their defaults."""
+    cls = mechanism_class(name)
+    settings = ", ".join(
+        f"{field.name}={field.default!r}"
+        for field in fields(cls.parameter_type)
+        if field.name != "epsilon"
+    )
+    line = f"  {name:12} {cls.summary}"
+    return f"{line}\n{'':15}{settings}" if settings else line
 
 
 def _add_embeddings(commands: Any) -> None:

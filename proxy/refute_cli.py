@@ -11,13 +11,13 @@ from typing import Any
 
 from tqdm import tqdm
 
-from perturb import Perturber, get_mechanism, load_table, mechanism_names
+from perturb import Perturber, load_table
 from perturb.accounting import DELTA, Bound, compose, spend
 from perturb.embeddings import BUNDLED_TABLE
 from perturb.errors import SanitizerError
 from perturb.refute import SAMPLES, Sanitize, candidate_words, refute
 from perturb.rng import secure_generator, seeded_generator
-from proxy.tools import parameters
+from proxy.mechanism_args import add_mechanism, chosen_mechanism
 
 __all__ = ["add_account", "add_refute"]
 
@@ -47,10 +47,7 @@ def add_refute(commands: Any, add: Add) -> None:
     )
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--command", metavar="COMMAND", help="the sanitizer, as a program")
-    source.add_argument("--mechanism", choices=mechanism_names(), help="one of ours")
-    parser.add_argument("--epsilon", type=float, default=6.0, help="nominal ε of ours (6)")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--table", metavar="PATH", help="embedding table (bundled)")
+    add_mechanism(parser, beside=source)
     parser.add_argument("--claim", type=float, help="the ε to test (the nominal one of ours)")
     parser.add_argument(
         "--words",
@@ -70,10 +67,7 @@ def add_account(commands: Any, add: Add) -> None:
     parser = add(
         commands, "account", "ε of many tokens together, by every bound there is", ACCOUNT_EXAMPLES
     )
-    parser.add_argument("--mechanism", default="rantext_ldp", choices=mechanism_names())
-    parser.add_argument("--epsilon", type=float, default=6.0, help="nominal ε per token (6)")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--table", metavar="PATH", help="embedding table (bundled)")
+    add_mechanism(parser, default="rantext_ldp")
     parser.add_argument("--tokens", type=int, required=True, help="released tokens")
     parser.add_argument("--delta", type=float, default=DELTA, help=f"({DELTA:g})")
     parser.add_argument("--json", action="store_true")
@@ -92,9 +86,7 @@ def _refute(args: argparse.Namespace) -> int:
     if args.command:
         sanitize = _program(args.command, args.timeout)
     else:
-        mechanism = get_mechanism(
-            args.mechanism, table, epsilon=args.epsilon, **parameters(args.set)
-        )
+        mechanism = chosen_mechanism(args)
         sanitize = _lines(Perturber(mechanism), rng)
         claim = mechanism.epsilon if claim is None else claim
     with tqdm(total=args.samples, desc="lines", unit="") as bar:
@@ -146,12 +138,7 @@ def _program(command: str, timeout: float) -> Sanitize:
 
 
 def _account(args: argparse.Namespace) -> int:
-    mechanism = get_mechanism(
-        args.mechanism,
-        load_table(args.table or BUNDLED_TABLE),
-        epsilon=args.epsilon,
-        **parameters(args.set),
-    )
+    mechanism = chosen_mechanism(args)
     bounds = compose([spend(mechanism, args.tokens)], delta=args.delta)
     smallest: Bound = min(bounds, key=lambda bound: bound.epsilon)
     if args.json:

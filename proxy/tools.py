@@ -7,23 +7,22 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import yaml
 from tqdm import tqdm
 
-from perturb import DocumentOptions, Perturber, get_mechanism, load_table
+from perturb import DocumentOptions, Perturber
 from perturb.embed import embed_words, endpoint_encoder, local_encoder
-from perturb.embeddings import BUNDLED_TABLE, save_table
-from perturb.errors import ParameterError, TableError
+from perturb.embeddings import save_table
+from perturb.errors import TableError
 from perturb.table_build import build_table
 from perturb.vocabulary import Vocabulary, load_encoding
 from proxy.auth import new_key
+from proxy.mechanism_args import chosen_mechanism
 
-__all__ = ["build_embeddings", "make_key", "parameters", "perturb_text", "read_text"]
+__all__ = ["build_embeddings", "make_key", "perturb_text", "read_text"]
 
 OPENAI = "https://api.openai.com/v1"
 
@@ -35,35 +34,11 @@ def read_text(path: str) -> str:
     return Path(path).read_text("utf-8", "replace")
 
 
-def parameters(settings: Sequence[str]) -> dict[str, Any]:
-    """Mechanism parameters from `--set NAME=VALUE`; values are YAML, as in config.yaml.
-
-    Raises:
-        ParameterError: a setting is not of that form.
-    """
-    out = {}
-    for setting in settings:
-        name, found, value = setting.partition("=")
-        try:
-            out[name.strip()] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            found = ""
-        if not found:
-            raise ParameterError("--set takes NAME=VALUE, the value in YAML")
-    return out
-
-
 def perturb_text(args: argparse.Namespace) -> int:
     """`inferdpt perturb`: the perturbed text on standard output, the receipt on standard error
     (or both as JSON); with `--lines` one text a line, and no receipts."""
-    mechanism = get_mechanism(
-        args.mechanism,
-        load_table(args.table or BUNDLED_TABLE),
-        epsilon=args.epsilon,
-        **parameters(args.set),
-    )
     options = DocumentOptions(oov=args.oov, number=args.number, layout=args.layout)
-    perturber = Perturber(mechanism, options)
+    perturber = Perturber(chosen_mechanism(args), options)
     if args.lines:
         for line in read_text(args.file).removesuffix("\n").split("\n"):
             print(" ".join(perturber.perturb(line).text.splitlines()))
