@@ -20,6 +20,7 @@ from typing import Any
 from tqdm import tqdm
 
 from perturb import Mechanism, Span, get_mechanism, load_table
+from perturb.intervals import clopper_pearson
 
 __all__ = ["Share", "found", "main", "measure", "report"]
 
@@ -37,12 +38,7 @@ class Share:
     @property
     def interval(self) -> tuple[float, float]:
         """Clopper–Pearson at 95 %."""
-        try:
-            from scipy.stats import binomtest
-        except ImportError as exc:
-            raise SystemExit("the intervals need `pip install scipy`") from exc
-        low, high = binomtest(self.hits, self.total).proportion_ci(LEVEL, method="exact")
-        return float(low), float(high)
+        return clopper_pearson(self.hits, self.total, 1 - LEVEL)
 
 
 def found(text: str, span: Span, marked: Iterable[Span]) -> bool:

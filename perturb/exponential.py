@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from perturb.embeddings import EmbeddingTable
 from perturb.errors import ParameterError
-from perturb.mechanism import Guarantee, Parameters, Words, register
+from perturb.mechanism import Guarantee, Parameters, Words, ldp_guarantee, register
 from perturb.scored import DistanceMechanism
 
 __all__ = ["Exponential", "ExponentialParameters", "level_weights"]
@@ -116,16 +116,7 @@ class Exponential(DistanceMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        return Guarantee(
-            kind="ldp",
-            nominal=self.epsilon,
-            epsilon=self.epsilon,
-            statement=(
-                f"each released token is {self.epsilon:g}-LDP with respect to replacing that "
-                "token, given the public vocabulary, instruction and length; changing k tokens "
-                f"costs k·{self.epsilon:g}"
-            ),
-        )
+        return ldp_guarantee(self.epsilon)
 
     def identity(self) -> dict[str, Any]:
         return {**super().identity(), "radius": self.radius}

@@ -25,6 +25,7 @@ __all__ = [
     "Parameters",
     "Span",
     "get_mechanism",
+    "ldp_guarantee",
     "mechanism_class",
     "mechanism_names",
     "register",
@@ -69,6 +70,19 @@ class Guarantee:
     nominal: float
     epsilon: float
     statement: str
+
+
+def ldp_guarantee(epsilon: float) -> Guarantee:
+    """ε-LDP for replacing one token, in the wording used everywhere."""
+    return Guarantee(
+        kind="ldp",
+        nominal=epsilon,
+        epsilon=epsilon,
+        statement=(
+            f"each released token is {epsilon:g}-LDP with respect to replacing that token, given "
+            f"the public vocabulary, instruction and length; changing k tokens costs k·{epsilon:g}"
+        ),
+    )
 
 
 @dataclass(frozen=True, order=True)

@@ -18,7 +18,15 @@ from numpy.typing import NDArray
 
 from perturb.embeddings import EmbeddingTable
 from perturb.errors import ParameterError
-from perturb.mechanism import Draw, Guarantee, Mechanism, Parameters, Words, register
+from perturb.mechanism import (
+    Draw,
+    Guarantee,
+    Mechanism,
+    Parameters,
+    Words,
+    ldp_guarantee,
+    register,
+)
 
 __all__ = ["RanTextLDP", "RanTextLDPParameters", "rank_weights"]
 
@@ -112,16 +120,7 @@ class RanTextLDP(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        return Guarantee(
-            kind="ldp",
-            nominal=self.epsilon,
-            epsilon=self.epsilon,
-            statement=(
-                f"each released token is {self.epsilon:g}-LDP with respect to replacing that "
-                "token, given the public vocabulary, instruction and length; changing k tokens "
-                f"costs k·{self.epsilon:g}"
-            ),
-        )
+        return ldp_guarantee(self.epsilon)
 
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:
         words = np.asarray(words)

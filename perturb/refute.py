@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.errors import MissingPackage, ParameterError, SanitizerError
+from perturb.errors import ParameterError, SanitizerError
+from perturb.intervals import clopper_pearson
 from perturb.vocabulary import Vocabulary
 
 __all__ = ["Refutation", "candidate_words", "refute"]
@@ -139,12 +140,15 @@ def refute(
     )
     finalists = ranked[:FINALISTS]
     trials = samples // 2 // (2 * len(finalists))
-    alpha = (1 - confidence) / (2 * len(finalists))  # two intervals for each finalist
+    # One end of each of two intervals is used for every finalist: each may fail with
+    # probability alpha/2, and they are 2·finalists.
+    alpha = (1 - confidence) / len(finalists)
     results = []
     for _, event, i, j in finalists:
         first, second = sample([candidates[i], candidates[j]], trials)
         hits = [sum(counts[output] for output in event) for counts in (first, second)]
-        low, high = _lower(hits[0], trials, alpha), _upper(hits[1], trials, alpha)
+        low, _ = clopper_pearson(hits[0], trials, alpha)
+        _, high = clopper_pearson(hits[1], trials, alpha)
         bound = max(0.0, math.log(low / high)) if low > 0 else 0.0
         results.append((bound, i, j, len(event), hits))
     bound, i, j, size, hits = max(results, key=lambda result: result[0])
@@ -184,20 +188,3 @@ def _best_event(
 def _margin(share: NDArray[np.float64], count: int) -> NDArray[np.float64]:
     """About three standard deviations of a share, and what a zero count leaves open."""
     return np.asarray(3 * np.sqrt(share * (1 - share) / count) + 4 / count)
-
-
-def _lower(hits: int, trials: int, alpha: float) -> float:
-    """Clopper–Pearson: the success probability is at least this, but for probability α."""
-    return 0.0 if hits == 0 else float(_beta().ppf(alpha, hits, trials - hits + 1))
-
-
-def _upper(hits: int, trials: int, alpha: float) -> float:
-    return 1.0 if hits == trials else float(_beta().ppf(1 - alpha, hits + 1, trials - hits))
-
-
-def _beta() -> Any:
-    try:
-        from scipy.stats import beta
-    except ImportError:
-        raise MissingPackage("refute needs SciPy: pip install 'inferdpt[audit]'") from None
-    return beta
