@@ -1,7 +1,7 @@
 """Text in, perturbed text out: mechanisms over a public word vocabulary.
 
-from perturb import Perturber, get_mechanism, load_table
-perturber = Perturber(get_mechanism("rantext_ldp", load_table(), epsilon=8))
+from perturb import Perturber, get_mechanism
+perturber = Perturber(get_mechanism("rantext_ldp", epsilon=8))
 print(perturber.perturb("The meeting is on Monday.").text)
 """
 

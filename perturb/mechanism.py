@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.embeddings import EmbeddingTable
+from perturb.embeddings import EmbeddingTable, load_table
 from perturb.errors import ParameterError
 
 __all__ = [
@@ -197,8 +197,13 @@ def mechanism_class(name: str) -> type[Mechanism]:
         raise ParameterError(f"mechanism must be one of {known}") from None
 
 
-def get_mechanism(name: str, table: EmbeddingTable, **parameters: Any) -> Mechanism:
-    """Build a mechanism by name: `get_mechanism("rantext", load_table(), epsilon=6)`.
+def get_mechanism(name: str, table: EmbeddingTable | None = None, **parameters: Any) -> Mechanism:
+    """Build a mechanism by name: `get_mechanism("rantext", epsilon=6)`.
+
+    Args:
+        name: one of `mechanism_names()`.
+        table: the embedding table; the bundled one is loaded where none is given.
+        parameters: the mechanism's own, see its `parameter_type`.
 
     Raises:
         ParameterError: unknown name, unknown parameter, or a value that breaks its rule.
@@ -208,4 +213,5 @@ def get_mechanism(name: str, table: EmbeddingTable, **parameters: Any) -> Mechan
     for key in parameters:
         if key not in known:
             raise ParameterError(f"{name} has no parameter {key!r}; it has {', '.join(known)}")
-    return cls(table, cls.parameter_type(**parameters))
+    checked = cls.parameter_type(**parameters)
+    return cls(load_table() if table is None else table, checked)

@@ -121,10 +121,12 @@ def _text(found: Audit) -> str:
         worst = found.worst
         rows.append(("  needed for", f"{worst.x!r} against {worst.other!r}, seeing {worst.y!r}"))
     rows += [("δ at ε asked for", found.delta)]
-    if found.pairs:
+    if found.delta.low < found.delta.high:
         rows.append(("  from below by", f"{found.pairs:,} pairs of words"))
     if found.slope is not None:
-        rows.append(("ε per unit distance", f">= {found.slope:.4g} over these pairs"))
+        rows.append(
+            ("ε per unit distance", f">= {found.slope:.4g} over {found.pairs:,} pairs of words")
+        )
     rows += [
         ("", ""),
         ("word kept", found.kept),

@@ -122,15 +122,17 @@ def _show(text: str, bodies: list[bytes], answer: Any) -> None:
     tokens = receipt["tokens"]
     epsilon = receipt["epsilon"]
     proved = (
-        f"proved: {epsilon['per_token']:g} per token, {epsilon['all_tokens']:g} for all"
-        if receipt["guarantee"] == "ldp"
-        else "no bound proved"
+        "no bound proved"
+        if receipt["guarantee"] == "none"
+        else f"proved: {epsilon['per_token']:g} per token, {epsilon['all_tokens']:g} for all"
     )
+    replaced = ", ".join(f"{n} {kind}" for kind, n in receipt["entities"].items())
     summary = (
         f"{receipt['released']} words released by {receipt['mechanism']}, nominal ε "
         f"{epsilon['nominal']:g} per token ({proved}).\n{receipt['statement']}.\n"
         f"Tokens: {', '.join(f'{n} {kind}' for kind, n in tokens.items())}.\n"
-        f"The remote still learns: {'; '.join(receipt['reveals'])}."
+        + (f"Replaced: {replaced}.\n" if replaced else "")
+        + f"The remote still learns: {'; '.join(receipt['reveals'])}."
     )
     _section("5. The receipt", summary, "")
     print(
