@@ -151,7 +151,7 @@ class Pipeline:
                     if part.public:
                         content.append(part.text)
                         continue
-                    released = await self._perturb(plan, part.text, prompt.turns[0].text)
+                    released = await self._perturb(plan, part.text, prompt.opening)
                     pieces.append(Segment(part.text, released, plan.sanitizer))
                     content.append(released.text)
             messages.append({"role": turn.role, "content": _join(content)})
@@ -181,7 +181,7 @@ class Pipeline:
         self, text: str, sanitizer: Sanitizer, tenant: str, conversation: str
     ) -> tuple[Perturbation, bool]:
         """What leaves for a text, from the memo or drawn now. A conversation is known by its
-        first turn. Raises `ApiError`."""
+        first user turn. Raises `ApiError`."""
 
         async def draw() -> Perturbation:
             return await sanitizer.release(text, link)
