@@ -242,7 +242,7 @@ def _receipt(
         "and how many digits",
     ]
     if writer.linked:
-        reveals.append("which replaced words and parts of a conversation are equal")
+        reveals.append("which replaced words and parts are equal, here and in the client's other texts")
     return Receipt(
         mechanism=identity.pop("mechanism"),
         table=identity.pop("table"),

@@ -56,8 +56,8 @@ class SelectiveParameters(Parameters):
         patterns: an operator's own types and regular expressions, on top of any policy's.
         entities: the types to protect; none named, all that the policy knows.
         model: the installed spaCy model with which `presidio` finds names.
-        consistent: whether equal words, and equal parts, of one conversation get one
-            replacement. It shows which are equal; without it, every mention is a fresh draw and
+        consistent: whether equal words, and equal parts, get one replacement, in all the texts
+            of one client of the proxy. It shows which are equal; without it, every mention is a fresh draw and
             an observer may average over the mentions of a word.
     """
 

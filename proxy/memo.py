@@ -3,7 +3,7 @@
 Fresh noise for a text sent twice is the averaging attack: a dozen releases are enough to read
 most of it. So retries, regenerations, `n` and resent history reuse what left.
 
-Keys are HMACs under a secret made at start; values are what the remote knows already.
+Keys are HMACs under a secret made at start; values are what leaves, or was about to.
 """
 
 from __future__ import annotations
@@ -74,14 +74,19 @@ class Memo:
             made = task.result()
             self._texts.put(key, made, len(made.text) + 8 * len(made.words))
 
-    def link(self, tenant: str, identity: dict[str, Any], conversation: str) -> Link:
-        """The noise of an entity by its raw text, the same wherever the entity stands in one
-        conversation: a keyed function, so nothing has to be stored."""
+    def link(self, tenant: str, identity: dict[str, Any]) -> Link:
+        """The noise of an entity by its raw text, the same wherever a tenant writes it: a keyed
+        function, so nothing has to be stored.
+
+        A narrower scope would draw an entity afresh in each conversation, and a client that
+        shortens its history, previews or sends prompts apart starts one with every request: a
+        few dozen draws give a word away.
+        """
 
         facts = json.dumps(identity, sort_keys=True)
 
         def generator(entity: str) -> np.random.Generator:
-            return keyed_generator(self._key(tenant, "entity", facts, conversation, entity))
+            return keyed_generator(self._key(tenant, "entity", facts, entity))
 
         return generator
 

@@ -101,7 +101,7 @@ class Pipeline:
     async def preview(self, text: str, sanitizer: Sanitizer, tenant: str) -> Perturbation:
         """What would leave for a text. The draw is remembered: sending the text later sends
         this, so previewing does not average either."""
-        perturbation, _ = await self._release(text, sanitizer, tenant, conversation=text)
+        perturbation, _ = await self._release(text, sanitizer, tenant)
         return perturbation
 
     async def _plan(
@@ -151,7 +151,7 @@ class Pipeline:
                     if part.public:
                         content.append(part.text)
                         continue
-                    released = await self._perturb(plan, part.text, prompt.opening)
+                    released = await self._perturb(plan, part.text)
                     pieces.append(Segment(part.text, released, plan.sanitizer))
                     content.append(released.text)
             messages.append({"role": turn.role, "content": _join(content)})
@@ -170,24 +170,23 @@ class Pipeline:
             constants=(self._prompts.remote_continuation, self._prompts.remote_instruct, model),
         )
 
-    async def _perturb(self, plan: Plan, text: str, conversation: str) -> Perturbation:
+    async def _perturb(self, plan: Plan, text: str) -> Perturbation:
         """A text's perturbation, noted in the plan; a text that stands twice is noted once."""
-        released, fresh = await self._release(text, plan.sanitizer, plan.tenant, conversation)
+        released, fresh = await self._release(text, plan.sanitizer, plan.tenant)
         if not any(released is known for known, _ in plan.texts):
             plan.texts.append((released, fresh))
         return released
 
     async def _release(
-        self, text: str, sanitizer: Sanitizer, tenant: str, conversation: str
+        self, text: str, sanitizer: Sanitizer, tenant: str
     ) -> tuple[Perturbation, bool]:
-        """What leaves for a text, from the memo or drawn now. A conversation is known by its
-        first user turn. Raises `ApiError`."""
+        """What leaves for a text, from the memo or drawn now. Raises `ApiError`."""
 
         async def draw() -> Perturbation:
             return await sanitizer.release(text, link)
 
         identity = sanitizer.identity()
-        link = self._memo.link(tenant, identity, conversation)
+        link = self._memo.link(tenant, identity)
         try:
             return await self._memo.perturbation(tenant, identity, text, draw)
         except DocumentTooLong as exc:

@@ -27,11 +27,6 @@ class Prompt:
     raw: tuple[dict[str, Any], ...]
     private: tuple[str, ...]
 
-    @property
-    def opening(self) -> str:
-        """The first turn of the user: it stays while the conversation grows, and names it."""
-        return next((t.text for t in self.turns if t.role == "user"), self.turns[0].text)
-
 
 @dataclass
 class Exchange:
