@@ -69,9 +69,9 @@ CASES = (
     Case(
         "exponential",
         "The exponential mechanism over all of V (McSherry and Talwar, FOCS 2007) with utility "
-        "max(0, 1 − d/r₀), in integer weights. ε-LDP per token and certifiable. Its sum of "
-        "weights depends on the token, so half of ε is lost: at equal ε it hides more and keeps "
-        "less than rantext_ldp.",
+        "max(0, 1 − d/r₀), rounded down to 1/1024, in integer weights. ε-LDP per token and "
+        "certifiable. Its sum of weights depends on the token, so half of ε is lost: at equal ε "
+        "it hides more and keeps less than rantext_ldp.",
         "exponential",
     ),
     Case(

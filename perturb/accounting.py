@@ -1,7 +1,8 @@
 """What many releases cost together: composition of per-token guarantees.
 
 Three bounds are computed and the smallest is reported with its name. They are about replacing
-every released token at once; each holds on its own, adaptively chosen releases included.
+every released token at once. Each holds on its own, also where what is released depends on
+earlier releases, as long as mechanisms and counts do not.
 """
 
 from __future__ import annotations
@@ -79,8 +80,8 @@ def compose(spends: Sequence[Spend], *, delta: float = DELTA) -> list[Bound]:
     """Every bound there is for the releases together, the basic one first.
 
     - `basic`: Σ n·ε, with δ = 0. For metric mechanisms ε is ε times the largest distance.
-    - `bounded range`: an ε-bounded-range release is ε²/8-zCDP (Cesar and Rogers 2021), an ε-LDP
-      one ε²/2-zCDP; ρ-zCDP is (ρ + 2√(ρ ln 1/δ), δ)-DP (Bun and Steinke 2016).
+    - `zCDP`: an ε-bounded-range release is ε²/8-zCDP (Cesar and Rogers 2021), an ε-LDP one
+      ε²/2-zCDP; ρ-zCDP is (ρ + 2√(ρ ln 1/δ), δ)-DP (Bun and Steinke 2016).
     - `privacy loss distribution`: the composed loss of dominating pairs (randomized response
       for a channel without one), rounded up, by Google's dp-accounting.
 
@@ -95,14 +96,14 @@ def compose(spends: Sequence[Spend], *, delta: float = DELTA) -> list[Bound]:
     if spends and not math.isinf(bounds[0].epsilon):
         rho = math.fsum(s.count * s.epsilon**2 / (8 if s.bounded_range else 2) for s in spends)
         concentrated = rho + 2 * math.sqrt(rho * math.log(1 / delta))
-        bounds.append(Bound("bounded range", concentrated, delta))
+        bounds.append(Bound("zCDP", concentrated, delta))
         bounds.append(Bound("privacy loss distribution", _loss_epsilon(spends, delta), delta))
     return bounds
 
 
-def best(spends: Sequence[Spend], *, delta: float = DELTA) -> Bound:
-    """The smallest of the bounds of `compose`; of equal ones the first, which has δ = 0."""
-    return min(compose(spends, delta=delta), key=lambda bound: bound.epsilon)
+def best(bounds: Sequence[Bound]) -> Bound:
+    """The smallest of the bounds; of equal ones the first: the basic one, which has δ = 0."""
+    return min(bounds, key=lambda bound: bound.epsilon)
 
 
 def _loss_epsilon(spends: Sequence[Spend], delta: float) -> float:

@@ -227,6 +227,8 @@ def _selective(mechanism: Selective, inner: Audit) -> Audit:
         mechanism=identity.pop("mechanism"),
         table=identity.pop("table"),
         parameters=identity,
+        kind=mechanism.guarantee.kind,
+        epsilon_proved=mechanism.guarantee.epsilon,
         statement=mechanism.guarantee.statement,
         notes=(*inner.notes, "the figures are of a word that the policy marks; the rest is sent"),
     )
@@ -310,9 +312,10 @@ def _delta(mechanism: Mechanism, epsilon: Figure, pairs: PairFigures, row_error:
     """δ at the nominal ε, from below by the pairs looked at and from above by proof."""
     nominal = mechanism.epsilon
     low = pairs.delta - row_error * (1 + math.exp(min(nominal, LARGEST_EXPONENT)))
-    low = min(1.0, max(0.0, low))
+    # e^ε beyond float64 was cut, and what was computed bounds nothing from below
+    low = min(1.0, max(0.0, low)) if nominal <= LARGEST_EXPONENT else 0.0
     # P ≤ e^ε'·P' gives Σ max(0, P − e^ε·P') ≤ 1 − e^{ε − ε'}
-    high = 1.0 if math.isinf(epsilon.high) else max(0.0, -math.expm1(nominal - epsilon.high))
+    high = -math.expm1(min(0.0, nominal - epsilon.high))
     if mechanism.guarantee.kind == "ldp" and epsilon.low <= mechanism.guarantee.epsilon:
         low = high = 0.0
     return Figure(low, low, max(low, high))

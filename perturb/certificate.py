@@ -101,6 +101,9 @@ def certify(mechanism: Mechanism, progress: Progress = lambda done, total: None)
     table = mechanism.table
     if not table.sha256:
         raise CertificateError("the table was never saved: it has no SHA-256 to name")
+    norms = np.einsum("ij,ij->i", table.vectors, table.vectors, dtype=np.float64)
+    if norms.max() > 4:  # sums of products of float16 numbers stay exact: see table_build
+        raise CertificateError("an embedding is longer than 2: its distances may be rounded")
     if isinstance(mechanism, RanTextLDP):
         _check_order(table)
     (x, other, y), ratio, bound = _largest_ratio(mechanism, progress)
@@ -204,9 +207,6 @@ def _check_order(table: EmbeddingTable) -> None:
         CertificateError: a list is not; it and the words are named.
     """
     words, m = table.vocabulary.words, len(table)
-    norms = np.einsum("ij,ij->i", table.vectors, table.vectors, dtype=np.float64)
-    if norms.max() > 4:  # sums of products of float16 numbers stay exact: see table_build
-        raise CertificateError("an embedding is longer than 2: its distances may be rounded")
     for start in range(0, m, ROWS):
         block = np.arange(start, min(start + ROWS, m))
         square = squared_distances(table, block)

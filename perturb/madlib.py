@@ -48,7 +48,7 @@ class MadLib(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        return metric_guarantee(self.epsilon, self.table.diameter)
+        return metric_guarantee(self.epsilon, self.table.diameter, precision="single")
 
     def noise(self, n: int, rng: np.random.Generator) -> NDArray[np.float32]:
         """n draws of η, float32 (n, d)."""
@@ -200,7 +200,7 @@ class Mahalanobis(MadLib):
 
     @property
     def guarantee(self) -> Guarantee:
-        return metric_guarantee(self.epsilon, self._diameter, "d_M")
+        return metric_guarantee(self.epsilon, self._diameter, "d_M", precision="single")
 
     @cached_property
     def _axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

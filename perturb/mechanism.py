@@ -61,8 +61,9 @@ class Guarantee:
         kind: `ldp`; `metric` where ε is per unit of distance (metric differential privacy);
             `none` where the nominal ε is not a bound.
         nominal: the ε the mechanism was asked for.
-        epsilon: the proved bound for replacing one token by any other (metric mechanisms: ε
-            times the largest distance there is); ∞ where none is proved.
+        epsilon: the proved bound for replacing one token by any other that goes through the
+            mechanism (metric mechanisms: ε times the largest distance there is); ∞ where none
+            is proved.
         statement: one sentence that says it in words.
     """
 
@@ -112,9 +113,10 @@ class Mechanism(ABC):
             such a mechanism by name.
         exact: whether `channel` is computed, up to its stated error, rather than sampled.
         bounded_range: whether ln P(y|x)/P(y|x') lies, for every two words, in an interval of
-            length ε over y (composes better than ε-LDP alone, see `perturb.accounting`).
-        consistent: where `spans` marks parts, whether equal words and equal parts of one
-            conversation get one replacement.
+            length ε over y (composes better than ε-LDP alone, which makes it 2ε; see
+            `perturb.accounting`).
+        consistent: where `spans` marks parts, whether equal words and equal parts get one
+            replacement.
     """
 
     name: ClassVar[str]
@@ -145,8 +147,8 @@ class Mechanism(ABC):
 
     @abstractmethod
     def channel(self, words: Words) -> tuple[NDArray[np.float64], float]:
-        """The rows P(· | x) of the words x, int (n,) → float64 (n, m), and a bound on the
-        error of a row in total variation: numerical, or statistical where not `exact`."""
+        """The rows P(· | x) of the words x, int (n,) → float64 (n, m), and the error of a row in
+        total variation: numerical, or statistical where not `exact`; 0 for a closed form."""
 
     @abstractmethod
     def keep_rate(self, words: Words) -> NDArray[np.float64]:

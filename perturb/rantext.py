@@ -19,6 +19,7 @@ from perturb.embeddings import EmbeddingTable
 from perturb.errors import ParameterError
 from perturb.mechanism import Draw, Guarantee, Mechanism, Parameters, Words, register
 from perturb.scored import squared_distances
+from perturb.table_build import RADIUS_DRAWS, RADIUS_QUANTILES
 
 __all__ = ["RanText", "RanTextParameters", "noise_scale"]
 
@@ -29,6 +30,9 @@ TOKENS_PER_BLOCK = 64  # weight rows held at once: they stay in the second-level
 COLUMNS = 128  # weights are summed in runs of this many words
 BANDS = 8192  # of the distance, on which the channel is computed
 CHANNEL_ROWS = 256  # rows of the channel computed at once
+# Of the table's radius quantiles: Dvoretzky–Kiefer–Wolfowitz (Massart 1990) at confidence
+# 1 − 1e-9, and half a quantile.
+QUANTILE_ERROR = math.sqrt(math.log(2e9) / (2 * RADIUS_DRAWS)) + 1 / RADIUS_QUANTILES
 ROUNDING = 1e-5  # of a row in total variation: its sums are taken in single precision
 
 
@@ -93,10 +97,11 @@ class RanText(Mechanism):
 
     @property
     def proved_delta(self) -> float:
-        """δ of the proved (ε, δ)-LDP at the nominal ε: Pr[r < D] from the quantiles, up."""
+        """δ of the proved (ε, δ)-LDP at the nominal ε: Pr[r < D] from the table's quantiles,
+        whose sampling error is counted in at confidence 1 − 1e-9."""
         radius = self.table.radius
-        below = np.searchsorted(radius, self.table.diameter * self.z, side="right") + 1
-        return min(1.0, math.ceil(below / len(radius) * 1e4) / 1e4)
+        below = np.searchsorted(radius, self.table.diameter * self.z, side="right")
+        return min(1.0, math.ceil((below / len(radius) + QUANTILE_ERROR) * 1e4) / 1e4)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -150,8 +155,9 @@ class RanText(Mechanism):
 
         For one x it is a function of the distance alone, so it is computed at even distances
         and joined by straight lines: exactly the channel of a weight that is joined so, and a
-        row sums to one. The error is the total variation between the averages over the even
-        and the odd quantiles, a bound on what the joining changes, and ROUNDING.
+        row sums to one. The error adds the total variation between the averages over the even
+        and the odd quantiles (an estimate, not a bound, of what the quadrature misses), a bound
+        on what the joining changes, and ROUNDING.
         """
         words = np.asarray(words)
         rows = np.empty((len(words), len(self.table)))

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.rantext import RanText
+from perturb.channel import LARGEST_EXPONENT
+from perturb.rantext import QUANTILE_ERROR, RanText
 from perturb.scored import squared_distances
-from perturb.table_build import RADIUS_DRAWS, RADIUS_QUANTILES
 
 __all__ = ["LeastEpsilon", "RadiusTail", "least_delta", "least_epsilon", "list_sizes"]
 
@@ -25,8 +25,6 @@ RELATIVE_ROUNDING = 1e-12  # of one integral in double precision, generously
 SHARES = (0.5, 0.75, 0.9, 0.97, 0.99, 0.999)  # of the radii, where P(x | x) is bounded
 PAIRS = 64  # the farthest pairs looked at
 SIZE_RADII = 128
-# Dvoretzky–Kiefer–Wolfowitz (Massart 1990) at confidence 1 − 1e-9, and half a quantile
-QUANTILE_ERROR = math.sqrt(math.log(2e9) / (2 * RADIUS_DRAWS)) + 1 / RADIUS_QUANTILES
 
 
 class RadiusTail:
@@ -112,6 +110,8 @@ def least_delta(
     P(A|x') ≤ Pr[r > s]·|A|/m: where r > s every word outside A is listed, and none weighs less
     than a word of A. Unlike the rows' own difference it does not multiply their error by e^ε.
     """
+    if mechanism.epsilon > LARGEST_EXPONENT:
+        return 0.0
     table, m = mechanism.table, len(mechanism.table)
     levels = 1 - np.arange(len(table.radius) + 1) / len(table.radius) + QUANTILE_ERROR
     best = 0.0

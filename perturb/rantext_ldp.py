@@ -100,7 +100,6 @@ class RanTextLDP(Mechanism):
     summary = "random rank among the nearest words; ε-LDP per token, proved"
     parameter_type = RanTextLDPParameters
     parameters: RanTextLDPParameters
-    bounded_range = True
 
     def __init__(self, table: EmbeddingTable, parameters: RanTextLDPParameters) -> None:
         super().__init__(table, parameters)

@@ -38,7 +38,8 @@ class Refutation:
         first, second: the two inputs; the event is more likely after the first.
         event_size: how many different outputs the event holds.
         first_hits, second_hits: how often it happened, of `trials` fresh samples each.
-        confidence: probability that the bound is right, whatever the sanitizer.
+        confidence: probability that the bound is right, whatever the sanitizer, as long as it
+            draws afresh for every line.
         samples: sanitized lines used in all.
     """
 
@@ -60,10 +61,10 @@ class Refutation:
     def statement(self) -> str:
         """One sentence that says what the bound means."""
         return (
-            f"with {self.confidence:.1%} confidence the sanitizer is not ε-LDP for any "
-            f"ε < {self.epsilon_lower:.2f}: after {self.first!r} one of {self.event_size} outputs "
-            f"came {self.first_hits} times in {self.trials}, after {self.second!r} "
-            f"{self.second_hits} times"
+            f"with {self.confidence:.1%} confidence, if it draws every line afresh, the sanitizer "
+            f"is not ε-LDP for any ε < {self.epsilon_lower:.2f}: after {self.first!r} one of "
+            f"{self.event_size} outputs came {self.first_hits} times in {self.trials}, after "
+            f"{self.second!r} {self.second_hits} times"
         )
 
 

@@ -1,7 +1,8 @@
 """Mechanisms whose channel is a row of weights over V: P(y | x) = w(x, y) / Σ_y' w(x, y').
 
-One draw and one channel serve them all, from the same weights. Where the weight depends on the
-distance alone, a mechanism is one non-increasing function of it.
+One draw and one channel serve them all, from the same weights: exact for integers; for floats up
+to words so unlikely (about 2⁻⁵³) that a ticket in double precision never meets them. Where the
+weight depends on the distance alone, a mechanism is one non-increasing function of it.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ def require_share(name: str, value: Any, *, zero: bool = False, one: bool = True
         raise ParameterError(f"{name} must be {rule}, got {value}")
 
 
-def metric_guarantee(epsilon: float, largest: float, distance: str = "d") -> Guarantee:
+def metric_guarantee(
+    epsilon: float, largest: float, distance: str = "d", precision: str = "double"
+) -> Guarantee:
     """ε per unit of distance, where `largest` bounds the distance of two words."""
     bound = math.nextafter(epsilon * largest, math.inf)
     return Guarantee(
@@ -68,7 +71,7 @@ def metric_guarantee(epsilon: float, largest: float, distance: str = "d") -> Gua
         epsilon=bound,
         statement=(
             f"each released token is {epsilon:g}·{distance}(x, x')-metric private with respect to "
-            "replacing that token x by x', up to the rounding of double precision: at most "
+            f"replacing that token x by x', up to the rounding of {precision} precision: at most "
             f"{bound:.4g} over this table"
         ),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
@@ -50,6 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ConfigError, PerturbError, ExtractionError) as exc:
         print(f"inferdpt: {exc}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except OSError as exc:
         print(f"inferdpt: {exc.filename or ''}: {exc.strerror}", file=sys.stderr)
         return 2

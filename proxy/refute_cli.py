@@ -12,7 +12,7 @@ from typing import Any
 from tqdm import tqdm
 
 from perturb import Perturber, load_table
-from perturb.accounting import DELTA, Bound, compose, spend
+from perturb.accounting import DELTA, best, compose, spend
 from perturb.embeddings import BUNDLED_TABLE
 from perturb.errors import SanitizerError
 from perturb.refute import SAMPLES, Sanitize, candidate_words, refute
@@ -24,8 +24,9 @@ __all__ = ["add_account", "add_refute"]
 Add = Callable[..., argparse.ArgumentParser]
 REFUTED = 1  # exit status when the samples contradict the claim
 REFUTE_EXAMPLES = """\
-A command reads a text a line and writes the sanitized text a line, fresh noise for each.
-Exit status 1 says that the samples contradict the claimed ε.
+A command reads a text a line and writes the sanitized text a line, fresh noise for each: one
+that remembers lines and repeats itself is not what the bound is about. Exit status 1 says that
+the samples contradict the claimed ε.
 
 examples:
   inferdpt refute --mechanism rantext --epsilon 3 --set noise=published
@@ -88,7 +89,9 @@ def _refute(args: argparse.Namespace) -> int:
     else:
         mechanism = chosen_mechanism(args)
         sanitize = _lines(Perturber(mechanism), rng)
-        claim = mechanism.epsilon if claim is None else claim
+        if claim is None:
+            guarantee = mechanism.guarantee
+            claim = guarantee.epsilon if guarantee.kind == "metric" else mechanism.epsilon
     with tqdm(total=args.samples, desc="lines", unit="") as bar:
         found = refute(
             sanitize,
@@ -112,8 +115,11 @@ def _advance(bar: tqdm[Any], lines: int) -> None:
 
 
 def _lines(perturber: Perturber, rng: Any) -> Sanitize:
-    """Our own sanitizer over lines of one word each, all in one draw."""
-    return lambda lines: perturber.perturb("\n".join(lines), rng).text.split("\n")
+    """Our own sanitizer over lines of one word each: in one draw where words are drawn
+    independently, line by line where equal words of a text get one replacement."""
+    if perturber.mechanism.spans("") is None:
+        return lambda lines: perturber.perturb("\n".join(lines), rng).text.split("\n")
+    return lambda lines: [perturber.perturb(line, rng).text for line in lines]
 
 
 def _program(command: str, timeout: float) -> Sanitize:
@@ -140,7 +146,7 @@ def _program(command: str, timeout: float) -> Sanitize:
 def _account(args: argparse.Namespace) -> int:
     mechanism = chosen_mechanism(args)
     bounds = compose([spend(mechanism, args.tokens)], delta=args.delta)
-    smallest: Bound = min(bounds, key=lambda bound: bound.epsilon)
+    smallest = best(bounds)
     if args.json:
         out = {
             "statement": mechanism.guarantee.statement,

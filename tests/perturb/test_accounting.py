@@ -11,8 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import stats
 
-from perturb import EmbeddingTable, ParameterError, get_mechanism
+from perturb import (
+    EmbeddingTable,
+    ParameterError,
+    get_mechanism,
+    mechanism_class,
+    mechanism_names,
+)
 from perturb.accounting import Bound, Spend, best, compose, spend
 
 DELTA = 1e-6
@@ -60,11 +67,11 @@ def test_a_channel_without_a_pair_composes_as_randomized_response(epsilon: float
     assert truth <= found["privacy loss distribution"] + 1e-9 <= truth + 0.01
 
 
-def test_bounded_range_formula() -> None:
+def test_zcdp_formula() -> None:
     rho = 100 * 0.5**2 / 8
     expected = rho + 2 * math.sqrt(rho * math.log(1e6))
-    assert named(compose([Spend(100, 0.5, True)]))["bounded range"] == pytest.approx(expected)
-    plain = named(compose([Spend(100, 0.5)]))["bounded range"]
+    assert named(compose([Spend(100, 0.5, True)]))["zCDP"] == pytest.approx(expected)
+    plain = named(compose([Spend(100, 0.5)]))["zCDP"]
     assert plain == pytest.approx(4 * rho + 2 * math.sqrt(4 * rho * math.log(1e6)))
 
 
@@ -78,18 +85,18 @@ def test_basic_is_the_sum_without_delta() -> None:
 def test_best_is_the_smallest_and_never_above_basic(releases: list[tuple[int, float]]) -> None:
     spends = [Spend(count, epsilon) for count, epsilon in releases]
     bounds = compose(spends)
-    assert best(spends).epsilon == min(bound.epsilon for bound in bounds)
-    assert best(spends).epsilon <= bounds[0].epsilon
+    assert best(compose(spends)).epsilon == min(bound.epsilon for bound in bounds)
+    assert best(compose(spends)).epsilon <= bounds[0].epsilon
 
 
 def test_infinity_stays_infinity() -> None:
-    assert best([Spend(1, math.inf), Spend(5, 1.0)]) == Bound("basic", math.inf, 0.0)
-    assert best([Spend(1, math.inf)]).to_dict()["epsilon"] == "infinity"
+    assert best(compose([Spend(1, math.inf), Spend(5, 1.0)])) == Bound("basic", math.inf, 0.0)
+    assert best(compose([Spend(1, math.inf)])).to_dict()["epsilon"] == "infinity"
 
 
 def test_nothing_released_costs_nothing() -> None:
-    assert best([]) == Bound("basic", 0.0, 0.0)
-    assert best([Spend(0, math.inf)]) == Bound("basic", 0.0, 0.0)
+    assert best(compose([])) == Bound("basic", 0.0, 0.0)
+    assert best(compose([Spend(0, math.inf)])) == Bound("basic", 0.0, 0.0)
 
 
 def test_huge_epsilon_is_lost_for_certain() -> None:
@@ -99,8 +106,44 @@ def test_huge_epsilon_is_lost_for_certain() -> None:
 
 def test_many_releases_stay_a_bound(toy: EmbeddingTable) -> None:
     mechanism = get_mechanism("rantext_ldp", toy, epsilon=1)
-    one, ten = (best([spend(mechanism, n)]).epsilon for n in (10_000, 100_000))
+    one, ten = (best(compose([spend(mechanism, n)])).epsilon for n in (10_000, 100_000))
     assert one < ten < 10 * one * 1.2
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("n", [1, 20, 200])
+def test_no_bound_is_below_what_two_rows_show(
+    epsilon: float, n: int, pair: EmbeddingTable
+) -> None:
+    """Two words: n draws are told apart by how many came out as the first, a binomial."""
+    mechanism = get_mechanism("rantext_ldp", pair, epsilon=epsilon)
+    (first, second), _ = mechanism.channel(np.array([0, 1]))
+    hits = np.arange(n + 1)
+    p, q = (stats.binom.pmf(hits, n, row[0]) for row in (first, second))
+    for bound in compose([spend(mechanism, n)], delta=DELTA):
+        # the ratio is the same in all outcomes of one count, so counts tell everything
+        assert hockey_stick(p, q, math.exp(min(bound.epsilon, 700))) <= bound.delta + 1e-12, bound
+
+
+def spread(mechanism: Any) -> float:
+    """The widest interval of ln P(y|x)/P(y|x') over y, for any two words."""
+    rows, _ = mechanism.channel(np.arange(len(mechanism.table)))
+    logs = np.log(rows)
+    return max(float(np.ptp(logs - row, axis=1).max()) for row in logs)
+
+
+@pytest.mark.parametrize("name", mechanism_names())
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_who_says_bounded_range_has_it(name: str, epsilon: float, small: EmbeddingTable) -> None:
+    if mechanism_class(name).bounded_range:
+        assert spread(get_mechanism(name, small, epsilon=epsilon)) <= epsilon + 1e-9
+
+
+def test_rantext_ldp_is_not_bounded_range(small: EmbeddingTable) -> None:
+    """The control: ε-LDP alone makes the interval up to 2ε wide, and here it is."""
+    mechanism = get_mechanism("rantext_ldp", small, epsilon=3, shape="knn")
+    assert not mechanism.bounded_range
+    assert spread(mechanism) == pytest.approx(6.0)
 
 
 @pytest.mark.parametrize("shape", ["power", "random_k", "knn"])

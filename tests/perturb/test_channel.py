@@ -331,3 +331,18 @@ def test_intervals_by_known_values() -> None:
 )
 def test_figure_shows_what_is_known(figure: Figure, shown: str) -> None:
     assert str(figure) == shown
+
+
+def test_selective_is_not_said_to_protect_the_text(toy: EmbeddingTable) -> None:
+    found = audit(get_mechanism("selective", toy, epsilon=3), "uniform")
+    assert (found.kind, found.epsilon_proved) == ("none", math.inf)
+    assert found.epsilon.value == pytest.approx(3.0)  # of a word that is marked
+
+
+@pytest.mark.parametrize("name", ["rantext", "santext", "tem", "custext"])
+@pytest.mark.parametrize("epsilon", [690.0, 2000.0, 1e6])
+def test_huge_epsilon_is_audited(name: str, epsilon: float, small: EmbeddingTable) -> None:
+    found = audit(get_mechanism(name, small, epsilon=epsilon), "uniform")
+    assert 0 <= found.delta.low <= found.delta.high <= 1
+    if not math.isinf(found.epsilon.high) and found.epsilon.high <= epsilon:
+        assert found.delta.high == 0

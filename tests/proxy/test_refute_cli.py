@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from perturb import Perturber, get_mechanism, seeded_generator
 from proxy.cli import main
+from proxy.refute_cli import _lines
 
 IDENTITY = shlex.join([sys.executable, "-c", "import sys; sys.stdout.write(sys.stdin.read())"])
 
@@ -54,13 +56,20 @@ def test_a_program_that_fails_is_named(
     assert said in capsys.readouterr().err
 
 
+def test_our_lines_are_drawn_afresh_where_a_text_would_repeat_itself() -> None:
+    """selective gives equal words of one text one replacement: lines must not be one text."""
+    mechanism = get_mechanism("selective", epsilon=1, patterns={"WORD": "[A-Za-z]+"})
+    sanitize = _lines(Perturber(mechanism), seeded_generator(1))
+    assert len(set(sanitize(["alpha"] * 50))) > 40
+
+
 def test_account_names_the_smallest_bound(capsys: pytest.CaptureFixture[str]) -> None:
     command = "account --mechanism rantext_ldp --epsilon 6 --tokens 100"
     assert main([*command.split(), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [bound["bound"] for bound in found["bounds"]] == [
         "basic",
-        "bounded range",
+        "zCDP",
         "privacy loss distribution",
     ]
     assert found["bounds"][0] == {"bound": "basic", "epsilon": 600.0, "delta": 0.0}
