@@ -25,7 +25,7 @@ from perturb import (
     Vocabulary,
 )
 from perturb.mechanism import Parameters
-from perturb.sanitizer import Link
+from perturb.sanitizer import EMPTY, Known, Link
 
 __all__ = ["DPPrompt", "PromptParameters"]
 
@@ -159,15 +159,22 @@ class DPPrompt(Sanitizer):
         }
 
     def perturb(
-        self, text: str, rng: np.random.Generator | None = None, *, link: Link | None = None
+        self,
+        text: str,
+        rng: np.random.Generator | None = None,
+        *,
+        link: Link | None = None,
+        known: Known = EMPTY,
     ) -> Perturbation:
         """As the contract says, outside of any event loop; `release` is for inside. The server
         draws its noise itself, so `rng` is for the engine `transformers` only."""
-        del link  # nothing is replaced entity by entity
+        del link, known  # nothing is replaced entity by entity
         return asyncio.run(self._paraphrase(text, rng))
 
-    async def release(self, text: str, link: Link | None = None) -> Perturbation:
-        del link
+    async def release(
+        self, text: str, link: Link | None = None, known: Known = EMPTY
+    ) -> Perturbation:
+        del link, known
         return await self._paraphrase(text, None)
 
     async def _paraphrase(self, text: str, rng: np.random.Generator | None) -> Perturbation:

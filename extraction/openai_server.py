@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import openai
-from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+from openai import DEFAULT_CONNECTION_LIMITS, AsyncOpenAI, DefaultAsyncHttpxClient
 
 from extraction.backend import Delta, Usage
 from extraction.errors import (
@@ -88,6 +88,15 @@ class Continuation:
     logprobs: tuple[tuple[str, float], ...] = ()
 
 
+# uvicorn (vLLM, FastChat) closes a connection after five idle seconds, the client's own default:
+# a request that met that moment would fail. So the client lets go of it first.
+_LIMITS = type(DEFAULT_CONNECTION_LIMITS)(
+    max_connections=DEFAULT_CONNECTION_LIMITS.max_connections,
+    max_keepalive_connections=DEFAULT_CONNECTION_LIMITS.max_keepalive_connections,
+    keepalive_expiry=2.0,
+)
+
+
 class OpenAIServer:
     """A local server.
 
@@ -118,7 +127,9 @@ class OpenAIServer:
             project="",
             max_retries=0,
             timeout=timeout,
-            http_client=DefaultAsyncHttpxClient(trust_env=False, follow_redirects=False),
+            http_client=DefaultAsyncHttpxClient(
+                trust_env=False, follow_redirects=False, limits=_LIMITS
+            ),
         )
         self.base_url = base_url
         self.model = model

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,8 @@ def load_model(name: str) -> tuple[Any, Any]:
 
 
 class TransformersParaphraser:
-    """Paraphrases with a transformers model; threads may share it.
+    """Paraphrases with a transformers model, one document at a time: several at once would only
+    share its processors, and each holds a cache. Threads and event loops may share it.
 
     Args:
         name: what to call the model.
@@ -72,6 +74,7 @@ class TransformersParaphraser:
         self._name = name
         self._model = model
         self._tokenizer = tokenizer
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="paraphrase")
         config = model.config.get_text_config()
         self.vocabulary_size = int(config.vocab_size)
         limits = (getattr(config, "max_position_embeddings", None), tokenizer.model_max_length)
@@ -93,7 +96,9 @@ class TransformersParaphraser:
     ) -> Paraphrase:
         rng = rng or secure_generator()
         try:
-            return await asyncio.to_thread(self._generate, prompt, decoding, max_tokens, rng)
+            return await asyncio.get_running_loop().run_in_executor(
+                self._worker, self._generate, prompt, decoding, max_tokens, rng
+            )
         except (IndexError, RuntimeError, ValueError) as exc:  # torch's, and ours of logits
             raise LocalModelUnavailable(
                 f"the paraphrasing model failed ({type(exc).__name__})"

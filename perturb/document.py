@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import DocumentTooLong, ParameterError
+from perturb.frequencies import common_words
 from perturb.mechanism import Guarantee, Mechanism
+from perturb.policies import settle, standing_in, telling
 from perturb.replace import replace, text_link
 from perturb.rng import secure_generator
-from perturb.sanitizer import Link, Perturbation, Receipt, Sanitizer
+from perturb.sanitizer import EMPTY, Known, Link, Perturbation, Receipt, Sanitizer
 from perturb.verify import check_letters, check_words
 from perturb.verify_parts import check_replaced, secrets
 from perturb.vocabulary import TokenClass
@@ -76,7 +78,12 @@ class Perturber(Sanitizer):
         return {**self.mechanism.identity(), **asdict(self.options)}
 
     def perturb(
-        self, text: str, rng: np.random.Generator | None = None, *, link: Link | None = None
+        self,
+        text: str,
+        rng: np.random.Generator | None = None,
+        *,
+        link: Link | None = None,
+        known: Known = EMPTY,
     ) -> Perturbation:
         rng = rng or secure_generator()
         tokens = self.vocabulary.encode(text)
@@ -86,6 +93,8 @@ class Perturber(Sanitizer):
             )
         spans = self.mechanism.spans(text)
         if spans is not None:
+            if known:
+                spans = settle(text, spans, known, common_words(self.vocabulary))
             noise = (link or text_link(rng)) if self.mechanism.consistent else None
             return replace(text, spans, self.mechanism, self.options, rng, noise)
         classes = self.vocabulary.classes[tokens]
@@ -107,8 +116,16 @@ class Perturber(Sanitizer):
         _, places = self.places(self.vocabulary.encode(raw))
         check_words(self.mechanism, places, released.words)
 
-    def secrets(self, raw: str, released: Perturbation) -> tuple[str, ...]:
-        return secrets(self.mechanism.table, raw, released)
+    def findings(self, text: str) -> Known:
+        return telling(text, self.mechanism.spans(text) or ())
+
+    def known_in(self, text: str, known: Known) -> Known:
+        return standing_in(text, known, common_words(self.vocabulary))
+
+    def secrets(
+        self, raw: str, released: Perturbation, *, unrepeatable: bool = False
+    ) -> tuple[str, ...]:
+        return secrets(self.mechanism.table, raw, released, unrepeatable=unrepeatable)
 
     def places(self, tokens: NDArray[np.uint32]) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
         """Which tokens go through the mechanism, and as which word of V: words as themselves,

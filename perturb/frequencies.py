@@ -22,6 +22,7 @@ from perturb.vocabulary import Vocabulary
 __all__ = [
     "BUNDLED_COUNTS",
     "all_words",
+    "common_words",
     "counts_digest",
     "proper_words",
     "unigram_prior",
@@ -65,6 +66,14 @@ def proper_words(vocabulary: Vocabulary) -> frozenset[str]:
         for word in words
         if word.istitle() and counts[word] >= max(20, 20 * counts.get(word.lower(), 0))
     )
+
+
+@lru_cache(maxsize=1)
+def common_words(vocabulary: Vocabulary) -> frozenset[str]:
+    """The words of cl100k_base in small letters that are counted twenty times or more."""
+    words = all_words(vocabulary)
+    counts = zip(words, _load()[0].tolist(), strict=True)
+    return frozenset(word for word, count in counts if count >= 20 and word.islower())
 
 
 def counts_digest() -> str:

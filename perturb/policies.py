@@ -1,7 +1,8 @@
 """Policies: which parts of a text are sensitive, and the rules every finding goes through.
 
 A finding is widened to whole words, overlapping ones become one, and a text found once is
-sensitive wherever else it stands as a whole, and so is every telling word of a name.
+sensitive wherever else it stands as a whole, in any capitals, and so is every telling word of a
+name. All of it reads the folded text (perturb.fold).
 """
 
 from __future__ import annotations
@@ -12,16 +13,26 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from perturb.errors import MissingPackage, ParameterError
+from perturb.fold import fold
 from perturb.mechanism import Span
 from perturb.patterns import NAME, SHIPPED, Shape, names, shape_types, telling_words
 
-__all__ = ["PatternPolicy", "Policy", "PresidioPolicy", "own_shapes", "settle"]
+__all__ = [
+    "PatternPolicy",
+    "Policy",
+    "PresidioPolicy",
+    "own_shapes",
+    "settle",
+    "standing_in",
+    "telling",
+]
 
 NAME_TYPES = frozenset((NAME, "PERSON"))  # ours and Presidio's
-LONGEST_REPEAT = 64  # tokens of a finding that is looked for again: bounds the work on any text
+LONGEST_REPEAT = 64  # of a longer finding its beginning is looked for: bounds the work
 # Scripts that do not part words by blanks: Thai, Lao, Khmer, kana, Han, Hangul. Every character
 # counts as a word. Accents that stand apart from their letter belong to its word.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -51,13 +62,15 @@ class PatternPolicy:
         self._proper = proper
 
     def find(self, text: str) -> Iterable[Span]:
-        for shape in self._shapes:
-            for match in shape.pattern.finditer(text):
-                if match[0] and shape.passes(match[0]):
-                    yield Span(match.start(), match.end(), shape.type)
-        if self._proper is not None:
-            for start, end in names(text, self._proper):
-                yield Span(start, end, NAME)
+        # As it is, too: an expression may ask for what folding writes otherwise.
+        for reading in dict.fromkeys((fold(text), text)):
+            for shape in self._shapes:
+                for match in shape.pattern.finditer(reading):
+                    if match[0] and shape.passes(match[0]):
+                        yield Span(match.start(), match.end(), shape.type)
+            if self._proper is not None:
+                for start, end in names(reading, self._proper):
+                    yield Span(start, end, NAME)
 
     @classmethod
     def shipped(cls, entities: Sequence[str] = (), proper: Collection[str] = ()) -> PatternPolicy:
@@ -147,7 +160,7 @@ class PresidioPolicy:
         self._entities = list(_types(entities, known)) if entities else None
 
     def find(self, text: str) -> Iterable[Span]:
-        for found in self._analyzer.analyze(text, language="en", entities=self._entities):
+        for found in self._analyzer.analyze(fold(text), language="en", entities=self._entities):
             yield Span(found.start, found.end, found.entity_type)
 
 
@@ -159,20 +172,54 @@ def _types(entities: Sequence[str], known: Iterable[str]) -> frozenset[str]:
     return asked
 
 
-def settle(text: str, found: Iterable[Span]) -> tuple[Span, ...]:
+def settle(
+    text: str,
+    found: Iterable[Span],
+    known: Mapping[str, str] = MappingProxyType({}),
+    common: Collection[str] = (),
+) -> tuple[Span, ...]:
     """The parts of a text that count, in order and disjoint: see the module's rules.
+
+    Args:
+        known: parts that are sensitive wherever they stand, found elsewhere, with their types.
+        common: words that are not taken for a single word found in other capitals.
 
     Raises:
         ParameterError: a finding lies outside the text.
     """
-    tokens = list(_TOKEN.finditer(text))
+    tokens = list(_TOKEN.finditer(fold(text)))
     starts = [token.start() for token in tokens]
     widened = dict.fromkeys(_widen(s, text, tokens, starts) for s in found if s.start != s.end)
-    if not widened:
-        return ()
     merged = _merge(widened)
-    known = dict.fromkeys(chain(widened, merged, _name_words(text, widened)))
-    return _merge([*merged, *_repeats(tokens, starts, known)])
+    own = dict.fromkeys(chain(widened, merged, _name_words(text, widened)))
+    if not own and not known:
+        return ()
+    parts = _Parts(common)
+    for span in own:
+        first, last = bisect_left(starts, span.start), bisect_left(starts, span.end)
+        parts.add([token[0] for token in tokens[first:last]], span.type)
+    for part, type_ in known.items():
+        parts.add(_TOKEN.findall(fold(part)), type_)
+    return _merge([*merged, *parts.spans(tokens)])
+
+
+def telling(text: str, spans: Iterable[Span]) -> dict[str, str]:
+    """The marked parts of a text and the words of its names, each with its type."""
+    spans = tuple(spans)
+    return {text[s.start : s.end]: s.type for s in (*_name_words(text, spans), *spans)}
+
+
+def standing_in(
+    text: str, known: Mapping[str, str], common: Collection[str] = ()
+) -> dict[str, str]:
+    """Those of the known parts that `settle` finds in a text, or that such a part begins with."""
+    parts = _Parts(common)
+    folded = {part: tuple(_TOKEN.findall(fold(part))) for part in known}
+    for part, type_ in known.items():
+        parts.add(folded[part], type_)
+    tokens = list(_TOKEN.finditer(fold(text)))
+    there = {fold(text[s.start : s.end]).casefold() for s in parts.spans(tokens)}
+    return {part: known[part] for part in known if "".join(folded[part]).casefold() in there}
 
 
 def _name_words(text: str, found: Iterable[Span]) -> Iterable[Span]:
@@ -207,27 +254,41 @@ def _merge(spans: Iterable[Span]) -> tuple[Span, ...]:
     return tuple(merged)
 
 
-def _repeats(
-    tokens: Sequence[re.Match[str]], starts: Sequence[int], found: Iterable[Span]
-) -> Iterable[Span]:
-    """Wherever a finding's text stands again as whole words, the longest first."""
-    trie: dict[str, Any] = {}
-    for span in found:
-        first, last = bisect_left(starts, span.start), bisect_left(starts, span.end)
-        if last - first <= LONGEST_REPEAT:
-            node = trie
-            for token in tokens[first:last]:
-                node = node.setdefault(token[0], {})
-            node.setdefault(_END, span.type)
-    place = 0
-    while place < len(tokens):
-        node, end, type_ = trie, place, ""
-        for i in range(place, len(tokens)):
-            if (following := node.get(tokens[i][0])) is None:
-                break
-            node = following
-            if _END in node:
-                end, type_ = i + 1, node[_END]
-        if end > place:
-            yield Span(tokens[place].start(), tokens[end - 1].end(), type_)
-        place = max(end, place + 1)
+class _Parts:
+    """Parts to look for as whole words, whatever their capitals, in a tree of words.
+
+    A single word in other capitals than it was found in is not taken if it is a common one:
+    `like` after Mr. Like, `will` after Will.
+    """
+
+    def __init__(self, common: Collection[str]) -> None:
+        self._common = common
+        self._tree: dict[str, Any] = {}
+        self._written: set[str] = set()  # the single words as they were found
+
+    def add(self, words: Sequence[str], type_: str) -> None:
+        if not words:
+            return
+        node = self._tree
+        for word in words[:LONGEST_REPEAT]:
+            node = node.setdefault(word.casefold(), {})
+        node.setdefault(_END, type_)
+        if len(words) == 1:
+            self._written.add(words[0])
+
+    def spans(self, tokens: Sequence[re.Match[str]]) -> Iterable[Span]:
+        """The longest part that begins at each word; they may overlap."""
+        words = [token[0].casefold() for token in tokens]
+        for first, token in enumerate(tokens):
+            node, last, type_ = self._tree, first, ""
+            for i in range(first, len(tokens)):
+                if (following := node.get(words[i])) is None:
+                    break
+                node = following
+                if _END in node and (i > first or self._taken(token[0])):
+                    last, type_ = i + 1, node[_END]
+            if last > first:
+                yield Span(token.start(), tokens[last - 1].end(), type_)
+
+    def _taken(self, word: str) -> bool:
+        return word in self._written or word.lower() not in self._common

@@ -235,6 +235,9 @@ def _receipt(
     empty: bool,
 ) -> Receipt:
     guarantee, identity = mechanism.guarantee, mechanism.identity()
+    identity.pop("model", None)  # the operator's own matter, as the expressions are
+    if "patterns" in identity:
+        identity["patterns"] = [type_ for type_, _ in identity["patterns"]]
     released = len(writer.words)
     reveals = [
         "everything the policy did not mark, verbatim",
@@ -242,7 +245,9 @@ def _receipt(
         "and how many digits",
     ]
     if writer.linked:
-        reveals.append("which replaced words and parts are equal, here and in the client's other texts")
+        reveals.append(
+            "which replaced words and parts are equal, here and in the client's other texts"
+        )
     return Receipt(
         mechanism=identity.pop("mechanism"),
         table=identity.pop("table"),

@@ -9,17 +9,20 @@ from __future__ import annotations
 import asyncio
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from perturb.mechanism import Guarantee
 
-__all__ = ["Link", "Perturbation", "Receipt", "Replacement", "Sanitizer"]
+__all__ = ["EMPTY", "Known", "Link", "Perturbation", "Receipt", "Replacement", "Sanitizer"]
 
 Link = Callable[[str], np.random.Generator]
+Known = Mapping[str, str]  # raw sensitive parts, each with its type
+EMPTY: Known = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,12 @@ class Sanitizer(ABC):
 
     @abstractmethod
     def perturb(
-        self, text: str, rng: np.random.Generator | None = None, *, link: Link | None = None
+        self,
+        text: str,
+        rng: np.random.Generator | None = None,
+        *,
+        link: Link | None = None,
+        known: Known = EMPTY,
     ) -> Perturbation:
         """Make any string fit to leave, empty ones included.
 
@@ -124,14 +132,28 @@ class Sanitizer(ABC):
             rng: the noise; fresh operating-system randomness unless a test passes one.
             link: gives the noise of an entity by its raw text, so that one entity gets one
                 replacement wherever it stands; None draws within this text alone.
+            known: parts that are sensitive here, too, see `findings`.
 
         Raises:
             DocumentTooLong: the text is longer than this sanitizer takes.
         """
 
-    async def release(self, text: str, link: Link | None = None) -> Perturbation:
+    async def release(
+        self, text: str, link: Link | None = None, known: Known = EMPTY
+    ) -> Perturbation:
         """`perturb` with fresh noise, off the event loop."""
-        return await asyncio.to_thread(self.perturb, text, link=link)
+        return await asyncio.to_thread(self.perturb, text, link=link, known=known)
+
+    def findings(self, text: str) -> Known:
+        """The parts of a text that are sensitive in the texts that leave with it and after it,
+        too. A sanitizer that marks no parts has none."""
+        del text
+        return EMPTY
+
+    def known_in(self, text: str, known: Known) -> Known:
+        """Those of other texts' findings that matter for this one."""
+        del text, known
+        return EMPTY
 
     @abstractmethod
     def verify(self, raw: str, released: Perturbation) -> None:
@@ -143,8 +165,11 @@ class Sanitizer(ABC):
             ReleaseError: it could not, or only with negligible probability.
         """
 
-    def secrets(self, raw: str, released: Perturbation) -> tuple[str, ...]:
+    def secrets(
+        self, raw: str, released: Perturbation, *, unrepeatable: bool = False
+    ) -> tuple[str, ...]:
         """Sensitive parts of the raw text that must not stand as whole words in anything else
-        that leaves with this release. A sanitizer that marks no parts has none."""
-        del raw, released
+        that leaves with this release; or those of them (`unrepeatable`) that no release holds
+        by chance. A sanitizer that marks no parts has none."""
+        del raw, released, unrepeatable
         return ()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from perturb.embeddings import EmbeddingTable
 from perturb.errors import ParameterError
-from perturb.frequencies import proper_words
+from perturb.frequencies import common_words, proper_words
 from perturb.mechanism import (
     Draw,
     Guarantee,
@@ -57,8 +57,8 @@ class SelectiveParameters(Parameters):
         entities: the types to protect; none named, all that the policy knows.
         model: the installed spaCy model with which `presidio` finds names.
         consistent: whether equal words, and equal parts, get one replacement, in all the texts
-            of one client of the proxy. It shows which are equal; without it, every mention is a fresh draw and
-            an observer may average over the mentions of a word.
+            of one client of the proxy. It shows which are equal; without it, every mention is a
+            fresh draw and an observer may average over the mentions of a word.
     """
 
     inner: str = "rantext_ldp"
@@ -132,6 +132,7 @@ class Selective(Mechanism):
         self.consistent = parameters.consistent
         self._own = policy
         self._policies = [policy] if policy else _policies(parameters, table.vocabulary)
+        self._common = common_words(table.vocabulary)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -154,7 +155,8 @@ class Selective(Mechanism):
     def spans(self, text: str) -> tuple[Span, ...] | None:
         if not self._policies:
             return None
-        return settle(text, [span for policy in self._policies for span in policy.find(text)])
+        found = [span for policy in self._policies for span in policy.find(text)]
+        return settle(text, found, common=self._common)
 
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:
         return self.inner.draw(words, rng)

@@ -6,16 +6,20 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from perturb.embeddings import EmbeddingTable
 from perturb.errors import ReleaseError
+from perturb.fold import fold
+from perturb.frequencies import all_words
 from perturb.mechanism import Mechanism, Span
 from perturb.replace import Kind, Piece, cased, pieces, word_place
 from perturb.sanitizer import Perturbation, Replacement
 from perturb.verify import check_words, too_many_kept
+from perturb.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from perturb.document import DocumentOptions
@@ -25,6 +29,10 @@ __all__ = ["check_replaced", "secrets", "standing"]
 # Redrawn characters from which on a part does not come back by chance: at most 1e-12 a place.
 UNREPEATABLE = 12
 SECRET_CHARACTERS = 4  # a shorter part is in any text
+SECRET_DIGITS = 9  # so is a shorter number: years, amounts
+_WORD = r"[\w\u0300-\u036f]"  # an accent that stands apart belongs to its word
+_WORDS = re.compile(r"\w+")
+_TERM = re.compile(r"[^\W_]+")
 
 
 def check_replaced(
@@ -77,25 +85,50 @@ def check_replaced(
         raise ReleaseError("too many digits and letters of marked parts are unchanged")
 
 
-def secrets(table: EmbeddingTable, raw: str, released: Perturbation) -> tuple[str, ...]:
+def secrets(
+    table: EmbeddingTable, raw: str, released: Perturbation, *, unrepeatable: bool = False
+) -> tuple[str, ...]:
     """The replaced parts of the raw text that say something by themselves: four characters or
-    more, and not a single word of V (`Monday` is in any text)."""
+    more, nine digits or more where there is no letter (`2024` is in any text), and not a single
+    word of V (`Monday` is, too). Of them, `unrepeatable` are those with a word that no
+    replacement is made of."""
     parts = {raw[part.start : part.end] for part in released.replaced or ()}
     return tuple(
         part
         for part in sorted(parts)
-        if len(part) >= SECRET_CHARACTERS and not (part.isalpha() and word_place(part, table)[1])
+        if _tells(part, table) and not (unrepeatable and _writable(part, table.vocabulary))
     )
 
 
+def _tells(part: str, table: EmbeddingTable) -> bool:
+    if not any(c.isalpha() for c in part):
+        return sum(c.isnumeric() for c in part) >= SECRET_DIGITS
+    return len(part) >= SECRET_CHARACTERS and not (part.isalpha() and word_place(part, table)[1])
+
+
+def _writable(part: str, vocabulary: Vocabulary) -> bool:
+    """Whether a part could come out of a channel by chance: its words are, in some capitals,
+    among those that replacements are made of, or hold digits and are redrawn."""
+    terms = filter(str.isalpha, _TERM.findall(fold(part)))
+    return all(term.casefold() in _words(vocabulary) for term in terms)
+
+
+@lru_cache(maxsize=1)
+def _words(vocabulary: Vocabulary) -> frozenset[str]:
+    return frozenset(word.casefold() for word in all_words(vocabulary))
+
+
 def standing(parts: Iterable[str], text: str) -> frozenset[str]:
-    """Those of the parts that stand in a text as whole words, whatever the case."""
-    folded = text.casefold()
+    """Those of the parts that stand in a text as whole words, whatever the capitals and however
+    blanks, hyphens and digits are written (perturb.fold)."""
+    folded = fold(text).casefold()
+    words = set(_WORDS.findall(folded))  # the quick look: most parts have a word that is not there
     return frozenset(
         part
         for part in parts
-        if (found := part.casefold()) in folded
-        and re.search(rf"(?<!\w){re.escape(found)}(?!\w)", folded)
+        if words.issuperset(_WORDS.findall(found := fold(part).casefold()))
+        and found in folded
+        and re.search(rf"(?<!{_WORD}){re.escape(found)}(?!{_WORD})", folded)
     )
 
 

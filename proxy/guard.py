@@ -1,9 +1,9 @@
 """The guard: the last look at a request body before it goes to the remote.
 
 It trusts nothing that came before it. It reads the finished bytes, and lets them pass only if
-every private segment in them is what the mechanism returned, nothing else in them repeats the
-private text or holds a part of it that was marked as sensitive, and the mechanism changed as many
-words as its channel says it does.
+every private segment in them is what the mechanism returned and holds nothing that was marked as
+sensitive in it or before it, nothing else in them repeats the private text or holds a marked part
+of it, and the mechanism changed as many words as its channel says it does.
 """
 
 from __future__ import annotations
@@ -46,11 +46,14 @@ class Clearance:
             remote wrote itself (its earlier generations).
         private: every raw text of the request, whether its perturbation is sent or not.
         constants: the operator's own words, templates and model names: they cannot leak.
+        public: texts in the body that the user or the operator made public. A sensitive part
+            that stands in one of them may stand anywhere beside the segments.
     """
 
     pieces: tuple[Segment | str, ...]
     private: tuple[str, ...]
     constants: tuple[str, ...]
+    public: tuple[str, ...] = ()
 
 
 def check(body: bytes, clearance: Clearance) -> None:
@@ -65,20 +68,26 @@ def check(body: bytes, clearance: Clearance) -> None:
         raise GuardRefused("the body is not a chat request") from None
     texts: list[str] = []
     secrets: set[str] = set()
+    certain: set[str] = set()  # those that no segment holds by chance
     for piece in clearance.pieces:
         if isinstance(piece, Segment):
             try:
                 piece.sanitizer.verify(piece.raw, piece.released)
             except ReleaseError as exc:
                 raise GuardRefused(str(exc)) from None
-            secrets.update(piece.sanitizer.secrets(piece.raw, piece.released))
+            look = piece.sanitizer.secrets
+            secrets.update(look(piece.raw, piece.released))
+            certain.update(look(piece.raw, piece.released, unrepeatable=True))
+            if standing(certain, piece.released.text):
+                raise GuardRefused("a private segment holds a sensitive part")
             texts.append(piece.released.text)
         else:
             texts.append(piece)
     rest = [*_rest(contents, texts), *others]
     if repeats(rest, clearance.private, clearance.constants):
         raise GuardRefused("text outside the private segments repeats private words")
-    if standing(secrets, "\n".join(rest)) - standing(secrets, "\n".join(clearance.constants)):
+    allowed = standing(secrets, "\n".join((*clearance.constants, *clearance.public)))
+    if standing(secrets, "\n".join(rest)) - allowed:
         raise GuardRefused("text outside the private segments holds a sensitive part")
 
 

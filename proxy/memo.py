@@ -26,6 +26,7 @@ from perturb.sanitizer import Link
 __all__ = ["Memo"]
 
 ENTRY_BYTES = 3000  # what an entry takes beside its text: key, receipt, objects
+PART_BYTES = 250  # what a replaced part takes beside its text
 
 
 class Memo:
@@ -72,7 +73,8 @@ class Memo:
         del self._drawing[key]
         if not task.cancelled() and task.exception() is None:
             made = task.result()
-            self._texts.put(key, made, len(made.text) + 8 * len(made.words))
+            parts = sum(PART_BYTES + len(part.text) for part in made.replaced or ())
+            self._texts.put(key, made, len(made.text) + 8 * len(made.words) + parts)
 
     def link(self, tenant: str, identity: dict[str, Any]) -> Link:
         """The noise of an entity by its raw text, the same wherever a tenant writes it: a keyed

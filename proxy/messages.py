@@ -123,7 +123,10 @@ def assistant_key(message: Message) -> str:
 
 def turn_key(text: str, calls: Iterable[tuple[str, str]]) -> str:
     """See `assistant_key`."""
-    lines = [text.strip(), *(json.dumps([name, arguments]) for name, arguments in calls)]
+    lines = [
+        text.strip(),
+        *(json.dumps([name, arguments], ensure_ascii=False) for name, arguments in calls),
+    ]
     return "\n".join(line for line in lines if line)
 
 

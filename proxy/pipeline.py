@@ -15,7 +15,9 @@ from extraction.errors import LocalModelError
 from extraction.extractor import Extractor, Job, with_seed
 from extraction.prompts import Prompts, fill
 from extraction.restore import restore
-from perturb import DocumentTooLong, Perturbation, Sanitizer
+from perturb import DocumentTooLong, Perturbation, Sanitizer, Span
+from perturb.policies import telling
+from perturb.sanitizer import EMPTY, Known
 from proxy.config import Config
 from proxy.errors import ApiError, bad_request, from_local, too_large
 from proxy.guard import Clearance, Segment
@@ -117,11 +119,12 @@ class Pipeline:
         if request.choices > limits.choices:
             raise bad_request(f"n must be <= {limits.choices}.", param="n")
         plan = Plan(tenant, request, sanitizer, [], [], local_fields(request))
+        known: dict[str, str] = {}
         with self._metrics.stage("perturb", plan.timings):
             for prompt in prompts:
                 exchange = Exchange(Job(prompt.task, prompt.raw, None), prompt.turns[-1].text)
                 if not options.local_only:  # else nothing is drawn: nothing will leave
-                    messages, exchange.clearance = await self._outgoing(plan, prompt, model)
+                    messages, exchange.clearance = await self._outgoing(plan, prompt, model, known)
                     exchange.body = {
                         "model": model,
                         "messages": messages,
@@ -132,12 +135,20 @@ class Pipeline:
         return plan
 
     async def _outgoing(
-        self, plan: Plan, prompt: Prompt, model: str
+        self, plan: Plan, prompt: Prompt, model: str, known: dict[str, str]
     ) -> tuple[list[dict[str, Any]], Clearance]:
-        """The remote's messages, and the clearance to send them."""
+        """The remote's messages, and the clearance to send them.
+
+        What is sensitive in one text is sensitive in those that come with it or after it:
+        `known`, which grows. It is not in those before it, which left earlier as they are.
+        """
         messages: list[dict[str, Any]] = []
         pieces: list[Segment | str] = []
         before = ""
+        sent = {part.text for turn in prompt.turns for part in turn.parts}
+        for text in prompt.private:
+            if text not in sent:  # it stays here, and what it names is sensitive all the same
+                known.update(await self._findings(plan, text))
         for turn in prompt.turns:
             content: list[str] = []
             earlier = None
@@ -147,11 +158,16 @@ class Pipeline:
                 pieces.append(earlier)
                 content.append(earlier)
             else:
+                private = [p.text for p in turn.parts if not p.public and p.text.strip()]
+                for text in private if len(private) > 1 else ():
+                    known.update(await self._findings(plan, text))
                 for part in turn.parts:
-                    if part.public:
-                        content.append(part.text)
+                    if part.public or not part.text.strip():
+                        content.append(part.text if part.public else self._blank(part.text))
                         continue
-                    released = await self._perturb(plan, part.text)
+                    released = await self._perturb(plan, part.text, known)
+                    spans = [Span(p.start, p.end, p.type) for p in released.replaced or ()]
+                    known.update(telling(part.text, spans))
                     pieces.append(Segment(part.text, released, plan.sanitizer))
                     content.append(released.text)
             messages.append({"role": turn.role, "content": _join(content)})
@@ -168,25 +184,37 @@ class Pipeline:
             pieces=tuple(pieces),
             private=(*prompt.private, *(p.raw for p in pieces if isinstance(p, Segment))),
             constants=(self._prompts.remote_continuation, self._prompts.remote_instruct, model),
+            public=tuple(part.text for turn in prompt.turns for part in turn.parts if part.public),
         )
 
-    async def _perturb(self, plan: Plan, text: str) -> Perturbation:
+    async def _findings(self, plan: Plan, text: str) -> Known:
+        return await asyncio.to_thread(plan.sanitizer.findings, text)
+
+    def _blank(self, text: str) -> str:
+        """What leaves for white space: it is layout, and nothing to paraphrase."""
+        keeps = self._config.privacy.document_options.layout == "keep"
+        return text if keeps and text.isascii() else text and " "
+
+    async def _perturb(self, plan: Plan, text: str, known: Known) -> Perturbation:
         """A text's perturbation, noted in the plan; a text that stands twice is noted once."""
-        released, fresh = await self._release(text, plan.sanitizer, plan.tenant)
+        released, fresh = await self._release(text, plan.sanitizer, plan.tenant, known)
         if not any(released is known for known, _ in plan.texts):
             plan.texts.append((released, fresh))
         return released
 
     async def _release(
-        self, text: str, sanitizer: Sanitizer, tenant: str
+        self, text: str, sanitizer: Sanitizer, tenant: str, known: Known = EMPTY
     ) -> tuple[Perturbation, bool]:
         """What leaves for a text, from the memo or drawn now. Raises `ApiError`."""
 
         async def draw() -> Perturbation:
-            return await sanitizer.release(text, link)
+            return await sanitizer.release(text, link, here)
 
         identity = sanitizer.identity()
         link = self._memo.link(tenant, identity)
+        here = await asyncio.to_thread(sanitizer.known_in, text, known) if known else EMPTY
+        if here:
+            identity = {**identity, "known": dict(here)}
         try:
             return await self._memo.perturbation(tenant, identity, text, draw)
         except DocumentTooLong as exc:

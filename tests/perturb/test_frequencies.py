@@ -17,6 +17,7 @@ from perturb import Vocabulary, VocabularyError, frequencies
 from perturb.frequencies import (
     BUNDLED_COUNTS,
     all_words,
+    common_words,
     counts_digest,
     proper_words,
     unigram_prior,
@@ -60,6 +61,12 @@ def test_proper_words_are_hardly_ever_written_small(vocabulary: Vocabulary) -> N
     proper = proper_words(vocabulary)
     assert {"David", "France", "Estonia"} <= proper
     assert not {"The", "However", "Mark", "NASA", "france"} & proper
+
+
+def test_common_words_are_often_written_small(vocabulary: Vocabulary) -> None:
+    common = common_words(vocabulary)
+    assert {"like", "will", "the"} <= common
+    assert not {"Like", "kowalewski", "estonia", "THE"} & common
 
 
 def test_side_file_says_what_was_counted(vocabulary: Vocabulary) -> None:

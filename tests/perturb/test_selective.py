@@ -236,6 +236,14 @@ def test_own_patterns_come_on_top_and_entities_choose() -> None:
     assert digits.receipt.entities == {"NUMBER": 1, "PROJECT": 1}
 
 
+def test_the_receipt_names_the_operators_types_and_not_his_expressions() -> None:
+    perturber = selective(patterns=(("CODE", "bluebird|falcon"),))
+    parameters = perturber.perturb("hello").receipt.parameters
+    assert parameters["patterns"] == ["CODE"]
+    assert "model" not in parameters
+    assert "bluebird" in json.dumps(perturber.identity())
+
+
 def test_identity_tells_policies_apart_and_is_json() -> None:
     makes = [
         {},

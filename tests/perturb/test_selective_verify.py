@@ -115,6 +115,16 @@ def test_a_mention_with_another_replacement_is_refused_where_consistent() -> Non
         selective(policy="digits").verify(text, done)
 
 
+def test_a_part_in_other_capitals_is_replaced_and_no_false_alarm() -> None:
+    key = {"KEY": r"\bAK[A-Z0-9]{12}\b"}
+    text = "Key AK12CD34EF56GH, in the URL it is ak12cd34ef56gh."
+    _, done = release(text, policy="digits", entities=("KEY",), patterns=tuple(key.items()))
+    assert done.receipt.entities == {"KEY": 2}
+    assert not standing(["AK12CD34EF56GH"], done.text)
+    assert standing(["AK12CD34EF56GH"], "x ak12cd34ef56gh.") == {"AK12CD34EF56GH"}
+    assert not standing(["AK12"], "ak12\u0301")  # an accent: another word
+
+
 # -- gold spans ---------------------------------------------------------------------------------
 
 SENTENCES = [

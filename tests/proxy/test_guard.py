@@ -14,7 +14,6 @@ from aiohttp import web
 from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism, seeded_generator
 from perturb.mechanism import Draw
 from perturb.rantext import RanText
-from perturb.sanitizer import Link
 from perturb.verify import too_many_kept
 from proxy.errors import GuardRefused
 from proxy.guard import Clearance, Segment, check
@@ -170,9 +169,7 @@ class Identity(RanText):
 class Leaky(Perturber):
     """Broken: draws well and writes the raw text beside it."""
 
-    def perturb(
-        self, text: str, rng: np.random.Generator | None = None, *, link: Link | None = None
-    ) -> Perturbation:
+    def perturb(self, text: str, rng: Any = None, **more: Any) -> Perturbation:
         done = super().perturb(text, rng)
         return Perturbation(done.text + " " + text.split()[-1], done.words, done.receipt)
 
@@ -180,9 +177,7 @@ class Leaky(Perturber):
 class Stale(Perturber):
     """Broken: returns another document's perturbation."""
 
-    def perturb(
-        self, text: str, rng: np.random.Generator | None = None, *, link: Link | None = None
-    ) -> Perturbation:
+    def perturb(self, text: str, rng: Any = None, **more: Any) -> Perturbation:
         return super().perturb("Something else entirely", rng)
 
 

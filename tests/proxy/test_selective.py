@@ -14,7 +14,6 @@ import pytest
 from aiohttp import web
 
 from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism
-from perturb.sanitizer import Link
 from proxy.errors import GuardRefused
 from proxy.guard import Clearance, Segment, check
 from proxy.keys import POLICY
@@ -132,25 +131,42 @@ async def test_no_marked_canary_leaves_in_many_requests(proxy: Proxy) -> None:
     assert not [c for c in canaries if c in "\n".join(proxy.log).casefold()]
 
 
-async def test_a_marked_part_in_public_text_is_refused(proxy: Proxy) -> None:
-    for more in (
-        {"extra_body": {"inferdpt": {"instruction": "Answer KOWALEWSKI kindly"}}},
-        {"turn": "<public>Answer Kowalewski kindly</public>" + TEXT},
-    ):
-        turn = more.pop("turn", TEXT)
-        with pytest.raises(openai.InternalServerError) as info:
-            await ask(proxy, turn, **more)
-        assert info.value.code == "guard_refused"
+async def test_a_marked_part_in_the_instruction_is_refused(proxy: Proxy) -> None:
+    with pytest.raises(openai.InternalServerError) as info:
+        await ask(
+            proxy, TEXT, extra_body={"inferdpt": {"instruction": "Answer KOWALEWSKI kindly"}}
+        )
+    assert info.value.code == "guard_refused"
     assert proxy.remote.received == []
     await ask(proxy, TEXT, extra_body={"inferdpt": {"instruction": "Write in English, please"}})
     assert len(proxy.remote.bodies) == 1
 
 
+async def test_public_text_is_public(table: EmbeddingTable, proxy: Proxy) -> None:
+    await ask(proxy, "<public>At most 1000 words of 2024.</public> We hired 1000 in 2024.")
+    await ask(proxy, "<public>Answer Kowalewski.</public> Mr. Kowalewski is ill.")
+    sent = proxy.sent()[-1]["content"]
+    assert sent.startswith("Answer Kowalewski. Mr. ")
+    assert sent.count("Kowalewski") == 1
+    public = {"system": "public", "mechanism": "selective"}
+    async with running_proxy(table, {"privacy": public}) as open_one:
+        await open_one.client().chat.completions.create(
+            model=MODEL,
+            messages=[
+                {"role": "system", "content": "The knowledge cutoff is 2023."},
+                {"role": "user", "content": "What happened to our sales in 2023?"},
+            ],
+        )
+        assert len(open_one.remote.bodies) == 1
+
+
 def test_common_words_and_short_parts_are_no_secrets(table: EmbeddingTable) -> None:
     sanitizer = Perturber(get_mechanism("selective", table, epsilon=6))
-    raw = "we met Monday in America, Kowalewski and Bo 411, 4711"
+    raw = "we met Monday in America, Kowalewski and Bo 411, 4711, 471147114 for Anna Smith"
     done = sanitizer.perturb(raw)
-    assert sanitizer.secrets(raw, done) == ("4711", "Kowalewski")
+    assert sanitizer.secrets(raw, done) == ("471147114", "Anna Smith", "Kowalewski")
+    # what a replacement can be is not held against one
+    assert sanitizer.secrets(raw, done, unrepeatable=True) == ("Kowalewski",)
 
 
 def test_the_guard_reads_everything_beside_the_segments(table: EmbeddingTable) -> None:
@@ -170,15 +186,15 @@ def test_the_guard_reads_everything_beside_the_segments(table: EmbeddingTable) -
 class PassesThrough(Perturber):
     """Broken: lets the text out and says that it replaced nothing."""
 
-    def perturb(self, text: str, rng: Any = None, *, link: Link | None = None) -> Perturbation:
-        return replace(super().perturb(text, rng, link=link), text=text, replaced=(), words=())
+    def perturb(self, text: str, rng: Any = None, **more: Any) -> Perturbation:
+        return replace(super().perturb(text, rng, **more), text=text, replaced=(), words=())
 
 
 class RawDigits(Perturber):
     """Broken: leaves numbers as they are."""
 
-    def perturb(self, text: str, rng: Any = None, *, link: Link | None = None) -> Perturbation:
-        done = super().perturb(text, rng, link=link)
+    def perturb(self, text: str, rng: Any = None, **more: Any) -> Perturbation:
+        done = super().perturb(text, rng, **more)
         parts, out, end = [], "", 0
         for part in done.replaced or ():
             raw = text[part.start : part.end]
@@ -191,8 +207,8 @@ class RawDigits(Perturber):
 class MissesOne(Perturber):
     """Broken: forgets the last marked part."""
 
-    def perturb(self, text: str, rng: Any = None, *, link: Link | None = None) -> Perturbation:
-        done = super().perturb(text, rng, link=link)
+    def perturb(self, text: str, rng: Any = None, **more: Any) -> Perturbation:
+        done = super().perturb(text, rng, **more)
         last = (done.replaced or ())[-1]
         tail = text[last.end :]
         head = done.text[: len(done.text) - len(tail) - len(last.text)]
@@ -203,8 +219,8 @@ class MissesOne(Perturber):
 class ChangesTheRest(Perturber):
     """Broken: writes beside what it replaces."""
 
-    def perturb(self, text: str, rng: Any = None, *, link: Link | None = None) -> Perturbation:
-        done = super().perturb(text, rng, link=link)
+    def perturb(self, text: str, rng: Any = None, **more: Any) -> Perturbation:
+        done = super().perturb(text, rng, **more)
         return replace(done, text=done.text + " Kowalewski")
 
 

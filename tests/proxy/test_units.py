@@ -277,6 +277,13 @@ class TestMemo:
         assert memo.generation("a", "question", "answer ") is None
         assert memo.generation("a", "another", "answer") is None
 
+    async def test_replaced_parts_take_room(self, table: EmbeddingTable) -> None:
+        marking = Perturber(get_mechanism("selective", table, epsilon=6, policy="digits"))
+        memo = Memo(size=2 * ENTRY_BYTES + 200, ttl=10)
+        texts = ("1 2 3 4 5 6 7 8 9", "1 2")
+        fresh = [(await self.draw(memo, marking, "t", text))[1] for text in texts * 2]
+        assert fresh == [True, True, True, True]
+
     async def test_a_text_larger_than_the_memo_is_still_drawn_once(
         self, perturber: Perturber
     ) -> None:

@@ -71,6 +71,14 @@ def test_pattern_recognizers_mark_without_network_or_log(
     assert not [line for line in lines if "anna" in line or "WEST" in line or "4095" in line]
 
 
+def test_it_reads_the_folded_text() -> None:
+    text = "ssn 536\u201190\u20114399, card 4095\u00a02609\u00a09393\u00a04932."
+    assert marks(PresidioPolicy(), text) >= {
+        ("536\u201190\u20114399", "US_SSN"),
+        ("4095\u00a02609\u00a09393\u00a04932", "CREDIT_CARD"),
+    }
+
+
 def test_entities_choose_and_unknown_ones_are_refused() -> None:
     assert marks(PresidioPolicy(entities=["EMAIL_ADDRESS"]), TEXT) == {
         ("anna.b@example.com", "EMAIL_ADDRESS")
