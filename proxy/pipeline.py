@@ -198,7 +198,7 @@ class Pipeline:
     async def _perturb(self, plan: Plan, text: str, known: Known) -> Perturbation:
         """A text's perturbation, noted in the plan; a text that stands twice is noted once."""
         released, fresh = await self._release(text, plan.sanitizer, plan.tenant, known)
-        if not any(released is known for known, _ in plan.texts):
+        if not any(released is noted for noted, _ in plan.texts):
             plan.texts.append((released, fresh))
         return released
 
