@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from perturb.audit import Audit, Figure, entropy, prior_of, statement
 from perturb.channel import Forms, Progress, unit_vectors
 from perturb.errors import ParameterError
-from perturb.intervals import bernstein, clopper_pearson
+from perturb.intervals import bernstein, clopper_pearson, require_scipy
 from perturb.madlib import MadLib
 from perturb.mechanism import Mechanism
 from perturb.rng import seeded_generator
@@ -36,6 +36,7 @@ def audit_sampled(mechanism: Mechanism, prior: str, progress: Progress) -> Audit
         ParameterError: no such prior, or the density of the mechanism's noise is not known.
         MissingPackage: SciPy is not installed.
     """
+    require_scipy()  # before the work, not after it
     if not isinstance(mechanism, MadLib):
         raise ParameterError(f"{mechanism.name} can be neither computed nor sampled here")
     pi = prior_of(mechanism, prior)

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import MissingPackage
 
-__all__ = ["bernstein", "clopper_pearson"]
+__all__ = ["bernstein", "clopper_pearson", "require_scipy"]
+
+
+def require_scipy() -> Any:
+    """SciPy's statistics; for asking before long work whether they are there.
+
+    Raises:
+        MissingPackage: SciPy is not installed.
+    """
+    try:
+        from scipy import stats
+    except ImportError:
+        raise MissingPackage("the intervals need SciPy: pip install 'inferdpt[audit]'") from None
+    return stats
 
 
 def clopper_pearson(hits: int, trials: int, alpha: float) -> tuple[float, float]:
@@ -19,10 +33,7 @@ def clopper_pearson(hits: int, trials: int, alpha: float) -> tuple[float, float]
     Raises:
         MissingPackage: SciPy is not installed.
     """
-    try:
-        from scipy.stats import beta
-    except ImportError:
-        raise MissingPackage("the intervals need SciPy: pip install 'inferdpt[audit]'") from None
+    beta = require_scipy().beta
     low = 0.0 if hits == 0 else float(beta.ppf(alpha / 2, hits, trials - hits + 1))
     high = 1.0 if hits == trials else float(beta.ppf(1 - alpha / 2, hits + 1, trials - hits))
     return low, high

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import ParameterError, SanitizerError
-from perturb.intervals import clopper_pearson
+from perturb.intervals import clopper_pearson, require_scipy
 from perturb.vocabulary import Vocabulary
 
 __all__ = ["Refutation", "candidate_words", "refute"]
@@ -108,6 +108,7 @@ def refute(
         SanitizerError: the sanitizer did not return one line for each.
         MissingPackage: SciPy is not installed.
     """
+    require_scipy()  # before the work, not after it
     candidates = list(dict.fromkeys(candidates))
     if len(candidates) < 2:
         raise ParameterError("candidates must hold at least two different words")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from perturb import (
     get_mechanism,
     seeded_generator,
 )
-from perturb.errors import SanitizerError
+from perturb.errors import MissingPackage, SanitizerError
 from perturb.refute import candidate_words, refute
 
 RUNS = 20
@@ -126,3 +127,13 @@ def test_bad_input_is_refused_by_name() -> None:
 def test_a_sanitizer_that_loses_lines_is_refused() -> None:
     with pytest.raises(SanitizerError, match="a line for each it reads"):
         refute(lambda lines: list(lines)[1:], ["a", "b"], samples=1000)
+
+
+def test_a_missing_package_shows_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy", None)
+
+    def work(lines: Sequence[str]) -> list[str]:
+        raise AssertionError("the work began")
+
+    with pytest.raises(MissingPackage, match=r"pip install 'inferdpt\[audit\]'"):
+        refute(work, ["a", "b"])
