@@ -24,8 +24,8 @@ from perturb import (
     TokenClass,
     Vocabulary,
 )
-from perturb.mechanism import Parameters
-from perturb.sanitizer import EMPTY, Known, Link
+from perturb.mechanism import EMPTY, Known, Parameters
+from perturb.sanitizer import Link
 
 __all__ = ["DPPrompt", "PromptParameters"]
 

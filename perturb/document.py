@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from perturb.errors import DocumentTooLong, ParameterError
 from perturb.frequencies import common_words
-from perturb.mechanism import Guarantee, Mechanism
-from perturb.policies import settle, standing_in, telling
+from perturb.mechanism import EMPTY, Guarantee, Known, Mechanism
+from perturb.policies import standing_in, telling
 from perturb.replace import replace, text_link
 from perturb.rng import secure_generator
-from perturb.sanitizer import EMPTY, Known, Link, Perturbation, Receipt, Sanitizer
+from perturb.sanitizer import Link, Perturbation, Receipt, Sanitizer
 from perturb.verify import check_letters, check_words
 from perturb.verify_parts import check_replaced, secrets
 from perturb.vocabulary import TokenClass
@@ -91,10 +91,8 @@ class Perturber(Sanitizer):
             raise DocumentTooLong(
                 f"a text must have <= {self.max_tokens} tokens, got {len(tokens)}"
             )
-        spans = self.mechanism.spans(text)
+        spans = self.mechanism.spans(text, known)
         if spans is not None:
-            if known:
-                spans = settle(text, spans, known, common_words(self.vocabulary))
             noise = (link or text_link(rng)) if self.mechanism.consistent else None
             return replace(text, spans, self.mechanism, self.options, rng, noise)
         classes = self.vocabulary.classes[tokens]

@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -32,6 +33,8 @@ __all__ = [
 ]
 
 Words = NDArray[np.integer[Any]]
+Known = Mapping[str, str]  # raw sensitive parts of other texts, each with its type
+EMPTY: Known = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +126,7 @@ class Mechanism(ABC):
     summary: ClassVar[str]
     parameter_type: ClassVar[type[Parameters]] = Parameters
     verbatim: ClassVar[bool] = False
-    exact: ClassVar[bool] = True
+    exact: bool = True
     bounded_range: ClassVar[bool] = False
     consistent: bool = True
 
@@ -161,10 +164,11 @@ class Mechanism(ABC):
         theirs. None where no such pair is known."""
         return None
 
-    def spans(self, text: str) -> tuple[Span, ...] | None:
+    def spans(self, text: str, known: Known = EMPTY) -> tuple[Span, ...] | None:
         """The parts of a text that are to be perturbed, in order and disjoint; None for all of
-        it. What lies outside them leaves verbatim (`selective` alone says so)."""
-        del text
+        it. `known` parts are sensitive here, too. What lies outside them leaves verbatim
+        (`selective` alone says so)."""
+        del text, known
         return None
 
     def identity(self) -> dict[str, Any]:

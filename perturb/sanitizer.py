@@ -9,20 +9,17 @@ from __future__ import annotations
 import asyncio
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from perturb.mechanism import Guarantee
+from perturb.mechanism import EMPTY, Guarantee, Known
 
-__all__ = ["EMPTY", "Known", "Link", "Perturbation", "Receipt", "Replacement", "Sanitizer"]
+__all__ = ["Link", "Perturbation", "Receipt", "Replacement", "Sanitizer"]
 
 Link = Callable[[str], np.random.Generator]
-Known = Mapping[str, str]  # raw sensitive parts, each with its type
-EMPTY: Known = MappingProxyType({})
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,10 @@ from perturb.embeddings import EmbeddingTable
 from perturb.errors import ParameterError
 from perturb.frequencies import common_words, proper_words
 from perturb.mechanism import (
+    EMPTY,
     Draw,
     Guarantee,
+    Known,
     Mechanism,
     Parameters,
     Span,
@@ -128,7 +130,7 @@ class Selective(Mechanism):
     ) -> None:
         super().__init__(table, parameters)
         self.inner = get_mechanism(parameters.inner, table, epsilon=parameters.epsilon)
-        self.exact = self.inner.exact  # type: ignore[misc]  # as the inner one's channel is
+        self.exact = self.inner.exact  # as the inner one's channel is
         self.consistent = parameters.consistent
         self._own = policy
         self._policies = [policy] if policy else _policies(parameters, table.vocabulary)
@@ -152,11 +154,11 @@ class Selective(Mechanism):
             ),
         )
 
-    def spans(self, text: str) -> tuple[Span, ...] | None:
+    def spans(self, text: str, known: Known = EMPTY) -> tuple[Span, ...] | None:
         if not self._policies:
             return None
         found = [span for policy in self._policies for span in policy.find(text)]
-        return settle(text, found, common=self._common)
+        return settle(text, found, known, self._common)
 
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:
         return self.inner.draw(words, rng)

@@ -16,8 +16,8 @@ from extraction.extractor import Extractor, Job, with_seed
 from extraction.prompts import Prompts, fill
 from extraction.restore import restore
 from perturb import DocumentTooLong, Perturbation, Sanitizer, Span
+from perturb.mechanism import EMPTY, Known
 from perturb.policies import telling
-from perturb.sanitizer import EMPTY, Known
 from proxy.config import Config
 from proxy.errors import ApiError, bad_request, from_local, too_large
 from proxy.guard import Clearance, Segment

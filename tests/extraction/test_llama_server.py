@@ -18,8 +18,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("xllamacpp")
-
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "extraction" / "bundled" / "model.gguf"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}

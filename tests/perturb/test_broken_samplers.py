@@ -5,6 +5,7 @@ samplers.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from tests.perturb.cases import (
 from tests.perturb.chi_square import ALPHA
 
 
-class Broken:
+class Broken(ABC):
     """A sampler made from a sound mechanism by one mistake, tested at an ε where it matters."""
 
     tested_at = 8.0
@@ -38,8 +39,9 @@ class Broken:
         drawn = self.release(words, rng)
         return type("Drawn", (), {"words": drawn})
 
+    @abstractmethod
     def release(self, words: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-        raise NotImplementedError
+        """The drawn words, with the mistake."""
 
 
 class PassesThrough(Broken):

@@ -82,7 +82,6 @@ def test_audit_takes_prior_and_settings(capsys, table: Path) -> None:
 
 
 def test_audit_draws_a_figure(capsys, table: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     for name in ("rantext", "rantext_ldp", "custext", "madlib"):
         path = tmp_path / f"{name}.png"
         args = ("--mechanism", name, "--epsilon", "3", "--figure", str(path))

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from perturb import DocumentOptions, EmbeddingTable, Perturber, get_mechanism
-from perturb.sanitizer import EMPTY
+from perturb.mechanism import EMPTY
 from proxy.errors import GuardRefused
 from proxy.guard import Clearance, Segment, check
 from proxy.keys import POLICY
