@@ -30,7 +30,7 @@ from perturb.rantext import RanText
 from perturb.rantext_bounds import least_delta, least_epsilon, list_sizes
 from perturb.selective import Selective
 
-__all__ = ["Audit", "Figure", "Worst", "audit", "entropy", "prior_of", "statement"]
+__all__ = ["Audit", "Figure", "Worst", "audit", "entropy", "prior_of", "statement", "subject"]
 
 PRIORS = ("uniform", "unigram")
 ROUNDING = 1e-9  # of a logarithm of two float64 probabilities, generously
@@ -184,24 +184,16 @@ def audit(
     conditional = float(pi @ sums.entropy)
     information = max(0.0, entropy(sums.output) - conditional)
     words = mechanism.table.vocabulary.words
-    identity = mechanism.identity()
-    guarantee = mechanism.guarantee
     return Audit(
-        mechanism=identity.pop("mechanism"),
-        table=identity.pop("table"),
-        parameters=identity,
-        words=len(words),
+        **subject(mechanism),
         prior=prior,
         method=f"all rows of the channel, each within {sums.error:.2g} in total variation",
-        kind=guarantee.kind,
-        epsilon_nominal=guarantee.nominal,
-        epsilon_proved=guarantee.epsilon,
         statement=statement(mechanism, epsilon),
         epsilon=epsilon,
         worst=worst and Worst(*(words[i] for i in worst)),
         delta=delta,
         pairs=pairs.pairs,
-        slope=pairs.slope if guarantee.kind == "metric" else None,
+        slope=pairs.slope if mechanism.guarantee.kind == "metric" else None,
         kept=Figure.within(float(pi @ sums.kept), t, high=1.0),
         kept_forms=Figure.within(float(pi @ sums.kept_forms), t, high=1.0),
         bayes=Figure.within(float(sums.joint.sum()), t, high=1.0),
@@ -221,17 +213,26 @@ def audit(
 
 def _selective(mechanism: Selective, inner: Audit) -> Audit:
     """The audit of what happens to a word that the policy marks."""
-    identity = mechanism.identity()
     return replace(
         inner,
-        mechanism=identity.pop("mechanism"),
-        table=identity.pop("table"),
-        parameters=identity,
-        kind=mechanism.guarantee.kind,
-        epsilon_proved=mechanism.guarantee.epsilon,
+        **subject(mechanism),
         statement=mechanism.guarantee.statement,
         notes=(*inner.notes, "the figures are of a word that the policy marks; the rest is sent"),
     )
+
+
+def subject(mechanism: Mechanism) -> dict[str, Any]:
+    """What every audit says of its mechanism: which it is, and its own guarantee."""
+    identity, guarantee = mechanism.identity(), mechanism.guarantee
+    return {
+        "mechanism": identity.pop("mechanism"),
+        "table": identity.pop("table"),
+        "parameters": identity,
+        "words": len(mechanism.table),
+        "kind": guarantee.kind,
+        "epsilon_nominal": guarantee.nominal,
+        "epsilon_proved": guarantee.epsilon,
+    }
 
 
 def prior_of(mechanism: Mechanism, prior: str) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.audit import Audit, Figure, entropy, prior_of, statement
+from perturb.audit import Audit, Figure, entropy, prior_of, statement, subject
 from perturb.channel import Forms, Progress, unit_vectors
 from perturb.errors import ParameterError
 from perturb.intervals import bernstein, clopper_pearson, require_scipy
@@ -40,8 +40,7 @@ def audit_sampled(mechanism: Mechanism, prior: str, progress: Progress) -> Audit
     if not isinstance(mechanism, MadLib):
         raise ParameterError(f"{mechanism.name} can be neither computed nor sampled here")
     pi = prior_of(mechanism, prior)
-    words = mechanism.table.vocabulary.words
-    forms = Forms(words)
+    forms = Forms(mechanism.table.vocabulary.words)
     rng = seeded_generator(SEED)
     total = DRAWS + VECTORS
     x = rng.choice(len(pi), size=DRAWS, p=pi)
@@ -53,22 +52,16 @@ def audit_sampled(mechanism: Mechanism, prior: str, progress: Progress) -> Audit
     cosines = np.einsum("ij,ij->i", unit[x], unit[y], dtype=np.float64)
     seen, seen_forms, left = _with_vector(mechanism, pi, forms, rng, progress)
     of_form = np.asarray(np.bincount(forms.group, pi), dtype=np.float64)
-    identity, guarantee = mechanism.identity(), mechanism.guarantee
+    guarantee = mechanism.guarantee
     proved = guarantee.epsilon
     entropy_x = entropy(pi)
     # I(X; Y) ≤ I(X; Z) = H(X) − H(X | Z)
     information = entropy_x - max(0.0, bernstein(left, math.log2(len(pi)), ALPHA)[0])
     epsilon = Figure(proved, 0.0, proved)
     return Audit(
-        mechanism=identity.pop("mechanism"),
-        table=identity.pop("table"),
-        parameters=identity,
-        words=len(words),
+        **subject(mechanism),
         prior=prior,
         method=f"{DRAWS:,} draws and {VECTORS:,} noisy vectors; each interval holds at 99.9 %",
-        kind=guarantee.kind,
-        epsilon_nominal=guarantee.nominal,
-        epsilon_proved=proved,
         statement=statement(mechanism, epsilon),
         epsilon=epsilon,
         worst=None,
