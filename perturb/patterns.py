@@ -107,11 +107,11 @@ def _shape(
 
 
 SHIPPED = (  # where matches overlap, the longest gives the type, of equals the first
-    _shape("EMAIL_ADDRESS", r"(?<![\w.+%'-])[\w.+%'-]++@[\w-]++(?:\.[\w-]++)++"),
+    _shape("EMAIL_ADDRESS", r"(?<![\w.+%'-])[\w.+%'-]++@[\w-]++(?:\.[\w-]++)+"),
     _shape("URL", r"(?<!\w)(?:https?://|ftp://|www\.)[^\s<>\"“”]*(?<![.,;:!?)\]'’])", case=False),
     _shape(
         "URL",
-        r"(?<![\w.@-])[\w-]++(?:\.[\w-]++)++(?:"
+        r"(?<![\w.@-])[\w-]++(?:\.[\w-]++)+(?:"
         + "|".join(rf"(?<=\.{end})" for end in ("com", "org", "net", "edu", "gov", "info", "io"))
         + r")(?:/[^\s<>\"“”]*(?<![.,;:!?)\]'’]))?",
         case=False,
@@ -147,8 +147,8 @@ SHIPPED = (  # where matches overlap, the longest gives the type, of equals the 
         r"|(?<=\bI'm )|(?<=\bI am ))\d{1,3}(?!\w)",
         case=False,
     ),
-    _shape("ID", r"(?<![\w-])[A-Za-z0-9]++(?:[-/_][A-Za-z0-9]++)*+(?!\w)", _identifier),
-    _shape("NUMBER", r"(?<!\w)\d(?:\d|[,. -](?=\d))*+", lambda found: len(_digits(found)) > 2),
+    _shape("ID", r"(?<![\w-])[A-Za-z0-9]++(?:[-/_][A-Za-z0-9]++)*(?!\w)", _identifier),
+    _shape("NUMBER", r"(?<!\w)\d(?:\d|[,. -](?=\d))*", lambda found: len(_digits(found)) > 2),
 )
 
 
@@ -157,7 +157,7 @@ def shape_types() -> tuple[str, ...]:
     return tuple(sorted({NAME, *(shape.type for shape in SHIPPED)}))
 
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*+")  # a genitive's s is apart
+_WORD = re.compile(r"[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*")  # a genitive's s is apart
 _OPENING = re.compile(r"[.!?:\n]")  # a sentence or a line begins after it
 _TITLES = frozenset(("mr", "mrs", "ms", "miss", "dr", "prof", "sir", "st"))
 _PARTICLES = "al bin da de del der di du el la le of van von y zu"
