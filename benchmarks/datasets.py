@@ -1,0 +1,116 @@
+"""Texts to measure on, in InferDPT's open-ended form, and the digest that results name them by."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+__all__ = ["DataError", "Sample", "digest", "read_open_ended", "read_samples"]
+
+OPEN_ENDED = ("cnn_dailymail", "wikitext", "arxiv")
+
+
+class DataError(Exception):
+    """A data file is missing or not in its form; the message never holds its text."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One text of the open-ended protocol (InferDPT §6.1).
+
+    `prefix` is its first 50 GPT-2 tokens, the private document; `continuation` the next 100, the
+    reference; `document` the whole text that both come from. None is empty.
+    """
+
+    id: str
+    prefix: str
+    continuation: str
+    document: str
+
+
+KEYS = tuple(field.name for field in fields(Sample))
+
+
+def read_samples(path: Path) -> list[Sample]:
+    """The samples of a JSONL file in UTF-8, in its order; empty lines and other keys are passed
+    over.
+
+    Raises:
+        DataError: the file cannot be read or has no samples, or a line is not an object with
+            the four keys, each a string that is not empty, and an id of its own.
+    """
+    try:
+        # Lines end at \n alone: str.splitlines would also cut at U+2028 within a string.
+        lines = path.read_bytes().split(b"\n")
+    except OSError as exc:
+        raise DataError(f"{path}: cannot be read ({exc.strerror})") from exc
+    samples: dict[str, Sample] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        sample = _sample(line, f"{path}, line {number}")
+        if sample.id in samples:
+            raise DataError(f"{path}, line {number}: the value of 'id' was there before")
+        samples[sample.id] = sample
+    if not samples:
+        raise DataError(f"{path}: no samples")
+    return list(samples.values())
+
+
+def _sample(line: bytes, place: str) -> Sample:
+    try:
+        entry: Any = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError as exc:
+        raise DataError(f"{place}: not UTF-8 at byte {exc.start + 1}") from None
+    except json.JSONDecodeError as exc:
+        raise DataError(f"{place}: not JSON at character {exc.pos + 1}") from None
+    if not isinstance(entry, dict):
+        raise DataError(f"{place}: must be an object, is {_kind(entry)}")
+    for key in KEYS:
+        if key not in entry:
+            raise DataError(f"{place}: {key!r} is missing")
+        if not isinstance(entry[key], str):
+            raise DataError(f"{place}: {key!r} must be a string, is {_kind(entry[key])}")
+        if not entry[key]:
+            raise DataError(f"{place}: {key!r} is empty")
+    return Sample(**{key: entry[key] for key in KEYS})
+
+
+def _kind(value: Any) -> str:
+    """What JSON calls a value."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    kinds: dict[type, str] = {dict: "an object", list: "an array", str: "a string"}
+    return kinds.get(type(value), "a number")
+
+
+def read_open_ended(folder: Path) -> dict[str, list[Sample]]:
+    """The three sets of the protocol by name, from `<name>.jsonl` in a folder.
+
+    Raises:
+        DataError: as `read_samples`.
+    """
+    return {name: read_samples(folder / f"{name}.jsonl") for name in OPEN_ENDED}
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """One SHA-256 (64 hexadecimal digits) over what files hold, in the order given, whatever
+    they are called: of their own SHA-256s, one a line, which is what
+    `sha256sum FILES | cut -c1-64 | sha256sum` prints.
+
+    Raises:
+        DataError: a file cannot be read.
+    """
+    whole = hashlib.sha256()
+    for path in paths:
+        try:
+            with path.open("rb") as file:
+                one = hashlib.file_digest(file, "sha256")
+        except OSError as exc:
+            raise DataError(f"{path}: cannot be read ({exc.strerror})") from exc
+        whole.update(f"{one.hexdigest()}\n".encode())
+    return whole.hexdigest()
