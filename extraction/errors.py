@@ -1,6 +1,7 @@
 """Errors of the extraction layer.
 
     ExtractionError
+    ├── ModelFileError         a model file is not there or not of the kind that can be read
     ├── TemplateError          a prompt template lacks a placeholder or has an unknown one
     └── LocalModelError        the local model cannot answer
         ├── LocalModelUnavailable   not reachable, not ready, or died while answering
@@ -20,12 +21,17 @@ __all__ = [
     "LocalModelRefused",
     "LocalModelTimeout",
     "LocalModelUnavailable",
+    "ModelFileError",
     "TemplateError",
 ]
 
 
 class ExtractionError(Exception):
     """Base of every error the extraction layer raises on purpose."""
+
+
+class ModelFileError(ExtractionError, ValueError):
+    """A model file is not there, or not of the kind that can be read; the message names it."""
 
 
 class TemplateError(ExtractionError, ValueError):

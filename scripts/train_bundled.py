@@ -3,8 +3,8 @@
     pip install 'torch>=2.9' tokenizers gguf safetensors matplotlib tqdm
     python scripts/train_bundled.py --corpus ../shared/data/corpus/train.jsonl.xz
 
-The corpus is lines of `{"source", "title", "text"}`, xz-compressed. `--minutes` bounds the
-wall time, so the number of steps depends on the machine; `--steps` fixes it.
+The corpus is lines of `{"source", "title", "text"}`, xz-compressed. The settings are those of
+`Architecture` and `Settings`; seeds are fixed.
 """
 
 from __future__ import annotations
@@ -27,20 +27,27 @@ import torch  # noqa: E402
 from bundled.corpus import Document, read_corpus, sha256_of  # noqa: E402
 from bundled.damage import Damager  # noqa: E402
 from bundled.examples import ExampleMaker  # noqa: E402
-from bundled.export import SAMPLING, read_hf, write_gguf, write_hf  # noqa: E402
+from bundled.export import SAMPLING, Weights, tokens_of, write_gguf  # noqa: E402
 from bundled.model import Architecture, Llama  # noqa: E402
-from bundled.packing import Tokens, encode_conversations, encode_plain  # noqa: E402
+from bundled.own_output import write_all  # noqa: E402
+from bundled.packing import (  # noqa: E402
+    Encoded,
+    Tokens,
+    encode_conversations,
+    encode_plain,
+)
 from bundled.tokenizer import CHAT_TEMPLATE, train_tokenizer  # noqa: E402
-from bundled.train import Budget, History, Settings, train, validate  # noqa: E402
+from bundled.train import History, Settings, train, validate  # noqa: E402
 from tokenizers import Tokenizer  # noqa: E402
 
+from extraction.bundled.dequantize import read_gguf  # noqa: E402
 from perturb import load_table  # noqa: E402
 
 logger = logging.getLogger("train_bundled")
 
 KINDS = ("extraction", "remote", "answer", "chat")
 SEED = 20240817
-TOKENIZER_SHARE = 8  # every eighth document trains the tokenizer: 13 MB are plenty for 4096
+TOKENIZER_SHARE = 8  # every eighth document trains the tokenizer: 13 MB are plenty for 8192
 
 
 def main() -> None:
@@ -48,15 +55,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=ROOT / "extraction" / "bundled")
-    parser.add_argument("--hf-out", type=Path, help="also write a transformers/vLLM folder")
-    parser.add_argument("--minutes", type=float, default=35)
-    parser.add_argument("--steps", type=int, help="train for so many steps, not minutes")
-    parser.add_argument("--resume", type=Path, help="go on from a folder --hf-out wrote")
+    parser.add_argument("--steps", type=int, default=Settings.steps)
+    parser.add_argument("--conversations", type=int, default=30_000)
+    parser.add_argument("--own", type=int, default=5_000, help="conversations of round two")
     parser.add_argument(
-        "--start", type=float, default=0.4, help="where --resume enters the schedule"
+        "--resume", type=Path, help="a round-1.gguf that a run left which broke off after it"
     )
-    parser.add_argument("--conversations", type=int, default=20000)
-    parser.add_argument("--plain-bytes", type=int, default=40_000_000)
+    parser.add_argument("--plain-bytes", type=int, default=100_000_000)
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     run(arguments)
@@ -65,28 +70,22 @@ def main() -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Corpus → tokenizer → examples → model → files."""
     began = time.monotonic()
-    resume: Path | None = arguments.resume
-    earlier = json.loads((resume / "training.json").read_text())["sittings"] if resume else []
-    # Another seed for each sitting, or the next would go through the same rows again.
-    settings, architecture = Settings(seed=SEED + len(earlier)), Architecture()
+    settings, architecture = Settings(seed=SEED, steps=arguments.steps), Architecture()
     torch.manual_seed(settings.seed)
     rng = np.random.default_rng(settings.seed)
+    arguments.out.mkdir(parents=True, exist_ok=True)
 
     logger.info("reading the corpus")
     documents, held_out = read_corpus(arguments.corpus)
     documents = [documents[i] for i in rng.permutation(len(documents))]
     texts = ["\n".join(d.paragraphs) for d in documents]
-    if resume:
-        _, tokenizer = read_hf(resume)
-    else:
-        tokenizer = train_tokenizer(texts[::TOKENIZER_SHARE], architecture.vocab_size)
+    tokenizer = train_tokenizer(texts[::TOKENIZER_SHARE], architecture.vocab_size)
 
     logger.info("making %d conversations", arguments.conversations)
     damager = Damager(load_table(), rng)
     maker = ExampleMaker(documents, damager, rng)
-    conversations = encode_conversations(
-        tokenizer, [maker.make() for _ in range(arguments.conversations)]
-    )
+    turns = [maker.make() for _ in range(arguments.conversations)]
+    conversations = encode_conversations(tokenizer, turns)
     unseen = ExampleMaker(held_out, damager, rng)
     check = {
         kind: encode_conversations(tokenizer, [unseen.make(kind) for _ in range(160)])
@@ -97,29 +96,37 @@ def run(arguments: argparse.Namespace) -> None:
 
     logger.info("training on %d plain tokens", len(plain))
     model = Llama(architecture, compiled=True)
-    if resume:
-        old, _ = read_hf(resume)
+    done = 0
+    if arguments.resume:
+        facts, old = read_gguf(arguments.resume)
+        if facts["tokenizer.ggml.tokens"] != tokens_of(tokenizer):
+            raise SystemExit(f"{arguments.resume} is of another corpus or other settings")
         model.load_state_dict({name: torch.from_numpy(w) for name, w in old.items()})
-    budget = Budget(arguments.minutes, arguments.steps, arguments.start if resume else 0.0)
-    history = train(model, plain, conversations, settings, budget)
-    trained_seconds = time.monotonic() - budget.started
+        done = math.ceil(settings.second_round * settings.steps)
+
+    def second_round() -> list[Encoded]:
+        """Conversations with the model's own output, and twice as many of the others."""
+        so_far = arguments.out / "round-1.gguf"
+        write_gguf(so_far, weights_of(model), architecture, tokenizer)
+        logger.info("asking the model %d times", arguments.own)
+        pairs, prompts = maker.remote_prompts(arguments.own)
+        generations = write_all(so_far, prompts)
+        own = [
+            maker.extraction(prefix, generation, answer)
+            for (prefix, answer), generation in zip(pairs, generations, strict=True)
+        ]
+        others = rng.permutation(len(conversations))[: 2 * arguments.own]
+        return encode_conversations(tokenizer, own) + [conversations[i] for i in others]
+
+    trained = time.monotonic()
+    history = train(model, plain, conversations, settings, second_round, done=done)
+    trained_seconds = time.monotonic() - trained
     losses = validate(model, plain_check, check)
 
-    weights = {name: p.detach().numpy() for name, p in model.named_parameters()}
-    arguments.out.mkdir(parents=True, exist_ok=True)
+    (arguments.out / "round-1.gguf").unlink()
+    weights = weights_of(model)
     write_gguf(arguments.out / "model.gguf", weights, architecture, tokenizer)
-    if arguments.hf_out:
-        write_hf(arguments.hf_out, weights, architecture, tokenizer)
     plot(history, arguments.out / "loss.png")
-    sitting = {
-        "start": budget.start,
-        "steps": len(history.steps),
-        "tokens_seen": history.tokens,
-        "tokens_learnt": history.learnt,
-        "training_seconds": round(trained_seconds),
-        "wall_seconds": round(time.monotonic() - began),
-    }
-    sittings = [*earlier, sitting]
     report = {
         "architecture": architecture.to_dict(),
         "parameters": sum(w.size for w in weights.values()),
@@ -130,13 +137,15 @@ def run(arguments: argparse.Namespace) -> None:
             "held_out_documents": len(held_out),
             "plain_tokens": len(plain),
             "conversations": len(conversations),
+            "own_output_conversations": arguments.own,
             "conversation_tokens": sum(len(c.tokens) for c in conversations),
         },
         "bytes_per_token": round(bytes_per_token, 4),
-        **{
-            key: sum(sitting[key] for sitting in sittings) for key in sittings[0] if key != "start"
-        },
-        "sittings": sittings,
+        "tokens_seen": history.tokens,
+        "tokens_learnt": history.learnt,
+        "steps_of_an_earlier_sitting": done,
+        "training_seconds": round(trained_seconds),
+        "wall_seconds": round(time.monotonic() - began),
         "final_training_loss": round(float(np.mean(history.losses[-50:])), 4),
         "validation_loss_nats_per_token": {k: round(v, 4) for k, v in losses.items()},
         "validation_plain_bits_per_byte": round(
@@ -148,9 +157,13 @@ def run(arguments: argparse.Namespace) -> None:
         "model_sha256": sha256_of(arguments.out / "model.gguf"),
         "software": {"python": platform.python_version(), "torch": torch.__version__},
     }
-    for folder in filter(None, (arguments.out, arguments.hf_out)):
-        (folder / "training.json").write_text(json.dumps(report, indent=2) + "\n")
+    (arguments.out / "training.json").write_text(json.dumps(report, indent=2) + "\n")
     logger.info("done: %s", {k: round(v, 3) for k, v in losses.items()})
+
+
+def weights_of(model: Llama) -> Weights:
+    """The parameters, by transformers' names."""
+    return {name: p.detach().numpy() for name, p in model.named_parameters()}
 
 
 def plot(history: History, path: Path) -> None:

@@ -13,6 +13,14 @@ from perturb.mechanism import Draw, Guarantee, Words
 
 __all__ = ["Damager"]
 
+# Those whose channel keeps something to learn from at these ε.
+MECHANISMS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("rantext", {}),
+    ("rantext_ldp", {}),
+    ("rantext_ldp", {"shape": "knn"}),
+    ("rantext_ldp", {"shape": "random_k"}),
+    ("custext", {}),
+)
 EPSILONS = (3.0, 6.0, 8.0, 10.0, 14.0)
 DRAWS_PER_WORD = 4  # how many releases of every word are drawn beforehand
 LONGEST_RUN = 6  # words replaced or left alone together
@@ -56,9 +64,9 @@ class Damager:
         layouts: list[Literal["keep", "drop"]] = ["keep", "keep", "keep", "drop"]
         self.perturbers = [
             Perturber(pooled, DocumentOptions(layout=layout))
-            for name in ("rantext", "rantext_ldp")
+            for name, parameters in MECHANISMS
             for epsilon in EPSILONS
-            for pooled in [_Pooled(get_mechanism(name, table, epsilon=epsilon), rng)]
+            for pooled in [_Pooled(get_mechanism(name, table, epsilon=epsilon, **parameters), rng)]
             for layout in layouts
         ]
 
@@ -73,13 +81,15 @@ class Damager:
         From unharmed (the remote guessed right) to wholly foreign (it guessed wrong).
         """
         kind = self.rng.random()
-        if kind < 0.10:
+        if kind < 0.07:
             damaged = text
-        elif kind < 0.20:
+        elif kind < 0.14:
             damaged = " ".join(foreign)
-        elif kind < 0.50:
+        elif kind < 0.49:
+            damaged = self.perturb(text)
+        elif kind < 0.68:
             damaged = self._scramble_some(text)
-        elif kind < 0.75:
+        elif kind < 0.84:
             damaged = self._rearrange(text, foreign)
         else:
             damaged = self._rearrange(self._scramble_some(text), foreign)

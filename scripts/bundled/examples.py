@@ -8,7 +8,7 @@ import numpy as np
 
 from bundled.corpus import Document, sentences
 from bundled.damage import Damager
-from bundled.tokenizer import Message
+from bundled.tokenizer import Turn
 from extraction.prompts import Prompts, fill
 
 __all__ = ["ExampleMaker"]
@@ -60,64 +60,79 @@ class ExampleMaker:
         weights = np.array([min(len(d.paragraphs), MOST_WEIGHT) for d in documents])
         self.cumulative = np.cumsum(weights / weights.sum())
 
-    def make(self, kind: str | None = None) -> list[Message]:
+    def make(self, kind: str | None = None) -> list[Turn]:
         """One conversation of a random kind: extraction, remote, answer or chat."""
         kinds, shares = ("extraction", "remote", "answer", "chat"), (0.5, 0.26, 0.12, 0.12)
         kind = kind or str(self.rng.choice(kinds, p=shares))
-        messages: list[Message] | None = None
+        messages: list[Turn] | None = None
         while messages is None:
             messages = getattr(self, f"_{kind}")(self._document())
         if kind != "extraction" and self.rng.random() < 0.15:
-            messages.insert(0, ("system", self._one_of(SYSTEM)))
+            messages.insert(0, Turn("system", self._one_of(SYSTEM)))
         return messages
 
-    def _extraction(self, document: Document) -> list[Message] | None:
-        if (split := self._split(document)) is None:
-            return None
-        prefix, answer = split
-        prompt = fill(
-            self.prompts.local_continuation, document=prefix, generation=self._damaged(answer)
-        )
-        return [("user", prompt), ("assistant", answer)]
+    def remote_prompts(self, count: int) -> tuple[list[tuple[str, str]], list[str]]:
+        """Pairs of a prefix and its true continuation, and for each what a remote is asked."""
+        pairs: list[tuple[str, str]] = []
+        while len(pairs) < count:
+            if (split := self._split(self._document())) is not None:
+                pairs.append(split)
+        perturbed = [self.damager.perturb(prefix).strip() for prefix, _ in pairs]
+        template = self.prompts.remote_continuation
+        return pairs, [fill(template, document=text) for text in perturbed]
 
-    def _remote(self, document: Document) -> list[Message] | None:
+    def extraction(self, prefix: str, generation: str, answer: str) -> list[Turn]:
+        """The local role: a raw prefix and a perturbed generation, answered with the truth."""
+        prompt = fill(self.prompts.local_continuation, document=prefix, generation=generation)
+        return [Turn("user", prompt, prefix), Turn("assistant", answer)]
+
+    def _extraction(self, document: Document) -> list[Turn] | None:
         if (split := self._split(document)) is None:
             return None
         prefix, answer = split
+        return self.extraction(prefix, self._damaged(answer), answer)
+
+    def _remote(self, document: Document) -> list[Turn] | None:
+        if (split := self._split(document)) is None:
+            return None
+        prefix, answer = split
+        prose = prefix
         if self.rng.random() < 0.7:
-            prefix = self.damager.perturb(prefix).strip()
+            prefix, prose = self.damager.perturb(prefix).strip(), ""
         if self.rng.random() < 0.8:
             prompt = fill(self.prompts.remote_continuation, document=prefix)
         else:
             prompt = self._one_of(CONTINUE).format(prefix)
-        return [("user", prompt), ("assistant", answer)]
+        return [Turn("user", prompt, prose), Turn("assistant", answer)]
 
-    def _answer(self, document: Document) -> list[Message] | None:
+    def _answer(self, document: Document) -> list[Turn] | None:
         messages = self._chat(document)
         if messages is None:
             return None
-        (_, question), (_, answer) = messages[-2:]
+        question, answer = messages[-2].content, messages[-1].content
         prompt = fill(
             self.prompts.local_answer, document=question, generation=self._damaged(answer)
         )
-        return [*messages[:-2], ("user", prompt), ("assistant", answer)]
+        return [*messages[:-2], Turn("user", prompt), Turn("assistant", answer)]
 
-    def _chat(self, document: Document) -> list[Message] | None:
+    def _chat(self, document: Document) -> list[Turn] | None:
         if self.rng.random() < 0.3:
             if (split := self._split(document)) is None:
                 return None
-            return [("user", self._one_of(CONTINUE).format(split[0])), ("assistant", split[1])]
+            prefix, answer = split
+            prompt = self._one_of(CONTINUE).format(prefix)
+            return [Turn("user", prompt, prefix), Turn("assistant", answer)]
         asked = self._one_of(PAPER if document.source == "arxiv" else ABOUT)
         question = asked.format(document.title)
         if self.rng.random() < 0.3:  # as the remote sees it
             question = self.damager.perturb(question).strip() or question
         whole = sentences(document.paragraphs[0])
         first, at = self._take(whole, 0)
-        messages = [("user", question), ("assistant", first)]
+        messages = [Turn("user", question), Turn("assistant", first)]
         if self.rng.random() < 0.2:
             second, _ = self._take(whole, at)
             if second:
-                messages += [("user", self._one_of(MORE)), ("assistant", second)]
+                messages += [Turn("user", self._one_of(MORE)), Turn("assistant", second)]
         return messages
 
     def _split(self, document: Document) -> tuple[str, str] | None:

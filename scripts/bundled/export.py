@@ -1,4 +1,4 @@
-"""The trained model on disk: GGUF for llama.cpp, a folder for transformers and vLLM."""
+"""The trained model on disk: one GGUF file, which `extraction.bundled.dequantize` reads back."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any
 import gguf
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save_file  # type: ignore[import-not-found,unused-ignore]
 from tokenizers import Tokenizer
 
 from bundled.model import Architecture
 from bundled.tokenizer import CHAT_TEMPLATE, END, SPECIAL
 
-__all__ = ["SAMPLING", "read_hf", "write_gguf", "write_hf"]
+__all__ = ["SAMPLING", "Weights", "tokens_of", "write_gguf"]
 
 Weights = dict[str, NDArray[np.float32]]
 
@@ -76,56 +75,15 @@ def write_gguf(
     partial.replace(path)
 
 
-def write_hf(
-    folder: Path, weights: Weights, architecture: Architecture, tokenizer: Tokenizer
-) -> None:
-    """Write config.json, model.safetensors, the tokenizer and the generation defaults."""
-    folder.mkdir(parents=True, exist_ok=True)
-    end = tokenizer.token_to_id(END)
-    a = architecture
-    config = {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        **a.to_dict(),
-        "num_key_value_heads": a.num_attention_heads,
-        "hidden_act": "silu",
-        "tie_word_embeddings": True,
-        "attention_bias": False,
-        "mlp_bias": False,
-        "bos_token_id": None,
-        "eos_token_id": end,
-        "pad_token_id": end,
-        "torch_dtype": "float32",
-    }
-    generation = {"do_sample": True, "eos_token_id": end, "pad_token_id": end, **SAMPLING}
-    tokenizer_config = {
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "eos_token": END,
-        "pad_token": END,
-        "model_max_length": a.max_position_embeddings,
-        "clean_up_tokenization_spaces": False,
-        "chat_template": CHAT_TEMPLATE,
-    }
-    for name, content in (
-        ("config.json", config),
-        ("generation_config.json", generation),
-        ("tokenizer_config.json", tokenizer_config),
-    ):
-        (folder / name).write_text(json.dumps(content, indent=2) + "\n")
-    tokenizer.save(str(folder / "tokenizer.json"))
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-
-
-def read_hf(folder: Path) -> tuple[Weights, Tokenizer]:
-    """Weights and tokenizer of a folder `write_hf` wrote."""
-    weights: Weights = load_file(folder / "model.safetensors")
-    return weights, Tokenizer.from_file(str(folder / "tokenizer.json"))
+def tokens_of(tokenizer: Tokenizer) -> list[str]:
+    """The vocabulary, ordered by id."""
+    vocabulary: dict[str, int] = tokenizer.get_vocab()
+    return sorted(vocabulary, key=vocabulary.__getitem__)
 
 
 def _add_tokenizer(writer: gguf.GGUFWriter, tokenizer: Tokenizer) -> None:
     definition: dict[str, Any] = json.loads(tokenizer.to_str())
-    vocabulary: dict[str, int] = definition["model"]["vocab"]
-    tokens = sorted(vocabulary, key=vocabulary.__getitem__)
+    tokens = tokens_of(tokenizer)
     merges = [m if isinstance(m, str) else " ".join(m) for m in definition["model"]["merges"]]
     normal, control = int(gguf.TokenType.NORMAL), int(gguf.TokenType.CONTROL)
     writer.add_tokenizer_model("gpt2")
@@ -133,7 +91,7 @@ def _add_tokenizer(writer: gguf.GGUFWriter, tokenizer: Tokenizer) -> None:
     writer.add_token_list(tokens)
     writer.add_token_types([control if token in SPECIAL else normal for token in tokens])
     writer.add_token_merges(merges)
-    end = vocabulary[END]
+    end = tokenizer.token_to_id(END)
     writer.add_bos_token_id(end)
     writer.add_eos_token_id(end)
     writer.add_pad_token_id(end)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from bundled.tokenizer import END, Message, render
+from bundled.tokenizer import END, Turn, render
 
 __all__ = ["Encoded", "encode_conversations", "encode_plain", "rows"]
 
@@ -32,24 +32,32 @@ def encode_plain(tokenizer: Tokenizer, texts: Sequence[str]) -> Tokens:
 
 
 def encode_conversations(
-    tokenizer: Tokenizer, conversations: Sequence[list[Message]]
+    tokenizer: Tokenizer, conversations: Sequence[list[Turn]]
 ) -> list[Encoded]:
-    """Conversations as the chat template renders them; only assistant turns, with their end
-    token, are learnt."""
-    pieces = [list(render(messages)) for messages in conversations]
-    encoded = iter(tokenizer.encode_batch_fast([p for group in pieces for p in group]))
+    """Conversations as the chat template renders them. Learnt are the assistant's turns with
+    their end tokens, and the prose in the others."""
+    pieces = [list(render(turns)) for turns in conversations]
+    encoded = iter(tokenizer.encode_batch([p for group in pieces for p in group]))
     out = []
-    for messages, group in zip(conversations, pieces, strict=True):
-        ids = [next(encoded).ids for _ in group]
-        # Of a turn's three pieces the text and the end are learnt, the role's token never.
-        learn = [
-            messages[i // 3][0] == "assistant" and i % 3 != 0
-            for i, piece in enumerate(ids)
-            for _ in piece
-        ]
-        flat = [token for piece in ids for token in piece]
-        out.append(Encoded(np.array(flat, dtype=np.uint16), np.array(learn)))
+    for turns in conversations:
+        tokens: list[int] = []
+        learn: list[bool] = []
+        for turn in turns:
+            role, content, end = (next(encoded) for _ in range(3))
+            tokens += role.ids + content.ids + end.ids
+            answer = turn.role == "assistant"
+            learn += [False, *_learnt(turn, content.offsets), answer]
+        out.append(Encoded(np.array(tokens, dtype=np.uint16), np.array(learn)))
     return out
+
+
+def _learnt(turn: Turn, offsets: list[tuple[int, int]]) -> list[bool]:
+    """Which of a turn's tokens are learnt, by the characters each stands for."""
+    if turn.role == "assistant":
+        return [True] * len(offsets)
+    start = turn.content.rindex(turn.prose)
+    stop = start + len(turn.prose)
+    return [start <= first and last <= stop and first < last for first, last in offsets]
 
 
 def rows(

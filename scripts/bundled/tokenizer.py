@@ -7,10 +7,11 @@ encoded, and llama.cpp, transformers and vLLM cut text the same way.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-__all__ = ["CHAT_TEMPLATE", "END", "SPECIAL", "Message", "render", "train_tokenizer"]
+__all__ = ["CHAT_TEMPLATE", "END", "SPECIAL", "Turn", "render", "train_tokenizer"]
 
 END = "<|end|>"
 SPECIAL = (END, "<|system|>", "<|user|>", "<|assistant|>")
@@ -28,15 +29,25 @@ CHAT_TEMPLATE = (
     "{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}"
 )
 
-Message = tuple[str, str]  # role, content
+
+class Turn(NamedTuple):
+    """One turn of a conversation.
+
+    Of an assistant's turn all is learnt; of another's, `prose`: the part that is good English,
+    which a prompt repeats word for word.
+    """
+
+    role: str
+    content: str
+    prose: str = ""
 
 
-def render(messages: Iterable[Message]) -> Iterator[str]:
+def render(turns: Iterable[Turn]) -> Iterator[str]:
     """What the chat template makes of a conversation, in pieces: for every turn the role's
     token, the text, and the end token."""
-    for role, content in messages:
-        yield f"<|{role}|>"
-        yield content
+    for turn in turns:
+        yield f"<|{turn.role}|>"
+        yield turn.content
         yield END
 
 

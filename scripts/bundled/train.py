@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -18,20 +17,24 @@ from tqdm import tqdm
 from bundled.model import Llama, learnt_loss
 from bundled.packing import Encoded, Tokens, rows
 
-__all__ = ["Budget", "History", "Settings", "train", "validate"]
+__all__ = ["History", "Settings", "train", "validate"]
 
 
 @dataclass(frozen=True)
 class Settings:
     """What shapes a run; `phases` are (end as a share of the run, row length, share of rows
     with conversations). Short rows first: attention costs less and English is learnt all the
-    same; conversations need the length."""
+    same; conversations need the length. From `second_round` on, the conversations are those
+    that hold the model's own output."""
 
     phases: tuple[tuple[float, int, float], ...] = (
-        (0.20, 256, 0.0),
-        (0.80, 512, 0.70),
-        (1.00, 1024, 0.75),
+        (0.25, 256, 0.0),
+        (0.75, 512, 0.70),
+        (0.90, 512, 0.80),
+        (1.00, 1024, 0.80),
     )
+    second_round: float = 0.75
+    steps: int = 2800
     tokens_per_step: int = 8192
     matrix_rate: float = 5e-3
     other_rate: float = 3e-3
@@ -44,27 +47,6 @@ class Settings:
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return asdict(self)
-
-
-@dataclass
-class Budget:
-    """How long to train: so many minutes of wall time, or so many steps.
-
-    A run that goes on from earlier weights enters the schedule at `start`.
-    """
-
-    minutes: float
-    steps: int | None = None
-    start: float = 0.0
-    started: float = field(default_factory=time.monotonic)
-
-    def progress(self, step: int) -> float:
-        """`start` at first, 1 or more when spent."""
-        if self.steps is not None:
-            done = step / self.steps
-        else:
-            done = (time.monotonic() - self.started) / (60 * self.minutes)
-        return self.start + (1 - self.start) * done
 
 
 @dataclass
@@ -83,23 +65,41 @@ def train(
     plain: Tokens,
     conversations: list[Encoded],
     settings: Settings,
-    budget: Budget,
+    second_round: Callable[[], list[Encoded]],
+    *,
+    done: int = 0,
 ) -> History:
-    """Train in place until the budget is spent."""
+    """Train in place for `settings.steps` steps.
+
+    Args:
+        model: its parameters are changed.
+        plain: tokens of running text.
+        conversations: those of the first round.
+        settings: sizes, rates and the schedule.
+        second_round: asked once, on the way, for the conversations of the rest of the run.
+        done: steps of an earlier sitting, whose rows are drawn and counted only.
+    """
     rng = np.random.default_rng(settings.seed)
     history, optimizers = History(), _optimizers(model, settings)
-    starts, talk = _shuffled_starts(len(plain), rng), _shuffled(conversations, rng)
-    streams = [
-        rows(length, starts, plain, talk, share, rng) for _, length, share in settings.phases
-    ]
-    with tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed} {postfix}") as bar:
-        for step in itertools.count():
-            progress = budget.progress(step)
-            if progress >= 1:
-                return history
-            phase = next(i for i, p in enumerate(settings.phases) if progress < p[0])
-            length = settings.phases[phase][1]
-            inputs, targets, learn = _batch(streams[phase], settings.tokens_per_step // length)
+    starts = _shuffled_starts(len(plain), rng)
+    stream: Iterator[Encoded] = iter(())
+    phase, asked = -1, False
+    with tqdm(total=settings.steps, unit="step") as bar:
+        for step in range(settings.steps):
+            progress = step / settings.steps
+            if not asked and progress >= settings.second_round:
+                conversations, asked, phase = second_round(), True, -1
+            here = next(i for i, p in enumerate(settings.phases) if progress < p[0])
+            _, length, share = settings.phases[here]
+            if here != phase:
+                talk, phase = _shuffled(conversations, rng), here
+                stream = rows(length, starts, plain, talk, share, rng)
+            inputs, targets, learn = _batch(stream, settings.tokens_per_step // length)
+            history.tokens += inputs.numel()
+            history.learnt += int(learn.sum())
+            bar.update()
+            if step < done:
+                continue
             for optimizer, rate in optimizers:
                 for group in optimizer.param_groups:
                     group["lr"] = rate * _schedule(progress, settings)
@@ -112,14 +112,7 @@ def train(
             history.steps.append(step)
             history.losses.append(loss.item())
             history.lengths.append(length)
-            history.tokens += inputs.numel()
-            history.learnt += int(learn.sum())
-            if step % 10 == 0:
-                rate = history.tokens / (time.monotonic() - budget.started)
-                bar.n = min(100, int(100 * progress))
-                bar.set_postfix_str(
-                    f"step {step}, loss {np.mean(history.losses[-50:]):.3f}, {rate:.0f} tokens/s"
-                )
+            bar.set_postfix_str(f"loss {np.mean(history.losses[-50:]):.3f}", refresh=False)
     return history
 
 

@@ -1,0 +1,76 @@
+"""The training command, end to end on a corpus of the project's own texts: four steps, both
+rounds, and a file that the server and `dequantize` read."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from extraction.bundled.dequantize import read_gguf
+from proxy.config import load_config
+from proxy.local import local_server
+
+pytestmark = pytest.mark.vllm
+
+ROOT = Path(__file__).parents[2]
+RECORDS = 1200
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Records of five paragraphs each, put together from the demo's texts."""
+    lines = (ROOT / "benchmarks" / "demo_texts.jsonl").read_text().splitlines()
+    texts = [json.loads(line)["text"] for line in lines]
+    whole = [text for text in texts if text.endswith(".")]
+    draw = random.Random(1)
+    path = tmp_path_factory.mktemp("corpus") / "train.jsonl.xz"
+    with lzma.open(path, "wt", encoding="utf-8") as out:
+        for i in range(RECORDS):
+            record = {
+                "source": "own",
+                "title": f"Title {i}",
+                "text": "\n".join(draw.sample(whole, 5)),
+            }
+            out.write(json.dumps(record) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def out(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trained")
+    subprocess.run(
+        [
+            *(sys.executable, "scripts/train_bundled.py", "--corpus", str(corpus)),
+            *("--out", str(folder), "--steps", "4", "--conversations", "20", "--own", "4"),
+            *("--plain-bytes", "200000"),
+        ],
+        cwd=ROOT,
+        env={**os.environ, "TORCHDYNAMO_DISABLE": "1"},
+        check=True,
+    )
+    return folder
+
+
+def test_the_report_is_about_the_file(out: Path) -> None:
+    assert {path.name for path in out.iterdir()} == {"loss.png", "model.gguf", "training.json"}
+    report = json.loads((out / "training.json").read_text())
+    assert report["corpus"]["documents"] + report["corpus"]["held_out_documents"] == RECORDS
+    assert report["corpus"]["own_output_conversations"] == 4
+    assert report["tokens_seen"] == 4 * report["settings"]["tokens_per_step"]
+    facts, weights = read_gguf(out / "model.gguf")
+    assert sum(values.size for values in weights.values()) == report["parameters"]
+    assert facts["llama.context_length"] >= 1024
+
+
+async def test_the_model_serves(out: Path) -> None:
+    config = load_config(None, {"local": {"embedded": {"model": str(out / "model.gguf")}}})
+    async with local_server(config.local) as server:
+        answer = await server.complete([{"role": "user", "content": "Hello."}], {"max_tokens": 8})
+    assert answer.finish_reason in ("stop", "length")
