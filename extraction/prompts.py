@@ -1,8 +1,9 @@
 """The prompts of the pipeline, in the project's own words, and the rules for replacing them.
 
-`continuation` follows the shape of InferDPT's Appendix A: three labelled blocks, the raw
-prefix, the perturbed generation and the text to write. `chat` and `instruct` are this
-project's. `{document}`, `{generation}` and `{instruction}` are the only placeholders.
+`continuation` has the labelled blocks of InferDPT's Appendix A, the perturbed generation before
+the raw prefix: what is to be continued stands last, where a small model finds it. `chat` and
+`instruct` are this project's. `{document}`, `{generation}` and `{instruction}` are the only
+placeholders.
 """
 
 from __future__ import annotations
@@ -31,13 +32,12 @@ class Prompts:
     )
     remote_instruct: str = "{instruction}\n\n{document}"
     local_continuation: str = (
-        "Write the continuation of the Prefix Text. The Perturbed Generation below was written "
-        "for a scrambled copy of the prefix and is your main writing material: take from it "
-        "what is coherent and consistent with the prefix, weave it in, drop the rest, and stay "
-        "aligned with the prefix. Output only the Extended Text.\n\n"
-        "Prefix Text:\n{document}\n\n"
+        "Write the continuation of the Prefix Text. The Perturbed Generation was written for a "
+        "scrambled copy of the prefix and is your main writing material: take from it what is "
+        "coherent and consistent with the prefix, weave it in, drop the rest, and stay aligned "
+        "with the prefix. Output only the continuation, without repeating the prefix.\n\n"
         "Perturbed Generation:\n{generation}\n\n"
-        "Extended Text:\n"
+        "Prefix Text:\n{document}"
     )
     local_answer: str = (
         "{document}\n\n"

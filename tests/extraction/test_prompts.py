@@ -88,11 +88,9 @@ def test_fill_is_one_pass_whatever_the_values(document, generation):
     assert filled == "<" + document + "|" + generation + ">"
 
 
-def test_local_continuation_has_the_three_blocks_in_order():
+def test_local_continuation_ends_with_the_text_that_is_to_be_continued():
     filled = fill(Prompts().local_continuation, document="RAW", generation="PERTURBED")
-    block = "Prefix Text:\nRAW\n\nPerturbed Generation:\nPERTURBED\n\nExtended Text:\n"
-    assert filled.endswith(block)
-    assert fill(Prompts().local_continuation, document="", generation="").count("Text:\n") == 2
+    assert filled.endswith("Perturbed Generation:\nPERTURBED\n\nPrefix Text:\nRAW")
 
 
 def test_local_answer_opens_with_the_document():

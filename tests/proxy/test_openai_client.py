@@ -496,16 +496,12 @@ class TestTasks:
             "content": "You work for Zanzibar Ltd.",
         }
 
-    async def test_continuation_uses_the_three_labelled_blocks(self, proxy: Proxy) -> None:
+    async def test_continuation_uses_the_labelled_blocks(self, proxy: Proxy) -> None:
         await proxy.client().chat.completions.create(
             model=MODEL, messages=user(), extra_body={"inferdpt": {"task": "continuation"}}
         )
         local = proxy.local.bodies[-1]["messages"][-1]["content"]
-        places = [
-            local.index(label)
-            for label in (f"Prefix Text:\n{TEXT}", f"Generation:\n{ANSWER}", "Extended Text:\n")
-        ]
-        assert places == sorted(places)
+        assert local.endswith(f"Generation:\n{ANSWER}\n\nPrefix Text:\n{TEXT}")
         assert "Prefix Text:" in proxy.sent()[0]["content"]
 
     async def test_instruct_sends_the_public_instruction_and_the_last_turn(

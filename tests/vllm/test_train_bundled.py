@@ -42,19 +42,23 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def out(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("trained")
+def train(corpus: Path, out: Path, *more: str) -> None:
     subprocess.run(
         [
             *(sys.executable, "scripts/train_bundled.py", "--corpus", str(corpus)),
-            *("--out", str(folder), "--steps", "4", "--conversations", "20", "--own", "4"),
-            *("--plain-bytes", "200000"),
+            *("--out", str(out), "--steps", "4", "--conversations", "20", "--own", "4"),
+            *("--plain-bytes", "200000", *more),
         ],
         cwd=ROOT,
         env={**os.environ, "TORCHDYNAMO_DISABLE": "1"},
         check=True,
     )
+
+
+@pytest.fixture(scope="module")
+def out(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trained")
+    train(corpus, folder)
     return folder
 
 
@@ -74,3 +78,13 @@ async def test_the_model_serves(out: Path) -> None:
     async with local_server(config.local) as server:
         answer = await server.complete([{"role": "user", "content": "Hello."}], {"max_tokens": 8})
     assert answer.finish_reason in ("stop", "length")
+
+
+def test_a_run_that_broke_off_goes_on_from_its_first_round(
+    corpus: Path, out: Path, tmp_path: Path
+) -> None:
+    train(corpus, tmp_path, "--resume", str(out / "model.gguf"))
+    before, after = (json.loads((f / "training.json").read_text()) for f in (out, tmp_path))
+    assert (before["steps_of_an_earlier_sitting"], after["steps_of_an_earlier_sitting"]) == (0, 3)
+    for key in ("tokens_seen", "tokens_learnt", "corpus"):
+        assert after[key] == before[key]
