@@ -44,11 +44,9 @@ class Housekeeping:
 
     def recognises(self, request: ChatRequest) -> bool:
         """Whether the last user turn, or a system turn, begins as one of the patterns says."""
-        users = [message.text for message in request.messages if message.role == "user"]
-        systems = [
-            message.text for message in request.messages if message.role in ("system", "developer")
-        ]
-        return any(map(self._matches, (*users[-1:], *systems)))
+        users = [message for message in request.messages if message.role == "user"]
+        systems = [m for m in request.messages if m.role in ("system", "developer")]
+        return any(self._matches(message.text) for message in (*users[-1:], *systems))
 
     def _matches(self, text: str) -> bool:
         beginning = text[:LOOKED_AT].lstrip()
