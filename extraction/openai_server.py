@@ -18,7 +18,7 @@ from extraction.errors import (
     LocalModelUnavailable,
 )
 
-__all__ = ["Continuation", "OpenAIServer", "quiet_libraries"]
+__all__ = ["Continuation", "Embeddings", "OpenAIServer", "quiet_libraries"]
 
 # Fields the SDK's own method declares; the rest (vLLM's extensions) travels in `extra_body`.
 _SDK_FIELDS = {
@@ -86,6 +86,14 @@ class Continuation:
     text: str
     finish_reason: str
     logprobs: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """One vector for each text, in order, and the tokens of all of them."""
+
+    vectors: tuple[tuple[float, ...], ...]
+    tokens: int
 
 
 # uvicorn (vLLM, FastChat) closes a connection after five idle seconds, the client's own default:
@@ -218,6 +226,32 @@ class OpenAIServer:
             raise LocalModelUnavailable(
                 "the local server's answer is not a text completion"
             ) from exc
+
+    async def embed(
+        self, texts: list[str], model: str, *, dimensions: int | None = None
+    ) -> Embeddings:
+        """Embed texts by the server's embedding model; `dimensions` is passed on.
+
+        Raises:
+            LocalModelError: the server does not answer, or not in the form of embeddings.
+        """
+        extra = {} if dimensions is None else {"dimensions": dimensions}
+        try:
+            async with self._slots:
+                # Floats: not every server knows the packed form.
+                answer: Any = await self._client.embeddings.create(
+                    model=model, input=texts, encoding_format="float", extra_body=extra
+                )
+            data = sorted(answer.data, key=lambda item: item.index)
+            if [item.index for item in data] != list(range(len(texts))):
+                raise ValueError
+            vectors = tuple(tuple(map(float, item.embedding)) for item in data)
+            usage = answer.usage
+            return Embeddings(vectors, usage.prompt_tokens or 0 if usage else 0)
+        except openai.OpenAIError as exc:
+            self._failed(exc)
+        except _NOT_OPENAI as exc:
+            raise LocalModelUnavailable("the local server's answer is not embeddings") from exc
 
     async def context_tokens(self) -> int | None:
         try:

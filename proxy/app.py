@@ -16,7 +16,18 @@ from perturb import EmbeddingTable, Vocabulary, load_table
 from perturb.embeddings import BUNDLED_TABLE
 from proxy.config import Config
 from proxy.handlers import routes
-from proxy.keys import CONFIG, EXTRACTOR, METRICS, PIPELINE, POLICY, STARTED, TABLE
+from proxy.housekeeping import Housekeeping
+from proxy.keys import (
+    CONFIG,
+    EXTRACTOR,
+    HOUSEKEEPING,
+    LOCAL,
+    METRICS,
+    PIPELINE,
+    POLICY,
+    STARTED,
+    TABLE,
+)
 from proxy.local import local_server, paraphraser
 from proxy.memo import Memo
 from proxy.metrics import Metrics
@@ -38,6 +49,7 @@ def build_app(config: Config, *, table: EmbeddingTable | None = None) -> web.App
     app[CONFIG] = config
     app[STARTED] = time.monotonic()
     app[METRICS] = Metrics()
+    app[HOUSEKEEPING] = Housekeeping(config.local.housekeeping)
     app[TABLE] = table or load_table(config.privacy.table or BUNDLED_TABLE)
     app[POLICY] = Policy(config, app[TABLE])
     app.add_routes(routes)
@@ -66,6 +78,7 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
     asyncio.get_running_loop().set_default_executor(executor)
     try:
         async with local_server(config.local, clips=config.server_clips) as backend:
+            app[LOCAL] = backend
             app[POLICY].attach(await paraphraser(config.privacy, backend))
             app[EXTRACTOR] = Extractor(
                 backend,

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -29,6 +31,7 @@ from extraction.prompts import Prompts
 from perturb import ParameterError, mechanism_class, mechanism_names
 from perturb.document import DocumentOptions
 from proxy.errors import ConfigError
+from proxy.housekeeping import SHIPPED
 
 __all__ = [
     "ClientKey",
@@ -196,6 +199,14 @@ class Embedded(Section):
     ready_seconds: float = Field(30.0, gt=0)
 
 
+def _expression(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as exc:
+        raise ValueError(f"is not a regular expression ({exc.msg})") from None
+    return pattern
+
+
 class Local(Section):
     """The trusted model."""
 
@@ -210,6 +221,8 @@ class Local(Section):
     temperature: float = Field(0.5, ge=0, le=2)
     timeout_seconds: float = Field(300.0, gt=0)
     concurrency: int = Field(64, ge=1)
+    embeddings_model: str | None = None
+    housekeeping: tuple[Annotated[str, AfterValidator(_expression)], ...] = SHIPPED
     vllm: Vllm = Vllm()
     embedded: Embedded = Embedded()
 

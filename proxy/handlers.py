@@ -9,14 +9,26 @@ from typing import Any
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
+from extraction.errors import LocalModelError
 from perturb import PerturbError
 from perturb.vocabulary import Vocabulary
-from proxy.errors import ApiError, bad_request, local_unavailable, model_not_found, too_large
+from proxy.embeddings import INPUTS, EmbeddingsRequest, embeddings_body, embeddings_model
+from proxy.errors import (
+    ApiError,
+    bad_request,
+    from_local,
+    local_unavailable,
+    model_not_found,
+    too_large,
+)
+from proxy.housekeeping import local_only
 from proxy.json_input import parse_object
 from proxy.keys import (
     CONFIG,
     ERROR,
     EXTRACTOR,
+    HOUSEKEEPING,
+    LOCAL,
     METRICS,
     PIPELINE,
     PLAN,
@@ -30,11 +42,15 @@ from proxy.plan import Plan
 from proxy.protocol import ChatRequest, CompletionRequest, Options, PerturbRequest, validate
 from proxy.receipt import epsilon_header
 from proxy.render import ChatRenderer, CompletionRenderer, Renderer
+from proxy.responses_chat import as_chat
+from proxy.responses_protocol import validate_response
+from proxy.responses_render import ResponsesRenderer
 from proxy.sse import SSE_HEADERS, stream_answer
 
 __all__ = [
     "chat_completions",
     "completions",
+    "embeddings",
     "error_response",
     "health",
     "metrics",
@@ -42,6 +58,7 @@ __all__ = [
     "models",
     "perturb",
     "ready",
+    "responses",
     "routes",
 ]
 
@@ -54,11 +71,20 @@ INLINE_BYTES = 200_000  # longer bodies are parsed off the event loop
 async def chat_completions(request: web.Request) -> web.StreamResponse:
     """Chat completions, streamed or whole."""
     body = validate(ChatRequest, await _json(request))
-    limit = request.app[CONFIG].limits.messages
-    if len(body.messages) > limit:
-        raise too_large(f"A conversation may have at most {limit} messages.", param="messages")
-    plan = await request.app[PIPELINE].plan_chat(body, request[TENANT])
+    plan = await _plan_chat(request, body)
     return await _answer(request, plan, ChatRenderer(plan))
+
+
+@routes.post("/v1/responses")
+async def responses(request: web.Request) -> web.StreamResponse:
+    """Responses, streamed or whole: a chat in another spelling."""
+    body = validate_response(await _json(request))
+    try:
+        plan = await _plan_chat(request, as_chat(body))
+    except ApiError as exc:
+        exc.param = "input" if exc.param == "messages" else exc.param
+        raise
+    return await _answer(request, plan, ResponsesRenderer(plan, body))
 
 
 @routes.post("/v1/completions")
@@ -78,9 +104,25 @@ async def completions(request: web.Request) -> web.StreamResponse:
             param="echo",
             code="unsupported_parameter",
         )
-    prompts = _prompts(body, request.app[TABLE].vocabulary, request.app[CONFIG].limits.prompts)
+    limit = request.app[CONFIG].limits.prompts
+    prompts = _texts(body.prompt, "prompt", request.app[TABLE].vocabulary, limit)
     plan = await request.app[PIPELINE].plan_completion(body, prompts, request[TENANT])
     return await _answer(request, plan, CompletionRenderer(plan, prompts))
+
+
+@routes.post("/v1/embeddings")
+async def embeddings(request: web.Request) -> web.Response:
+    """Embeddings by the local server; nothing leaves."""
+    configured = request.app[CONFIG].local.embeddings_model
+    embeddings_model(configured)
+    body = validate(EmbeddingsRequest, await _json(request))
+    name = embeddings_model(configured, body.model)
+    texts = _texts(body.input, "input", request.app[TABLE].vocabulary, INPUTS)
+    try:
+        found = await request.app[LOCAL].embed(texts, name, dimensions=body.dimensions)
+    except LocalModelError as exc:
+        raise from_local(exc) from exc
+    return web.json_response(embeddings_body(body, found))
 
 
 @routes.post("/v1/privacy/perturb")
@@ -178,24 +220,41 @@ async def _answer(request: web.Request, plan: Plan, renderer: Renderer) -> web.S
     return response
 
 
-def _prompts(body: CompletionRequest, vocabulary: Vocabulary, limit: int) -> list[str]:
-    """The prompts as strings; token ids are cl100k_base's."""
-    given = body.prompt
+async def _plan_chat(request: web.Request, body: ChatRequest) -> Plan:
+    """Plan a chat; a client's housekeeping is planned without the remote. Raises `ApiError`."""
+    limit = request.app[CONFIG].limits.messages
+    if len(body.messages) > limit:
+        raise too_large(f"A conversation may have at most {limit} messages.", param="messages")
+    chore = request.app[HOUSEKEEPING].recognises(body)
+    asked = local_only(body) if chore else body
+    plan = await request.app[PIPELINE].plan_chat(asked, request[TENANT])
+    for exchange in plan.exchanges if chore else ():
+        exchange.outcome = "housekeeping"
+    return plan
+
+
+def _texts(
+    given: str | list[str] | list[int] | list[list[int]],
+    name: str,
+    vocabulary: Vocabulary,
+    limit: int,
+) -> list[str]:
+    """The field's texts as strings; token ids are cl100k_base's."""
     if isinstance(given, str):
         return [given]
     if not given:
-        raise bad_request("'prompt' must not be an empty list.", param="prompt")
+        raise bad_request(f"'{name}' must not be an empty list.", param=name)
     lists = [given] if isinstance(given[0], int) else given
     if len(lists) > limit:
-        raise too_large(f"A request may have at most {limit} prompts.", param="prompt")
-    return [p if isinstance(p, str) else _decode(p, vocabulary) for p in lists]
+        raise too_large(f"A request may have at most {limit} of '{name}'.", param=name)
+    return [p if isinstance(p, str) else _decode(p, name, vocabulary) for p in lists]
 
 
-def _decode(tokens: list[int], vocabulary: Vocabulary) -> str:
+def _decode(tokens: list[int], name: str, vocabulary: Vocabulary) -> str:
     try:
         return vocabulary.decode(tokens)
     except PerturbError as exc:
-        raise bad_request(f"'prompt': {exc}.", param="prompt", code="invalid_value") from None
+        raise bad_request(f"'{name}': {exc}.", param=name, code="invalid_value") from None
 
 
 def _model(request: web.Request, name: str) -> dict[str, Any]:

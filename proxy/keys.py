@@ -5,8 +5,10 @@ from __future__ import annotations
 from aiohttp import web
 
 from extraction.extractor import Extractor
+from extraction.openai_server import OpenAIServer
 from perturb import EmbeddingTable
 from proxy.config import Config
+from proxy.housekeeping import Housekeeping
 from proxy.metrics import Metrics
 from proxy.pipeline import Pipeline
 from proxy.plan import Plan
@@ -16,6 +18,8 @@ __all__ = [
     "CONFIG",
     "ERROR",
     "EXTRACTOR",
+    "HOUSEKEEPING",
+    "LOCAL",
     "METRICS",
     "PIPELINE",
     "PLAN",
@@ -28,6 +32,8 @@ __all__ = [
 
 CONFIG = web.AppKey("config", Config)
 EXTRACTOR = web.AppKey("extractor", Extractor)
+HOUSEKEEPING = web.AppKey("housekeeping", Housekeeping)
+LOCAL = web.AppKey("local", OpenAIServer)
 METRICS = web.AppKey("metrics", Metrics)
 PIPELINE = web.AppKey("pipeline", Pipeline)
 POLICY = web.AppKey("policy", Policy)

@@ -6,13 +6,15 @@ undeclared field is an error. Only `remote` fields and the pipeline's own output
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import Annotated, Any, Literal, TypeVar
+from functools import cache
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from proxy.errors import bad_request
+from proxy.errors import ApiError, bad_request
 
 __all__ = [
     "ChatRequest",
@@ -30,6 +32,7 @@ __all__ = [
     "Treatment",
     "local_fields",
     "treatment_of",
+    "unsupported",
     "validate",
 ]
 
@@ -45,6 +48,7 @@ class Treatment(StrEnum):
 
 PIPELINE, REMOTE, LOCAL, DROP = Treatment
 Body = TypeVar("Body", bound=BaseModel)
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 Json = dict[str, Any]
 
 
@@ -204,9 +208,7 @@ class ChatRequest(SamplingRequest):
 
     messages: Annotated[list[Message], PIPELINE] = Field(min_length=1)
     max_completion_tokens: Annotated[int | None, REMOTE] = Field(None, ge=1, lt=2**31)
-    reasoning_effort: Annotated[
-        Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None, REMOTE
-    ] = None
+    reasoning_effort: Annotated[Effort | None, REMOTE] = None
     logprobs: Annotated[bool | None, LOCAL] = None
     top_logprobs: Annotated[int | None, LOCAL] = Field(None, ge=0, le=20)
     response_format: Annotated[Json | None, LOCAL] = None
@@ -277,25 +279,30 @@ def local_fields(request: SamplingRequest) -> Json:
     return out
 
 
-def validate(model: type[Body], body: Json) -> Body:
-    """Parse a body.
+def validate(model: type[Body], body: Json, rejected: Mapping[str, str] = _REJECTED) -> Body:
+    """Parse a body; `rejected` names the fields that are refused, with the reason.
 
     Raises:
         ApiError: 400, naming the first field that breaks its rule and the rule, never its value.
     """
     # SDKs and clients spell "not set" as null, also for fields that are not served.
-    body = {k: v for k, v in body.items() if v is not None or k not in (*_REJECTED, "inferdpt")}
-    for name, why in _REJECTED.items():
-        if body.get(name) is not None and name not in model.model_fields:
-            raise bad_request(
-                f"'{name}' is not supported: {why}.", param=name, code="unsupported_parameter"
-            )
+    body = {k: v for k, v in body.items() if v is not None or k not in (*rejected, "inferdpt")}
+    for name, why in rejected.items():
+        if name in body and name not in model.model_fields:
+            raise unsupported(name, why)
     _refuse_media(body.get("messages"))
     try:
         return model.model_validate(body)
     except ValidationError as exc:
         errors = exc.errors(include_url=False, include_context=False, include_input=False)
         raise _field_error(model, errors) from None
+
+
+def unsupported(param: str, why: str) -> ApiError:
+    """400 for a field, or a value of one, that is known and not served."""
+    return bad_request(
+        f"'{param}' is not supported: {why}.", param=param, code="unsupported_parameter"
+    )
 
 
 def _refuse_media(messages: Any) -> None:
@@ -321,7 +328,7 @@ def _field_error(model: type[BaseModel], errors: list[Any]) -> Exception:
     error = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
     location = error["loc"]
     if error["type"] == "extra_forbidden":
-        where = _path(location[:-1])
+        where = _path(model, location[:-1])
         near = get_close_matches(str(location[-1]), _fields_at(model, location[:-1]), n=1)
         return bad_request(
             f"Unknown field in {where or 'the body'}; unknown fields are refused."
@@ -329,8 +336,9 @@ def _field_error(model: type[BaseModel], errors: list[Any]) -> Exception:
             param=where or None,
             code="unknown_parameter",
         )
-    where = _path(location)
-    rule = "is required" if error["type"] == "missing" else f"is invalid: {error['msg']}"
+    where = _path(model, location)
+    said = error["msg"].removeprefix("Value error, ")
+    rule = "is required" if error["type"] == "missing" else f"is invalid: {said}"
     return bad_request(f"'{where}' {rule}.", param=where, code="invalid_value")
 
 
@@ -343,20 +351,28 @@ def _fields_at(model: type[BaseModel], location: tuple[str | int, ...]) -> list[
     return list(known[names[-1]].model_fields) if names[-1] in known else []
 
 
-def _path(location: tuple[str | int, ...]) -> str:
+def _path(model: type[BaseModel], location: tuple[str | int, ...]) -> str:
     """A location as a client writes it, `messages[0].content`: declared names and places only."""
     out = ""
     for part in location:
         if isinstance(part, int):
             out += f"[{part}]"
-        elif part in _NAMES:
+        elif part in _declared(model):
             out += f".{part}" if out else part
     return out
 
 
-_NAMES = frozenset(
-    name
-    for body in (ChatRequest, CompletionRequest, PerturbRequest, Options, Message, StreamOptions,
-                 TextPart, ToolCall, FunctionCall)
-    for name in body.model_fields
-)  # fmt: skip
+@cache
+def _declared(model: type[BaseModel]) -> frozenset[str]:
+    """The names of a body's fields, and of those of the objects in it."""
+    names = {field.alias or name for name, field in model.model_fields.items()}
+    inner = [m for f in model.model_fields.values() for m in _models(f.annotation)]
+    return frozenset(names.union(*map(_declared, inner)))
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that a type is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)

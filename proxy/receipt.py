@@ -11,11 +11,12 @@ from perturb import Guarantee, Perturbation, Sanitizer, TokenClass
 
 __all__ = ["RemoteOutcome", "epsilon_header", "receipt"]
 
-RemoteOutcome = Literal["answered", "empty", "failed", "skipped"]
+RemoteOutcome = Literal["answered", "empty", "failed", "housekeeping", "skipped"]
 _REMOTE = {
     "answered": "the remote answered the perturbed text",
     "empty": "the remote answered with nothing; the local model worked alone",
     "failed": "the remote failed; the local model worked alone",
+    "housekeeping": "client housekeeping: the local model answered, the remote was not called",
     "skipped": "the remote was not called",
 }
 

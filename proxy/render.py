@@ -1,4 +1,4 @@
-"""Answers in OpenAI's shapes: chat and text completions, whole and in chunks."""
+"""Answers in OpenAI's shapes, whole and streamed: chat and text completions."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from extraction.backend import Delta, Usage
+from proxy.errors import ApiError
 from proxy.plan import Answer, Plan
 from proxy.protocol import CompletionRequest
 
-__all__ = ["ChatRenderer", "CompletionRenderer", "Renderer", "event"]
+__all__ = ["ChatRenderer", "ChoicesRenderer", "CompletionRenderer", "Renderer", "event"]
 
 DONE = b"data: [DONE]\n\n"
 PING = b": ping\n\n"
@@ -25,7 +26,31 @@ def event(data: dict[str, Any]) -> bytes:
 
 
 class Renderer(ABC):
-    """Renders one request's answers under one id, time and model name."""
+    """Renders one request's answers, whole or as the bytes of an event stream."""
+
+    @abstractmethod
+    def body(self, answers: Sequence[Answer]) -> dict[str, Any]:
+        """The whole answer."""
+
+    @abstractmethod
+    def start(self) -> bytes:
+        """What opens the stream, once the remote has been called."""
+
+    @abstractmethod
+    def step(self, index: int, step: Delta) -> bytes:
+        """One step of one choice."""
+
+    @abstractmethod
+    def end(self) -> bytes:
+        """What closes the stream."""
+
+    @abstractmethod
+    def fail(self, error: ApiError) -> bytes:
+        """What closes a stream that failed, opened or not."""
+
+
+class ChoicesRenderer(Renderer):
+    """What chat and text completions share: one id, time and model name, and choices."""
 
     prefix = ""
     object = ""
@@ -41,7 +66,6 @@ class Renderer(ABC):
         self._usage: dict[int, Usage] = {}
 
     def body(self, answers: Sequence[Answer]) -> dict[str, Any]:
-        """The whole answer."""
         self._usage = {i: a.usage for i, a in enumerate(answers) if a.usage is not None}
         return self._with_receipt(
             {
@@ -52,24 +76,26 @@ class Renderer(ABC):
             }
         )
 
-    def start(self) -> list[dict[str, Any]]:
-        """Chunks that open the stream: one for each choice; the first carries the receipt."""
+    def start(self) -> bytes:
+        """One chunk for each choice; the first carries the receipt."""
         n = len(self._plan.exchanges) * self._plan.request.choices
         chunks = [self._chunk(self._opening(i)) for i in range(n)]
         self._with_receipt(chunks[0])
-        return chunks
+        return b"".join(map(event, chunks))
 
-    def step(self, index: int, step: Delta) -> dict[str, Any]:
-        """The chunk for one step of one choice."""
+    def step(self, index: int, step: Delta) -> bytes:
         if step.usage is not None:
             self._usage[index] = step.usage
-        return self._chunk(self._delta(index, step))
+        return event(self._chunk(self._delta(index, step)))
 
-    def end(self) -> list[dict[str, Any]]:
-        """Chunks that close the stream: the usage, where the client asked for it."""
+    def end(self) -> bytes:
+        """The usage, where the client asked for it."""
         if not self._plan.request.include_usage:
-            return []
-        return [{**self._chunk(None), "usage": self._total()}]
+            return DONE
+        return event({**self._chunk(None), "usage": self._total()}) + DONE
+
+    def fail(self, error: ApiError) -> bytes:
+        return event(error.body()) + DONE
 
     def _chunk(self, choice: dict[str, Any] | None) -> dict[str, Any]:
         out = {**self._head, "object": self.chunk_object, "choices": [choice] if choice else []}
@@ -107,7 +133,7 @@ class Renderer(ABC):
         """The delta of a step."""
 
 
-class ChatRenderer(Renderer):
+class ChatRenderer(ChoicesRenderer):
     """`chat.completion` and its chunks."""
 
     prefix = "chatcmpl"
@@ -139,7 +165,7 @@ class ChatRenderer(Renderer):
         }
 
 
-class CompletionRenderer(Renderer):
+class CompletionRenderer(ChoicesRenderer):
     """`text_completion`, whole and in chunks."""
 
     prefix = "cmpl"

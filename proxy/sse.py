@@ -11,7 +11,7 @@ from extraction.backend import Delta
 from proxy.errors import ApiError, internal_error
 from proxy.pipeline import Pipeline
 from proxy.plan import Plan
-from proxy.render import DONE, PING, Renderer, event
+from proxy.render import PING, Renderer
 
 __all__ = ["SSE_HEADERS", "stream_answer"]
 
@@ -58,9 +58,9 @@ async def stream_answer(
                 continue
             if not opened:
                 opened = True
-                await write(b"".join(event(chunk) for chunk in renderer.start()))
-            await write(event(renderer.step(*item)))
-        await write(b"".join(event(chunk) for chunk in renderer.end()) + DONE)
+                await write(renderer.start())
+            await write(renderer.step(*item))
+        await write(renderer.end())
         return None
     except (ConnectionError, TimeoutError):
         return ApiError(499, "The client went away.", code="client_disconnected")
@@ -68,7 +68,7 @@ async def stream_answer(
         if not response.prepared:
             raise
         error = exc if isinstance(exc, ApiError) else internal_error(exc)
-        await write(event(error.body()) + DONE)
+        await write(renderer.fail(error))
         return error
     finally:
         await steps.aclose()

@@ -41,7 +41,7 @@ def test_python_blocks_run(proxy_in_thread: Proxy, capsys: Any) -> None:
     for block in blocks("python"):
         exec(compile(at(proxy_in_thread, block), "README.md", "exec"), {})
     out = capsys.readouterr().out
-    assert out.count("One two three.") == 2
+    assert out.count("One two three.") == 3
     assert "not an LDP bound" in out
     assert "{'NUMBER': 2}" in out
     assert proxy_in_thread.sent(0)[0]["content"].startswith("Summarise this: ")

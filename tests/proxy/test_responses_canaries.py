@@ -1,0 +1,225 @@
+"""No canary leaves through `/v1/responses` and `/v1/embeddings`: every field a client can set
+holds one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import aiohttp
+import pytest
+
+from perturb import EmbeddingTable
+from proxy.embeddings import EmbeddingsRequest
+from proxy.responses_protocol import ResponsesRequest
+from tests.proxy.conftest import MODEL, Proxy, running_proxy
+from tests.proxy.test_canaries import Canaries, headers, json_value
+from tests.proxy.test_embeddings import NAME, vectors
+from tests.servers import FakeServer, answer
+
+REQUESTS = 400
+AT_ONCE = 8
+
+
+def part(c: Canaries, role: str) -> dict[str, Any]:
+    if role == "assistant":
+        out = {"type": "output_text", "text": c.text(), "annotations": json_value(c)}
+        return c.random.choice([out, {"type": "refusal", "refusal": c.text()}])
+    return {"type": "input_text", "text": c.text()}
+
+
+def message(c: Canaries) -> dict[str, Any]:
+    role = c.random.choice(["system", "developer", "user", "user", "assistant"])
+    out: dict[str, Any] = {"role": role, "content": c.text()}
+    if c.random.random() < 0.5:
+        out["content"] = [part(c, role), part(c, role)]
+    if c.random.random() < 0.5:
+        out |= {"type": "message", "id": c.word(), "status": c.word(), "phase": c.word()}
+    return out
+
+
+def call(c: Canaries) -> list[dict[str, Any]]:
+    name = c.word()
+    return [
+        {
+            "type": "function_call",
+            "call_id": name,
+            "name": c.word(),
+            "arguments": json.dumps({c.word(): c.text()}),
+            "id": c.word(),
+            "async_": c.word(),
+            "parsed_arguments": json_value(c),
+        },
+        {"type": "reasoning", "id": c.word(), "summary": json_value(c), "content": json_value(c)},
+        {
+            "type": "function_call_output",
+            "call_id": name,
+            "output": c.random.choice([c.text(), [part(c, "user"), part(c, "user")]]),
+            "namespace": c.word(),
+        },
+    ]
+
+
+def items(c: Canaries) -> Any:
+    if c.random.random() < 0.3:
+        return c.text()
+    out = [message(c) for _ in range(c.random.randint(1, 4))]
+    return [*out, *(call(c) if c.random.random() < 0.5 else ()), {"role": "user", "content": "Go"}]
+
+
+def tool(c: Canaries) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "name": c.word(),
+        "description": c.text(),
+        "parameters": json_value(c),
+        "output_schema": json_value(c),
+    }
+
+
+RESPONSES: dict[str, Callable[[Canaries], Any]] = {
+    "model": lambda c: MODEL,
+    "input": items,
+    "instructions": lambda c: c.text(),
+    "inferdpt": lambda c: {
+        "mechanism": c.random.choice(["rantext", "rantext_ldp"]),
+        "epsilon": c.random.choice([1, 3, 6, 9]),
+        "receipt": c.random.choice(["none", "summary", "full"]),
+        "task": c.random.choice(["chat", "instruct"]),
+    },
+    "stream": lambda c: c.random.random() < 0.5,
+    "temperature": lambda c: 0.5,
+    "top_p": lambda c: 0.9,
+    "max_output_tokens": lambda c: 20,
+    "reasoning": lambda c: {"effort": "low", "summary": c.word(), "context": json_value(c)},
+    "include": lambda c: ["message.output_text.logprobs"],
+    "top_logprobs": lambda c: 2,
+    "text": lambda c: {
+        "format": {"type": "json_schema", "name": c.word(), "schema": json_value(c)},
+        "verbosity": "low",
+    },
+    "tools": lambda c: [tool(c), tool(c)],
+    "tool_choice": lambda c: c.random.choice(["auto", {"type": "function", "name": c.word()}]),
+    "parallel_tool_calls": lambda c: True,
+    "background": lambda c: False,
+    "max_tool_calls": lambda c: int(c.number()),
+    "metadata": json_value,
+    "prompt_cache_key": lambda c: c.word(),
+    "safety_identifier": lambda c: c.word(),
+    "service_tier": lambda c: c.word(),
+    "store": lambda c: True,
+    "stream_options": lambda c: {"include_obfuscation": True},
+    "truncation": lambda c: "disabled",
+    "user": lambda c: c.word(),
+}
+EMBEDDINGS: dict[str, Callable[[Canaries], Any]] = {
+    "model": lambda c: NAME,
+    "input": lambda c: c.random.choice([c.text(), [c.text(), c.text()]]),
+    "encoding_format": lambda c: c.random.choice(["float", "base64"]),
+    "dimensions": lambda c: 3,
+    "user": lambda c: c.word(),
+}
+REQUIRED = {"model", "input"}
+
+
+def good_body(c: Canaries, fields: dict[str, Callable[[Canaries], Any]]) -> dict[str, Any]:
+    return {
+        name: make(c)
+        for name, make in fields.items()
+        if name in REQUIRED or c.random.random() < 0.5
+    }
+
+
+def bad_body(c: Canaries, fields: dict[str, Callable[[Canaries], Any]]) -> Any:
+    """A body that must be refused: a canary where the wrong thing is."""
+    body = good_body(c, fields)
+    name = c.random.choice(list(fields))
+    user = {"role": "user", "content": c.text()}
+    ways: list[Callable[[], Any]] = [
+        lambda: {**body, c.word(): c.text()},
+        lambda: {**body, name: {c.word(): [c.text()]}},
+        lambda: {**body, "model": c.word()},
+        lambda: {**body, "previous_response_id": c.word()},
+        lambda: {**body, "prompt": {"id": c.word(), "variables": json_value(c)}},
+        lambda: {**body, "truncation": c.word()},
+        lambda: {**body, "include": [c.word()]},
+        lambda: {**body, "reasoning": {"effort": c.word()}},
+        lambda: {**body, "text": {"format": {"type": c.word()}}},
+        lambda: {**body, "text": {c.word(): c.text()}},
+        lambda: {**body, "tools": [{"type": c.word(), "server_url": c.text()}]},
+        lambda: {**body, "tools": [{"type": "function", c.word(): c.text()}]},
+        lambda: {**body, "tool_choice": c.word()},
+        lambda: {**body, "tool_choice": {"type": c.word()}},
+        lambda: {**body, "tool_choice": {"type": "function", c.word(): c.word()}},
+        lambda: {**body, "input": [{**user, "role": c.word()}]},
+        lambda: {**body, "input": [{**user, "type": c.word()}]},
+        lambda: {**body, "input": [{**user, "type": {c.word(): c.text()}}]},
+        lambda: {**body, "input": [{**user, c.word(): c.text()}]},
+        lambda: {**body, "input": [{"role": "user", "content": [{"type": c.word()}]}]},
+        lambda: {**body, "input": [{"type": "item_reference", "id": c.word()}]},
+        lambda: {**body, "input": [{"type": "function_call", "arguments": c.text()}]},
+        lambda: {**body, "input": [c.text(), {c.word(): c.text()}]},
+        lambda: {**body, "inferdpt": {"mechanism": c.word()}},
+    ]
+    return c.random.choice(ways)()
+
+
+async def local(server: FakeServer, request: Any, body: dict[str, Any]) -> Any:
+    """A local server with both kinds of models."""
+    found = vectors if request.path.endswith("/embeddings") else answer
+    return await found(server, request, body)
+
+
+async def fire(proxy: Proxy, c: Canaries, count: int) -> dict[int, int]:
+    """Send generated requests; errors are searched at once. Returns how often each status came."""
+    proxy.local.behaviour = local
+    seen: dict[int, int] = {}
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(session: aiohttp.ClientSession) -> None:
+        path, fields = c.random.choice(
+            [("responses", RESPONSES)] * 4 + [("embeddings", EMBEDDINGS)]
+        )
+        body = (bad_body if c.random.random() < 0.3 else good_body)(c, fields)
+        url = f"{proxy.base_url}/{path}?{c.word()}={c.word()}"
+        async with gate, session.post(url, json=body, headers=headers(c)) as response:
+            shown = await response.read() + str(response.headers).encode()
+        seen[response.status] = seen.get(response.status, 0) + 1
+        if response.status != 200 or b"event: error" in shown:
+            assert not c.found_in(shown), shown
+
+    async with aiohttp.ClientSession() as session:
+        await asyncio.gather(*(one(session) for _ in range(count)))
+    return seen
+
+
+@pytest.fixture
+def settings() -> dict[str, Any]:
+    return {"local": {"embeddings_model": NAME}}
+
+
+def test_every_field_of_the_protocol_is_generated() -> None:
+    assert set(RESPONSES) == set(ResponsesRequest.model_fields)
+    assert set(EMBEDDINGS) == set(EmbeddingsRequest.model_fields)
+
+
+async def test_no_canary_leaves_or_is_logged(proxy: Proxy) -> None:
+    canaries = Canaries(seed=3)
+    seen = await fire(proxy, canaries, REQUESTS)
+    assert seen[200] > REQUESTS / 2
+    assert set(seen) <= {200, 400, 404}, seen
+    assert len(proxy.remote.bodies) > REQUESTS / 3
+    assert canaries.found_in(b"\n".join(proxy.remote.received)) == set()
+    assert canaries.found_in("\n".join(proxy.log).encode()) == set()
+    # … while the local model did get them: the search finds what is there to be found
+    assert len(canaries.found_in(b"\n".join(proxy.local.received))) > REQUESTS
+
+
+async def test_the_search_finds_a_proxy_that_leaks(table: EmbeddingTable) -> None:
+    """The negative control: operators may let instructions out; then canaries in them arrive."""
+    async with running_proxy(table, {"privacy": {"system": "public"}}) as proxy:
+        canaries = Canaries(seed=4)
+        await fire(proxy, canaries, 60)
+        assert canaries.found_in(b"\n".join(proxy.remote.received))
