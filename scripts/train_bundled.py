@@ -70,7 +70,7 @@ def main() -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Corpus → tokenizer → examples → model → files."""
     began = time.monotonic()
-    settings, architecture = Settings(seed=SEED, steps=arguments.steps), Architecture()
+    settings = Settings(seed=SEED, steps=arguments.steps)
     torch.manual_seed(settings.seed)
     rng = np.random.default_rng(settings.seed)
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,8 @@ def run(arguments: argparse.Namespace) -> None:
     documents, held_out = read_corpus(arguments.corpus)
     documents = [documents[i] for i in rng.permutation(len(documents))]
     texts = ["\n".join(d.paragraphs) for d in documents]
-    tokenizer = train_tokenizer(texts[::TOKENIZER_SHARE], architecture.vocab_size)
+    tokenizer = train_tokenizer(texts[::TOKENIZER_SHARE], Architecture.vocab_size)
+    architecture = Architecture(vocab_size=tokenizer.get_vocab_size())  # a small corpus has less
 
     logger.info("making %d conversations", arguments.conversations)
     damager = Damager(load_table(), rng)
