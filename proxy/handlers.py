@@ -17,11 +17,13 @@ from proxy.keys import (
     CONFIG,
     ERROR,
     EXTRACTOR,
+    KEYRING,
     METRICS,
     PIPELINE,
     PLAN,
     POLICY,
     STARTED,
+    STORE,
     TABLE,
     TENANT,
 )
@@ -119,9 +121,10 @@ async def health(_: web.Request) -> web.Response:
 
 @routes.get("/ready")
 async def ready(request: web.Request) -> web.Response:
-    """The table is loaded and the local model answers."""
+    """The table is loaded, and the store and the local model answer."""
     try:
         async with asyncio.timeout(READY_SECONDS):
+            await request.app[STORE].ping()
             answers = await request.app[EXTRACTOR].backend.ready()
     except TimeoutError:
         answers = False
@@ -132,9 +135,11 @@ async def ready(request: web.Request) -> web.Response:
 
 @routes.get("/metrics")
 async def metrics(request: web.Request) -> web.Response:
-    """Prometheus exposition."""
+    """Prometheus exposition; of the accounts the client's own, unless it is an operator's."""
+    client = request[TENANT]
+    tenant = None if request.app[KEYRING].sees_all(client) else client.tenant
     return web.Response(
-        body=request.app[METRICS].render(),
+        body=request.app[METRICS].render(tenant),
         headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"},
     )
 
