@@ -94,6 +94,8 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
                 local_server(config.local, clips=config.server_clips)
             )
             app[LEDGER] = Ledger(store, delta=config.limits.delta)
+            for tenant, totals in (await app[LEDGER].totals()).items():
+                app[METRICS].charged(tenant, totals)
             app[POLICY].attach(await paraphraser(config.privacy, backend))
             app[EXTRACTOR] = Extractor(
                 backend,

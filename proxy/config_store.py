@@ -18,7 +18,14 @@ class Section(BaseModel):
 
 
 class Store(Section):
-    """Where state is kept. Secrets in `url` are better left to PGPASSWORD."""
+    """Where state is kept; a password is better left to PGPASSWORD than in `url`.
+
+    Attributes:
+        url: `sqlite+aiosqlite:///FILE` or `postgresql+asyncpg://…`; None is a file in `folder`.
+        folder: None is $INFERDPT_STATE_DIR, else `inferdpt` in the XDG state directory.
+        secret_file: the secret under which keys are hashed; None is `secret` beside the
+            database. $INFERDPT_SECRET goes before it.
+    """
 
     url: SecretStr | None = None
     folder: str | None = None
@@ -26,7 +33,18 @@ class Store(Section):
 
 
 class Memo(Section):
-    """How long texts and answers are remembered, where, and what counts as one text."""
+    """How long texts and answers are remembered, where, and what counts as one text.
+
+    Attributes:
+        scope: within what equal texts leave as equal bytes, which the remote can see. `tenant`:
+            in all of a tenant's conversations, for as long as they are remembered.
+            `conversation`: in one, known by its system turns and first user turn; a document
+            that is sent in many conversations is drawn afresh in each, and can be averaged.
+        ttl_seconds, rows: how long unused, and how many, before the store forgets them.
+        megabytes: of memory in front of the store.
+        paragraphs, paragraph_words: whether a user's text is perturbed paragraph by paragraph,
+            and how many words a unit has at least.
+    """
 
     scope: Literal["tenant", "conversation"] = "tenant"
     ttl_seconds: float = Field(MONTH, gt=0)

@@ -48,6 +48,10 @@ class Client:
     grant: Grant = field(default_factory=Grant)
     key: str = ""
 
+    def serves(self, model: str) -> bool:
+        """Whether the key allows a model, by the name clients use."""
+        return self.grant.models is None or model in self.grant.models
+
     def check(self, model: str | None, sanitizer: Sanitizer) -> None:
         """See whether the key allows a request; the mechanism and ε are the operator's where
         the client named none.
@@ -59,7 +63,7 @@ class Client:
             ApiError: 403, or 404 for the model.
         """
         grant, epsilon = self.grant, sanitizer.guarantee.nominal
-        if grant.models is not None and model is not None and model not in grant.models:
+        if model is not None and not self.serves(model):
             raise model_not_found()
         if grant.mechanisms is not None and sanitizer.name not in grant.mechanisms:
             raise not_permitted(

@@ -100,7 +100,8 @@ async def perturb(request: web.Request) -> web.Response:
 @routes.get("/v1/models")
 async def models(request: web.Request) -> web.Response:
     """The models clients may ask for."""
-    data = [_model(request, name) for name in request.app[POLICY].models]
+    names = filter(request[TENANT].serves, request.app[POLICY].models)
+    data = [_model(request, name) for name in names]
     return web.json_response({"object": "list", "data": data})
 
 
@@ -108,7 +109,7 @@ async def models(request: web.Request) -> web.Response:
 async def model(request: web.Request) -> web.Response:
     """One model."""
     name = request.match_info["id"]
-    if name not in request.app[POLICY].models:
+    if name not in request.app[POLICY].models or not request[TENANT].serves(name):
         raise model_not_found()
     return web.json_response(_model(request, name))
 

@@ -244,11 +244,13 @@ class Ledger:
             )
         return found
 
-    async def tenants(self) -> list[str]:
-        """Everybody who has an account."""
-        query = select(ACCOUNTS.c.tenant).where(ACCOUNTS.c.scope == "total")
+    async def totals(self) -> dict[str, dict[str, float]]:
+        """What everybody who has an account was charged in all: requests, tokens, proved and
+        nominal ε."""
+        query = select(ACCOUNTS).where(ACCOUNTS.c.scope == "total").order_by(ACCOUNTS.c.tenant)
         async with self._store.reading() as connection:
-            return list((await connection.scalars(query.order_by(ACCOUNTS.c.tenant))).all())
+            rows = (await connection.execute(query)).all()
+        return {row.tenant: _totals(row) for row in rows}
 
     async def figures(self, tenant: str, *, exact: bool = False) -> dict[str, Any]:
         """A tenant's account: in all, by day, and by conversation (the latest).
@@ -308,6 +310,10 @@ _NOTHING: dict[str, Any] = {
         "nominal": 0.0,
     },
 }
+
+
+def _totals(row: Row[Any]) -> dict[str, float]:
+    return {name: getattr(row, name) for name in SUMS}
 
 
 def _sum(prices: Sequence[Price]) -> Price:

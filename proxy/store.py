@@ -213,7 +213,9 @@ class Store:
         gone, last = 0, BATCH
         while last == BATCH:
             async with self.writing() as connection:
-                last = (await connection.execute(delete(table).where(key.in_(some)))).rowcount
+                # `where` again: PostgreSQL looks at a row anew that was used meanwhile.
+                done = await connection.execute(delete(table).where(key.in_(some), where))
+            last = done.rowcount
             gone += last
         return gone
 

@@ -88,7 +88,7 @@ async def _ledger(config: Config, args: argparse.Namespace) -> int:
 
     async with open_store(config.store) as store:
         ledger = Ledger(store, delta=config.limits.delta)
-        tenants = [args.tenant] if args.tenant else await ledger.tenants()
+        tenants = [args.tenant] if args.tenant else list(await ledger.totals())
         accounts = [await ledger.figures(tenant, exact=True) for tenant in tenants]
     if args.json:
         print(json.dumps(accounts, ensure_ascii=False, indent=2))

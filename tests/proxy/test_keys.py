@@ -175,6 +175,14 @@ async def test_a_preview_needs_the_grant_too(proxy: Proxy) -> None:
                 assert response.status == status
 
 
+async def test_only_the_models_it_grants_are_listed(proxy: Proxy) -> None:
+    client = proxy.client(api_key=await made(proxy, "alice", models=["org/other"]))
+    assert [model.id async for model in client.models.list()] == ["org/other"]
+    assert (await client.models.retrieve("org/other")).id == "org/other"
+    with pytest.raises(openai.NotFoundError):
+        await client.models.retrieve(MODEL)
+
+
 async def test_too_many_requests_are_429_and_headers_tell(proxy: Proxy) -> None:
     key = await made(proxy, "alice", requests_per_minute=1, burst=2)
     for left in ("1", "0"):

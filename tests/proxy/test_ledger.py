@@ -21,7 +21,7 @@ from perturb import EmbeddingTable, Perturber, get_mechanism
 from proxy.config_store import Budget
 from proxy.config_store import Store as Settings
 from proxy.errors import ApiError
-from proxy.keys import STORE
+from proxy.keys import METRICS, STORE
 from proxy.ledger import BudgetExceeded, Charge, Ledger, Price, price
 from proxy.store import Store, open_store
 from tests.databases import database, postgres_url
@@ -149,7 +149,7 @@ class TestAccounts:
         assert (best["bound"], best["delta"]) == ("zCDP", 1e-6)
         assert (await ledger.figures("b"))["total"]["tokens"] == 10
         assert (await ledger.figures("nobody"))["total"]["tokens"] == 0
-        assert await ledger.tenants() == ["a", "b"]
+        assert list(await ledger.totals()) == ["a", "b"]
 
     async def test_the_operator_gets_the_best_composition_there_is(self, store: Store) -> None:
         await self.charge(store, "a", Price(400, 200.0, 0.0, ("rantext_ldp", 0.5, False), 400))
@@ -213,6 +213,17 @@ async def test_only_the_first_release_is_charged(
     assert figures["total"]["epsilon"]["charged"] == 2 * epsilon
     assert sorted(c["requests"] for c in figures["conversations"].values()) == [1, 2]
     assert f'inferdpt_ledger_proved{{tenant="anonymous"}} {2 * epsilon}' in metrics
+
+
+async def test_the_gauges_know_what_was_charged_before_a_restart(
+    table: EmbeddingTable, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    over = merge(settings, {"store": {"folder": str(tmp_path / "state")}})
+    async with running_proxy(table, over) as proxy:
+        await ask(proxy, report(1))
+    async with running_proxy(table, over) as proxy:
+        metrics = proxy.app[METRICS].render().decode()
+    assert f'inferdpt_ledger_tokens{{tenant="anonymous"}} {WORDS}.0' in metrics
 
 
 async def test_over_the_limit_nothing_leaves_and_nothing_is_kept(
