@@ -6,8 +6,9 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import openai
@@ -89,8 +90,9 @@ async def running_proxy(
     root.addHandler(handler)  # the root: whatever any library says is caught, too
     root.setLevel(logging.DEBUG)
     project.setLevel(logging.DEBUG)
-    async with fake_server() as remote, fake_server() as local:
+    async with fake_server() as remote, fake_server() as local, AsyncExitStack() as stack:
         defaults = {
+            "store": {"folder": stack.enter_context(TemporaryDirectory())},
             "remote": {
                 "base_url": remote.base_url,
                 "api_key": "operator-secret",
