@@ -91,7 +91,7 @@ def _add_tokenizer(writer: gguf.GGUFWriter, tokenizer: Tokenizer) -> None:
     writer.add_token_list(tokens)
     writer.add_token_types([control if token in SPECIAL else normal for token in tokens])
     writer.add_token_merges(merges)
-    end = tokenizer.token_to_id(END)
+    end = tokens.index(END)
     writer.add_bos_token_id(end)
     writer.add_eos_token_id(end)
     writer.add_pad_token_id(end)

@@ -1,0 +1,183 @@
+"""Measure the bundled model, and write its card.
+
+    python -m benchmarks.bundled_model --data ../shared/data/open_ended \\
+        --corpus ../shared/data/corpus/train.jsonl.xz --first first.gguf
+
+What was measured is kept in `measurements.json` beside the model. The card's text is written by
+hand; its figures and outputs are put in between two marks. `--first` is an earlier version's
+file, for comparison: `git show COMMIT:extraction/bundled/model.gguf > first.gguf`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.bundled_card import splice
+from benchmarks.bundled_extraction import ANSWER_TOKENS, Engine, damaged, demo
+from benchmarks.datasets import OPEN_ENDED, Sample, digest, read_open_ended
+from benchmarks.perplexity import Scorer, ngram_bits_per_byte
+from benchmarks.utility import (
+    bleu,
+    bootstrap_mean,
+    cosines,
+    distinct,
+    diversity,
+    minilm_encoder,
+    rouge_l,
+)
+from perturb import load_table
+
+__all__ = ["main", "measure", "scores"]
+
+BUNDLED = Path("extraction/bundled")
+DEMO_TEXTS = Path(__file__).with_name("demo_texts.jsonl")
+DEMO_EPSILON = 6.0
+MECHANISMS = ("rantext", "rantext_ldp")
+EPSILONS = (3.0, 6.0, 10.0)
+SEED = 20261121
+
+Score = dict[str, NDArray[np.float64]]  # one value a text
+Encoder = Callable[[Sequence[str]], NDArray[np.float32]]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line, measure, and write the card."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the three sets")
+    parser.add_argument("--corpus", type=Path, required=True, help="for the n-gram baseline")
+    parser.add_argument("--model", type=Path, default=BUNDLED / "model.gguf")
+    parser.add_argument("--first", type=Path, help="a GGUF file to compare with")
+    parser.add_argument("--texts", type=int, default=400, help="of each set, at most (default 400)")
+    parser.add_argument("--out", type=Path, default=BUNDLED, help="the card's folder")
+    options = parser.parse_args(arguments)
+    data = {
+        name: samples[: options.texts] for name, samples in read_open_ended(options.data).items()
+    }
+    measured = {
+        "seed": SEED,
+        "model_sha256": hashlib.sha256(options.model.read_bytes()).hexdigest(),
+        "data_sha256": digest(options.data / f"{name}.jsonl" for name in OPEN_ENDED),
+        "texts": {name: len(samples) for name, samples in data.items()},
+        "machine": {"processors": os.cpu_count(), "python": platform.python_version()},
+        **measure(options.model, options.first, options.corpus, data),
+    }
+    (options.out / "measurements.json").write_text(json.dumps(measured, indent=2) + "\n")
+    training = json.loads((options.out / "training.json").read_text())
+    card = options.out / "MODEL_CARD.md"
+    card.write_text(splice(card.read_text(), training, measured))
+
+
+def measure(
+    model: Path, first: Path | None, corpus: Path, data: dict[str, list[Sample]]
+) -> dict[str, Any]:
+    """Every figure of the card, JSON-ready."""
+    encode, table = minilm_encoder(), load_table()
+    engine = Engine(model, table)
+    samples = [sample for group in data.values() for sample in group]
+    sets = np.repeat(list(data), [len(group) for group in data.values()])
+    prefixes = [sample.prefix for sample in samples]
+    truths = [sample.continuation.strip() for sample in samples]
+
+    whole = [sample.prefix + sample.continuation for sample in samples]
+    scorer = Scorer(model)
+    bits = {"this model": scorer.bits_per_byte(whole)}
+    if first is not None:
+        bits["the first version"] = Scorer(first).bits_per_byte(whole)
+    bits["4-gram, Kneser–Ney"] = ngram_bits_per_byte(scorer, corpus, whole)
+
+    alone = engine.extract(prefixes, [None] * len(prefixes), tokens=ANSWER_TOKENS)
+    lone = scores(alone, truths, prefixes, encode)
+    rows: list[dict[str, Any]] = [_row("alone", None, None, alone, lone, sets)]
+    gains: list[dict[str, Any]] = []
+    for mechanism in MECHANISMS:
+        for epsilon in EPSILONS:
+            given = damaged(table, mechanism, epsilon, truths, SEED)
+            answers = engine.extract(prefixes, given, tokens=ANSWER_TOKENS)
+            copied = scores(given, truths, prefixes, encode)
+            found = scores(answers, truths, prefixes, encode)
+            rows.append(_row("copied", mechanism, epsilon, given, copied, sets))
+            rows.append(_row("extracted", mechanism, epsilon, answers, found, sets))
+            for name, other in (("alone", lone), ("copied", copied)):
+                difference = found["similarity"] - other["similarity"]
+                gains.append(
+                    {
+                        "mechanism": mechanism,
+                        "epsilon": epsilon,
+                        "over": name,
+                        "similarity": _intervals(difference, sets),
+                    }
+                )
+    rows.append(_row("truth", None, None, truths, scores(truths, truths, prefixes, encode), sets))
+
+    texts = [json.loads(line) for line in DEMO_TEXTS.read_text().splitlines()]
+    outputs = demo(engine, table, [text["text"] for text in texts], DEMO_EPSILON, SEED)
+    return {
+        "bits_per_byte": {name: _intervals(values, sets) for name, values in bits.items()},
+        "continuations": rows,
+        "gains": gains,
+        "speed": asdict(Engine(model, table, parallel=1).speed(prefixes[0], truths[0])),
+        "demo_epsilon": DEMO_EPSILON,
+        "demo": [
+            {**text, "sent": sent, "generation": generation, "answer": answer}
+            for text, (sent, generation, answer) in zip(texts, outputs, strict=True)
+        ],
+    }
+
+
+def scores(
+    texts: Sequence[str], truths: Sequence[str], prefixes: Sequence[str], encode: Encoder
+) -> Score:
+    """Each text against its true continuation and its prefix."""
+    vectors = encode(texts)
+    return {
+        "bleu": bleu(texts, truths),
+        "rouge_l": rouge_l(texts, truths),
+        "similarity": cosines(vectors, encode(truths)),
+        "coherence": cosines(vectors, encode(prefixes)),
+    }
+
+
+def _row(
+    what: str,
+    mechanism: str | None,
+    epsilon: float | None,
+    texts: Sequence[str],
+    found: Score,
+    sets: NDArray[np.str_],
+) -> dict[str, Any]:
+    return {
+        "what": what,
+        "mechanism": mechanism,
+        "epsilon": epsilon,
+        **{name: _intervals(values, sets) for name, values in found.items()},
+        "distinct": [distinct(texts, n) for n in (1, 2)],
+        "diversity": diversity(texts),
+    }
+
+
+def _intervals(values: NDArray[np.float64], sets: NDArray[np.str_]) -> dict[str, list[float]]:
+    """Mean and 95 % interval by bootstrap over texts: of all, and of each set."""
+    rng = np.random.default_rng(SEED)
+    parts = {"all": values, **{name: values[sets == name] for name in dict.fromkeys(sets)}}
+    out = {}
+    for name, part in parts.items():
+        interval = bootstrap_mean(part, rng)
+        out[str(name)] = [interval.mean, interval.low, interval.high]
+    return out
+
+
+if __name__ == "__main__":
+    main()
