@@ -87,6 +87,7 @@ async def running_proxy(
     root = logging.getLogger()
     project = logging.getLogger("inferdpt")
     levels = root.level, project.level
+    propagates, project.propagate = project.propagate, True  # `serve` in a test turns it off
     root.addHandler(handler)  # the root: whatever any library says is caught, too
     root.setLevel(logging.DEBUG)
     project.setLevel(logging.DEBUG)
@@ -121,6 +122,7 @@ async def running_proxy(
             root.removeHandler(handler)
             root.setLevel(levels[0])
             project.setLevel(levels[1])
+            project.propagate = propagates
 
 
 @pytest.fixture
