@@ -76,14 +76,15 @@ def spend(mechanism: Mechanism, tokens: int) -> Spend:
     )
 
 
-def compose(spends: Sequence[Spend], *, delta: float = DELTA) -> list[Bound]:
+def compose(spends: Sequence[Spend], *, delta: float = DELTA, losses: bool = True) -> list[Bound]:
     """Every bound there is for the releases together, the basic one first.
 
     - `basic`: Σ n·ε, with δ = 0. For metric mechanisms ε is ε times the largest distance.
     - `zCDP`: an ε-bounded-range release is ε²/8-zCDP (Cesar and Rogers 2021), an ε-LDP one
       ε²/2-zCDP; ρ-zCDP is (ρ + 2√(ρ ln 1/δ), δ)-DP (Bun and Steinke 2016).
     - `privacy loss distribution`: the composed loss of dominating pairs (randomized response
-      for a channel without one), rounded up, by Google's dp-accounting.
+      for a channel without one), rounded up, by Google's dp-accounting; left out without
+      `losses`.
 
     Raises:
         ParameterError: δ is not in (0, 1).
@@ -97,7 +98,9 @@ def compose(spends: Sequence[Spend], *, delta: float = DELTA) -> list[Bound]:
         rho = math.fsum(s.count * s.epsilon**2 / (8 if s.bounded_range else 2) for s in spends)
         concentrated = rho + 2 * math.sqrt(rho * math.log(1 / delta))
         bounds.append(Bound("zCDP", concentrated, delta))
-        bounds.append(Bound("privacy loss distribution", _loss_epsilon(spends, delta), delta))
+        if losses:
+            name = "privacy loss distribution"
+            bounds.append(Bound(name, _loss_epsilon(spends, delta), delta))
     return bounds
 
 

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 
 from aiohttp import web
 
@@ -14,6 +15,8 @@ from extraction.extractor import Extractor, Tokenizer
 from extraction.prompts import Prompts
 from perturb import EmbeddingTable, Vocabulary, load_table
 from perturb.embeddings import BUNDLED_TABLE
+from proxy.account import account_routes
+from proxy.auth import Keyring
 from proxy.config import Config
 from proxy.handlers import routes
 from proxy.housekeeping import Housekeeping
@@ -21,19 +24,26 @@ from proxy.keys import (
     CONFIG,
     EXTRACTOR,
     HOUSEKEEPING,
+    KEYRING,
+    LEDGER,
     LOCAL,
     METRICS,
     PIPELINE,
     POLICY,
+    RATES,
     STARTED,
+    STORE,
     TABLE,
 )
+from proxy.ledger import Ledger
 from proxy.local import local_server, paraphraser
 from proxy.memo import Memo
 from proxy.metrics import Metrics
 from proxy.middleware import observe, stamp
 from proxy.pipeline import Pipeline
 from proxy.policy import Policy
+from proxy.rates import Rates
+from proxy.store import open_store, sweeping
 from proxy.upstream import RemoteClient
 
 __all__ = ["build_app", "estimating_tokenizer", "runner"]
@@ -50,9 +60,11 @@ def build_app(config: Config, *, table: EmbeddingTable | None = None) -> web.App
     app[STARTED] = time.monotonic()
     app[METRICS] = Metrics()
     app[HOUSEKEEPING] = Housekeeping(config.local.housekeeping)
+    app[RATES] = Rates()
     app[TABLE] = table or load_table(config.privacy.table or BUNDLED_TABLE)
     app[POLICY] = Policy(config, app[TABLE])
     app.add_routes(routes)
+    app.add_routes(account_routes)
     app.on_response_prepare.append(stamp)
     app.cleanup_ctx.append(_resources)
     return app
@@ -77,8 +89,18 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
     executor = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="inferdpt")
     asyncio.get_running_loop().set_default_executor(executor)
     try:
-        async with local_server(config.local, clips=config.server_clips) as backend:
+        async with AsyncExitStack() as stack:
+            app[STORE] = store = await stack.enter_async_context(open_store(config.store))
+            app[KEYRING] = Keyring(store, config.server)
+            await app[KEYRING].check()
+            await stack.enter_async_context(sweeping(store, config.memo))
+            backend = await stack.enter_async_context(
+                local_server(config.local, clips=config.server_clips)
+            )
             app[LOCAL] = backend
+            app[LEDGER] = Ledger(store, delta=config.limits.delta)
+            for tenant, totals in (await app[LEDGER].totals()).items():
+                app[METRICS].charged(tenant, totals)
             app[POLICY].attach(await paraphraser(config.privacy, backend))
             app[EXTRACTOR] = Extractor(
                 backend,
@@ -91,7 +113,11 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
             app[PIPELINE] = Pipeline(
                 config,
                 policy=app[POLICY],
-                memo=Memo(size=int(config.memo.megabytes * 1e6), ttl=config.memo.ttl_seconds),
+                store=store,
+                memo=Memo(
+                    store, size=int(config.memo.megabytes * 1e6), ttl=config.memo.ttl_seconds
+                ),
+                ledger=app[LEDGER],
                 remote=remote,
                 extractor=app[EXTRACTOR],
                 metrics=app[METRICS],

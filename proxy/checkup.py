@@ -7,10 +7,12 @@ import asyncio
 from extraction.errors import LocalModelError
 from perturb import PerturbError, load_table
 from perturb.embeddings import BUNDLED_TABLE
+from proxy.auth import Keyring
 from proxy.config import Config, is_loopback
-from proxy.errors import ApiError
+from proxy.errors import ApiError, ConfigError
 from proxy.local import local_server, paraphraser
 from proxy.policy import Policy
+from proxy.store import open_store
 from proxy.upstream import RemoteClient
 
 __all__ = ["check"]
@@ -22,8 +24,12 @@ def check(config: Config) -> int:
 
 
 async def _check(config: Config) -> int:
-    problems = [_table(config), await _remote(config), await _local(config)]
-    _exposure(config)
+    problems = [
+        _table(config),
+        await _remote(config),
+        await _local(config),
+        await _exposure(config),
+    ]
     return 1 if any(problems) else 0
 
 
@@ -74,11 +80,21 @@ async def _local(config: Config) -> bool:
     return _good("local", f"{config.local.mode} model answers; {size}")
 
 
-def _exposure(config: Config) -> None:
+async def _exposure(config: Config) -> bool:
+    """The store, and who may ask."""
     server = config.server
-    keys = f"{len(server.keys)} client keys" if server.keys else "no client keys, loopback only"
+    try:
+        async with open_store(config.store) as store:
+            keyring = Keyring(store, server)
+            await keyring.check()
+            stored = [key for key in await keyring.listed() if key.revoked is None]
+            _good("store", f"{store}; {(await store.info())['releases']} texts")
+    except ConfigError as exc:
+        return _bad("store", str(exc), "see store and server in config.yaml")
+    count = len(server.keys) + len(stored)
+    keys = f"{count} client keys" if count else "no client keys, loopback only"
     where = "this machine only" if is_loopback(server.host) else "the network: put TLS before it"
-    _good("server", f"{server.host}:{server.port}, {where}; {keys}")
+    return _good("server", f"{server.host}:{server.port}, {where}; {keys}")
 
 
 def _good(part: str, text: str) -> bool:

@@ -15,11 +15,13 @@ from extraction.errors import ExtractionError
 from perturb import PerturbError, mechanism_class, mechanism_names
 from perturb.vocabulary import DEFAULT_SIZE
 from proxy.audit_cli import add_audit, add_certify
-from proxy.config import load_config
-from proxy.errors import ConfigError
+from proxy.config import Config, load_config
+from proxy.errors import ApiError, ConfigError
+from proxy.keys_cli import add_keys
 from proxy.mechanism_args import add_mechanism
 from proxy.paraphrase_cli import add_clip_bounds
 from proxy.refute_cli import add_account, add_refute
+from proxy.store_cli import add_ledger, add_store
 
 __all__ = ["main"]
 
@@ -48,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     try:
         return int(args.run(args))
-    except (ConfigError, PerturbError, ExtractionError) as exc:
+    except (ApiError, ConfigError, PerturbError, ExtractionError) as exc:
         print(f"inferdpt: {exc}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # whoever read the output has seen enough
@@ -78,7 +80,12 @@ def _parser() -> argparse.ArgumentParser:
     add_refute(commands, _add)
     add_account(commands, _add)
     add_clip_bounds(commands, _add)
-    key = commands.add_parser("key", help="make an API key for a client")
+    add_store(commands, _add, _configured)
+    add_ledger(commands, _add, _configured)
+    add_keys(commands, _add, _configured)
+    key = commands.add_parser(
+        "key", help="make an API key for config.yaml (`keys` keeps them in the store)"
+    )
     key.add_argument("tenant", help="whose key it is")
     key.set_defaults(run=_key)
     return parser
@@ -179,9 +186,18 @@ def _add_embeddings(commands: Any) -> None:
     build.set_defaults(run=_embeddings)
 
 
+def _configured(path: str | None) -> Config:
+    """The configuration file: the one named, else config.yaml here, else the defaults."""
+    return load_config(path or _default_file())
+
+
+def _default_file() -> str | None:
+    return "config.yaml" if Path("config.yaml").is_file() else None
+
+
 def _config(args: argparse.Namespace) -> Any:
     """The configuration file with the command line over it."""
-    path = args.config or ("config.yaml" if Path("config.yaml").is_file() else None)
+    path = args.config or _default_file()
     overrides: dict[str, dict[str, Any]] = {}
 
     def put(section: str, key: str, value: Any) -> None:

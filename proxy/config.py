@@ -15,8 +15,6 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
     Field,
     SecretStr,
     ValidationError,
@@ -30,10 +28,12 @@ from extraction.errors import TemplateError
 from extraction.prompts import Prompts
 from perturb import ParameterError, mechanism_class, mechanism_names
 from perturb.document import DocumentOptions
+from proxy.config_store import Budget, Memo, Section, Store
 from proxy.errors import ConfigError
 from proxy.housekeeping import SHIPPED
 
 __all__ = [
+    "Budget",
     "ClientKey",
     "Config",
     "Embedded",
@@ -44,16 +44,11 @@ __all__ = [
     "Remote",
     "Section",
     "Server",
+    "Store",
     "Vllm",
     "is_loopback",
     "load_config",
 ]
-
-
-class Section(BaseModel):
-    """Frozen, unknown keys refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
 
 def _mechanism(name: str) -> Any:
@@ -77,6 +72,7 @@ class Server(Section):
     host: str = "127.0.0.1"
     port: int = Field(8100, ge=0, le=65535)
     keys: tuple[ClientKey, ...] = ()
+    operators: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     drain_seconds: float = Field(30.0, ge=0)
     ping_seconds: float = Field(5.0, gt=0)
@@ -94,6 +90,10 @@ class Limits(Section):
     mechanisms: tuple[str, ...] | None = None
     epsilon_max: float | None = Field(None, gt=0)
     concurrent_requests: int = Field(64, ge=1)
+    budget: Budget = Budget()
+    budget_tokens: Budget = Budget()
+    on_budget: Literal["refuse", "local_only"] = "refuse"
+    delta: float = Field(1e-6, gt=0, lt=1)
 
     @field_validator("mechanisms")
     @classmethod
@@ -113,7 +113,7 @@ class Privacy(Section):
 
     mechanism: str = "rantext"
     epsilon: float = 6.0
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field({})
     table: str | None = None
     require_certificate: bool = False
     certificates: tuple[str, ...] = ()
@@ -183,7 +183,7 @@ class Vllm(Section):
     command: tuple[str, ...] = ("vllm", "serve")
     model: str = "lmsys/vicuna-7b-v1.5"
     args: tuple[str, ...] = ()
-    env: dict[str, str] = {}
+    env: dict[str, str] = Field({})
     chat_template: str | None = None
     port: int = Field(8101, ge=0, le=65535)
     ready_seconds: float = Field(600.0, gt=0)
@@ -234,13 +234,6 @@ class Local(Section):
         return os.environ.get(self.api_key_env)
 
 
-class Memo(Section):
-    """How much of texts and answers is remembered, and for how long."""
-
-    megabytes: float = Field(32.0, gt=0)
-    ttl_seconds: float = Field(86_400.0, gt=0)
-
-
 class Config(Section):
     """Everything."""
 
@@ -250,7 +243,8 @@ class Config(Section):
     remote: Remote = Remote()
     local: Local = Local()
     memo: Memo = Memo()
-    prompts: dict[str, str] = {}
+    store: Store = Store()
+    prompts: dict[str, str] = Field({})
 
     @field_validator("prompts")
     @classmethod
@@ -277,15 +271,6 @@ class Config(Section):
                 f"privacy.mechanism {DP_PROMPT} in mode dp: local.mode embedded is llama.cpp, "
                 "which cannot clip logits; serve the local model with vLLM, or set "
                 "privacy.parameters.engine: transformers and a model"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _exposed(self) -> Config:
-        if not is_loopback(self.server.host) and not self.server.keys:
-            raise ValueError(
-                "server.host is not a loopback address and server.keys is empty: give clients "
-                "keys (`inferdpt key TENANT`) or listen on 127.0.0.1"
             )
         return self
 

@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 import textwrap
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import aiohttp
@@ -33,11 +34,13 @@ ANSWER_TOKENS = 100
 async def demo(text: str, mechanism: str, epsilon: float) -> None:
     """Run the demo and print what happened at each step."""
     async with local_server(load_config(None).local) as model:
+        folder = TemporaryDirectory()  # never the user's own state
         remote = Recorder(model.base_url)
         await remote.start()
         config = load_config(
             None,
             {
+                "store": {"folder": folder.name},
                 "server": {"port": free_port()},
                 "privacy": {"mechanism": mechanism, "epsilon": epsilon},
                 "remote": {
@@ -63,6 +66,7 @@ async def demo(text: str, mechanism: str, epsilon: float) -> None:
         finally:
             await proxy.cleanup()
             await remote.stop()
+            folder.cleanup()
 
 
 class Recorder:

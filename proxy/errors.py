@@ -32,6 +32,7 @@ __all__ = [
     "not_permitted",
     "remote_error",
     "remote_timeout",
+    "store_unavailable",
     "too_large",
     "unauthorized",
 ]
@@ -172,6 +173,17 @@ def local_unavailable(message: str = "The local model is not available.") -> Api
     """503: the local model cannot answer now."""
     return ApiError(
         503, message, type="upstream_error", code="local_model_unavailable", retry=True
+    )
+
+
+def store_unavailable() -> ApiError:
+    """503: the database cannot be reached, so nothing is sent."""
+    return ApiError(
+        503,
+        "The proxy's store cannot be reached; nothing was sent.",
+        type="server_error",
+        code="store_unavailable",
+        retry=True,
     )
 
 

@@ -18,7 +18,7 @@ from perturb import Perturbation, ReleaseError, Sanitizer
 from perturb.verify_parts import standing
 from proxy.errors import GuardRefused
 
-__all__ = ["Clearance", "Segment", "check", "repeats"]
+__all__ = ["Clearance", "Segment", "check", "repeats", "words_of"]
 
 SHORTEST = 3  # words of a private text that counts as a whole
 WINDOW = 5  # consecutive private words that nothing else in the body may repeat
@@ -99,16 +99,16 @@ def repeats(texts: Sequence[str], private: Sequence[str], constants: Sequence[st
     """
     windows: set[tuple[str, ...]] = set()
     for text in private:
-        words = _words(text)
+        words = words_of(text)
         if len(words) >= SHORTEST:
             windows |= _grams(words, min(WINDOW, len(words)))
     sizes = range(SHORTEST, WINDOW + 1)
     for text in constants:
-        words = _words(text)
+        words = words_of(text)
         windows.difference_update(*(_grams(words, size) for size in sizes))
     return any(
         not windows.isdisjoint(_grams(words, size))
-        for words in map(_words, texts)
+        for words in map(words_of, texts)
         for size in sizes
     )
 
@@ -137,7 +137,8 @@ def _grams(words: list[str], size: int) -> set[tuple[str, ...]]:
     return {tuple(words[i : i + size]) for i in range(len(words) - size + 1)}
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """The words of a text, without capitals."""
     return _WORD.findall(text.casefold())
 
 

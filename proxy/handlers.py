@@ -28,12 +28,14 @@ from proxy.keys import (
     ERROR,
     EXTRACTOR,
     HOUSEKEEPING,
+    KEYRING,
     LOCAL,
     METRICS,
     PIPELINE,
     PLAN,
     POLICY,
     STARTED,
+    STORE,
     TABLE,
     TENANT,
 )
@@ -140,7 +142,8 @@ async def perturb(request: web.Request) -> web.Response:
 @routes.get("/v1/models")
 async def models(request: web.Request) -> web.Response:
     """The models clients may ask for."""
-    data = [_model(request, name) for name in request.app[POLICY].models]
+    names = filter(request[TENANT].serves, request.app[POLICY].models)
+    data = [_model(request, name) for name in names]
     return web.json_response({"object": "list", "data": data})
 
 
@@ -148,7 +151,7 @@ async def models(request: web.Request) -> web.Response:
 async def model(request: web.Request) -> web.Response:
     """One model."""
     name = request.match_info["id"]
-    if name not in request.app[POLICY].models:
+    if name not in request.app[POLICY].models or not request[TENANT].serves(name):
         raise model_not_found()
     return web.json_response(_model(request, name))
 
@@ -161,9 +164,10 @@ async def health(_: web.Request) -> web.Response:
 
 @routes.get("/ready")
 async def ready(request: web.Request) -> web.Response:
-    """The table is loaded and the local model answers."""
+    """The table is loaded, and the store and the local model answer."""
     try:
         async with asyncio.timeout(READY_SECONDS):
+            await request.app[STORE].ping()
             answers = await request.app[EXTRACTOR].backend.ready()
     except TimeoutError:
         answers = False
@@ -174,9 +178,11 @@ async def ready(request: web.Request) -> web.Response:
 
 @routes.get("/metrics")
 async def metrics(request: web.Request) -> web.Response:
-    """Prometheus exposition."""
+    """Prometheus exposition; of the accounts the client's own, unless it is an operator's."""
+    client = request[TENANT]
+    tenant = None if request.app[KEYRING].sees_all(client) else client.tenant
     return web.Response(
-        body=request.app[METRICS].render(),
+        body=request.app[METRICS].render(tenant),
         headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"},
     )
 

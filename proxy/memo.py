@@ -3,7 +3,10 @@
 Fresh noise for a text sent twice is the averaging attack: a dozen releases are enough to read
 most of it. So retries, regenerations, `n` and resent history reuse what left.
 
-Keys are HMACs under a secret made at start; values are what leaves, or was about to.
+What left is in the store, where the first draw wins: replicas that draw one text at once both
+send the winner. In front of it, in memory, is what was drawn but did not leave (a preview, a
+request that was refused), so that sending it later sends that draw. Keys are HMACs under the
+store's secret; values are what the remote was sent, or wrote.
 """
 
 from __future__ import annotations
@@ -12,69 +15,154 @@ import asyncio
 import hashlib
 import hmac
 import json
-import secrets
+import logging
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from perturb import Perturbation, keyed_generator
-from perturb.sanitizer import Link
+from perturb.sanitizer import Link, Receipt, Replacement
+from proxy.cache import Cache
+from proxy.errors import ApiError
+from proxy.schema import ANSWERS, RELEASES
+from proxy.store import Store
 
-__all__ = ["Memo"]
+__all__ = ["Entry", "Memo", "Wanted"]
 
-ENTRY_BYTES = 3000  # what an entry takes beside its text: key, receipt, objects
+logger = logging.getLogger("inferdpt.memo")
 PART_BYTES = 250  # what a replaced part takes beside its text
+AT_ONCE = 500  # keys in one query
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A text that is to leave.
+
+    Attributes:
+        identity: its channel, `Sanitizer.identity` and what else the draw depends on.
+        text: the raw text.
+        create: draws it.
+    """
+
+    identity: dict[str, Any]
+    text: str
+    create: Callable[[], Coroutine[Any, Any, Perturbation]]
+
+
+@dataclass(eq=False)
+class Entry:
+    """What is to leave for a text: a proposal until `Memo.settle`, the one and only from then
+    on. `fresh` says that it had not left before."""
+
+    key: bytes
+    released: Perturbation
+    fresh: bool = True
 
 
 class Memo:
-    """Bounded, expiring, in memory. Not shared by threads: use it from the event loop.
+    """Not shared by threads: use it from the event loop.
 
     Args:
-        size: bytes that texts, and answers, may take (about); the oldest used goes first.
-        ttl: seconds since its last use after which an entry is forgotten.
+        size: bytes that texts, and answers, may take in memory (about).
+        ttl: seconds since its last use after which memory forgets an entry.
     """
 
     def __init__(
-        self, *, size: int, ttl: float, clock: Callable[[], float] = time.monotonic
+        self, store: Store, *, size: int, ttl: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._secret = secrets.token_bytes(32)
-        self._texts = _Bounded(size, ttl, clock)
-        self._answers = _Bounded(size, ttl, clock)
+        self._store = store
+        self._texts: Cache[Perturbation] = Cache(size=size, ttl=ttl, clock=clock)
+        self._answers: Cache[str] = Cache(size=size, ttl=ttl, clock=clock)
         self._drawing: dict[bytes, asyncio.Task[Perturbation]] = {}
 
-    async def perturbation(
-        self,
-        tenant: str,
-        identity: dict[str, Any],
-        text: str,
-        create: Callable[[], Coroutine[Any, Any, Perturbation]],
-    ) -> tuple[Perturbation, bool]:
-        """The perturbation of `text` for this tenant and channel, and whether this call made it.
+    # -- texts ------------------------------------------------------------------------------
+
+    async def entries(self, tenant: str, scope: str, texts: Sequence[Wanted]) -> list[Entry]:
+        """What is to leave for texts: what left before, or a draw; nothing is settled yet.
+
+        Args:
+            tenant, scope: whose texts, and within what equal texts are one; "" is all of the
+                tenant's, else a conversation.
 
         Requests that ask at the same time share one draw, and a request that is cancelled
-        while it waits does not cancel the draw for the others.
+        while it waits does not cancel the draw for the others. Raises what `create` raises, and
+        `ApiError`.
         """
-        key = self._key(tenant, "text", json.dumps(identity, sort_keys=True), text)
-        found: Perturbation | None = self._texts.get(key)
-        if found is not None:
-            return found, False
-        task = self._drawing.get(key)
-        fresh = task is None
-        if task is None:
-            task = self._drawing[key] = asyncio.create_task(create())
-            task.add_done_callback(lambda done: self._drawn(key, done))
-        return await asyncio.shield(task), fresh
+        keys = [
+            self.key(tenant, "text", scope, json.dumps(w.identity, sort_keys=True), w.text)
+            for w in texts
+        ]
+        missing = [k for k in keys if k not in self._drawing and self._texts.get(k) is None]
+        if missing:
+            async with self._store.reading() as connection:
+                for key, value in (await _stored(connection, missing)).items():
+                    self._keep(key, _unpacked(value))
+        return [
+            Entry(key, released)
+            for key, released in zip(
+                keys,
+                await asyncio.gather(
+                    *(self._drawn(k, w) for k, w in zip(keys, texts, strict=True))
+                ),
+                strict=True,
+            )
+        ]
 
-    def _drawn(self, key: bytes, task: asyncio.Task[Perturbation]) -> None:
+    async def _drawn(self, key: bytes, wanted: Wanted) -> Perturbation:
+        found = self._texts.get(key)
+        if found is not None:
+            return found
+        task = self._drawing.get(key)
+        if task is None:
+            task = self._drawing[key] = asyncio.create_task(wanted.create())
+            task.add_done_callback(lambda done: self._finished(key, done))
+        return await asyncio.shield(task)
+
+    def _finished(self, key: bytes, task: asyncio.Task[Perturbation]) -> None:
         """Keep a finished draw; a failed one is forgotten and may be tried again."""
         del self._drawing[key]
         if not task.cancelled() and task.exception() is None:
-            made = task.result()
-            parts = sum(PART_BYTES + len(part.text) for part in made.replaced or ())
-            self._texts.put(key, made, len(made.text) + 8 * len(made.words) + parts)
+            self._keep(key, task.result())
+
+    def _keep(self, key: bytes, made: Perturbation) -> None:
+        parts = sum(PART_BYTES + len(part.text) for part in made.replaced or ())
+        self._texts.put(key, made, len(made.text) + 8 * len(made.words) + parts)
+
+    async def settle(
+        self, connection: AsyncConnection, tenant: str, entries: Sequence[Entry]
+    ) -> None:
+        """Write down what leaves. Where a text left before, whoever drew it, that is what leaves
+        again, and the entry says so.
+
+        The caller holds the tenant's account locked, so nobody else writes the tenant's texts
+        now.
+        """
+        now = time.time()
+        found = await _stored(connection, [entry.key for entry in entries])
+        for some in _batches(list(found)):
+            await connection.execute(
+                update(RELEASES).where(RELEASES.c.key.in_(some)).values(used=now)
+            )
+        rows = []
+        for entry in entries:
+            entry.fresh = entry.key not in found
+            if entry.fresh:
+                value = _packed(entry.released)
+                rows.append({"key": entry.key, "tenant": tenant, "value": value, "used": now})
+            else:
+                entry.released = _unpacked(found[entry.key])
+        if rows:
+            await connection.execute(RELEASES.insert(), rows)
+
+    def settled(self, entries: Iterable[Entry]) -> None:
+        """The transaction of `settle` is through: memory follows."""
+        for entry in entries:
+            self._keep(entry.key, entry.released)
 
     def link(self, tenant: str, identity: dict[str, Any]) -> Link:
         """The noise of an entity by its raw text, the same wherever a tenant writes it: a keyed
@@ -88,58 +176,89 @@ class Memo:
         facts = json.dumps(identity, sort_keys=True)
 
         def generator(entity: str) -> np.random.Generator:
-            return keyed_generator(self._key(tenant, "entity", facts, entity))
+            return keyed_generator(self.key(tenant, "entity", facts, entity))
 
         return generator
 
-    def remember_answer(self, tenant: str, question: str, answer: str, generation: str) -> None:
-        """Remember which of the remote's generations the answer to a turn was made from."""
-        if answer:
-            key = self._key(tenant, "answer", question, answer)
-            self._answers.put(key, generation, len(generation))
+    # -- answers ----------------------------------------------------------------------------
 
-    def generation(self, tenant: str, question: str, answer: str) -> str | None:
+    async def remember_answer(
+        self, tenant: str, question: str, answer: str, generation: str
+    ) -> None:
+        """Remember which of the remote's generations the answer to a turn was made from. An
+        equal answer to an equal turn keeps its first one."""
+        if not answer:
+            return
+        key = self.key(tenant, "answer", question, answer)
+        if self._answers.get(key) is None:
+            self._answers.put(key, generation, len(generation))
+        row = {"key": key, "tenant": tenant, "value": json.dumps(generation), "used": time.time()}
+        insert = self._store.insert(ANSWERS).values(row)
+        upsert = insert.on_conflict_do_update(
+            index_elements=["key"], set_={"used": insert.excluded.used}
+        ).returning(ANSWERS.c.value)
+        try:
+            async with self._store.writing() as connection:
+                first = json.loads((await connection.execute(upsert)).scalar_one())
+        except ApiError:  # the answer is there, and the client is to have it
+            logger.warning("an answer could not be remembered: the store failed")
+        else:
+            self._answers.put(key, first, len(first))
+
+    async def generation(self, tenant: str, question: str, answer: str) -> str | None:
         """The remote's generation behind an answer, if the proxy gave it to that turn."""
-        found: str | None = self._answers.get(self._key(tenant, "answer", question, answer))
+        key = self.key(tenant, "answer", question, answer)
+        found = self._answers.get(key)
+        if found is None:
+            async with self._store.reading() as connection:
+                value = await connection.scalar(
+                    select(ANSWERS.c.value).where(ANSWERS.c.key == key)
+                )
+            if value is not None:
+                found = json.loads(value)
+                self._answers.put(key, found, len(found))
         return found
 
-    def _key(self, *parts: str) -> bytes:
+    # -- keys -------------------------------------------------------------------------------
+
+    def conversation(self, tenant: str, opening: Sequence[str]) -> str:
+        """A conversation's name: the HMAC of how it begins, in hexadecimal."""
+        return self.key(tenant, "conversation", *opening).hex()
+
+    def key(self, *parts: str) -> bytes:
         """HMAC-SHA-256 over length-prefixed parts: no two lists of parts share an encoding."""
-        mac = hmac.new(self._secret, digestmod=hashlib.sha256)
+        mac = hmac.new(self._store.secret, digestmod=hashlib.sha256)
         for part in parts:
             data = part.encode("utf-8", "surrogatepass")
             mac.update(len(data).to_bytes(8, "big") + data)
         return mac.digest()
 
 
-class _Bounded:
-    """A dictionary with a size and an age limit, least recently used first."""
+async def _stored(connection: AsyncConnection, keys: Sequence[bytes]) -> dict[bytes, str]:
+    found: dict[bytes, str] = {}
+    for some in _batches(keys):
+        query = select(RELEASES.c.key, RELEASES.c.value).where(RELEASES.c.key.in_(some))
+        found.update((row.key, row.value) for row in await connection.execute(query))
+    return found
 
-    def __init__(self, size: int, ttl: float, clock: Callable[[], float]) -> None:
-        self._room, self._ttl, self._clock = size, ttl, clock
-        self._items: OrderedDict[bytes, tuple[float, int, Any]] = OrderedDict()
 
-    def get(self, key: bytes) -> Any:
-        self._expire()
-        found = self._items.pop(key, None)
-        if found is None:
-            return None
-        self._items[key] = (self._clock(), *found[1:])
-        return found[2]
+def _batches(keys: Sequence[bytes]) -> Iterable[Sequence[bytes]]:
+    return (keys[i : i + AT_ONCE] for i in range(0, len(keys), AT_ONCE))
 
-    def put(self, key: bytes, value: Any, size: int) -> None:
-        if key in self._items:
-            self._forget(key)
-        self._items[key] = (self._clock(), size + ENTRY_BYTES, value)
-        self._room -= size + ENTRY_BYTES
-        self._expire()
-        while self._room < 0 and len(self._items) > 1:  # the newest stays, however large
-            self._forget(next(iter(self._items)))
 
-    def _expire(self) -> None:
-        limit = self._clock() - self._ttl
-        while self._items and next(iter(self._items.values()))[0] < limit:
-            self._forget(next(iter(self._items)))
+def _packed(made: Perturbation) -> str:
+    """A perturbation as JSON in ASCII. It says what left and where parts were replaced, and
+    nothing of what was there."""
+    return json.dumps(asdict(made))
 
-    def _forget(self, key: bytes) -> None:
-        self._room += self._items.pop(key)[1]
+
+def _unpacked(value: str) -> Perturbation:
+    data = json.loads(value)
+    receipt = data["receipt"]
+    replaced = data["replaced"]
+    return Perturbation(
+        text=data["text"],
+        words=tuple(data["words"]),
+        receipt=Receipt(**{**receipt, "reveals": tuple(receipt["reveals"])}),
+        replaced=None if replaced is None else tuple(Replacement(**part) for part in replaced),
+    )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import cast
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.metrics_core import Metric
 
 __all__ = ["Metrics"]
 
@@ -54,6 +56,21 @@ class Metrics:
             ("mechanism", "guarantee"),
             registry=self.registry,
         )
+        self.refused = Counter(
+            "inferdpt_budget_exceeded_total",
+            "Requests that would have cost more than a limit leaves.",
+            ("limit",),
+            registry=self.registry,
+        )
+        self._accounts = {
+            name: Gauge(f"inferdpt_ledger_{name}", text, ("tenant",), registry=self.registry)
+            for name, text in (
+                ("requests", "Requests charged to a tenant, in all, when it last sent one."),
+                ("tokens", "Tokens released for a tenant, in all, when it last sent some."),
+                ("proved", "Epsilon charged to a tenant, proved bounds, basic composition."),
+                ("nominal", "Epsilon charged to a tenant that is no bound."),
+            )
+        }
         self.upstream_errors = Counter(
             "inferdpt_upstream_errors_total",
             "Failed calls by side and code.",
@@ -73,6 +90,28 @@ class Metrics:
             if timings is not None:
                 timings[name] = timings.get(name, 0.0) + seconds
 
-    def render(self) -> bytes:
-        """The text exposition."""
-        return generate_latest(self.registry)
+    def charged(self, tenant: str, totals: Mapping[str, float]) -> None:
+        """Show a tenant's account as it is now."""
+        for name, value in totals.items():
+            self._accounts[name].labels(tenant).set(value)
+
+    def render(self, tenant: str | None = None) -> bytes:
+        """The text exposition; for a tenant, without the accounts of the others."""
+        return generate_latest(cast("CollectorRegistry", _Own(self.registry, tenant)))
+
+
+class _Own:
+    """A registry without the samples of other tenants."""
+
+    def __init__(self, registry: CollectorRegistry, tenant: str | None) -> None:
+        self._registry, self._tenant = registry, tenant
+
+    def collect(self) -> Iterator[Metric]:
+        for family in self._registry.collect():
+            if self._tenant is not None:
+                family.samples = [
+                    sample
+                    for sample in family.samples
+                    if sample.labels.get("tenant", self._tenant) == self._tenant
+                ]
+            yield family

@@ -11,11 +11,20 @@ from typing import Any
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from proxy.auth import tenant_of
 from proxy.config import is_loopback
 from proxy.errors import ApiError, internal_error, not_found, not_permitted
 from proxy.handlers import error_response
-from proxy.keys import CONFIG, ERROR, METRICS, PLAN, REQUEST_ID, TENANT
+from proxy.keys import (
+    CONFIG,
+    ERROR,
+    KEYRING,
+    METRICS,
+    PLAN,
+    RATE,
+    RATES,
+    REQUEST_ID,
+    TENANT,
+)
 
 __all__ = ["observe", "stamp"]
 
@@ -23,7 +32,8 @@ logger = logging.getLogger("inferdpt.request")
 OPEN_PATHS = ("/health", "/ready")
 EXPOSED = (
     "x-request-id, x-inferdpt-mechanism, x-inferdpt-epsilon, x-inferdpt-tokens, retry-after, "
-    "x-should-retry"
+    "x-should-retry, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, "
+    "x-ratelimit-reset-requests"
 )
 CLIENT_CLOSED = 499  # for the log and the metrics: nobody is left to read it
 
@@ -55,21 +65,25 @@ async def stamp(request: web.Request, response: web.StreamResponse) -> None:
     """Headers of every answer, streams included; runs when an answer is about to go out."""
     if REQUEST_ID in request:
         response.headers["x-request-id"] = request[REQUEST_ID]
+    response.headers.update(request.get(RATE, {}))
     _cors(request, response)
 
 
 async def _respond(request: web.Request, handler: Handler) -> web.StreamResponse:
     """The handler's answer, or its error as an answer."""
     try:
-        _refuse_foreign_pages(request)
+        keyring, closed = request.app[KEYRING], request.path not in OPEN_PATHS
+        if not (await keyring.required() if closed else keyring.locked):
+            _refuse_foreign_pages(request)
         if request.method == "OPTIONS" and "Origin" in request.headers:
             return web.Response(status=204)
-        if request.path not in OPEN_PATHS:
-            keys = request.app[CONFIG].server.keys
-            request[TENANT] = tenant_of(request.headers.get("Authorization"), keys)
+        if closed:
+            request[TENANT] = await keyring.client(request.headers.get("Authorization"))
         limit = request.app[CONFIG].limits.concurrent_requests
         if request.method == "POST" and request.app[METRICS].busy > limit:
             raise _busy()
+        if request.method == "POST" and closed:
+            request[RATE] = request.app[RATES].take(request[TENANT])
         return await handler(request)
     except ApiError as exc:
         return _failed(request, exc)
@@ -90,8 +104,6 @@ def _refuse_foreign_pages(request: web.Request) -> None:
     must not pass for somebody: neither by calling across origins, nor by a name of its own that
     resolves to this machine."""
     server = request.app[CONFIG].server
-    if server.keys:
-        return
     origin = request.headers.get("Origin")
     if origin is not None and not ({origin, "*"} & set(server.cors_origins)):
         raise not_permitted("This origin is not in server.cors_origins.", param="origin")
@@ -144,7 +156,7 @@ def _log(request: web.Request, status: int, seconds: float) -> None:
         "status": status,
         "ms": round(seconds * 1000, 1),
         "bytes_in": request.content_length or 0,
-        "tenant": request.get(TENANT),
+        "tenant": request[TENANT].tenant if TENANT in request else None,
         "error": request.get(ERROR),
     }
     plan = request.get(PLAN)

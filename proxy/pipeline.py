@@ -13,14 +13,13 @@ from typing import Any, TypeVar
 from extraction.backend import Delta
 from extraction.errors import LocalModelError
 from extraction.extractor import Extractor, Job, with_seed
-from extraction.prompts import Prompts, fill
 from extraction.restore import restore
-from perturb import DocumentTooLong, Perturbation, Sanitizer, Span
-from perturb.mechanism import EMPTY, Known
-from perturb.policies import telling
+from perturb import Perturbation, Sanitizer
 from proxy.config import Config
-from proxy.errors import ApiError, bad_request, from_local, too_large
+from proxy.errors import ApiError, bad_request, from_local
+from proxy.grants import Client
 from proxy.guard import Clearance, Segment
+from proxy.ledger import BudgetExceeded, Ledger, price
 from proxy.memo import Memo
 from proxy.messages import (
     Part,
@@ -30,9 +29,11 @@ from proxy.messages import (
     private_texts,
 )
 from proxy.metrics import Metrics
+from proxy.outgoing import Draft, Outgoing
 from proxy.plan import Answer, Exchange, Plan, Prompt
 from proxy.policy import Policy
 from proxy.protocol import ChatRequest, CompletionRequest, SamplingRequest, local_fields
+from proxy.store import Store
 from proxy.upstream import RemoteClient
 
 __all__ = ["Pipeline", "together"]
@@ -49,22 +50,26 @@ class Pipeline:
         config: Config,
         *,
         policy: Policy,
+        store: Store,
         memo: Memo,
+        ledger: Ledger,
         remote: RemoteClient,
         extractor: Extractor,
         metrics: Metrics,
     ) -> None:
         self._config = config
-        self._prompts = Prompts(**config.prompts)
         self._policy = policy
+        self._store = store
         self._memo = memo
+        self._ledger = ledger
         self._remote = remote
         self._extractor = extractor
         self._metrics = metrics
+        self._outgoing = Outgoing(config, memo=memo, metrics=metrics)
 
     # -- planning ---------------------------------------------------------------------------
 
-    async def plan_chat(self, request: ChatRequest, tenant: str) -> Plan:
+    async def plan_chat(self, request: ChatRequest, client: Client) -> Plan:
         """Plan a chat completion. Raises `ApiError`."""
         privacy = self._config.privacy
         task = request.inferdpt.task or "chat"
@@ -79,16 +84,16 @@ class Pipeline:
             raise bad_request("The conversation has no turn to answer.", param="messages")
         private = private_texts(request, system=privacy.system, public_tags=privacy.public_tags)
         turns = turns[-1:] if task == "instruct" else turns
-        return await self._plan(request, tenant, [Prompt(task, turns, tuple(raw), private)])
+        return await self._plan(request, client, [Prompt(task, turns, tuple(raw), private)])
 
     async def plan_completion(
-        self, request: CompletionRequest, prompts: Sequence[str], tenant: str
+        self, request: CompletionRequest, prompts: Sequence[str], client: Client
     ) -> Plan:
         """Plan a text completion: one exchange for each prompt. Raises `ApiError`."""
         task = request.inferdpt.task or "continuation"
         return await self._plan(
             request,
-            tenant,
+            client,
             [
                 Prompt(
                     task,
@@ -100,16 +105,15 @@ class Pipeline:
             ],
         )
 
-    async def preview(self, text: str, sanitizer: Sanitizer, tenant: str) -> Perturbation:
-        """What would leave for a text. The draw is remembered: sending the text later sends
-        this, so previewing does not average either."""
-        perturbation, _ = await self._release(text, sanitizer, tenant)
-        return perturbation
+    async def preview(self, text: str, sanitizer: Sanitizer, client: Client) -> Perturbation:
+        """What would leave for a text, see `Outgoing.preview`. Raises `ApiError`."""
+        client.check(None, sanitizer)
+        return await self._outgoing.preview(text, sanitizer, client.tenant)
 
     async def _plan(
         self,
         request: SamplingRequest,
-        tenant: str,
+        client: Client,
         prompts: Sequence[Prompt],
     ) -> Plan:
         options = request.inferdpt
@@ -118,109 +122,66 @@ class Pipeline:
         limits = self._config.limits
         if request.choices > limits.choices:
             raise bad_request(f"n must be <= {limits.choices}.", param="n")
-        plan = Plan(tenant, request, sanitizer, [], [], local_fields(request))
+        client.check(request.model, sanitizer)
+        plan = Plan(client, request, sanitizer, [], local_fields(request))
+        drafts: list[Draft] = []
         known: dict[str, str] = {}
         with self._metrics.stage("perturb", plan.timings):
             for prompt in prompts:
-                exchange = Exchange(Job(prompt.task, prompt.raw, None), prompt.turns[-1].text)
+                plan.exchanges.append(
+                    Exchange(Job(prompt.task, prompt.raw, None), prompt.turns[-1].text)
+                )
                 if not options.local_only:  # else nothing is drawn: nothing will leave
-                    messages, exchange.clearance = await self._outgoing(plan, prompt, model, known)
-                    exchange.body = {
-                        "model": model,
-                        "messages": messages,
-                        **self._numbers(request),
-                    }
-                plan.exchanges.append(exchange)
+                    drafts.append(
+                        await self._outgoing.draft(
+                            client.tenant, sanitizer, prompt, known, plan.texts
+                        )
+                    )
+        if drafts:
+            with self._metrics.stage("commit", plan.timings):
+                await self._commit(plan)
+        if plan.exceeded is None:
+            for exchange, draft in zip(plan.exchanges, drafts, strict=False):
+                messages, exchange.clearance = self._outgoing.composed(
+                    draft, sanitizer, options.instruction, model
+                )
+                exchange.body = {"model": model, "messages": messages, **self._numbers(request)}
         self._count(plan)
         return plan
 
-    async def _outgoing(
-        self, plan: Plan, prompt: Prompt, model: str, known: dict[str, str]
-    ) -> tuple[list[dict[str, Any]], Clearance]:
-        """The remote's messages, and the clearance to send them.
-
-        What is sensitive in one text is sensitive in those that come with it or after it:
-        `known`, which grows. It is not in those before it, which left earlier as they are.
-        """
-        messages: list[dict[str, Any]] = []
-        pieces: list[Segment | str] = []
-        before = ""
-        sent = {part.text for turn in prompt.turns for part in turn.parts}
-        for text in prompt.private:
-            if text not in sent:  # it stays here, and what it names is sensitive all the same
-                known.update(await self._findings(plan, text))
-        for turn in prompt.turns:
-            content: list[str] = []
-            earlier = None
-            if turn.role == "assistant":
-                earlier = self._memo.generation(plan.tenant, before, turn.text)
-            if earlier is not None:
-                pieces.append(earlier)
-                content.append(earlier)
-            else:
-                private = [p.text for p in turn.parts if not p.public and p.text.strip()]
-                for text in private if len(private) > 1 else ():
-                    known.update(await self._findings(plan, text))
-                for part in turn.parts:
-                    if part.public or not part.text.strip():
-                        content.append(part.text if part.public else self._blank(part.text))
-                        continue
-                    released = await self._perturb(plan, part.text, known)
-                    spans = [Span(p.start, p.end, p.type) for p in released.replaced or ()]
-                    known.update(telling(part.text, spans))
-                    pieces.append(Segment(part.text, released, plan.sanitizer))
-                    content.append(released.text)
-            messages.append({"role": turn.role, "content": _join(content)})
-            before = turn.text
-        document = messages[-1]["content"]
-        if prompt.task == "continuation":
-            document = fill(self._prompts.remote_continuation, document=document)
-        if instruction := plan.request.inferdpt.instruction:
-            document = fill(
-                self._prompts.remote_instruct, instruction=instruction, document=document
-            )
-        messages[-1]["content"] = document
-        return [m for m in messages if m["content"]], Clearance(
-            pieces=tuple(pieces),
-            private=(*prompt.private, *(p.raw for p in pieces if isinstance(p, Segment))),
-            constants=(self._prompts.remote_continuation, self._prompts.remote_instruct, model),
-            public=tuple(part.text for turn in prompt.turns for part in turn.parts if part.public),
-        )
-
-    async def _findings(self, plan: Plan, text: str) -> Known:
-        return await asyncio.to_thread(plan.sanitizer.findings, text)
-
-    def _blank(self, text: str) -> str:
-        """What leaves for white space: it is layout, and nothing to paraphrase."""
-        keeps = self._config.privacy.document_options.layout == "keep"
-        return text if keeps and text.isascii() else text and " "
-
-    async def _perturb(self, plan: Plan, text: str, known: Known) -> Perturbation:
-        """A text's perturbation, noted in the plan; a text that stands twice is noted once."""
-        released, fresh = await self._release(text, plan.sanitizer, plan.tenant, known)
-        if not any(released is noted for noted, _ in plan.texts):
-            plan.texts.append((released, fresh))
-        return released
-
-    async def _release(
-        self, text: str, sanitizer: Sanitizer, tenant: str, known: Known = EMPTY
-    ) -> tuple[Perturbation, bool]:
-        """What leaves for a text, from the memo or drawn now. Raises `ApiError`."""
-
-        async def draw() -> Perturbation:
-            return await sanitizer.release(text, link, here)
-
-        identity = sanitizer.identity()
-        link = self._memo.link(tenant, identity)
-        here = await asyncio.to_thread(sanitizer.known_in, text, known) if known else EMPTY
-        if here:
-            identity = {**identity, "known": dict(here)}
+    async def _commit(self, plan: Plan) -> None:
+        """Settle and charge what leaves before anything does, in one transaction: all of it or
+        nothing. Raises `ApiError`."""
+        texts = [text for text in plan.texts.values() if text.released.text]
+        if not texts:
+            return
+        limits, grant = self._config.limits, plan.client.grant
+        entries = [text.entry for text in texts]
         try:
-            return await self._memo.perturbation(tenant, identity, text, draw)
-        except DocumentTooLong as exc:
-            raise too_large(f"{exc}.") from exc
-        except LocalModelError as exc:  # of a paraphrase
-            raise self._local_failed(exc) from exc
+            async with self._ledger.turn(plan.tenant), self._store.writing() as connection:
+                await self._ledger.lock(connection, plan.tenant)
+                await self._memo.settle(connection, plan.tenant, entries)
+                plan.charge = await self._ledger.charge(
+                    connection,
+                    plan.tenant,
+                    [
+                        (text.conversation, price(plan.sanitizer, text.released))
+                        for text in texts
+                        if text.entry.fresh
+                    ],
+                    conversations=list(dict.fromkeys(text.conversation for text in texts)),
+                    budget=limits.budget.under(grant.budget),
+                    budget_tokens=limits.budget_tokens.under(grant.budget_tokens),
+                )
+        except BudgetExceeded as exc:
+            self._metrics.refused.labels(exc.scope).inc()
+            if limits.on_budget == "refuse":
+                raise
+            plan.exceeded = exc.scope
+            plan.texts.clear()
+            return
+        self._memo.settled(entries)
+        self._metrics.charged(plan.tenant, plan.charge.totals)
 
     def _numbers(self, request: SamplingRequest) -> dict[str, Any]:
         """The sampling numbers that may influence the remote."""
@@ -234,7 +195,7 @@ class Pipeline:
 
     def _count(self, plan: Plan) -> None:
         guarantee, name = plan.sanitizer.guarantee, plan.sanitizer.name
-        new = sum(p.receipt.released for p, fresh in plan.texts if fresh)
+        new = plan.fresh
         self._metrics.tokens.labels(name).inc(new)
         self._metrics.reused.labels(name).inc(plan.released - new)
         self._metrics.epsilon.labels(name, guarantee.kind).inc(new * guarantee.nominal)
@@ -284,7 +245,7 @@ class Pipeline:
         except LocalModelError as exc:
             raise self._local_failed(exc) from exc
         answer = Answer(step.message, step.logprobs, step.finish_reason, step.usage)
-        self._remember(plan, exchange, answer)
+        await self._remember(plan, exchange, answer)
         return answer
 
     async def stream(self, plan: Plan, emit: Emit) -> None:
@@ -312,11 +273,11 @@ class Pipeline:
             raise self._local_failed(exc) from exc
         finally:
             # Also what a client saw of an answer broken off comes back as its history.
-            self._remember(plan, exchange, answer)
+            await self._remember(plan, exchange, answer)
 
-    def _remember(self, plan: Plan, exchange: Exchange, answer: Answer) -> None:
+    async def _remember(self, plan: Plan, exchange: Exchange, answer: Answer) -> None:
         if exchange.generation is not None and exchange.generation.text:
-            self._memo.remember_answer(
+            await self._memo.remember_answer(
                 plan.tenant, exchange.question, answer.key, exchange.generation.text
             )
 
@@ -340,15 +301,6 @@ def _restored(generation: str, clearance: Clearance) -> str:
                 end = part.end
             kept.append(piece.raw[end:])
     return restore(generation, pairs, "\n".join(kept)) if pairs else generation
-
-
-def _join(pieces: Sequence[str]) -> str:
-    """Public and perturbed pieces side by side, never glued into one word."""
-    out = ""
-    for piece in filter(None, pieces):
-        apart = out and not out[-1].isspace() and not piece[0].isspace()
-        out += f" {piece}" if apart else piece
-    return out
 
 
 async def together(jobs: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

@@ -8,13 +8,30 @@ from typing import Any
 from extraction.backend import Delta, Usage
 from extraction.extractor import Job, Task
 from perturb import Perturbation, Sanitizer
+from proxy.grants import Client
 from proxy.guard import Clearance
+from proxy.ledger import Charge
+from proxy.memo import Entry
 from proxy.messages import Turn, turn_key
 from proxy.protocol import SamplingRequest
 from proxy.receipt import RemoteOutcome, receipt
 from proxy.upstream import Generation
 
-__all__ = ["Answer", "Exchange", "Plan", "Prompt"]
+__all__ = ["Answer", "Exchange", "Plan", "Private", "Prompt"]
+
+
+@dataclass(frozen=True)
+class Private:
+    """A private text on its way, and the conversation it stands in (its HMAC)."""
+
+    raw: str
+    entry: Entry
+    conversation: str
+
+    @property
+    def released(self) -> Perturbation:
+        """What leaves for it; final once the entry is settled."""
+        return self.entry.released
 
 
 @dataclass(frozen=True)
@@ -43,20 +60,34 @@ class Exchange:
 
 @dataclass
 class Plan:
-    """A request, decided: nothing has left yet."""
+    """A request, decided: nothing has left yet. `texts` are the private texts in it, each once,
+    by the memo's key."""
 
-    tenant: str
+    client: Client
     request: SamplingRequest
     sanitizer: Sanitizer
     exchanges: list[Exchange]
-    texts: list[tuple[Perturbation, bool]]
     options: dict[str, Any]
+    texts: dict[bytes, Private] = field(default_factory=dict)
+    charge: Charge | None = None
+    exceeded: str | None = None  # the limit at which the local model was left to work alone
     timings: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def tenant(self) -> str:
+        """Whose request it is."""
+        return self.client.tenant
 
     @property
     def released(self) -> int:
         """How many perturbed words stand in the request."""
-        return sum(p.receipt.released for p, _ in self.texts)
+        return sum(text.released.receipt.released for text in self.texts.values())
+
+    @property
+    def fresh(self) -> int:
+        """How many of them leave for the first time."""
+        texts = (text for text in self.texts.values() if text.entry.fresh)
+        return sum(text.released.receipt.released for text in texts)
 
     def receipt(self) -> dict[str, Any] | None:
         """The receipt the client asked for; complete once the remote has been called."""
@@ -71,7 +102,9 @@ class Plan:
             for e in self.exchanges
         ]
         outcomes = [e.outcome for e in self.exchanges]
-        return receipt(level, self.sanitizer, self.texts, outcomes, sent)
+        texts = [(text.released, text.entry.fresh) for text in self.texts.values()]
+        budget = (self.charge or Charge()).to_dict() | {"exceeded": self.exceeded}
+        return receipt(level, self.sanitizer, texts, outcomes, sent, budget)
 
 
 @dataclass

@@ -27,6 +27,7 @@ def receipt(
     texts: Sequence[tuple[Perturbation, bool]],
     outcomes: Sequence[RemoteOutcome],
     exchanges: Sequence[dict[str, Any]] = (),
+    budget: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """One receipt for a request.
 
@@ -35,6 +36,7 @@ def receipt(
         sanitizer: what is in force.
         texts: each private text's perturbation, and whether it was drawn for this request.
         outcomes: what became of each remote call.
+        budget: what the request was charged and what remains, see `proxy.ledger.Charge`.
         exchanges: for `full`: `{"sent": messages, "generation": text}` for each remote call.
 
     `tokens` and `entities` count what was perturbed: of a text that left unchanged but for its
@@ -63,6 +65,7 @@ def receipt(
         "entities": dict(sorted(entities.items())),
         "released": released,
         "released_before": released - new,
+        "budget": budget or {},
         "remote": [_REMOTE[outcome] for outcome in outcomes],
         "reveals": list(dict.fromkeys(r for p, _ in texts for r in p.receipt.reveals)),
     }

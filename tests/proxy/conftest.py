@@ -6,8 +6,9 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import openai
@@ -86,11 +87,13 @@ async def running_proxy(
     root = logging.getLogger()
     project = logging.getLogger("inferdpt")
     levels = root.level, project.level
+    propagates, project.propagate = project.propagate, True  # `serve` in a test turns it off
     root.addHandler(handler)  # the root: whatever any library says is caught, too
     root.setLevel(logging.DEBUG)
     project.setLevel(logging.DEBUG)
-    async with fake_server() as remote, fake_server() as local:
+    async with fake_server() as remote, fake_server() as local, AsyncExitStack() as stack:
         defaults = {
+            "store": {"folder": stack.enter_context(TemporaryDirectory())},
             "remote": {
                 "base_url": remote.base_url,
                 "api_key": "operator-secret",
@@ -119,6 +122,7 @@ async def running_proxy(
             root.removeHandler(handler)
             root.setLevel(levels[0])
             project.setLevel(levels[1])
+            project.propagate = propagates
 
 
 @pytest.fixture

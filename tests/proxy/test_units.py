@@ -5,20 +5,28 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import random
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import select
 
 from perturb import EmbeddingTable, Perturber, get_mechanism
-from proxy.auth import ANONYMOUS, new_key, tenant_of
-from proxy.config import ClientKey
+from proxy.cache import ENTRY_BYTES, Cache
+from proxy.config_store import Store as StoreSettings
 from proxy.errors import ApiError
+from proxy.guard import words_of
 from proxy.json_input import parse_object
-from proxy.memo import ENTRY_BYTES, Memo
+from proxy.ledger import Ledger
+from proxy.memo import Entry, Memo, Wanted
 from proxy.messages import Part, assistant_key, local_messages, split_public, turn_key
-from proxy.pipeline import _join
+from proxy.outgoing import _joined
+from proxy.paragraphs import split
 from proxy.plan import Answer
 from proxy.protocol import (
     ChatRequest,
@@ -30,6 +38,8 @@ from proxy.protocol import (
     treatment_of,
     validate,
 )
+from proxy.schema import RELEASES
+from proxy.store import Store, open_store
 
 
 class TestJson:
@@ -179,7 +189,7 @@ class TestPublicSpans:
         ).replace("</public>", "")
 
     def test_pieces_are_never_glued_into_a_word(self) -> None:
-        assert _join(["a:", "b", " c", "", "\nd"]) == "a: b c\nd"
+        assert _joined(["a:", "b", " c", "", "\nd"]) == "a: b c\nd"
 
 
 class TestTurnKeys:
@@ -199,63 +209,151 @@ def perturber(table: EmbeddingTable) -> Perturber:
     return Perturber(get_mechanism("rantext_ldp", table, epsilon=6))
 
 
+class TestCache:
+    def test_entries_expire_and_the_oldest_used_goes_first(self) -> None:
+        now = 0.0
+        cache: Cache[str] = Cache(size=2 * ENTRY_BYTES + 200, ttl=10, clock=lambda: now)
+
+        def known(text: str) -> bool:
+            found = cache.get(text.encode()) is not None
+            if not found:
+                cache.put(text.encode(), text, len(text))
+            return found
+
+        assert [known(text) for text in ("ab", "cd", "ab", "ef", "ab", "cd")] == [
+            *(False, False, True, False, True, False)
+        ]
+        now = 9.0
+        assert known("cd")
+        now = 18.0
+        assert known("cd")
+        now = 29.0
+        assert not known("cd")
+
+    def test_the_newest_stays_however_large(self) -> None:
+        cache: Cache[str] = Cache(size=10, ttl=10)
+        cache.put(b"a", "x", 1000)
+        assert cache.get(b"a") == "x"
+        cache.put(b"b", "y", 1000)
+        assert (cache.get(b"a"), cache.get(b"b")) == (None, "y")
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    async with open_store(StoreSettings(folder=str(tmp_path / "memo"))) as opened:
+        yield opened
+
+
 class TestMemo:
-    async def draw(self, memo: Memo, perturber: Perturber, tenant: str, text: str) -> Any:
+    @pytest.fixture
+    def memo(self, store: Store) -> Memo:
+        return Memo(store, size=10**6, ttl=10)
+
+    async def draw(
+        self, memo: Memo, perturber: Perturber, tenant: str, text: str, scope: str = ""
+    ) -> Entry:
         async def create() -> Any:
             await asyncio.sleep(0)
             return perturber.perturb(text)
 
-        return await memo.perturbation(tenant, perturber.mechanism.identity(), text, create)
+        wanted = Wanted(perturber.mechanism.identity(), text, create)
+        (entry,) = await memo.entries(tenant, scope, [wanted])
+        return entry
 
-    async def test_a_text_is_drawn_once(self, perturber: Perturber) -> None:
-        memo = Memo(size=10**6, ttl=10)
+    async def settle(self, memo: Memo, store: Store, tenant: str, *entries: Entry) -> list[bool]:
+        async with store.writing() as connection:
+            await Ledger(store, delta=1e-6).lock(connection, tenant)
+            await memo.settle(connection, tenant, entries)
+        memo.settled(entries)
+        return [entry.fresh for entry in entries]
+
+    async def test_a_text_is_drawn_once(self, memo: Memo, perturber: Perturber) -> None:
         text = "one two three four five six seven"
         first = [await self.draw(memo, perturber, "a", text) for _ in range(2)]
         at_once = await asyncio.gather(*(self.draw(memo, perturber, "b", text) for _ in range(10)))
-        assert [fresh for _, fresh in first] == [True, False]
-        assert len({done.text for done, _ in first}) == 1
-        assert len({done.text for done, _ in at_once}) == 1
-        assert sum(fresh for _, fresh in at_once) == 1
-        assert at_once[0][0].text != first[0][0].text
+        elsewhere = await self.draw(memo, perturber, "a", text, scope="conversation")
+        assert len({entry.released.text for entry in first}) == 1
+        assert len({entry.released.text for entry in at_once}) == 1
+        assert len({e.released.text for e in (at_once[0], first[0], elsewhere)}) == 3
 
-    async def test_entries_expire_and_the_oldest_used_goes_first(
-        self, perturber: Perturber
+    async def test_the_first_to_settle_wins_and_all_send_its_draw(
+        self, store: Store, perturber: Perturber
     ) -> None:
-        now = 0.0
-        memo = Memo(size=2 * ENTRY_BYTES + 200, ttl=10, clock=lambda: now)
-        fresh = []
-        for text in ("a b", "c d", "a b", "e f", "a b", "c d"):
-            fresh.append((await self.draw(memo, perturber, "t", text))[1])
-        assert fresh == [True, True, False, True, False, True]
-        now = 9.0
-        assert not (await self.draw(memo, perturber, "t", "c d"))[1]
-        now = 18.0
-        assert not (await self.draw(memo, perturber, "t", "c d"))[1]
-        now = 29.0
-        assert (await self.draw(memo, perturber, "t", "c d"))[1]
+        text = "one two three four five six seven"
+        memos = [Memo(store, size=10**6, ttl=10) for _ in range(3)]  # of three replicas
+        entries = [await self.draw(memo, perturber, "t", text) for memo in memos]
+        assert len({entry.released.text for entry in entries}) == 3
+        winner = entries[1].released
+        order = (1, 0, 2)
+        fresh = [(await self.settle(memos[i], store, "t", entries[i]))[0] for i in order]
+        assert fresh == [True, False, False]
+        assert all(entry.released == winner for entry in entries)
+        for memo in memos:
+            assert (await self.draw(memo, perturber, "t", text)).released == winner
+
+    async def test_nothing_is_written_before_it_is_settled(
+        self, memo: Memo, store: Store, perturber: Perturber
+    ) -> None:
+        entry = await self.draw(memo, perturber, "t", "a few words")
+        assert (await store.info())["releases"] == 0
+        assert await self.settle(memo, store, "t", entry) == [True]
+        assert (await store.info())["releases"] == 1
+
+    async def test_a_release_comes_back_from_the_store_as_it_was(
+        self, store: Store, table: EmbeddingTable
+    ) -> None:
+        text = "Mr. Bartholomew of 12 Elm Street, bartholomew@example.org\x00 \ud83d 😀"
+        for name in ("rantext", "rantext_ldp", "santext", "selective"):
+            sanitizer = Perturber(get_mechanism(name, table, epsilon=6))
+            entry = await self.draw(Memo(store, size=10**6, ttl=10), sanitizer, "t", text)
+            await self.settle(Memo(store, size=10**6, ttl=10), store, "t", entry)
+            again = await self.draw(Memo(store, size=10**6, ttl=10), sanitizer, "t", text)
+            ours, theirs = entry.released, again.released
+            assert (ours.text, ours.words) == (theirs.text, theirs.words)
+            assert ours.replaced == theirs.replaced
+            assert json.dumps(ours.receipt.to_dict()) == json.dumps(theirs.receipt.to_dict())
+            sanitizer.verify(text, again.released)
+
+    async def test_a_stored_release_holds_no_raw_word_but_those_that_leave(
+        self, memo: Memo, store: Store, table: EmbeddingTable
+    ) -> None:
+        hidden = ("Bartholomew", "Zawadzki", "555-013-2479", "jane.doe", "CX-17")
+        text = f"Mr. {hidden[0]} {hidden[1]}, {hidden[2]}, {hidden[3]}@example.org, {hidden[4]}"
+        mechanism = get_mechanism("selective", table, epsilon=6, patterns={"CASE": "CX-[0-9]+"})
+        entry = await self.draw(memo, Perturber(mechanism), "t", text)
+        await self.settle(memo, store, "t", entry)
+        async with store.reading() as connection:
+            (row,) = (await connection.execute(select(RELEASES))).all()
+        assert len(entry.released.replaced or ()) >= 4
+        assert not [part for part in hidden if part.casefold() in repr(row).casefold()]
+        words = set(re.findall(r"[A-Za-z]{4,}", text)) - set(
+            re.findall(r"[A-Za-z]{4,}", entry.released.text)
+        )
+        assert words
+        assert not [word for word in words if word in json.loads(row.value)["words"]]
 
     async def test_a_cancelled_request_does_not_cancel_the_draw(
-        self, perturber: Perturber
+        self, memo: Memo, perturber: Perturber
     ) -> None:
-        memo = Memo(size=10**6, ttl=10)
-        gate = asyncio.Event()
-
+        gate, begun = asyncio.Event(), asyncio.Event()
         made = perturber.perturb("x")
 
         async def create() -> Any:
+            begun.set()
             await gate.wait()
             return made
 
-        first = asyncio.create_task(memo.perturbation("t", {}, "x", create))
-        second = asyncio.create_task(memo.perturbation("t", {}, "x", create))
-        await asyncio.sleep(0)
+        wanted = [Wanted({}, "x", create)]
+        first = asyncio.create_task(memo.entries("t", "", wanted))
+        await begun.wait()
+        second = asyncio.create_task(memo.entries("t", "", wanted))
         await asyncio.sleep(0)
         first.cancel()
         gate.set()
-        assert await second == (made, False)
+        (entry,) = await second
+        assert entry.released is made
 
-    async def test_a_failed_draw_is_tried_again(self, perturber: Perturber) -> None:
-        memo = Memo(size=10**6, ttl=10)
+    async def test_a_failed_draw_is_tried_again(self, memo: Memo, perturber: Perturber) -> None:
         made = perturber.perturb("x")
         outcomes: list[Any] = [ValueError("x"), made]
 
@@ -266,54 +364,96 @@ class TestMemo:
             return outcome
 
         with pytest.raises(ValueError, match="x"):
-            await memo.perturbation("t", {}, "x", create)
-        assert await memo.perturbation("t", {}, "x", create) == (made, True)
+            await memo.entries("t", "", [Wanted({}, "x", create)])
+        (entry,) = await memo.entries("t", "", [Wanted({}, "x", create)])
+        assert entry.released is made
 
-    async def test_generations_belong_to_their_tenant(self) -> None:
-        memo = Memo(size=10**6, ttl=10)
-        memo.remember_answer("a", "question", "answer", "generation")
-        assert memo.generation("a", "question", "answer") == "generation"
-        assert memo.generation("b", "question", "answer") is None
-        assert memo.generation("a", "question", "answer ") is None
-        assert memo.generation("a", "another", "answer") is None
-
-    async def test_replaced_parts_take_room(self, table: EmbeddingTable) -> None:
-        marking = Perturber(get_mechanism("selective", table, epsilon=6, policy="digits"))
-        memo = Memo(size=2 * ENTRY_BYTES + 200, ttl=10)
-        texts = ("1 2 3 4 5 6 7 8 9", "1 2")
-        fresh = [(await self.draw(memo, marking, "t", text))[1] for text in texts * 2]
-        assert fresh == [True, True, True, True]
-
-    async def test_a_text_larger_than_the_memo_is_still_drawn_once(
-        self, perturber: Perturber
+    async def test_generations_belong_to_their_tenant_and_outlive_the_process(
+        self, memo: Memo, store: Store
     ) -> None:
-        memo = Memo(size=10, ttl=10)
-        text = "a text that takes more than there is room for"
-        fresh = [(await self.draw(memo, perturber, "t", text))[1] for _ in range(3)]
-        assert fresh == [True, False, False]
+        generation = "generation \x00 \ud83d"
+        await memo.remember_answer("a", "question", "answer", generation)
+        for at in (memo, Memo(store, size=10**6, ttl=10)):
+            assert await at.generation("a", "question", "answer") == generation
+            assert await at.generation("b", "question", "answer") is None
+            assert await at.generation("a", "question", "answer ") is None
+            assert await at.generation("a", "another", "answer") is None
+
+    async def test_an_equal_answer_keeps_its_first_generation(
+        self, memo: Memo, store: Store
+    ) -> None:
+        other = Memo(store, size=10**6, ttl=10)
+        await memo.remember_answer("a", "question", "answer", "first")
+        await other.remember_answer("a", "question", "answer", "second")
+        for at in (memo, other):
+            assert await at.generation("a", "question", "answer") == "first"
 
     async def test_no_key_of_the_memo_is_text_or_its_plain_hash(
-        self, perturber: Perturber
+        self, memo: Memo, perturber: Perturber
     ) -> None:
-        memo = Memo(size=10**6, ttl=10)
         text = "a text with a few words"
-        await self.draw(memo, perturber, "t", text)
-        (key,) = memo._texts._items
+        key = (await self.draw(memo, perturber, "t", text)).key
         assert text.encode() not in key
         assert key != hashlib.sha256(text.encode()).digest()
-        assert memo._key("ab", "c") != memo._key("a", "bc")
+        assert memo.key("ab", "c") != memo.key("a", "bc")
+
+    async def test_another_secret_finds_nothing(
+        self, memo: Memo, store: Store, perturber: Perturber
+    ) -> None:
+        entry = await self.draw(memo, perturber, "t", "a few words of text")
+        await self.settle(memo, store, "t", entry)
+        store.secret = bytes(32)
+        again = await self.draw(
+            Memo(store, size=10**6, ttl=10), perturber, "t", "a few words of text"
+        )
+        assert again.key != entry.key
 
 
-class TestAuth:
-    def test_a_key_finds_its_tenant(self) -> None:
-        (a, hash_a), (b, hash_b) = new_key(), new_key()
-        keys = [ClientKey(tenant="a", sha256=hash_a), ClientKey(tenant="b", sha256=hash_b)]
-        assert tenant_of(f"Bearer {a}", keys) == "a"
-        assert tenant_of(f"bearer {b}", keys) == "b"
-        for wrong in (None, "", "Bearer ", f"Basic {a}", a, f"Bearer {a}x", f"Bearer {hash_a}"):
-            with pytest.raises(ApiError) as info:
-                tenant_of(wrong, keys)
-            assert info.value.status == 401
+class TestParagraphs:
+    text = st.lists(
+        st.sampled_from(["one two three", "four", "five six seven eight", "", " ", "---", "\t"])
+    ).map("\n".join)
 
-    def test_without_keys_everybody_is_one_tenant(self) -> None:
-        assert tenant_of("Bearer whatever", []) == tenant_of(None, []) == ANONYMOUS
+    @given(text, st.integers(1, 8))
+    def test_nothing_is_lost_and_units_have_their_words(self, text: str, least: int) -> None:
+        pieces = split(text, least)
+        assert "".join(pieces) == text
+        units = [piece for piece in pieces if piece.strip()]
+        assert all(unit == unit.strip() for unit in units)
+        sizes = [len(words_of(unit)) for unit in units]
+        assert len(units) <= 1 or min(sizes) >= least
+
+    def units(self, paragraphs: list[str], least: int = 20) -> set[str]:
+        return {p for p in split("\n\n".join(paragraphs), least) if p.strip()}
+
+    @pytest.mark.parametrize("size", [3, 12, 30])
+    @pytest.mark.parametrize("edit", ["change", "insert", "delete", "append"])
+    def test_an_edit_moves_few_borders(self, size: int, edit: str) -> None:
+        generator = random.Random(size)
+        paragraphs = [
+            " ".join(f"w{generator.randrange(10**6)}" for _ in range(size)) for _ in range(200)
+        ]
+        before = self.units(paragraphs)
+        moved = []
+        for place in range(10, 190, 9):
+            after = list(paragraphs)
+            if edit == "change":
+                after[place] += " changed"
+            elif edit == "insert":
+                after.insert(place, "something quite new " * 5)
+            elif edit == "delete":
+                del after[place]
+            else:
+                after.append("something quite new " * 5)
+            moved.append(len(self.units(after) - before))
+        assert sum(moved) / len(moved) <= 3
+        assert max(moved) <= 10 < len(before)
+
+    def test_a_long_paragraph_alone_is_what_an_edit_redraws(self) -> None:
+        paragraphs = [f"{i} " + "some words that make a paragraph " * 6 for i in range(10)]
+        before = self.units(paragraphs)
+        paragraphs[4] += "and more"
+        assert len(self.units(paragraphs) - before) == 1
+
+    def test_a_long_run_of_white_space_is_no_trouble(self) -> None:
+        assert split(" " * 10**6 + "a\n" + "\n \t" * 10**5 + "b", 1)[1] == "a"

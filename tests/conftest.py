@@ -1,0 +1,27 @@
+"""Every test has state of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _state_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """For servers that live longer than a test; never the user's own state."""
+    before = os.environ.get("INFERDPT_STATE_DIR")
+    os.environ["INFERDPT_STATE_DIR"] = str(tmp_path_factory.mktemp("state"))
+    yield
+    os.environ.pop("INFERDPT_STATE_DIR")
+    if before is not None:
+        os.environ["INFERDPT_STATE_DIR"] = before
+
+
+@pytest.fixture(autouse=True)
+def _state_of_the_test(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("INFERDPT_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.delenv("INFERDPT_SECRET", raising=False)
