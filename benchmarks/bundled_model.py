@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--corpus", type=Path, required=True, help="for the n-gram baseline")
     parser.add_argument("--model", type=Path, default=BUNDLED / "model.gguf")
     parser.add_argument("--first", type=Path, help="a GGUF file to compare with")
-    parser.add_argument("--texts", type=int, default=400, help="of each set, at most (default 400)")
+    parser.add_argument("--texts", type=int, default=400, help="of each set (default 400)")
     parser.add_argument("--out", type=Path, default=BUNDLED, help="the card's folder")
     options = parser.parse_args(arguments)
     data = {

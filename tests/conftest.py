@@ -1,4 +1,4 @@
-"""Every test has state of its own."""
+"""Every test has state of its own, and as much time as it needs: machines are busy."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.pluginmanager.hasplugin("hypothesispytest"):  # the vLLM tier goes without it
+        from hypothesis import settings
+
+        settings.register_profile("untimed", deadline=None)
+        settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session", autouse=True)
