@@ -140,6 +140,7 @@ def _mean_loss(
 ) -> float:
     """Rows that do not fill a batch are left out: a compiled layer takes one shape."""
     total, count = 0.0, 0
+    rows_at_once = min(rows_at_once, len(inputs))
     for start in range(0, len(inputs) - rows_at_once + 1, rows_at_once):
         block = slice(start, start + rows_at_once)
         chosen = learn[block].bool()

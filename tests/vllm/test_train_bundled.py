@@ -86,5 +86,5 @@ def test_a_run_that_broke_off_goes_on_from_its_first_round(
     train(corpus, tmp_path, "--resume", str(out / "model.gguf"))
     before, after = (json.loads((f / "training.json").read_text()) for f in (out, tmp_path))
     assert (before["steps_of_an_earlier_sitting"], after["steps_of_an_earlier_sitting"]) == (0, 3)
-    for key in ("tokens_seen", "tokens_learnt", "corpus"):
+    for key in ("tokens_seen", "corpus"):  # what is learnt depends on the second round
         assert after[key] == before[key]
