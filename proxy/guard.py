@@ -18,7 +18,7 @@ from perturb import Perturbation, ReleaseError, Sanitizer
 from perturb.verify_parts import standing
 from proxy.errors import GuardRefused
 
-__all__ = ["Clearance", "Segment", "check", "repeats", "words_of"]
+__all__ = ["Clearance", "Segment", "check", "check_segments", "repeats", "words_of"]
 
 SHORTEST = 3  # words of a private text that counts as a whole
 WINDOW = 5  # consecutive private words that nothing else in the body may repeat
@@ -66,29 +66,38 @@ def check(body: bytes, clearance: Clearance) -> None:
         contents, others = _strings(json.loads(body))
     except (ValueError, TypeError, LookupError):
         raise GuardRefused("the body is not a chat request") from None
-    texts: list[str] = []
-    secrets: set[str] = set()
-    certain: set[str] = set()  # those that no segment holds by chance
-    for piece in clearance.pieces:
-        if isinstance(piece, Segment):
-            try:
-                piece.sanitizer.verify(piece.raw, piece.released)
-            except ReleaseError as exc:
-                raise GuardRefused(str(exc)) from None
-            look = piece.sanitizer.secrets
-            secrets.update(look(piece.raw, piece.released))
-            certain.update(look(piece.raw, piece.released, unrepeatable=True))
-            if standing(certain, piece.released.text):
-                raise GuardRefused("a private segment holds a sensitive part")
-            texts.append(piece.released.text)
-        else:
-            texts.append(piece)
+    secrets = check_segments([p for p in clearance.pieces if isinstance(p, Segment)])
+    texts = [p.released.text if isinstance(p, Segment) else p for p in clearance.pieces]
     rest = [*_rest(contents, texts), *others]
     if repeats(rest, clearance.private, clearance.constants):
         raise GuardRefused("text outside the private segments repeats private words")
     allowed = standing(secrets, "\n".join((*clearance.constants, *clearance.public)))
     if standing(secrets, "\n".join(rest)) - allowed:
         raise GuardRefused("text outside the private segments holds a sensitive part")
+
+
+def check_segments(segments: Sequence[Segment]) -> set[str]:
+    """Look at what was released for private texts, in their order: also before it is stored.
+
+    Returns:
+        The parts marked as sensitive in them, which may stand nowhere else.
+
+    Raises:
+        GuardRefused: one is not what its mechanism may return, or holds a sensitive part.
+    """
+    secrets: set[str] = set()
+    certain: set[str] = set()  # those that no segment holds by chance
+    for segment in segments:
+        try:
+            segment.sanitizer.verify(segment.raw, segment.released)
+        except ReleaseError as exc:
+            raise GuardRefused(str(exc)) from None
+        look = segment.sanitizer.secrets
+        secrets.update(look(segment.raw, segment.released))
+        certain.update(look(segment.raw, segment.released, unrepeatable=True))
+        if standing(certain, segment.released.text):
+            raise GuardRefused("a private segment holds a sensitive part")
+    return secrets
 
 
 def repeats(texts: Sequence[str], private: Sequence[str], constants: Sequence[str]) -> bool:

@@ -18,7 +18,7 @@ from perturb import Perturbation, Sanitizer
 from proxy.config import Config
 from proxy.errors import ApiError, bad_request, from_local
 from proxy.grants import Client
-from proxy.guard import Clearance, Segment
+from proxy.guard import Clearance, Segment, check_segments
 from proxy.ledger import BudgetExceeded, Ledger, price
 from proxy.memo import Memo
 from proxy.messages import (
@@ -151,10 +151,12 @@ class Pipeline:
 
     async def _commit(self, plan: Plan) -> None:
         """Settle and charge what leaves before anything does, in one transaction: all of it or
-        nothing. Raises `ApiError`."""
+        nothing; what the guard would refuse is not even stored. Raises `ApiError`."""
         texts = [text for text in plan.texts.values() if text.released.text]
         if not texts:
             return
+        segments = [Segment(text.raw, text.released, plan.sanitizer) for text in texts]
+        await asyncio.to_thread(check_segments, segments)
         limits, grant = self._config.limits, plan.client.grant
         entries = [text.entry for text in texts]
         try:

@@ -17,7 +17,7 @@ from perturb.rantext import RanText
 from perturb.verify import too_many_kept
 from proxy.errors import GuardRefused
 from proxy.guard import Clearance, Segment, check
-from proxy.keys import POLICY
+from proxy.keys import LEDGER, POLICY, STORE
 from proxy.upstream import RemoteClient
 from tests.proxy.conftest import MODEL, running_proxy
 from tests.servers import fake_server
@@ -208,6 +208,9 @@ async def test_a_broken_perturber_sends_nothing(table: EmbeddingTable, name: str
         assert proxy.local.bodies == []
         assert any("guard_refused" in line for line in proxy.log)
         assert "Monday" not in "\n".join(proxy.log)
+        # Nothing is stored, either: what was refused may be the raw text.
+        assert (await proxy.app[STORE].info())["releases"] == 0
+        assert (await proxy.app[LEDGER].totals()) == {}
 
 
 async def test_an_instruction_that_repeats_the_document_is_refused(table: EmbeddingTable) -> None:
