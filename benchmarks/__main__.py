@@ -1,0 +1,103 @@
+"""Measure utility and privacy, and write what was found.
+
+    python -m benchmarks list
+    python -m benchmarks run --suite quick --data ../shared/data --out results
+    python -m benchmarks run --suite my.yaml --data DATA --out results --only bayes channel
+    python -m benchmarks report results
+
+A run that was stopped goes on where it was; a proved bound that an attack passed makes it fail.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.context import Context
+from benchmarks.datasets import DataError
+from benchmarks.experiments import experiments
+from benchmarks.run import describe, run
+from benchmarks.suite import load_suite, suite_names
+from perturb import PerturbError
+
+__all__ = ["main"]
+
+CORPUS = Path("corpus/train.jsonl.xz")
+SETS = Path("open_ended")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit status: 1 for a breached bound, 2 for bad input."""
+    args = _parser().parse_args(arguments)
+    try:
+        return int(args.command(args))
+    except (DataError, PerturbError) as exc:
+        print(f"benchmarks: {exc}", file=sys.stderr)
+        return 2
+
+
+def _list(args: argparse.Namespace) -> int:
+    found = experiments()
+    width = max(map(len, found))
+    print(f"suites: {', '.join(suite_names())}, or a YAML file\n")
+    for name, experiment in found.items():
+        print(f"{name:{width}}  {experiment.about}")
+    return 0
+
+
+def _run(args: argparse.Namespace) -> int:
+    changes = {"experiments": args.only} if args.only else {}
+    corpus = args.data / CORPUS
+    context = Context(
+        load_suite(args.suite, changes),
+        args.data / SETS,
+        corpus if corpus.exists() else None,
+        args.out,
+    )
+    records = run(context)
+    breaches = [
+        f"{describe(record.experiment, record.case)}: {breach}"
+        for record in records
+        for breach in record.breaches
+    ]
+    for breach in breaches:
+        print(f"BREACH {breach}", file=sys.stderr)
+    print(f"{len(records)} measurements in {args.out / 'records.jsonl'}")
+    return 1 if breaches else 0
+
+
+def _report(args: argparse.Namespace) -> int:
+    from benchmarks.report import write_report
+
+    print(f"written to {write_report(args.folder, args.to or args.folder)}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    listing = commands.add_parser("list", help="the suites and the experiments")
+    listing.set_defaults(command=_list)
+    running = commands.add_parser("run", help="measure what is not measured yet")
+    running.add_argument("--suite", default="quick", help="quick, full or a YAML file (quick)")
+    running.add_argument(
+        "--data", type=Path, required=True, help="the folder with open_ended/ and corpus/"
+    )
+    running.add_argument("--out", type=Path, required=True, help="the run's folder")
+    running.add_argument("--only", nargs="+", metavar="NAME", help="experiments (all)")
+    running.set_defaults(command=_run)
+    report = commands.add_parser("report", help="Markdown and figures from a run's folder")
+    report.add_argument("folder", type=Path)
+    report.add_argument("--to", type=Path, help="where to write (the same folder)")
+    report.set_defaults(command=_report)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Attacks on what leaves, each with the bound it is held against."""

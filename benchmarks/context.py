@@ -1,0 +1,119 @@
+"""What experiments share: the data, the table, the mechanisms, and the seed of every draw."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.datasets import Sample, digest, read_samples
+from benchmarks.records import Case
+from benchmarks.suite import Subject, Suite
+from benchmarks.utility import minilm_encoder
+from perturb import (
+    EmbeddingTable,
+    Mechanism,
+    TokenClass,
+    get_mechanism,
+    load_table,
+    seeded_generator,
+)
+from perturb.channel import Forms
+
+__all__ = ["Context", "Release"]
+
+Encoder = Callable[[Sequence[str]], NDArray[np.float32]]
+MECHANISMS = 4  # built at a time
+
+
+@dataclass(frozen=True)
+class Release:
+    """The words of one text as places in V, and what was released for each: int (n,) both."""
+
+    raw: NDArray[np.int32]
+    released: NDArray[np.int32]
+
+
+class Context:
+    """Everything an experiment may ask for, each made once and when it is first asked for.
+
+    Args:
+        suite: what is measured.
+        data: the folder of the sets, `<name>.jsonl`.
+        corpus: xz-compressed JSONL of public text for the attackers' language models; None
+            leaves out the experiments that need it.
+        folder: of the run, where generated texts are kept.
+    """
+
+    def __init__(self, suite: Suite, data: Path, corpus: Path | None, folder: Path) -> None:
+        self.suite, self.data, self.corpus, self.folder = suite, data, corpus, folder
+        self.samples = lru_cache(maxsize=None)(self._samples)
+        self.mechanism = lru_cache(maxsize=MECHANISMS)(self._mechanism)
+
+    @cached_property
+    def data_digest(self) -> str:
+        """SHA-256 of all data files, the corpus included."""
+        files = [self.data / f"{name}.jsonl" for name in self.suite.datasets]
+        return digest([*files, self.corpus] if self.corpus else files)
+
+    @cached_property
+    def table(self) -> EmbeddingTable:
+        """The bundled embedding table."""
+        return load_table()
+
+    @cached_property
+    def forms(self) -> Forms:
+        """V by form up to case: a guess in another case counts as right."""
+        return Forms(self.table.vocabulary.words)
+
+    @cached_property
+    def encode(self) -> Encoder:
+        """The suite's sentence encoder."""
+        if self.suite.encoder == "minilm":
+            return minilm_encoder()
+        from perturb.embed import local_encoder
+
+        return local_encoder(self.suite.encoder)
+
+    def rng(self, *parts: object) -> np.random.Generator:
+        """A generator that depends on the suite's seed and on `parts`, and on nothing that ran
+        before."""
+        text = json.dumps([self.suite.seed, *map(str, parts)])
+        return seeded_generator(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]))
+
+    def _samples(self, dataset: str) -> list[Sample]:
+        return read_samples(self.data / f"{dataset}.jsonl")
+
+    def subject(self, case: Case) -> Subject:
+        """The subject whose label a case names."""
+        return next(s for s in self.suite.subjects if s.label == case["mechanism"])
+
+    def _mechanism(self, label: str, epsilon: float) -> Mechanism:
+        subject = self.subject({"mechanism": label})
+        return get_mechanism(subject.mechanism, self.table, epsilon=epsilon, **subject.parameters)
+
+    def words(self, text: str) -> NDArray[np.int32]:
+        """The words of a text that are in V, as places in V: int (n,). Strings outside V are
+        perturbed too, as their nearest word; an attacker on V cannot name them."""
+        vocabulary = self.table.vocabulary
+        tokens = vocabulary.encode(text)
+        is_word = vocabulary.classes[tokens] == TokenClass.WORD
+        return np.asarray(vocabulary.index[tokens[is_word]], dtype=np.int32)
+
+    def releases(
+        self, label: str, epsilon: float, dataset: str, *, draw: int = 0
+    ) -> list[Release]:
+        """The attacked prefixes of a set, each released once; another `draw` is fresh noise."""
+        mechanism = self.mechanism(label, epsilon)
+        rng = self.rng("release", label, epsilon, dataset, draw)
+        raw = [self.words(s.prefix) for s in self.samples(dataset)[: self.suite.texts]]
+        lengths = np.cumsum([len(words) for words in raw])
+        drawn = mechanism.draw(np.concatenate(raw), rng).words
+        pieces = np.split(drawn, lengths[:-1])
+        return [Release(words, piece) for words, piece in zip(raw, pieces, strict=True)]

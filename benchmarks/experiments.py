@@ -1,0 +1,13 @@
+"""The experiments there are, in the order they run."""
+
+from __future__ import annotations
+
+from benchmarks.channel_figures import ChannelFigures
+from benchmarks.experiment import Experiment
+
+__all__ = ["experiments"]
+
+
+def experiments() -> dict[str, Experiment]:
+    """Every experiment by name."""
+    return {found.name: found for found in (ChannelFigures(),)}

@@ -1,0 +1,92 @@
+"""Run a suite: every case that is not measured yet, one record each."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tqdm import tqdm
+
+from benchmarks.context import Context
+from benchmarks.datasets import DataError
+from benchmarks.experiment import Experiment
+from benchmarks.experiments import experiments
+from benchmarks.records import Case, Record, Records, key
+
+__all__ = ["commit", "run"]
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list[Record]:
+    """Measure what the suite asks for and the run's folder does not hold yet.
+
+    Args:
+        context: suite, data and folder.
+        known: the experiments there are; those of the project by default.
+
+    Returns:
+        The suite's records, old and new, in order.
+
+    Raises:
+        DataError: the suite names an experiment that there is not, or a data file is missing.
+    """
+    known = experiments() if known is None else known
+    suite, records = context.suite, Records(context.folder)
+    for name in suite.experiments:
+        if name not in known:
+            raise DataError(f"experiments must be of {', '.join(known)}, got {name!r}")
+    chosen = [known[name] for name in suite.experiments or known]
+    jobs: list[tuple[Experiment, Case, str]] = [
+        (
+            experiment,
+            case,
+            key(experiment.name, case, suite.seed, suite.digest, context.data_digest),
+        )
+        for experiment in chosen
+        for case in experiment.cases(context)
+    ]
+    missing = [job for job in jobs if job[2] not in records]
+    head = commit()
+    with tqdm(total=len(jobs), initial=len(jobs) - len(missing), unit="case") as bar:
+        for experiment, case, _ in missing:
+            bar.set_postfix_str(describe(experiment.name, case))
+            began = time.perf_counter()
+            found = experiment.measure(case, context)
+            records.add(
+                Record(
+                    experiment=experiment.name,
+                    case=case,
+                    values=found.values,
+                    breaches=found.breaches,
+                    seed=suite.seed,
+                    suite=suite.digest,
+                    data=context.data_digest,
+                    commit=head,
+                    seconds=round(time.perf_counter() - began, 3),
+                )
+            )
+            bar.update()
+    wanted = {job[2] for job in jobs}
+    return [record for record in records if record.key in wanted]
+
+
+def describe(name: str, case: Case) -> str:
+    """A case in a few words."""
+    return " ".join([name, *(f"{value}" for value in case.values())])
+
+
+def commit(root: Path = ROOT) -> str:
+    """The code's commit, marked `+` where files differ from it; `unknown` outside a repository."""
+
+    def git(*arguments: Sequence[str]) -> str:
+        command = ["git", "-C", str(root), *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--untracked-files=no")
+        return git("rev-parse", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"

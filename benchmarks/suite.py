@@ -1,0 +1,116 @@
+"""What a run measures: a frozen configuration, read from YAML, that unknown keys break."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field, ValidationError
+
+from benchmarks.datasets import OPEN_ENDED, DataError
+from proxy.config_store import Section
+
+__all__ = ["Endpoint", "Subject", "Suite", "load_suite", "suite_names"]
+
+FOLDER = Path(__file__).with_name("suites")
+
+
+class Endpoint(Section):
+    """An OpenAI-compatible server. The key is read from the environment variable named."""
+
+    base_url: str
+    model: str
+    key_variable: str = "OPENAI_API_KEY"
+
+
+class Subject(Section):
+    """A mechanism as it is compared: one curve over ε."""
+
+    mechanism: str
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    epsilons: tuple[float, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The mechanism's name, and what of it is not the default."""
+        return " ".join([self.mechanism, *(str(v) for v in self.parameters.values())])
+
+
+class Suite(Section):
+    """Everything that decides what `run` measures.
+
+    Attributes:
+        experiments: names from `python -m benchmarks list`; empty for all.
+        subjects: the mechanisms; one without ε of its own takes `epsilons`.
+        pipeline: labels of the subjects that the answers are generated for; empty for all.
+        texts: prefixes of each set that are attacked.
+        answers: prefixes of each set that the whole pipeline answers.
+        remote, local, attacker: models; None is the bundled one, for an attacker none at all.
+        encoder, features: the sentence encoder of coherence and similarity, and what MAUVE's
+            clusters are made of: `minilm`, or the name of a model on the Hugging Face hub.
+        masked: masked language models that guess words, names on the hub or folders.
+    """
+
+    name: str
+    seed: int = 20261121
+    experiments: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = OPEN_ENDED
+    subjects: tuple[Subject, ...]
+    epsilons: tuple[float, ...] = (3.0, 6.0, 10.0)
+    pipeline: tuple[str, ...] = ()
+    texts: int = Field(ge=2)
+    answers: int = Field(ge=2)
+    remote: Endpoint | None = None
+    local: Endpoint | None = None
+    attacker: Endpoint | None = None
+    encoder: str = "minilm"
+    features: str = "minilm"
+    masked: tuple[str, ...] = ()
+
+    def points(self, *, pipeline: bool = False) -> list[tuple[Subject, float]]:
+        """Every mechanism at every ε of its own; `pipeline` for those that are answered."""
+        chosen = [s for s in self.subjects if not pipeline or self._answered(s)]
+        return [(s, epsilon) for s in chosen for epsilon in s.epsilons or self.epsilons]
+
+    def _answered(self, subject: Subject) -> bool:
+        return not self.pipeline or subject.label in self.pipeline
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that a measurement can depend on."""
+        values = self.model_dump(mode="json", exclude={"name", "experiments"})
+        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+
+def suite_names() -> list[str]:
+    """The suites that ship."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def load_suite(suite: str, changes: dict[str, Any] | None = None) -> Suite:
+    """A shipped suite by name, or one from a YAML file, with some keys replaced.
+
+    Raises:
+        DataError: no such suite, or a key that is unknown or breaks its rule.
+    """
+    path = FOLDER / f"{suite}.yaml" if suite in suite_names() else Path(suite)
+    try:
+        values = yaml.safe_load(path.read_text("utf-8"))
+    except OSError as exc:
+        known = ", ".join(suite_names())
+        raise DataError(
+            f"suite must be one of {known} or a file: {path}: {exc.strerror}"
+        ) from None
+    except yaml.YAMLError as exc:
+        raise DataError(f"{path}: not YAML: {type(exc).__name__}") from None
+    try:
+        return Suite(**{"name": path.stem, **values, **(changes or {})})
+    except TypeError:
+        raise DataError(f"{path}: must be a mapping") from None
+    except ValidationError as exc:
+        first = exc.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise DataError(f"{path}: {place}: {first['msg']}") from None
