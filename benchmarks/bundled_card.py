@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.markdown import figure, inline, table
+from benchmarks.records import Estimate
+
 __all__ = ["splice"]
 
 BEGIN = "<!-- measured: python -m benchmarks.bundled_model -->"
@@ -100,7 +103,7 @@ def _perplexity(m: dict[str, Any]) -> str:
         "## Bits per byte\n\n"
         f"On prefix and continuation of texts that no model here was trained on ({counts}); means "
         "over texts with 95 % bootstrap intervals. The 4-gram model was fitted on the "
-        "first 20 million tokens of the corpus.\n\n" + _table(["", *sets], rows)
+        "first 20 million tokens of the corpus.\n\n" + table(["", *sets], rows)
     )
 
 
@@ -137,9 +140,9 @@ def _extraction(m: dict[str, Any]) -> str:
         "is the true continuation of 100 tokens with every word put through a mechanism. "
         "Similarity is the cosine to the true continuation, coherence that to the prefix "
         "(MiniLM).\n\n"
-        + _table(head, rows)
+        + table(head, rows)
         + "\n\nGain in similarity, paired by text; an interval above zero is a gain at the 5 % "
-        "level:\n\n" + _table(["", "all", *m["texts"]], gains)
+        "level:\n\n" + table(["", "all", *m["texts"]], gains)
     )
 
 
@@ -171,21 +174,9 @@ def _demo(m: dict[str, Any]) -> str:
             ("extracted", one["answer"]),
         )
         parts.append(f"**{number}. {one['kind']}**")
-        parts += [f"> *{name}*: {_inline(value)}" for name, value in fields]
+        parts += [f"> *{name}*: {inline(value)}" for name, value in fields]
     return "\n\n".join(parts)
 
 
 def _interval(values: list[float], digits: int = 3, *, sign: bool = False) -> str:
-    plus = "+" if sign else ""
-    mean, low, high = (f"{value:{plus}.{digits}f}" for value in values)
-    return f"{mean} ({low} to {high})"
-
-
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _inline(text: str) -> str:
-    """On one line, and nothing in it read as Markdown."""
-    return "".join("\\" + c if c in r"\`*_{}[]<>#|" else c for c in " ".join(text.split()))
+    return figure(Estimate(*values, n=1), digits, sign=sign)
