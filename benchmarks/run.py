@@ -14,10 +14,12 @@ from benchmarks.datasets import DataError
 from benchmarks.experiment import Experiment
 from benchmarks.experiments import experiments
 from benchmarks.records import Case, Record, Records, key
+from benchmarks.suite import Suite, load_suite
 
-__all__ = ["commit", "run"]
+__all__ = ["commit", "describe", "last_suite", "run"]
 
 ROOT = Path(__file__).resolve().parent.parent
+SUITE = "suite.json"  # in a run's folder: what was measured last
 
 
 def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list[Record]:
@@ -48,6 +50,7 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
         for experiment in chosen
         for case in experiment.cases(context)
     ]
+    (context.folder / SUITE).write_text(suite.model_dump_json(indent=2) + "\n", "utf-8")
     missing = [job for job in jobs if job[2] not in records]
     head = commit()
     with tqdm(total=len(jobs), initial=len(jobs) - len(missing), unit="case") as bar:
@@ -71,6 +74,15 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
             bar.update()
     wanted = {job[2] for job in jobs}
     return [record for record in records if record.key in wanted]
+
+
+def last_suite(folder: Path) -> Suite:
+    """The suite that was run last in a folder.
+
+    Raises:
+        DataError: nothing was run there.
+    """
+    return load_suite(str(folder / SUITE))
 
 
 def describe(name: str, case: Case) -> str:

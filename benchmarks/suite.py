@@ -79,6 +79,21 @@ class Suite(Section):
         return not self.pipeline or subject.label in self.pipeline
 
     @property
+    def models(self) -> dict[str, str]:
+        """Which model has which part, to be named with every result."""
+        bundled = "the bundled model"
+        parts = {"remote": self.remote, "local": self.local, "attacker": self.attacker}
+        served = {part: endpoint.model for part, endpoint in parts.items() if endpoint}
+        return {
+            "remote": bundled,
+            "local": bundled,
+            **served,
+            "sentence encoder": self.encoder,
+            "MAUVE features": self.features,
+            **({"masked": ", ".join(self.masked)} if self.masked else {}),
+        }
+
+    @property
     def digest(self) -> str:
         """SHA-256 of all that a measurement can depend on."""
         values = self.model_dump(mode="json", exclude={"name", "experiments"})
