@@ -121,6 +121,7 @@ class Store:
         if self._sqlite:
             event.listen(self._engine.sync_engine, "connect", _prepare)
             event.listen(self._engine.sync_engine, "begin", _begin)
+            event.listen(self._engine.sync_engine, "invalidate", _roll_back)
 
     @property
     def file(self) -> Path | None:
@@ -298,6 +299,13 @@ def _begin(connection: Connection) -> None:
     its first write that another was faster."""
     writes = connection.get_execution_options().get("writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _roll_back(connection: Any, _: Any, __: Any) -> None:
+    """A connection is given up in the middle of a statement, as when a client goes away: closed
+    as it is, it would hold its lock until the statement is garbage collected."""
+    with contextlib.suppress(sqlite3.Error):
+        connection.rollback()
 
 
 def _write_ahead(path: Path) -> None:
