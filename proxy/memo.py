@@ -18,7 +18,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -248,8 +248,9 @@ def _batches(keys: Sequence[bytes]) -> Iterable[Sequence[bytes]]:
 
 def _packed(made: Perturbation) -> str:
     """A perturbation as JSON in ASCII. It says what left and where parts were replaced, and
-    nothing of what was there."""
-    return json.dumps(asdict(made))
+    nothing of what was there: the statistics of the draw, which the remote does not know and
+    which narrow raw words down, are left out."""
+    return json.dumps(asdict(replace(made, receipt=replace(made.receipt, statistics={}))))
 
 
 def _unpacked(value: str) -> Perturbation:
