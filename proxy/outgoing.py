@@ -39,9 +39,10 @@ class _Own:
 @dataclass(frozen=True)
 class Draft:
     """A prompt's turns as pieces, in order: role, and private texts, the remote's own words,
-    public text and layout."""
+    public text and layout; and the conversation they stand in (its HMAC)."""
 
     prompt: Prompt
+    conversation: str
     turns: tuple[tuple[str, tuple[Private | _Own | str, ...]], ...]
 
     @property
@@ -96,7 +97,7 @@ class Outgoing:
                 ]
             turns.append((turn.role, tuple(pieces)))
             before = turn.text
-        return Draft(prompt, tuple(turns))
+        return Draft(prompt, conversation, tuple(turns))
 
     async def _pieces(
         self,

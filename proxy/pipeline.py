@@ -139,7 +139,7 @@ class Pipeline:
                     )
         if drafts:
             with self._metrics.stage("commit", plan.timings):
-                await self._commit(plan)
+                await self._commit(plan, drafts)
         if plan.exceeded is None:
             for exchange, draft in zip(plan.exchanges, drafts, strict=False):
                 messages, exchange.clearance = self._outgoing.composed(
@@ -149,12 +149,12 @@ class Pipeline:
         self._count(plan)
         return plan
 
-    async def _commit(self, plan: Plan) -> None:
+    async def _commit(self, plan: Plan, drafts: Sequence[Draft]) -> None:
         """Settle and charge what leaves before anything does, in one transaction: all of it or
-        nothing; what the guard would refuse is not even stored. Raises `ApiError`."""
-        texts = [text for text in plan.texts.values() if text.released.text]
-        if not texts:
-            return
+        nothing; what the guard would refuse is not even stored. A request that holds no private
+        text is one in the ledger, and a text of which nothing is left has a price all the same:
+        a paraphrase may be empty. Raises `ApiError`."""
+        texts = list(plan.texts.values())
         segments = [Segment(text.raw, text.released, plan.sanitizer) for text in texts]
         await asyncio.to_thread(check_segments, segments)
         limits, grant = self._config.limits, plan.client.grant
@@ -171,7 +171,7 @@ class Pipeline:
                         for text in texts
                         if text.entry.fresh
                     ],
-                    conversations=list(dict.fromkeys(text.conversation for text in texts)),
+                    conversations=[draft.conversation for draft in drafts],
                     budget=limits.budget.under(grant.budget),
                     budget_tokens=limits.budget_tokens.under(grant.budget_tokens),
                 )
