@@ -31,9 +31,11 @@ __all__ = ["Draft", "Outgoing"]
 
 @dataclass(frozen=True)
 class _Own:
-    """The remote's own words, an earlier generation of it."""
+    """The remote's own words, an earlier generation of it, and the key of the answer that was
+    made from it."""
 
     text: str
+    key: bytes
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,11 @@ class Draft:
     def private(self) -> list[Private]:
         """The private texts that leave with it."""
         return [p for _, pieces in self.turns for p in pieces if isinstance(p, Private)]
+
+    @property
+    def answers(self) -> list[bytes]:
+        """The keys of the answers whose generations leave with it."""
+        return [p.key for _, pieces in self.turns for p in pieces if isinstance(p, _Own)]
 
 
 class Outgoing:
@@ -82,11 +89,9 @@ class Outgoing:
         conversation = self._memo.conversation(tenant, _opening(prompt.raw))
         turns = []
         for turn in prompt.turns:
-            earlier = None
-            if turn.role == "assistant":
-                earlier = await self._memo.generation(tenant, before, turn.text)
-            if earlier is not None:
-                pieces: list[Private | _Own | str] = [_Own(earlier)]
+            own = await self._own(tenant, before, turn) if turn.role == "assistant" else None
+            if own is not None:
+                pieces: list[Private | _Own | str] = [own]
             else:
                 made = await self._pieces(tenant, sanitizer, turn, conversation, known)
                 pieces = [
@@ -98,6 +103,11 @@ class Outgoing:
             turns.append((turn.role, tuple(pieces)))
             before = turn.text
         return Draft(prompt, conversation, tuple(turns))
+
+    async def _own(self, tenant: str, question: str, turn: Turn) -> _Own | None:
+        key = self._memo.answer(tenant, question, turn.text)
+        generation = await self._memo.generation(key)
+        return None if generation is None else _Own(generation, key)
 
     async def _pieces(
         self,

@@ -159,10 +159,11 @@ class Pipeline:
         await asyncio.to_thread(check_segments, segments)
         limits, grant = self._config.limits, plan.client.grant
         entries = [text.entry for text in texts]
+        answers = [key for draft in drafts for key in draft.answers]
         try:
             async with self._ledger.turn(plan.tenant), self._store.writing() as connection:
                 await self._ledger.lock(connection, plan.tenant)
-                await self._memo.settle(connection, plan.tenant, entries)
+                await self._memo.settle(connection, plan.tenant, entries, answers)
                 plan.charge = await self._ledger.charge(
                     connection,
                     plan.tenant,

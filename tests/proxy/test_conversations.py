@@ -9,6 +9,7 @@ import math
 import os
 import random
 import re
+import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from perturb.vocabulary import load_encoding
 from proxy.config import load_config
 from proxy.demo import DEMO_TEXT
 from proxy.guard import words_of
+from proxy.keys import STORE
 from tests.databases import database, postgres_url
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
 
@@ -103,6 +105,20 @@ async def test_ten_turns_alternating_between_two_replicas(
             for _ in range(2)
         ]
         check_chat(await chat(proxies, [], range(10)))
+
+
+async def test_what_a_live_conversation_holds_is_not_forgotten(
+    table: EmbeddingTable, database: dict[str, Any]
+) -> None:
+    """Its answers count as used whenever it goes on, as its texts do, also over a restart."""
+    turns: list[dict[str, Any]] = []
+    seen = []
+    for i in range(3):
+        begun = time.time()
+        async with running_proxy(table, merge(LDP, {"store": database})) as proxy:
+            seen += await chat([proxy], turns, range(i, i + 1))
+            await proxy.app[STORE].sweep(0.0, 10**6, now=begun)
+    check_chat(seen)
 
 
 async def test_two_replicas_asked_at_once_agree(
