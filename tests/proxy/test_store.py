@@ -65,12 +65,14 @@ class TestFiles:
             ({"url": "mysql+aiomysql://host/name"}, "must begin with"),
             ({"url": "postgresql+asyncpg://user:hidden@127.0.0.1:9/name"}, "cannot be used"),
             ({"folder": "/dev/null/x"}, "cannot be written"),
+            ({"secret_file": "/dev/null/x"}, "cannot be made"),
         ],
     )
     async def test_what_cannot_be_used_is_said(
         self, settings: dict[str, Any], words: str, monkeypatch: Any
     ) -> None:
-        monkeypatch.setenv("INFERDPT_SECRET", KEY)
+        if "secret_file" not in settings:
+            monkeypatch.setenv("INFERDPT_SECRET", KEY)
         with pytest.raises(ConfigError, match=words) as info:
             async with open_store(Settings(**settings)):
                 pass
