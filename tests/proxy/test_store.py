@@ -165,6 +165,17 @@ class TestSchema:
             }
         assert found == {"synchronous": 2, "journal_mode": "wal", "secure_delete": 1}
 
+    async def test_a_replica_that_hangs_lets_go_of_its_locks(
+        self, postgres_url: str, monkeypatch: Any
+    ) -> None:
+        monkeypatch.setenv("INFERDPT_SECRET", KEY)
+        async with (
+            open_store(Settings(url=postgres_url)) as store,
+            store.reading() as connection,
+        ):
+            for name in ("lock_timeout", "idle_in_transaction_session_timeout"):
+                assert await connection.scalar(text(f"SHOW {name}")) == "30s"
+
 
 class TestTransactions:
     async def test_all_of_it_or_nothing(self, store: Store) -> None:
