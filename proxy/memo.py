@@ -189,13 +189,13 @@ class Memo:
     # -- answers ----------------------------------------------------------------------------
 
     async def remember_answer(
-        self, tenant: str, question: str, answer: str, generation: str
+        self, tenant: str, scope: str, question: str, answer: str, generation: str
     ) -> None:
         """Remember which of the remote's generations the answer to a turn was made from. An
-        equal answer to an equal turn keeps its first one."""
+        equal answer to an equal turn in one scope (see `entries`) keeps its first one."""
         if not answer:
             return
-        key = self.answer(tenant, question, answer)
+        key = self.answer(tenant, scope, question, answer)
         if self._answers.get(key) is None:
             self._answers.put(key, generation, len(generation))
         row = {"key": key, "tenant": tenant, "value": json.dumps(generation), "used": time.time()}
@@ -230,9 +230,9 @@ class Memo:
 
     # -- keys -------------------------------------------------------------------------------
 
-    def answer(self, tenant: str, question: str, answer: str) -> bytes:
+    def answer(self, tenant: str, scope: str, question: str, answer: str) -> bytes:
         """The key of an answer to a turn."""
-        return self.key(tenant, "answer", question, answer)
+        return self.key(tenant, "answer", scope, question, answer)
 
     def conversation(self, tenant: str, opening: Sequence[str]) -> str:
         """A conversation's name: the HMAC of how it begins, in hexadecimal."""

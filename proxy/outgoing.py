@@ -41,10 +41,12 @@ class _Own:
 @dataclass(frozen=True)
 class Draft:
     """A prompt's turns as pieces, in order: role, and private texts, the remote's own words,
-    public text and layout; and the conversation they stand in (its HMAC)."""
+    public text and layout; the conversation they stand in (its HMAC), and within what equal
+    texts and answers are one, see `Memo.entries`."""
 
     prompt: Prompt
     conversation: str
+    scope: str
     turns: tuple[tuple[str, tuple[Private | _Own | str, ...]], ...]
 
     @property
@@ -87,13 +89,16 @@ class Outgoing:
             if text not in sent:  # it stays here, and what it names is sensitive all the same
                 known.update(await _findings(sanitizer, text))
         conversation = self._memo.conversation(tenant, _opening(prompt.raw))
+        scope = conversation if self._config.memo.scope == "conversation" else ""
         turns = []
         for turn in prompt.turns:
-            own = await self._own(tenant, before, turn) if turn.role == "assistant" else None
+            own = None
+            if turn.role == "assistant":
+                own = await self._own(self._memo.answer(tenant, scope, before, turn.text))
             if own is not None:
                 pieces: list[Private | _Own | str] = [own]
             else:
-                made = await self._pieces(tenant, sanitizer, turn, conversation, known)
+                made = await self._pieces(tenant, sanitizer, turn, conversation, scope, known)
                 pieces = [
                     texts.setdefault(piece.entry.key, piece)
                     if isinstance(piece, Private)
@@ -102,10 +107,9 @@ class Outgoing:
                 ]
             turns.append((turn.role, tuple(pieces)))
             before = turn.text
-        return Draft(prompt, conversation, tuple(turns))
+        return Draft(prompt, conversation, scope, tuple(turns))
 
-    async def _own(self, tenant: str, question: str, turn: Turn) -> _Own | None:
-        key = self._memo.answer(tenant, question, turn.text)
+    async def _own(self, key: bytes) -> _Own | None:
         generation = await self._memo.generation(key)
         return None if generation is None else _Own(generation, key)
 
@@ -115,6 +119,7 @@ class Outgoing:
         sanitizer: Sanitizer,
         turn: Turn,
         conversation: str,
+        scope: str,
         known: dict[str, str],
     ) -> list[Private | _Own | str]:
         units = await asyncio.to_thread(self._units, turn, sanitizer)
@@ -123,7 +128,7 @@ class Outgoing:
             whole = [part.text for part in turn.parts if _is_private(part)]
             for text in dict.fromkeys((*whole, *private)):
                 known.update(await _findings(sanitizer, text))
-        waiting = iter(await self._drawn(tenant, conversation, sanitizer, private, known))
+        waiting = iter(await self._drawn(tenant, conversation, scope, sanitizer, private, known))
         pieces: list[Private | _Own | str] = []
         for unit in units:
             if _is_private(unit):
@@ -156,12 +161,12 @@ class Outgoing:
         self,
         tenant: str,
         conversation: str,
+        scope: str,
         sanitizer: Sanitizer,
         texts: Sequence[str],
         known: Known,
     ) -> list[Private]:
         """What is to leave for texts, from the memo or drawn now. Raises `ApiError`."""
-        scope = conversation if self._config.memo.scope == "conversation" else ""
         wanted = [await self._wanted(tenant, sanitizer, text, known) for text in texts]
         try:
             entries = await self._memo.entries(tenant, scope, wanted)

@@ -142,6 +142,7 @@ class Pipeline:
                 await self._commit(plan, drafts)
         if plan.exceeded is None:
             for exchange, draft in zip(plan.exchanges, drafts, strict=False):
+                exchange.scope = draft.scope
                 messages, exchange.clearance = self._outgoing.composed(
                     draft, sanitizer, options.instruction, model
                 )
@@ -281,7 +282,11 @@ class Pipeline:
     async def _remember(self, plan: Plan, exchange: Exchange, answer: Answer) -> None:
         if exchange.generation is not None and exchange.generation.text:
             await self._memo.remember_answer(
-                plan.tenant, exchange.question, answer.key, exchange.generation.text
+                plan.tenant,
+                exchange.scope,
+                exchange.question,
+                answer.key,
+                exchange.generation.text,
             )
 
     def _local_failed(self, exc: LocalModelError) -> ApiError:

@@ -323,6 +323,21 @@ class TestScope:
             one, other, again = await self.contents(proxy)
             assert one == again != other
 
+    async def test_answers_have_the_scope_of_their_questions(self, table: EmbeddingTable) -> None:
+        """Equal answers to equal turns of two conversations do not show the remote that they are
+        equal: it sees in each what it wrote there."""
+        over = merge(LDP, {"memo": {"scope": "conversation"}})
+        async with running_proxy(table, over) as proxy:
+            for i, opening in enumerate(("First things come first", "Second things come later")):
+                turns = [user(opening), {"role": "assistant", "content": "yes"}]
+                turns.append(user("Is that so"))
+                proxy.remote.text = f"remote words number {i}"
+                done = await ask(proxy, *turns)
+                turns.append(done.choices[0].message.model_dump())
+                assert turns[-1]["content"] == "One two three."
+                await ask(proxy, *turns, user("Go on"))
+                assert proxy.sent()[-2]["content"] == f"remote words number {i}"
+
     async def test_by_default_it_is_the_tenant(self, proxy: Proxy) -> None:
         for opening in ("First things come first", "Second things come later"):
             turns = [user(opening), {"role": "assistant", "content": "yes"}]

@@ -388,21 +388,21 @@ class TestMemo:
         self, memo: Memo, store: Store
     ) -> None:
         generation = "generation \x00 \ud83d"
-        await memo.remember_answer("a", "question", "answer", generation)
+        await memo.remember_answer("a", "", "question", "answer", generation)
         for at in (memo, Memo(store, size=10**6, ttl=10)):
-            assert await at.generation(at.answer("a", "question", "answer")) == generation
-            assert await at.generation(at.answer("b", "question", "answer")) is None
-            assert await at.generation(at.answer("a", "question", "answer ")) is None
-            assert await at.generation(at.answer("a", "another", "answer")) is None
+            assert await at.generation(at.answer("a", "", "question", "answer")) == generation
+            assert await at.generation(at.answer("b", "", "question", "answer")) is None
+            assert await at.generation(at.answer("a", "", "question", "answer ")) is None
+            assert await at.generation(at.answer("a", "", "another", "answer")) is None
 
     async def test_an_equal_answer_keeps_its_first_generation(
         self, memo: Memo, store: Store
     ) -> None:
         other = Memo(store, size=10**6, ttl=10)
-        await memo.remember_answer("a", "question", "answer", "first")
-        await other.remember_answer("a", "question", "answer", "second")
+        await memo.remember_answer("a", "", "question", "answer", "first")
+        await other.remember_answer("a", "", "question", "answer", "second")
         for at in (memo, other):
-            assert await at.generation(at.answer("a", "question", "answer")) == "first"
+            assert await at.generation(at.answer("a", "", "question", "answer")) == "first"
 
     async def test_no_key_of_the_memo_is_text_or_its_plain_hash(
         self, memo: Memo, perturber: Perturber
