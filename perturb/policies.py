@@ -11,6 +11,8 @@ import logging
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from hashlib import sha256
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +21,7 @@ from typing import Any, Protocol
 from perturb.errors import MissingPackage, ParameterError
 from perturb.fold import fold
 from perturb.mechanism import Span
-from perturb.patterns import NAME, SHIPPED, Shape, names, shape_types, telling_words
+from perturb.patterns import NAME, RULES, SHIPPED, Shape, names, shape_types, telling_words
 
 __all__ = [
     "PatternPolicy",
@@ -55,11 +57,16 @@ class PatternPolicy:
         shapes: the expressions.
         proper: words that are names wherever they have a capital, see
             `perturb.patterns.names`; None: no names are looked for.
+
+    Attributes:
+        version: equal where equal texts get equal marks, also by a later release of this code.
     """
 
     def __init__(self, shapes: Sequence[Shape], *, proper: Collection[str] | None = None) -> None:
         self._shapes = tuple(shapes)
         self._proper = proper
+        marks = [(shape.type, shape.pattern.pattern, shape.pattern.flags) for shape in shapes]
+        self.version = sha256(repr((RULES, proper is not None, marks)).encode()).hexdigest()
 
     def find(self, text: str) -> Iterable[Span]:
         # As it is, too: an expression may ask for what folding writes otherwise.
@@ -123,6 +130,9 @@ class PresidioPolicy:
         model: an installed spaCy model's name, or a folder; without one, people and places are
             not found.
         entities: the types to look for; none named, all of them.
+
+    Attributes:
+        version: of Presidio and of the model.
     """
 
     def __init__(self, model: str = "", entities: Sequence[str] = ()) -> None:
@@ -155,6 +165,10 @@ class PresidioPolicy:
         registry.load_predefined_recognizers(languages=["en"], nlp_engine=engine)
         self._analyzer = presidio.AnalyzerEngine(
             registry=registry, nlp_engine=engine, supported_languages=["en"]
+        )
+        found = engine.nlp["en"].meta if model else {}
+        self.version = " ".join(
+            (version("presidio-analyzer"), found.get("name", ""), found.get("version", ""))
         )
         known = self._analyzer.get_supported_entities("en")
         self._entities = list(_types(entities, known)) if entities else None

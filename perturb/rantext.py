@@ -105,14 +105,19 @@ class RanText(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
+        delta = self.proved_delta
+        proved = (
+            f"proved is ({self.epsilon:g}, δ)-LDP per token with δ = {delta:.4f}"
+            if delta < 1
+            else "no bound is proved at this ε"
+        )
         return Guarantee(
             kind="none",
             nominal=self.epsilon,
             epsilon=math.inf,
             statement=(
                 f"nominal ε = {self.epsilon:g} per token is not an LDP bound: the list of "
-                f"candidates depends on the token; proved is ({self.epsilon:g}, δ)-LDP per token "
-                f"with δ = {self.proved_delta:.4f}"
+                f"candidates depends on the token; {proved}"
             ),
         )
 

@@ -173,6 +173,8 @@ class Selective(Mechanism):
         found = {**super().identity(), "inner": self.inner.identity()}
         if self._own is not None:
             found["policy"] = f"own: {type(self._own).__qualname__}"
+        # What was drawn when less was marked must not be sent once more is marked.
+        found["marks"] = [getattr(policy, "version", "") for policy in self._policies]
         return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from extraction.dp_prompt import NAME as DP_PROMPT
 from perturb import Sanitizer, mechanism_names
@@ -37,6 +37,12 @@ class Grant(Section):
         if not set(value or ()).issubset(known):
             raise ValueError(f"mechanisms must be among {', '.join(known)}")
         return value
+
+    @model_validator(mode="after")
+    def _together(self) -> Grant:
+        if self.burst is not None and self.requests_per_minute is None:
+            raise ValueError("burst needs requests_per_minute: alone it limits nothing")
+        return self
 
 
 @dataclass(frozen=True)

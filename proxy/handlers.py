@@ -119,6 +119,8 @@ async def embeddings(request: web.Request) -> web.Response:
     embeddings_model(configured)
     body = validate(EmbeddingsRequest, await _json(request))
     name = embeddings_model(configured, body.model)
+    if not request[TENANT].serves(name):
+        raise model_not_found()
     texts = _texts(body.input, "input", request.app[TABLE].vocabulary, INPUTS)
     try:
         found = await request.app[LOCAL].embed(texts, name, dimensions=body.dimensions)

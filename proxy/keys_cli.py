@@ -58,6 +58,8 @@ async def _create(config: Config, args: argparse.Namespace) -> int:
     from proxy.grants import Grant
     from proxy.store import open_store
 
+    if not args.tenant or not args.tenant.isprintable():
+        raise ConfigError("the tenant must be a name of printable characters")
     wanted = {
         "mechanisms": args.mechanisms and args.mechanisms.split(","),
         "models": args.models and args.models.split(","),
@@ -72,8 +74,9 @@ async def _create(config: Config, args: argparse.Namespace) -> int:
         grant = Grant.model_validate({k: v for k, v in wanted.items() if v is not None})
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in error["loc"])
-        raise ConfigError(f"{where}: {error['msg'].removeprefix('Value error, ')}") from None
+        where = [".".join(str(part) for part in error["loc"])] if error["loc"] else []
+        said = error["msg"].removeprefix("Value error, ")
+        raise ConfigError(": ".join([*where, said])) from None
     async with open_store(config.store) as store:
         id_, key = await Keyring(store, config.server).create(args.tenant, grant)
     print(f"key {id_} of {args.tenant} (shown once): {key}")

@@ -18,7 +18,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -134,20 +134,26 @@ class Memo:
         self._texts.put(key, made, len(made.text) + 8 * len(made.words) + parts)
 
     async def settle(
-        self, connection: AsyncConnection, tenant: str, entries: Sequence[Entry]
+        self,
+        connection: AsyncConnection,
+        tenant: str,
+        entries: Sequence[Entry],
+        answers: Sequence[bytes] = (),
     ) -> None:
         """Write down what leaves. Where a text left before, whoever drew it, that is what leaves
-        again, and the entry says so.
+        again, and the entry says so. Answers whose generations leave again (by their keys) are
+        used again, too.
 
         The caller holds the tenant's account locked, so nobody else writes the tenant's texts
         now.
         """
         now = time.time()
         found = await _stored(connection, [entry.key for entry in entries])
-        for some in _batches(list(found)):
-            await connection.execute(
-                update(RELEASES).where(RELEASES.c.key.in_(some)).values(used=now)
-            )
+        for table, keys in ((RELEASES, list(found)), (ANSWERS, answers)):
+            for some in _batches(keys):
+                await connection.execute(
+                    update(table).where(table.c.key.in_(some)).values(used=now)
+                )
         rows = []
         for entry in entries:
             entry.fresh = entry.key not in found
@@ -183,13 +189,13 @@ class Memo:
     # -- answers ----------------------------------------------------------------------------
 
     async def remember_answer(
-        self, tenant: str, question: str, answer: str, generation: str
+        self, tenant: str, scope: str, question: str, answer: str, generation: str
     ) -> None:
         """Remember which of the remote's generations the answer to a turn was made from. An
-        equal answer to an equal turn keeps its first one."""
+        equal answer to an equal turn in one scope (see `entries`) keeps its first one."""
         if not answer:
             return
-        key = self.key(tenant, "answer", question, answer)
+        key = self.answer(tenant, scope, question, answer)
         if self._answers.get(key) is None:
             self._answers.put(key, generation, len(generation))
         row = {"key": key, "tenant": tenant, "value": json.dumps(generation), "used": time.time()}
@@ -205,9 +211,12 @@ class Memo:
         else:
             self._answers.put(key, first, len(first))
 
-    async def generation(self, tenant: str, question: str, answer: str) -> str | None:
-        """The remote's generation behind an answer, if the proxy gave it to that turn."""
-        key = self.key(tenant, "answer", question, answer)
+    async def generation(self, key: bytes) -> str | None:
+        """The remote's generation behind an answer, if the proxy gave it to that turn.
+
+        Args:
+            key: of the answer, see `answer`.
+        """
         found = self._answers.get(key)
         if found is None:
             async with self._store.reading() as connection:
@@ -220,6 +229,10 @@ class Memo:
         return found
 
     # -- keys -------------------------------------------------------------------------------
+
+    def answer(self, tenant: str, scope: str, question: str, answer: str) -> bytes:
+        """The key of an answer to a turn."""
+        return self.key(tenant, "answer", scope, question, answer)
 
     def conversation(self, tenant: str, opening: Sequence[str]) -> str:
         """A conversation's name: the HMAC of how it begins, in hexadecimal."""
@@ -248,8 +261,9 @@ def _batches(keys: Sequence[bytes]) -> Iterable[Sequence[bytes]]:
 
 def _packed(made: Perturbation) -> str:
     """A perturbation as JSON in ASCII. It says what left and where parts were replaced, and
-    nothing of what was there."""
-    return json.dumps(asdict(made))
+    nothing of what was there: the statistics of the draw, which the remote does not know and
+    which narrow raw words down, are left out."""
+    return json.dumps(asdict(replace(made, receipt=replace(made.receipt, statistics={}))))
 
 
 def _unpacked(value: str) -> Perturbation:

@@ -31,23 +31,33 @@ __all__ = ["Draft", "Outgoing"]
 
 @dataclass(frozen=True)
 class _Own:
-    """The remote's own words, an earlier generation of it."""
+    """The remote's own words, an earlier generation of it, and the key of the answer that was
+    made from it."""
 
     text: str
+    key: bytes
 
 
 @dataclass(frozen=True)
 class Draft:
     """A prompt's turns as pieces, in order: role, and private texts, the remote's own words,
-    public text and layout."""
+    public text and layout; the conversation they stand in (its HMAC), and within what equal
+    texts and answers are one, see `Memo.entries`."""
 
     prompt: Prompt
+    conversation: str
+    scope: str
     turns: tuple[tuple[str, tuple[Private | _Own | str, ...]], ...]
 
     @property
     def private(self) -> list[Private]:
         """The private texts that leave with it."""
         return [p for _, pieces in self.turns for p in pieces if isinstance(p, Private)]
+
+    @property
+    def answers(self) -> list[bytes]:
+        """The keys of the answers whose generations leave with it."""
+        return [p.key for _, pieces in self.turns for p in pieces if isinstance(p, _Own)]
 
 
 class Outgoing:
@@ -79,15 +89,16 @@ class Outgoing:
             if text not in sent:  # it stays here, and what it names is sensitive all the same
                 known.update(await _findings(sanitizer, text))
         conversation = self._memo.conversation(tenant, _opening(prompt.raw))
+        scope = conversation if self._config.memo.scope == "conversation" else ""
         turns = []
         for turn in prompt.turns:
-            earlier = None
+            own = None
             if turn.role == "assistant":
-                earlier = await self._memo.generation(tenant, before, turn.text)
-            if earlier is not None:
-                pieces: list[Private | _Own | str] = [_Own(earlier)]
+                own = await self._own(self._memo.answer(tenant, scope, before, turn.text))
+            if own is not None:
+                pieces: list[Private | _Own | str] = [own]
             else:
-                made = await self._pieces(tenant, sanitizer, turn, conversation, known)
+                made = await self._pieces(tenant, sanitizer, turn, conversation, scope, known)
                 pieces = [
                     texts.setdefault(piece.entry.key, piece)
                     if isinstance(piece, Private)
@@ -96,7 +107,11 @@ class Outgoing:
                 ]
             turns.append((turn.role, tuple(pieces)))
             before = turn.text
-        return Draft(prompt, tuple(turns))
+        return Draft(prompt, conversation, scope, tuple(turns))
+
+    async def _own(self, key: bytes) -> _Own | None:
+        generation = await self._memo.generation(key)
+        return None if generation is None else _Own(generation, key)
 
     async def _pieces(
         self,
@@ -104,6 +119,7 @@ class Outgoing:
         sanitizer: Sanitizer,
         turn: Turn,
         conversation: str,
+        scope: str,
         known: dict[str, str],
     ) -> list[Private | _Own | str]:
         units = await asyncio.to_thread(self._units, turn, sanitizer)
@@ -112,7 +128,7 @@ class Outgoing:
             whole = [part.text for part in turn.parts if _is_private(part)]
             for text in dict.fromkeys((*whole, *private)):
                 known.update(await _findings(sanitizer, text))
-        waiting = iter(await self._drawn(tenant, conversation, sanitizer, private, known))
+        waiting = iter(await self._drawn(tenant, conversation, scope, sanitizer, private, known))
         pieces: list[Private | _Own | str] = []
         for unit in units:
             if _is_private(unit):
@@ -145,12 +161,12 @@ class Outgoing:
         self,
         tenant: str,
         conversation: str,
+        scope: str,
         sanitizer: Sanitizer,
         texts: Sequence[str],
         known: Known,
     ) -> list[Private]:
         """What is to leave for texts, from the memo or drawn now. Raises `ApiError`."""
-        scope = conversation if self._config.memo.scope == "conversation" else ""
         wanted = [await self._wanted(tenant, sanitizer, text, known) for text in texts]
         try:
             entries = await self._memo.entries(tenant, scope, wanted)

@@ -139,9 +139,10 @@ class Pipeline:
                     )
         if drafts:
             with self._metrics.stage("commit", plan.timings):
-                await self._commit(plan)
+                await self._commit(plan, drafts)
         if plan.exceeded is None:
             for exchange, draft in zip(plan.exchanges, drafts, strict=False):
+                exchange.scope = draft.scope
                 messages, exchange.clearance = self._outgoing.composed(
                     draft, sanitizer, options.instruction, model
                 )
@@ -149,20 +150,21 @@ class Pipeline:
         self._count(plan)
         return plan
 
-    async def _commit(self, plan: Plan) -> None:
+    async def _commit(self, plan: Plan, drafts: Sequence[Draft]) -> None:
         """Settle and charge what leaves before anything does, in one transaction: all of it or
-        nothing; what the guard would refuse is not even stored. Raises `ApiError`."""
-        texts = [text for text in plan.texts.values() if text.released.text]
-        if not texts:
-            return
+        nothing; what the guard would refuse is not even stored. A request that holds no private
+        text is one in the ledger, and a text of which nothing is left has a price all the same:
+        a paraphrase may be empty. Raises `ApiError`."""
+        texts = list(plan.texts.values())
         segments = [Segment(text.raw, text.released, plan.sanitizer) for text in texts]
         await asyncio.to_thread(check_segments, segments)
         limits, grant = self._config.limits, plan.client.grant
         entries = [text.entry for text in texts]
+        answers = [key for draft in drafts for key in draft.answers]
         try:
             async with self._ledger.turn(plan.tenant), self._store.writing() as connection:
                 await self._ledger.lock(connection, plan.tenant)
-                await self._memo.settle(connection, plan.tenant, entries)
+                await self._memo.settle(connection, plan.tenant, entries, answers)
                 plan.charge = await self._ledger.charge(
                     connection,
                     plan.tenant,
@@ -171,7 +173,7 @@ class Pipeline:
                         for text in texts
                         if text.entry.fresh
                     ],
-                    conversations=list(dict.fromkeys(text.conversation for text in texts)),
+                    conversations=[draft.conversation for draft in drafts],
                     budget=limits.budget.under(grant.budget),
                     budget_tokens=limits.budget_tokens.under(grant.budget_tokens),
                 )
@@ -280,7 +282,11 @@ class Pipeline:
     async def _remember(self, plan: Plan, exchange: Exchange, answer: Answer) -> None:
         if exchange.generation is not None and exchange.generation.text:
             await self._memo.remember_answer(
-                plan.tenant, exchange.question, answer.key, exchange.generation.text
+                plan.tenant,
+                exchange.scope,
+                exchange.question,
+                answer.key,
+                exchange.generation.text,
             )
 
     def _local_failed(self, exc: LocalModelError) -> ApiError:

@@ -48,10 +48,11 @@ class Prompt:
 @dataclass
 class Exchange:
     """One prompt: what would leave for it, and what the local model is to do with the answer.
-    `question` is the raw turn that is answered."""
+    `question` is the raw turn that is answered, `scope` that of the memo."""
 
     job: Job
     question: str
+    scope: str = ""
     body: dict[str, Any] = field(default_factory=dict)
     clearance: Clearance | None = None
     outcome: RemoteOutcome = "skipped"

@@ -28,13 +28,17 @@ def load_secret(path: Path, *, create: bool) -> bytes:
             finished file is linked into place, and only one link can be made.
 
     Raises:
-        ConfigError: it is missing, too short, not hexadecimal, or open to other users.
+        ConfigError: it is missing or cannot be made, is too short, not hexadecimal, or open to
+            other users.
     """
     given = os.environ.get(VARIABLE)
     if given is not None:
         return _decoded(given, f"${VARIABLE}")
     if create and not path.exists():
-        _create(path)
+        try:
+            _create(path)
+        except OSError as exc:
+            raise ConfigError(f"the store's secret: {path} cannot be made ({exc})") from None
     try:
         mode = path.stat().st_mode & 0o777
         text = path.read_text("ascii")

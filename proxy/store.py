@@ -45,7 +45,13 @@ __all__ = ["Store", "open_store", "state_folder", "sweeping"]
 logger = logging.getLogger("inferdpt.store")
 MIGRATIONS = Path(__file__).parent / "migrations"
 MIGRATION_LOCK = 0x1FE2D97  # of PostgreSQL's advisory locks: any number, the same everywhere
-BUSY_SECONDS = 30.0  # how long a writer waits for another process
+BUSY_SECONDS = 30  # how long a writer waits for another process
+# PostgreSQL's limits: a replica that hangs or whose machine is gone must not keep a tenant's
+# account locked until TCP notices, which takes hours.
+WAITS = {
+    "lock_timeout": f"{BUSY_SECONDS}s",
+    "idle_in_transaction_session_timeout": f"{BUSY_SECONDS}s",
+}
 SWEEP_SECONDS = 600.0
 BATCH = 500  # rows deleted in one transaction, so that requests get in between
 LIBRARIES = ("aiosqlite", "alembic", "sqlalchemy")
@@ -114,13 +120,18 @@ class Store:
         self.secret = secret
         self._url = url
         # Parameters hold generations and released text: errors must not show them.
-        self._engine: AsyncEngine = create_async_engine(url, hide_parameters=True)
         self._sqlite = url.drivername == SQLITE
+        self._engine: AsyncEngine = create_async_engine(
+            url,
+            hide_parameters=True,
+            connect_args={} if self._sqlite else {"server_settings": WAITS},
+        )
         # SQLite has one writer: waiting here is fair, polling for its lock is not.
         self._writer = asyncio.Lock() if self._sqlite else contextlib.nullcontext()
         if self._sqlite:
             event.listen(self._engine.sync_engine, "connect", _prepare)
             event.listen(self._engine.sync_engine, "begin", _begin)
+            event.listen(self._engine.sync_engine, "invalidate", _roll_back)
 
     @property
     def file(self) -> Path | None:
@@ -284,7 +295,7 @@ def _prepare(connection: Any, _: Any) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
     for setting in (
-        f"busy_timeout = {BUSY_SECONDS * 1000:.0f}",
+        f"busy_timeout = {BUSY_SECONDS * 1000}",
         "synchronous = FULL",  # what was charged is on disk before anything is sent
         "foreign_keys = ON",
         "secure_delete = ON",  # what is forgotten is overwritten
@@ -298,6 +309,13 @@ def _begin(connection: Connection) -> None:
     its first write that another was faster."""
     writes = connection.get_execution_options().get("writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _roll_back(connection: Any, _: Any, __: Any) -> None:
+    """A connection is given up in the middle of a statement, as when a client goes away: closed
+    as it is, it would hold its lock until the statement is garbage collected."""
+    with contextlib.suppress(sqlite3.Error):
+        connection.rollback()
 
 
 def _write_ahead(path: Path) -> None:

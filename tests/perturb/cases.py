@@ -106,7 +106,7 @@ CASES = [
     Case("custext", (3.0, 14.0), limit=uniform_on_list, more=COUNTED),
     Case("custext_plus", (8.0,), limit=uniform_on_list_or_kept, more=COUNTED),
     Case("tem", (3.0, 14.0)),
-    Case("selective", (3.0, 8.0), largest_epsilon=18.0),
+    Case("selective", (3.0, 8.0), largest_epsilon=18.0, more=("marks",)),
     Case("madlib", (12.0, 60.0), BUNDLED_DRAWS, limit=None, row_error=0.12, peaked=False),
     Case("mahalanobis", (60.0,), BUNDLED_DRAWS, limit=None, row_error=0.12, peaked=False),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -207,12 +208,14 @@ def test_radius_quantiles_match_fresh_noise(bundled: EmbeddingTable) -> None:
 def test_proved_delta_is_the_share_of_radii_below_the_diameter(bundled: EmbeddingTable) -> None:
     rng = np.random.default_rng(23)
     unit = np.linalg.norm(rng.laplace(size=(20_000, 384)) * bundled.spans, axis=1)
-    mechanism = rantext(bundled, 6.0)
-    share = (unit / mechanism.z <= bundled.diameter).mean()
-    stated = float(mechanism.guarantee.statement.rsplit("δ = ", 1)[1])
-    assert abs(stated - share) < 0.02
+    closer = replace(bundled, diameter=float(np.median(unit)) / rantext(bundled, 6.0).z)
+    stated = float(rantext(closer, 6.0).guarantee.statement.rsplit("δ = ", 1)[1])
+    assert abs(stated - 0.5) < 0.02
     # rounded up: the quantiles know a probability to 1/4096 and no better
     assert rantext(bundled, 0.01).guarantee.statement.endswith("δ = 0.0026")
+    # a δ of 1 bounds nothing, and is not called a bound
+    assert rantext(bundled, 6.0).proved_delta == 1
+    assert rantext(bundled, 6.0).guarantee.statement.endswith("no bound is proved at this ε")
 
 
 @pytest.mark.parametrize("value", ["Calibrated", "", None, 1])

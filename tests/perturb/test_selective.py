@@ -20,6 +20,7 @@ from perturb import (
     keyed_generator,
     seeded_generator,
 )
+from perturb.policies import PatternPolicy
 from perturb.selective import Selective, SelectiveParameters
 from tests.perturb.chi_square import ALPHA, p_value
 from tests.perturb.marking import TABLE, TEXT, Fixed, fixed, marked, selective
@@ -31,6 +32,16 @@ def test_a_policy_object_marks_in_place_of_the_named_one() -> None:
     assert done.text.endswith(" Anna Schmidt")
     assert done.receipt.entities == {"X": 1}
     assert own.identity()["policy"] == "own: Fixed"
+
+
+def test_what_marks_more_is_another_mechanism() -> None:
+    def identity(policy: PatternPolicy) -> dict[str, object]:
+        return Selective(TABLE, SelectiveParameters(), policy=policy).identity()
+
+    digits, shipped = PatternPolicy.digits(), PatternPolicy.shipped()
+    assert identity(digits) == identity(PatternPolicy.digits()) != identity(shipped)
+    assert identity(PatternPolicy.shipped(["NAME"])) != identity(PatternPolicy.shipped(["ID"]))
+    assert identity(PatternPolicy(())) != identity(PatternPolicy((), proper=()))
 
 
 def new(text: str, *parts: str, seed: int = 1) -> list[str]:

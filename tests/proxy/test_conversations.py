@@ -9,6 +9,7 @@ import math
 import os
 import random
 import re
+import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from perturb.vocabulary import load_encoding
 from proxy.config import load_config
 from proxy.demo import DEMO_TEXT
 from proxy.guard import words_of
+from proxy.keys import STORE
 from tests.databases import database, postgres_url
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
 
@@ -103,6 +105,20 @@ async def test_ten_turns_alternating_between_two_replicas(
             for _ in range(2)
         ]
         check_chat(await chat(proxies, [], range(10)))
+
+
+async def test_what_a_live_conversation_holds_is_not_forgotten(
+    table: EmbeddingTable, database: dict[str, Any]
+) -> None:
+    """Its answers count as used whenever it goes on, as its texts do, also over a restart."""
+    turns: list[dict[str, Any]] = []
+    seen = []
+    for i in range(3):
+        begun = time.time()
+        async with running_proxy(table, merge(LDP, {"store": database})) as proxy:
+            seen += await chat([proxy], turns, range(i, i + 1))
+            await proxy.app[STORE].sweep(0.0, 10**6, now=begun)
+    check_chat(seen)
 
 
 async def test_two_replicas_asked_at_once_agree(
@@ -306,6 +322,21 @@ class TestScope:
                 await ask(proxy, *turns, user(DEMO_TEXT))
             one, other, again = await self.contents(proxy)
             assert one == again != other
+
+    async def test_answers_have_the_scope_of_their_questions(self, table: EmbeddingTable) -> None:
+        """Equal answers to equal turns of two conversations do not show the remote that they are
+        equal: it sees in each what it wrote there."""
+        over = merge(LDP, {"memo": {"scope": "conversation"}})
+        async with running_proxy(table, over) as proxy:
+            for i, opening in enumerate(("First things come first", "Second things come later")):
+                turns = [user(opening), {"role": "assistant", "content": "yes"}]
+                turns.append(user("Is that so"))
+                proxy.remote.text = f"remote words number {i}"
+                done = await ask(proxy, *turns)
+                turns.append(done.choices[0].message.model_dump())
+                assert turns[-1]["content"] == "One two three."
+                await ask(proxy, *turns, user("Go on"))
+                assert proxy.sent()[-2]["content"] == f"remote words number {i}"
 
     async def test_by_default_it_is_the_tenant(self, proxy: Proxy) -> None:
         for opening in ("First things come first", "Second things come later"):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -74,6 +75,39 @@ async def test_one_text_is_paraphrased_once(clipped: Any) -> None:
         await ask(proxy)
     prompts = [body["prompt"] for body in local.bodies if "prompt" in body]
     assert sum(TEXT in prompt[0] for prompt in prompts) == 1
+
+
+async def test_an_empty_paraphrase_is_charged_and_stays(
+    table: EmbeddingTable, tmp_path: Path
+) -> None:
+    """That nothing was left of a text tells something, too: it is paid for, and no restart draws
+    anew."""
+    texts = iter(["", PARAPHRASE])
+
+    async def behaviour(server: Any, request: web.Request, body: Any) -> web.StreamResponse:
+        answer = await clipping_vllm(server, request, body)
+        if TEXT not in str(body.get("prompt")):
+            return answer
+        assert isinstance(answer, web.Response)
+        data = json.loads(answer.text or "")
+        data["choices"][0]["text"] = next(texts)
+        return web.json_response(data)
+
+    messages: Any = [{"role": "user", "content": "<public>Hello.</public>"}, *MESSAGES]
+    async with fake_server(behaviour=behaviour) as local:
+        settings = {
+            "privacy": PRIVACY,
+            "local": {"mode": "external", "base_url": local.base_url},
+            "store": {"folder": str(tmp_path / "state")},
+        }
+        for charged in (32.0, 0.0):
+            async with running_proxy(table, settings) as proxy:
+                answer = await proxy.client().chat.completions.create(
+                    model=MODEL, messages=messages
+                )
+                assert [m["content"] for m in proxy.sent()] == ["Hello."]
+                budget = answer.to_dict()["inferdpt"]["budget"]
+                assert budget["charged"]["epsilon"] == charged
 
 
 async def test_a_client_may_ask_for_another_epsilon(clipped: Any) -> None:

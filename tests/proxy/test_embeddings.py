@@ -10,6 +10,8 @@ import pytest
 from aiohttp import web
 
 from proxy.embeddings import EmbeddingsRequest
+from proxy.grants import Grant
+from proxy.keys import KEYRING
 from proxy.protocol import treatment_of
 from tests.proxy.conftest import MODEL, Proxy
 from tests.servers import FakeServer, status
@@ -97,6 +99,19 @@ class TestWithAModel:
             await proxy.client().embeddings.create(model=MODEL, input=TEXT)
         assert (info.value.code, info.value.param) == ("model_not_found", "model")
         assert proxy.local.received == []
+
+    async def test_a_key_needs_the_model_in_its_grant(self, proxy: Proxy) -> None:
+        proxy.local.behaviour = vectors
+        for models, granted in (((MODEL,), False), ((MODEL, NAME), True), (None, True)):
+            _, key = await proxy.app[KEYRING].create("alice", Grant(models=models))
+            asked = proxy.client(api_key=key).embeddings.create(model=NAME, input=TEXT)
+            if granted:
+                await asked
+                continue
+            with pytest.raises(openai.NotFoundError) as info:
+                await asked
+            assert (info.value.code, info.value.param) == ("model_not_found", "model")
+            assert proxy.local.received == []
 
     @pytest.mark.parametrize(
         ("change", "code", "param"),

@@ -230,6 +230,12 @@ def test_the_commands(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     assert main(["keys", "revoke", id_]) == 2
     assert main(["keys", "list"]) == 0
     assert "revoked" in capsys.readouterr().out
-    for wrong in (["--budget", "week=5"], ["--mechanisms", "rot13"], ["--rpm", "0"]):
-        assert main(["keys", "create", "alice", *wrong]) == 2
-    assert "requests_per_minute" in capsys.readouterr().err
+    wrong = (["--budget", "week=5"], ["--mechanisms", "rot13"], ["--burst", "5"], ["--rpm", "0"])
+    for options in wrong:
+        assert main(["keys", "create", "alice", *options]) == 2
+    for tenant in ("", "a\nb", "\udcff"):
+        assert main(["keys", "create", tenant]) == 2
+    err = capsys.readouterr().err
+    assert "inferdpt: burst needs requests_per_minute" in err
+    assert "inferdpt: requests_per_minute: " in err
+    assert "printable" in err

@@ -258,6 +258,18 @@ async def test_the_local_model_may_go_on_alone(
         assert (await account(proxy))["total"]["tokens"] == 0
 
 
+async def test_a_request_without_private_text_is_counted(
+    table: EmbeddingTable, settings: dict[str, Any]
+) -> None:
+    async with running_proxy(table, settings) as proxy:
+        for text in ("<public>Write a poem.</public>", " \n "):
+            await ask(proxy, text)
+        total = (await account(proxy))["total"]
+        assert (total["requests"], total["tokens"]) == (len(proxy.remote.bodies), 0) == (2, 0)
+        await ask(proxy, report(1), local_only=True)
+        assert (await account(proxy))["total"]["requests"] == 2
+
+
 async def test_concurrent_requests_stay_within_the_budget(
     table: EmbeddingTable, settings: dict[str, Any], database: dict[str, Any]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import threading
 from collections.abc import AsyncIterator
@@ -20,7 +21,7 @@ from proxy.errors import ApiError, ConfigError
 from proxy.ledger import Ledger
 from proxy.schema import ACCOUNTS, ANSWERS, METADATA, RELEASES
 from proxy.secret import load_secret
-from proxy.store import Store, open_store, state_folder
+from proxy.store import BUSY_SECONDS, Store, open_store, state_folder
 from tests.databases import database, postgres_url
 
 __all__ = ["database", "postgres_url"]
@@ -64,12 +65,14 @@ class TestFiles:
             ({"url": "mysql+aiomysql://host/name"}, "must begin with"),
             ({"url": "postgresql+asyncpg://user:hidden@127.0.0.1:9/name"}, "cannot be used"),
             ({"folder": "/dev/null/x"}, "cannot be written"),
+            ({"secret_file": "/dev/null/x"}, "cannot be made"),
         ],
     )
     async def test_what_cannot_be_used_is_said(
         self, settings: dict[str, Any], words: str, monkeypatch: Any
     ) -> None:
-        monkeypatch.setenv("INFERDPT_SECRET", KEY)
+        if "secret_file" not in settings:
+            monkeypatch.setenv("INFERDPT_SECRET", KEY)
         with pytest.raises(ConfigError, match=words) as info:
             async with open_store(Settings(**settings)):
                 pass
@@ -162,6 +165,17 @@ class TestSchema:
             }
         assert found == {"synchronous": 2, "journal_mode": "wal", "secure_delete": 1}
 
+    async def test_a_replica_that_hangs_lets_go_of_its_locks(
+        self, postgres_url: str, monkeypatch: Any
+    ) -> None:
+        monkeypatch.setenv("INFERDPT_SECRET", KEY)
+        async with (
+            open_store(Settings(url=postgres_url)) as store,
+            store.reading() as connection,
+        ):
+            for name in ("lock_timeout", "idle_in_transaction_session_timeout"):
+                assert await connection.scalar(text(f"SHOW {name}")) == "30s"
+
 
 class TestTransactions:
     async def test_all_of_it_or_nothing(self, store: Store) -> None:
@@ -191,6 +205,34 @@ class TestTransactions:
             await asyncio.gather(*(add(store) for store in (one, two) for _ in range(20)))
             async with one.reading() as connection:
                 assert await connection.scalar(select(ACCOUNTS.c.tokens)) == 40
+
+    @pytest.mark.parametrize("delay", [0.0, 0.002, 0.02])
+    async def test_who_is_cancelled_keeps_no_lock(self, store: Store, delay: float) -> None:
+        """In whatever statement a client goes away, the next writer does not wait for garbage
+        collection."""
+        count = "SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1000000"
+        slow = text(f"WITH RECURSIVE c(x) AS ({count}) SELECT sum(x) FROM c")
+
+        async def write(then: Any) -> None:
+            async with store.writing() as connection:
+                await Ledger(store, delta=1e-6).lock(connection, "t")
+                started.set()
+                await connection.execute(then)
+
+        gc.disable()
+        try:
+            for _ in range(5):
+                started = asyncio.Event()
+                broken_off = asyncio.create_task(write(slow))
+                await started.wait()
+                await asyncio.sleep(delay)
+                broken_off.cancel()
+                outcome = await asyncio.gather(broken_off, return_exceptions=True)
+                assert isinstance(outcome[0], asyncio.CancelledError)
+                async with asyncio.timeout(BUSY_SECONDS / 2):
+                    await write(select(1))
+        finally:
+            gc.enable()
 
     async def test_errors_are_503_and_show_nothing(self, store: Store, caplog: Any) -> None:
         async with store.writing() as connection:
