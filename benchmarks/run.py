@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -49,6 +50,8 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
         for case in experiment.cases(context)
     ]
     missing = [job for job in jobs if job[2] not in records]
+    points = list(dict.fromkeys(_point(job[1]) for job in jobs))
+    missing.sort(key=lambda job: points.index(_point(job[1])))  # a channel is read once, then
     head = commit()
     with tqdm(total=len(jobs), initial=len(jobs) - len(missing), unit="case") as bar:
         for experiment, case, _ in missing:
@@ -71,6 +74,11 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
             bar.update()
     wanted = {job[2] for job in jobs}
     return [record for record in records if record.key in wanted]
+
+
+def _point(case: Case) -> tuple[Any, Any]:
+    """The mechanism and the ε that a case is about, if any."""
+    return case.get("mechanism"), case.get("epsilon")
 
 
 def describe(name: str, case: Case) -> str:
