@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from benchmarks.attacks.likelihood import channel_of
 from benchmarks.context import Context
 from benchmarks.experiment import Experiment, Found
 from benchmarks.records import Case, Estimate
@@ -27,7 +28,7 @@ class ChannelFigures(Experiment):
 
     def measure(self, case: Case, context: Context) -> Found:
         mechanism = context.mechanism(case["mechanism"], case["epsilon"])
-        found = audit(mechanism)
+        found = audit(mechanism, sums=channel_of(mechanism).sums if mechanism.exact else None)
         values: dict[str, Any] = {name: _estimate(getattr(found, name)) for name in FIGURES}
         full = found.to_dict()
         for name in ("kind", "epsilon_proved", "statement", "sizes", "prior_best_forms"):

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from benchmarks.attacks.averaging import Averaging
+from benchmarks.attacks.bayes import Bayes
+from benchmarks.attacks.exposure import Exposure
+from benchmarks.attacks.inversion import Inversion
 from benchmarks.channel_figures import ChannelFigures
 from benchmarks.experiment import Experiment
+from benchmarks.list_sizes import ListSizes
 
 __all__ = ["experiments"]
 
 
 def experiments() -> dict[str, Experiment]:
     """Every experiment by name."""
-    return {found.name: found for found in (ChannelFigures(),)}
+    found: tuple[Experiment, ...] = (
+        ChannelFigures(),
+        ListSizes(),
+        Inversion(),
+        Bayes(),
+        Averaging(),
+        Exposure(),
+    )
+    return {experiment.name: experiment for experiment in found}

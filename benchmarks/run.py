@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -52,6 +53,8 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
     ]
     (context.folder / SUITE).write_text(suite.model_dump_json(indent=2) + "\n", "utf-8")
     missing = [job for job in jobs if job[2] not in records]
+    points = list(dict.fromkeys(_point(job[1]) for job in jobs))
+    missing.sort(key=lambda job: points.index(_point(job[1])))  # a channel is read once, then
     head = commit()
     with tqdm(total=len(jobs), initial=len(jobs) - len(missing), unit="case") as bar:
         for experiment, case, _ in missing:
@@ -83,6 +86,11 @@ def last_suite(folder: Path) -> Suite:
         DataError: nothing was run there.
     """
     return load_suite(str(folder / SUITE))
+
+
+def _point(case: Case) -> tuple[Any, Any]:
+    """The mechanism and the ε that a case is about, if any."""
+    return case.get("mechanism"), case.get("epsilon")
 
 
 def describe(name: str, case: Case) -> str:

@@ -154,21 +154,24 @@ def audit(
     mechanism: Mechanism,
     prior: Literal["uniform", "unigram"] = "unigram",
     progress: Progress = lambda done, total: None,
+    *,
+    sums: ChannelSums | None = None,
 ) -> Audit:
     """Audit a mechanism over its whole vocabulary; `progress` is called with (done, total).
+    `sums` are those of its channel under the prior, where a pass was made already.
 
     Raises:
         ParameterError: no such prior.
     """
     if isinstance(mechanism, Selective):
-        return _selective(mechanism, audit(mechanism.inner, prior, progress))
+        return _selective(mechanism, audit(mechanism.inner, prior, progress, sums=sums))
     if not mechanism.exact:
         from perturb.audit_sampled import audit_sampled
 
         return audit_sampled(mechanism, prior, progress)
     pi = prior_of(mechanism, prior)
     forms = Forms(mechanism.table.vocabulary.words)
-    sums = read_channel(mechanism, pi, forms, progress)
+    sums = sums or read_channel(mechanism, pi, forms, progress)
     epsilon, worst, notes = _smallest_epsilon(mechanism, sums)
     examined = _examined(mechanism, worst)
     rows, row_error = mechanism.channel(examined)

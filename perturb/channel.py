@@ -30,6 +30,7 @@ SAMPLED = 64  # words of the public sample; with their nearest and farthest abou
 LARGEST_EXPONENT = 700.0  # e^700 is a float64
 
 Progress = Callable[[int, int], None]
+Rows = Callable[[NDArray[np.int64], NDArray[np.float64]], None]
 
 
 class Forms:
@@ -72,7 +73,8 @@ class ChannelSums:
         error, mean_error: the largest error of a row in total variation, and under π.
         highest, highest_at, lowest, lowest_at: max and min of P(y | x) over x, and that x.
         joint: max_x π(x)P(y | x).
-        joint_forms: max over forms of Σ_{x of the form} π(x)P(y | x).
+        joint_forms, joint_forms_at: max over forms of Σ_{x of the form} π(x)P(y | x), and that
+            form: what the best guess is right about, and the best guess.
         output: q(y) = Σ_x π(x)P(y | x).
         kept, kept_forms: by x: P(x | x), and the probability of x in any case.
         entropy: by x: H(P(· | x)) in bits.
@@ -88,6 +90,7 @@ class ChannelSums:
     lowest_at: NDArray[np.int64]
     joint: NDArray[np.float64]
     joint_forms: NDArray[np.float64]
+    joint_forms_at: NDArray[np.int64]
     output: NDArray[np.float64]
     kept: NDArray[np.float64]
     kept_forms: NDArray[np.float64]
@@ -101,8 +104,10 @@ def read_channel(
     prior: NDArray[np.float64],
     forms: Forms,
     progress: Progress = lambda done, total: None,
+    rows_read: Rows = lambda words, rows: None,
 ) -> ChannelSums:
-    """Pass over every row of the channel once."""
+    """Pass over every row of the channel once; `rows_read` is shown them, a block at a time:
+    words, int (n,), and their rows, float64 (n, m)."""
     m = len(mechanism.table)
     unit = unit_vectors(mechanism.table)
     sums = ChannelSums(
@@ -113,7 +118,8 @@ def read_channel(
         lowest=np.full(m, 2.0),
         lowest_at=np.zeros(m, dtype=np.int64),
         joint=np.zeros(m),
-        joint_forms=np.zeros(m),
+        joint_forms=np.full(m, -1.0),
+        joint_forms_at=np.zeros(m, dtype=np.int64),
         output=np.zeros(m),
         kept=np.zeros(m),
         kept_forms=np.zeros(m),
@@ -124,6 +130,7 @@ def read_channel(
     done = 0
     for words, starts in forms.blocks():
         rows, error = mechanism.channel(words)
+        rows_read(words, rows)
         sums.error = max(sums.error, error)
         sums.mean_error += error * float(prior[words].sum())
         _extremes(sums, rows, words)
@@ -140,8 +147,12 @@ def read_channel(
         rows = rows * prior[words, None]  # P(x, y) from here on
         sums.output += rows.sum(axis=0)
         np.maximum(sums.joint, rows.max(axis=0), out=sums.joint)
-        of_forms = np.add.reduceat(rows, starts, axis=0).max(axis=0)
-        np.maximum(sums.joint_forms, of_forms, out=sums.joint_forms)
+        of_forms = np.add.reduceat(rows, starts, axis=0)
+        at = of_forms.argmax(axis=0)
+        largest = of_forms[at, np.arange(m)]
+        better = largest > sums.joint_forms
+        sums.joint_forms[better] = largest[better]
+        sums.joint_forms_at[better] = forms.group[words[starts[at[better]]]]
         done += len(words)
         progress(done, m)
     return sums
@@ -199,14 +210,15 @@ def compare_pairs(
     distances = np.sqrt(squared_distances(table, words)[:, words])
     with np.errstate(divide="ignore"):
         logs = np.log(rows)
+    scaled = factor * rows
+    work = np.empty_like(rows)
     delta = slope = 0.0
     for i in range(len(words)):
-        excess = rows[i] - factor * rows
-        delta = max(delta, float(np.maximum(excess, 0.0, out=excess).sum(axis=1).max()))
+        excess = np.maximum(np.subtract(rows[i], scaled, out=work), 0.0, out=work)
+        delta = max(delta, float(excess.sum(axis=1).max()))
         with np.errstate(invalid="ignore"):
-            change = np.abs(logs[i] - logs)
-        change[np.isnan(change)] = 0.0  # zero in both rows
-        steepest = change.max(axis=1)
+            change = np.abs(np.subtract(logs[i], logs, out=work), out=work)
+        steepest = np.fmax.reduce(change, axis=1, initial=0.0)  # NaN: zero in both rows
         apart = distances[i] > 0
         slope = max(slope, float((steepest[apart] / distances[i][apart]).max(initial=0.0)))
         if steepest[~apart].max() > np.sqrt(np.finfo(np.float64).eps):

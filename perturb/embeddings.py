@@ -105,6 +105,12 @@ class EmbeddingTable:
         factor[d + 1] = np.einsum("ij,ij->j", factor[:d], factor[:d])
         return factor
 
+    @cached_property
+    def wide(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """φ and ‖φ(x)‖² in double precision, float64 (m, d) and (m,)."""
+        vectors = self.vectors.astype(np.float64)
+        return vectors, np.einsum("ij,ij->i", vectors, vectors)
+
     def distances(self, word: int) -> NDArray[np.float64]:
         """d(x, y) for every y of V, float64 (m,), in double precision."""
         difference = self.vectors.astype(np.float64) - self.vectors[word].astype(np.float64)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from perturb.embeddings import EmbeddingTable
 from perturb.errors import ParameterError
 from perturb.mechanism import Draw, Guarantee, Mechanism, Parameters, Words, register
+from perturb.rantext_channel import Grid, Quadrature
 from perturb.scored import squared_distances
 from perturb.table_build import RADIUS_DRAWS, RADIUS_QUANTILES
 
@@ -28,7 +29,6 @@ PUBLISHED = (0.01658160142016071, 19.064721649556482, -38.1294334077209, 9.31108
 WORDS_PER_BLOCK = 128  # distance rows held at once
 TOKENS_PER_BLOCK = 64  # weight rows held at once: they stay in the second-level cache
 COLUMNS = 128  # weights are summed in runs of this many words
-BANDS = 8192  # of the distance, on which the channel is computed
 CHANNEL_ROWS = 256  # rows of the channel computed at once
 # Of the table's radius quantiles: Dvoretzky–Kiefer–Wolfowitz (Massart 1990) at confidence
 # 1 − 1e-9, and half a quantile.
@@ -158,7 +158,7 @@ class RanText(Mechanism):
     def channel(self, words: Words) -> tuple[NDArray[np.float64], float]:
         """P(· | x) = E_r[P(· | x, r)] over the table's radius quantiles.
 
-        For one x it is a function of the distance alone, so it is computed at even distances
+        For one x it is a function of the distance alone, so it is computed on a grid of distances
         and joined by straight lines: exactly the channel of a weight that is joined so, and a
         row sums to one. The error adds the total variation between the averages over the even
         and the odd quantiles (an estimate, not a bound, of what the quadrature misses), a bound
@@ -166,28 +166,34 @@ class RanText(Mechanism):
         """
         words = np.asarray(words)
         rows = np.empty((len(words), len(self.table)))
-        halves = [_Quadrature(self, self.table.radius[half::2] / self.z) for half in (0, 1)]
         error = 0.0
         for start in range(0, len(words), CHANNEL_ROWS):
             block = words[start : start + CHANNEL_ROWS]
-            rows[start : start + len(block)], worst = self._channel_rows(block, halves)
+            rows[start : start + len(block)], worst = self._channel_rows(block)
             error = max(error, worst)
         return rows, min(1.0, error + ROUNDING)
 
-    def _channel_rows(
-        self, words: Words, halves: list[_Quadrature]
-    ) -> tuple[NDArray[np.float64], float]:
-        n = len(words)
-        place = np.sqrt(squared_distances(self.table, words)) * (BANDS / self.table.diameter)
-        band = np.minimum(place.astype(np.int32), BANDS - 1)
+    @cached_property
+    def _grid(self) -> Grid:
+        return Grid(self.epsilon, self.table.diameter, float(self.table.radius[0]) / self.z)
+
+    @cached_property
+    def _halves(self) -> list[Quadrature]:
+        radii = self.table.radius / self.z
+        return [Quadrature(self.epsilon, radii[half::2], self._grid) for half in (0, 1)]
+
+    def _channel_rows(self, words: Words) -> tuple[NDArray[np.float64], float]:
+        n, grid = len(words), self._grid
+        place = grid.place(np.sqrt(squared_distances(self.table, words)))
+        band = np.minimum(place.astype(np.int32), len(grid.nodes) - 2)
         share = (place - band).ravel()  # of a word that counts for the far end of its band
-        flat = (band + (np.arange(n, dtype=np.int32) * (BANDS + 1))[:, None]).ravel()
-        size = n * (BANDS + 1)
+        flat = (band + (np.arange(n, dtype=np.int32) * len(grid.nodes))[:, None]).ravel()
+        size = n * len(grid.nodes)
         near, far = (np.bincount(flat, mass, size).reshape(n, -1) for mass in (1 - share, share))
         ragged = np.maximum(near, far)
         near[:, 1:] += far[:, :-1]
         counts = near.astype(np.float32)
-        even, odd = (half.laws(counts, ragged) for half in halves)
+        even, odd = (half.laws(counts, ragged) for half in self._halves)
         # a line through |f − g| lies above |the line through f − g|
         split = (counts * np.abs(even[0] - odd[0])).sum(axis=1, dtype=np.float64) / 2
         law = ((even[0] + odd[0]) / 2).ravel()
@@ -233,42 +239,6 @@ class RanText(Mechanism):
         np.matmul(left, self.table.distance_factor, out=square)
         np.sqrt(np.maximum(square, 0.0, out=square), out=square)
         square[np.arange(len(words)), words] = 0.0
-
-
-class _Quadrature:
-    """The mean of RANTEXT's channel over some radii, on BANDS + 1 even distances."""
-
-    def __init__(self, mechanism: RanText, radii: NDArray[np.float64]) -> None:
-        width = mechanism.table.diameter / BANDS
-        rate = mechanism.epsilon / 2 / radii
-        nodes = np.arange(BANDS + 1)[:, None] * width
-        # exp(−ε/2·d/r) inside the radius: (BANDS + 1, radii)
-        self.weights = np.exp((nodes * -rate).astype(np.float32))
-        self.weights *= nodes < radii
-        edge = np.ceil(radii / width).astype(np.int64) - 1
-        self.cut = np.flatnonzero(edge < BANDS)  # the radii that some words lie beyond
-        self.edge = edge[self.cut]
-        step = rate * width
-        self.bend = float(np.minimum(1.0, step**2 / 8 * np.exp(np.minimum(step, 1.0))).mean())
-
-    def laws(
-        self, counts: NDArray[np.float32], ragged: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-        """P(y | x) at each distance, (n, BANDS + 1), and a bound on what the joining changes.
-
-        With w̃ the joined weight the total variation is at most E_r[max(Σ(w − w̃)⁺, Σ(w̃ − w)⁺)
-        / Σ w̃]. In the band of the edge r a word at share s of its width has w between 0 and the
-        weight W at the near end, and w̃ ≤ (1 − s)·W up to the bend: the sums are at most
-        Σ s·W and Σ (1 − s)·W, and `ragged` is the larger of Σ s and Σ (1 − s). In any other band
-        a line through a convex function is off by at most (a²/8)·e^a of it, a the change of the
-        exponent over one band.
-        """
-        sums = counts @ self.weights
-        n_radii = sums.shape[1]
-        law = np.asarray((1 / sums) @ self.weights.T / np.float32(n_radii), dtype=np.float32)
-        steepest = self.weights[self.edge, self.cut] / sums[:, self.cut]
-        joining = (ragged[:, self.edge] * steepest).sum(axis=1) / n_radii + self.bend
-        return law, np.asarray(joining, dtype=np.float64)
 
 
 def _choose(

@@ -119,9 +119,12 @@ def least_delta(
         distances = np.sqrt(squared_distances(table, np.array([word])))[0]
         order = np.argsort(-distances, kind="stable")
         tail = levels[np.searchsorted(table.radius, distances[order] * mechanism.z)]
-        excess = np.cumsum(rows[:, order], axis=1)
-        excess -= math.exp(mechanism.epsilon) * np.minimum(tail, 1) * (np.arange(m) + 1) / m
-        best = max(best, float(excess.max()))
+        least = math.exp(mechanism.epsilon) * np.minimum(tail, 1) * (np.arange(m) + 1) / m
+        some = int(np.searchsorted(least, 1.0))  # it grows, and no P(A|x) exceeds 1
+        if some:
+            excess = np.cumsum(rows[:, order[:some]], axis=1)
+            excess -= least[:some]
+            best = max(best, float(excess.max()))
     return max(0.0, best - error)
 
 

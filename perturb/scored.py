@@ -90,8 +90,7 @@ def no_guarantee(epsilon: float, reason: str) -> Guarantee:
 def squared_distances(table: EmbeddingTable, words: Words) -> NDArray[np.float64]:
     """d(x, y)² for the words x and every y of V, float64 (n, m); exact, see
     `perturb.table_build`."""
-    wide = table.vectors.astype(np.float64)
-    squares = np.einsum("ij,ij->i", wide, wide)
+    wide, squares = table.wide
     out = wide[words] @ wide.T
     out *= -2.0
     out += squares

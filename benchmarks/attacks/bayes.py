@@ -1,0 +1,69 @@
+"""The best context-free attack there is: Bayes' rule on the exact channel and a unigram prior."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from benchmarks.attacks.bounds import best_blind, breach, largest_success, limit
+from benchmarks.attacks.likelihood import channel_of
+from benchmarks.context import Context
+from benchmarks.experiment import Experiment, Found, success
+from benchmarks.records import Case, Estimate
+
+__all__ = ["Bayes"]
+
+ROUNDING = 1e-9  # of sums in double precision, generously
+
+
+class Bayes(Experiment):
+    """x̂(y) = argmax over forms of Σ π(x)P(y | x), tried on the words of a set.
+
+    Values:
+        success: on the set's words.
+        vulnerability: its exact success on words drawn from π, as `channel` reports it.
+        blind: success of the best guess without looking, for the set's words.
+        bound: what the guarantee allows on these words.
+    """
+
+    name = "bayes"
+    about = "the Bayes-optimal context-free attack: exact channel, unigram prior"
+
+    def cases(self, context: Context) -> Iterable[Case]:
+        for subject, epsilon in context.suite.points():
+            for dataset in context.suite.datasets:
+                yield {"mechanism": subject.label, "epsilon": epsilon, "dataset": dataset}
+
+    def measure(self, case: Case, context: Context) -> Found:
+        label, epsilon, dataset = case["mechanism"], case["epsilon"], case["dataset"]
+        mechanism = context.mechanism(label, epsilon)
+        channel = channel_of(mechanism)
+        releases = context.releases(label, epsilon, dataset)
+        raw = context.forms.group[np.concatenate([release.raw for release in releases])]
+        released = np.concatenate([release.released for release in releases])
+        hits = int((channel.sums.joint_forms_at[released] == raw).sum())
+        blind = best_blind(raw)
+        bound = limit(mechanism.guarantee, blind)
+        breaches = breach("the Bayes attack", hits, len(raw), bound)
+        expected, error = float(channel.sums.joint_forms.sum()), channel.sums.mean_error
+        prior = float(np.bincount(context.forms.group, channel.prior).max())
+        if mechanism.guarantee.kind != "none":
+            allowed = largest_success(mechanism.guarantee.epsilon, prior)
+            if expected - error > allowed + ROUNDING:
+                breaches += (
+                    f"the Bayes attack's exact success {expected:.6g} is above the proved "
+                    f"{allowed:.6g}",
+                )
+        vulnerability = Estimate(
+            expected, max(0.0, expected - error), min(1.0, expected + error), 1
+        )
+        return Found(
+            {
+                "success": success(hits, len(raw)),
+                "vulnerability": vulnerability,
+                "blind": blind,
+                "bound": bound,
+            },
+            breaches,
+        )
