@@ -28,7 +28,7 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
         known: the experiments there are; those of the project by default.
 
     Returns:
-        The suite's records, old and new, in order.
+        The suite's records, old and new, in the order of its experiments and cases.
 
     Raises:
         DataError: the suite names an experiment that there is not, or a data file is missing.
@@ -39,19 +39,18 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
         if name not in known:
             raise DataError(f"experiments must be of {', '.join(known)}, got {name!r}")
     chosen = [known[name] for name in suite.experiments or known]
-    jobs: list[tuple[Experiment, Case, str]] = [
-        (
+    jobs: dict[str, tuple[Experiment, Case]] = {
+        key(experiment.name, case, suite.seed, suite.digest, context.data_digest): (
             experiment,
             case,
-            key(experiment.name, case, suite.seed, suite.digest, context.data_digest),
         )
         for experiment in chosen
         for case in experiment.cases(context)
-    ]
-    missing = [job for job in jobs if job[2] not in records]
+    }
+    missing = [job for place, job in jobs.items() if place not in records]
     head = commit()
     with tqdm(total=len(jobs), initial=len(jobs) - len(missing), unit="case") as bar:
-        for experiment, case, _ in missing:
+        for experiment, case in missing:
             bar.set_postfix_str(describe(experiment.name, case))
             began = time.perf_counter()
             found = experiment.measure(case, context)
@@ -69,8 +68,8 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
                 )
             )
             bar.update()
-    wanted = {job[2] for job in jobs}
-    return [record for record in records if record.key in wanted]
+    held = {record.key: record for record in records}
+    return [held[place] for place in jobs]
 
 
 def describe(name: str, case: Case) -> str:

@@ -40,6 +40,7 @@ __all__ = [
     "figures",
     "posterior_bound",
     "text_game",
+    "text_scores",
     "tpr_bound",
     "word_game",
 ]
@@ -60,13 +61,13 @@ class Scores:
     Attributes:
         members, others: in the two cases.
         held_out: of more non-members, to set the threshold by.
-        words: in how many words the two cases differ.
+        apart: in how many words the two cases differ.
     """
 
     members: Array
     others: Array
     held_out: Array
-    words: int
+    apart: int
 
 
 def posterior_bound(epsilon: float, prior: float) -> float:
@@ -99,6 +100,20 @@ def word_game(
     return Scores(scores(True), scores(False), scores(False), 1)
 
 
+def text_scores(
+    channel: Channel, candidate: NDArray[np.integer], released: NDArray[np.integer]
+) -> Array:
+    """log P(prompt | the candidate is one of the k) / P(prompt | it is not) = log of the mean over
+    the k of P(y_j | candidate)/P(y_j): candidates int (trials, n), prompts int (trials, k, n) →
+    (trials,)."""
+    each = _ratio(
+        channel.words(candidate[:, None], released).sum(axis=-1),
+        channel.demonstrations(released),
+    )
+    mixed: Array = np.logaddexp.reduce(each, axis=1) - math.log(released.shape[1])
+    return mixed
+
+
 def text_game(
     mechanism: Mechanism,
     source: Population,
@@ -107,19 +122,14 @@ def text_game(
     trials: int,
 ) -> Scores:
     """Is the candidate one of the DEMONSTRATIONS, or drawn apart from them? By chance it may be
-    equal to one then: the score, the exact ratio of the two cases, takes that in."""
+    equal to one then."""
 
     def scores(member: bool) -> Array:
         raw = source.draw(trials * DEMONSTRATIONS, rng)
         prompts = raw.reshape(trials, DEMONSTRATIONS, source.length)
         candidate = prompts[:, 0] if member else source.draw(trials, rng)
         released = mechanism.draw(raw.ravel(), rng).words.reshape(prompts.shape)
-        each = _ratio(
-            channel.words(candidate[:, None], released).sum(axis=-1),
-            channel.demonstrations(released),
-        )
-        mixed: Array = np.logaddexp.reduce(each, axis=1) - math.log(DEMONSTRATIONS)
-        return mixed
+        return text_scores(channel, candidate, released)
 
     return Scores(scores(True), scores(False), scores(False), source.length)
 
@@ -140,21 +150,21 @@ def figures(scores: Scores, epsilon: float, rng: np.random.Generator) -> dict[st
     members, others, trials = scores.members, scores.others, len(scores.members)
     won = (members > others) | ((members == others) & (rng.random(trials) < 0.5))
     threshold = np.sort(scores.held_out)[-1 - math.floor(FPR * len(scores.held_out))]
-    whole = epsilon * scores.words
+    whole = epsilon * scores.apart
     return {
         "auc": success(int(won.sum()), trials),
         "tpr": success(int((members > threshold).sum()), trials),
         "fpr": success(int((others > threshold).sum()), len(others)),
         "auc_bound": Estimate.exact(posterior_bound(whole, 0.5)),
         "tpr_bound": Estimate.exact(tpr_bound(whole, FPR)),
-        "words": scores.words,
+        "apart": scores.apart,
     }
 
 
 def breaches(values: dict[str, Any], epsilon: float) -> list[str]:
     """What of `figures` passes its bound beyond chance: a sound mechanism is blamed with
     probability CERTAIN at most, half of it for each figure."""
-    whole = epsilon * values["words"]
+    whole = epsilon * values["apart"]
     if math.isinf(whole):
         return []
     found = []
