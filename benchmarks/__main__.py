@@ -25,6 +25,7 @@ from perturb import PerturbError
 __all__ = ["main"]
 
 CORPUS = Path("corpus/train.jsonl.xz")
+AUTHORS = Path("authors/synthpai.jsonl")
 SETS = Path("open_ended")
 
 
@@ -49,12 +50,13 @@ def _list(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     changes = {"experiments": args.only} if args.only else {}
-    corpus = args.data / CORPUS
+    corpus, authors = args.data / CORPUS, args.data / AUTHORS
     context = Context(
         load_suite(args.suite, changes),
         args.data / SETS,
         corpus if corpus.exists() else None,
         args.out,
+        authors=authors if authors.exists() else None,
     )
     records = run(context)
     breaches = [
@@ -87,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     running = commands.add_parser("run", help="measure what is not measured yet")
     running.add_argument("--suite", default="quick", help="quick, full or a YAML file (quick)")
     running.add_argument(
-        "--data", type=Path, required=True, help="the folder with open_ended/ and corpus/"
+        "--data", type=Path, required=True, help="the folder with open_ended/, corpus/, authors/"
     )
     running.add_argument("--out", type=Path, required=True, help="the run's folder")
     running.add_argument("--only", nargs="+", metavar="NAME", help="experiments (all)")

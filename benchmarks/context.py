@@ -49,18 +49,28 @@ class Context:
         corpus: xz-compressed JSONL of public text for the attackers' language models; None
             leaves out the experiments that need it.
         folder: of the run, where generated texts are kept.
+        authors: JSONL of texts with their authors; None leaves out who wrote them.
     """
 
-    def __init__(self, suite: Suite, data: Path, corpus: Path | None, folder: Path) -> None:
+    def __init__(
+        self,
+        suite: Suite,
+        data: Path,
+        corpus: Path | None,
+        folder: Path,
+        *,
+        authors: Path | None = None,
+    ) -> None:
         self.suite, self.data, self.corpus, self.folder = suite, data, corpus, folder
+        self.authors = authors
         self.samples = lru_cache(maxsize=None)(self._samples)
         self.mechanism = lru_cache(maxsize=MECHANISMS)(self._mechanism)
 
     @cached_property
     def data_digest(self) -> str:
-        """SHA-256 of all data files, the corpus included."""
+        """SHA-256 of all data files, the corpus and the authors' texts included."""
         files = [self.data / f"{name}.jsonl" for name in self.suite.datasets]
-        return digest([*files, self.corpus] if self.corpus else files)
+        return digest([*files, *(path for path in (self.corpus, self.authors) if path)])
 
     @cached_property
     def table(self) -> EmbeddingTable:

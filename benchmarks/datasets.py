@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-__all__ = ["DataError", "Sample", "digest", "read_open_ended", "read_samples"]
+__all__ = [
+    "Authored",
+    "DataError",
+    "Sample",
+    "digest",
+    "read_authored",
+    "read_open_ended",
+    "read_samples",
+]
 
 OPEN_ENDED = ("cnn_dailymail", "wikitext", "arxiv")
 
@@ -32,7 +40,12 @@ class Sample:
     document: str
 
 
-KEYS = tuple(field.name for field in fields(Sample))
+@dataclass(frozen=True)
+class Authored:
+    """A text and who wrote it. Neither is empty."""
+
+    author: str
+    text: str
 
 
 def read_samples(path: Path) -> list[Sample]:
@@ -43,41 +56,62 @@ def read_samples(path: Path) -> list[Sample]:
         DataError: the file cannot be read or has no samples, or a line is not an object with
             the four keys, each a string that is not empty, and an id of its own.
     """
-    try:
-        # Lines end at \n alone: str.splitlines would also cut at U+2028 within a string.
-        lines = path.read_bytes().split(b"\n")
-    except OSError as exc:
-        raise DataError(f"{path}: cannot be read ({exc.strerror})") from exc
     samples: dict[str, Sample] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        sample = _sample(line, f"{path}, line {number}")
+    for place, entry in _entries(path):
+        sample = Sample(**_strings(entry, Sample, place))
         if sample.id in samples:
-            raise DataError(f"{path}, line {number}: the value of 'id' was there before")
+            raise DataError(f"{place}: the value of 'id' was there before")
         samples[sample.id] = sample
     if not samples:
         raise DataError(f"{path}: no samples")
     return list(samples.values())
 
 
-def _sample(line: bytes, place: str) -> Sample:
+def read_authored(path: Path) -> list[Authored]:
+    """The texts of a JSONL file with the keys `author` and `text`, in its order; empty lines and
+    other keys are passed over.
+
+    Raises:
+        DataError: as `read_samples`, ids apart; or all texts are by one author.
+    """
+    texts = [Authored(**_strings(entry, Authored, place)) for place, entry in _entries(path)]
+    if len({text.author for text in texts}) < 2:
+        raise DataError(f"{path}: must hold texts of two authors or more")
+    return texts
+
+
+def _entries(path: Path) -> Iterator[tuple[str, Any]]:
+    """What each line of a JSONL file holds, and where that is."""
     try:
-        entry: Any = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError as exc:
-        raise DataError(f"{place}: not UTF-8 at byte {exc.start + 1}") from None
-    except json.JSONDecodeError as exc:
-        raise DataError(f"{place}: not JSON at character {exc.pos + 1}") from None
+        # Lines end at \n alone: str.splitlines would also cut at U+2028 within a string.
+        lines = path.read_bytes().split(b"\n")
+    except OSError as exc:
+        raise DataError(f"{path}: cannot be read ({exc.strerror})") from exc
+    for number, line in enumerate(lines, start=1):
+        place = f"{path}, line {number}"
+        if not line.strip():
+            continue
+        try:
+            yield place, json.loads(line.decode("utf-8"))
+        except UnicodeDecodeError as exc:
+            raise DataError(f"{place}: not UTF-8 at byte {exc.start + 1}") from None
+        except json.JSONDecodeError as exc:
+            raise DataError(f"{place}: not JSON at character {exc.pos + 1}") from None
+
+
+def _strings(entry: Any, form: type[Authored | Sample], place: str) -> dict[str, str]:
+    """The values of a form's keys, each of which must be a string that is not empty."""
     if not isinstance(entry, dict):
         raise DataError(f"{place}: must be an object, is {_kind(entry)}")
-    for key in KEYS:
+    keys = [field.name for field in fields(form)]
+    for key in keys:
         if key not in entry:
             raise DataError(f"{place}: {key!r} is missing")
         if not isinstance(entry[key], str):
             raise DataError(f"{place}: {key!r} must be a string, is {_kind(entry[key])}")
         if not entry[key]:
             raise DataError(f"{place}: {key!r} is empty")
-    return Sample(**{key: entry[key] for key in KEYS})
+    return {key: entry[key] for key in keys}
 
 
 def _kind(value: Any) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from benchmarks.attacks.authors import Authors
 from benchmarks.attacks.averaging import Averaging
 from benchmarks.attacks.bayes import Bayes
 from benchmarks.attacks.exposure import Exposure
 from benchmarks.attacks.inversion import Inversion
+from benchmarks.attacks.membership import Membership
 from benchmarks.channel_figures import ChannelFigures
 from benchmarks.experiment import Experiment
 from benchmarks.list_sizes import ListSizes
@@ -22,5 +24,7 @@ def experiments() -> dict[str, Experiment]:
         Bayes(),
         Averaging(),
         Exposure(),
+        Authors(),
+        Membership(),
     )
     return {experiment.name: experiment for experiment in found}

@@ -98,7 +98,7 @@ class Records:
         for number, line in enumerate(lines[:-1], 1):
             try:
                 yield _record(json.loads(line))
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, KeyError, AttributeError):
                 raise DataError(f"{self.path}, line {number}: not a measurement") from None
 
 

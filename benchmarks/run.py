@@ -31,7 +31,7 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
         known: the experiments there are; those of the project by default.
 
     Returns:
-        The suite's records, old and new, in order.
+        The suite's records, old and new, in the order of its experiments and cases.
 
     Raises:
         DataError: the suite names an experiment that there is not, or a data file is missing.
@@ -42,22 +42,21 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
         if name not in known:
             raise DataError(f"experiments must be of {', '.join(known)}, got {name!r}")
     chosen = [known[name] for name in suite.experiments or known]
-    jobs: list[tuple[Experiment, Case, str]] = [
-        (
+    jobs: dict[str, tuple[Experiment, Case]] = {
+        key(experiment.name, case, suite.seed, suite.digest, context.data_digest): (
             experiment,
             case,
-            key(experiment.name, case, suite.seed, suite.digest, context.data_digest),
         )
         for experiment in chosen
         for case in experiment.cases(context)
-    ]
+    }
     (context.folder / SUITE).write_text(suite.model_dump_json(indent=2) + "\n", "utf-8")
-    missing = [job for job in jobs if job[2] not in records]
-    points = list(dict.fromkeys(_point(job[1]) for job in jobs))
+    missing = [job for place, job in jobs.items() if place not in records]
+    points = list(dict.fromkeys(_point(case) for _, case in jobs.values()))
     missing.sort(key=lambda job: points.index(_point(job[1])))  # a channel is read once, then
     head = commit()
     with tqdm(total=len(jobs), initial=len(jobs) - len(missing), unit="case") as bar:
-        for experiment, case, _ in missing:
+        for experiment, case in missing:
             bar.set_postfix_str(describe(experiment.name, case))
             began = time.perf_counter()
             found = experiment.measure(case, context)
@@ -75,8 +74,8 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
                 )
             )
             bar.update()
-    wanted = {job[2] for job in jobs}
-    return [record for record in records if record.key in wanted]
+    held = {record.key: record for record in records}
+    return [held[place] for place in jobs]
 
 
 def last_suite(folder: Path) -> Suite:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
 from benchmarks.datasets import OPEN_ENDED, DataError
 from proxy.config_store import Section
@@ -70,6 +70,24 @@ class Suite(Section):
     features: str = "minilm"
     masked: tuple[str, ...] = ()
 
+    @field_validator("subjects")
+    @classmethod
+    def _labels_differ(cls, subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
+        labels = [subject.label for subject in subjects]
+        for label in labels:
+            if labels.count(label) > 1:
+                raise ValueError(f"two subjects have the label {label!r}")
+        return subjects
+
+    @field_validator("pipeline")
+    @classmethod
+    def _labels_exist(cls, pipeline: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        known = [subject.label for subject in info.data.get("subjects", ())]
+        for label in pipeline if known else ():
+            if label not in known:
+                raise ValueError(f"must be of {', '.join(known)}, got {label!r}")
+        return pipeline
+
     def points(self, *, pipeline: bool = False) -> list[tuple[Subject, float]]:
         """Every mechanism at every ε of its own; `pipeline` for those that are answered."""
         chosen = [s for s in self.subjects if not pipeline or self._answered(s)]
@@ -119,7 +137,7 @@ def load_suite(suite: str, changes: dict[str, Any] | None = None) -> Suite:
         raise DataError(
             f"suite must be one of {known} or a file: {path}: {exc.strerror}"
         ) from None
-    except yaml.YAMLError as exc:
+    except (yaml.YAMLError, UnicodeDecodeError) as exc:
         raise DataError(f"{path}: not YAML: {type(exc).__name__}") from None
     try:
         return Suite(**{"name": path.stem, **values, **(changes or {})})

@@ -29,6 +29,7 @@ HEAVY = {
     "sacrebleu",
     "safetensors",
     "sentence_transformers",
+    "sklearn",
     "tokenizers",
     "torch",
     "transformers",
