@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks.attacks.contextual import Contextual
 from benchmarks.channel_figures import ChannelFigures
 from benchmarks.experiment import Experiment
 
@@ -10,4 +11,4 @@ __all__ = ["experiments"]
 
 def experiments() -> dict[str, Experiment]:
     """Every experiment by name."""
-    return {found.name: found for found in (ChannelFigures(),)}
+    return {found.name: found for found in (ChannelFigures(), Contextual())}

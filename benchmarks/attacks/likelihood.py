@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +20,11 @@ def likelihood(mechanism: Mechanism, released: NDArray[np.integer]) -> NDArray[n
     float32 (k, m)."""
     m = len(mechanism.table)
     out = np.empty((len(released), m), dtype=np.float32)
-    for start in range(0, m, ROWS):
+
+    def fill(start: int) -> None:
         words = np.arange(start, min(start + ROWS, m))
         out[:, words] = mechanism.channel(words)[0][:, released].T
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # NumPy's long steps hold no lock
+        list(pool.map(fill, range(0, m, ROWS)))
     return out
