@@ -179,4 +179,5 @@ def _demo(m: dict[str, Any]) -> str:
 
 
 def _interval(values: list[float], digits: int = 3, *, sign: bool = False) -> str:
-    return figure(Estimate(*values, n=1), digits, sign=sign)
+    value, low, high = values
+    return figure(Estimate(value, low, high, 1), digits, sign=sign)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.attacks.authors import Authors
 from benchmarks.attacks.averaging import Averaging
 from benchmarks.attacks.bayes import Bayes
+from benchmarks.attacks.contextual import Contextual
 from benchmarks.attacks.exposure import Exposure
 from benchmarks.attacks.inversion import Inversion
 from benchmarks.attacks.membership import Membership
@@ -22,6 +23,7 @@ def experiments() -> dict[str, Experiment]:
         ListSizes(),
         Inversion(),
         Bayes(),
+        Contextual(),
         Averaging(),
         Exposure(),
         Authors(),

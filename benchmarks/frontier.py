@@ -51,10 +51,8 @@ def pooled(estimates: Sequence[Estimate], *, rate: bool) -> Estimate:
     if rate:
         return success(sum(round(e.value * e.n) for e in estimates), total)
     value = sum(e.n * e.value for e in estimates) / total
-    below, above = (
-        math.sqrt(sum((e.n / total * gap(e)) ** 2 for e in estimates))
-        for gap in (lambda e: e.value - e.low, lambda e: e.high - e.value)
-    )
+    below = math.sqrt(sum((e.n / total * (e.value - e.low)) ** 2 for e in estimates))
+    above = math.sqrt(sum((e.n / total * (e.high - e.value)) ** 2 for e in estimates))
     return Estimate(value, value - below, value + above, total)
 
 

@@ -28,8 +28,8 @@ def figure(estimate: Estimate, digits: int = 3, *, sign: bool = False) -> str:
 
 def percent(estimate: Estimate) -> str:
     """A rate in per cent with its interval."""
-    scaled = (100 * x for x in (estimate.value, estimate.low, estimate.high))
-    return figure(Estimate(*scaled, estimate.n), 1)
+    value, low, high = (100 * x for x in (estimate.value, estimate.low, estimate.high))
+    return figure(Estimate(value, low, high, estimate.n), 1)
 
 
 def number(value: object) -> str:

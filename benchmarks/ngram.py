@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.errors import ParameterError
+from perturb.errors import MissingPackage, ParameterError
 
 __all__ = ["Ngram"]
 
@@ -121,6 +122,24 @@ class Ngram:
             chance *= counted.left_over[here]
             chance[counted.keys[inside] - first] += counted.discounted[inside]
         return chance
+
+    def bigram(self) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+        """A model of order 2 in the form p(w | h) = S[h, w] + γ[h]·p[w], so that a step over all
+        h and w costs what the text's different pairs do: S, SciPy's CSR (V, V); γ (V,); p (V,).
+
+        Raises:
+            ParameterError: the order is not 2.
+            MissingPackage: SciPy is not installed.
+        """
+        if self.order != 2:
+            raise ParameterError(f"order must be 2, got {self.order}")
+        try:
+            from scipy.sparse import csr_array
+        except ImportError:
+            raise MissingPackage("bigrams need SciPy: pip install 'inferdpt[bench]'") from None
+        size, pairs = self.vocabulary, self._orders[1]
+        seen = csr_array((pairs.discounted, np.divmod(pairs.keys, size)), shape=(size, size))
+        return seen, pairs.left_over, self.distribution(np.empty(0, dtype=np.int64))
 
     def _id(self, ngram: NDArray[np.int64]) -> int:
         """The id of one n-gram of up to `order` tokens, −1 if the text has none."""

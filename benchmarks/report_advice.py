@@ -67,14 +67,15 @@ def _pick(found: dict[str, list[Point]]) -> str:
 
 def _worth(lift: Sequence[Record]) -> str:
     """Whether the remote is worth asking, by the models of this run."""
-    helps, not_shown = [], []
+    helps = []
     for record in lift:
         gain = record.values["over_local"]
         said = (
             f"`{record.case['mechanism']}` {record.case['epsilon']:g} on "
             f"{record.case['dataset']}: {figure(gain, 3, sign=True)}"
         )
-        (helps if gain.low > 0 else not_shown).append(said)
+        if gain.low > 0:
+            helps.append(said)
     if not helps:
         return (
             "**Is the remote worth asking at all?** With the models of this run it was shown in "

@@ -51,7 +51,8 @@ class Suite(Section):
         remote, local, attacker: models; None is the bundled one, for an attacker none at all.
         encoder, features: the sentence encoder of coherence and similarity, and what MAUVE's
             clusters are made of: `minilm`, or the name of a model on the Hugging Face hub.
-        masked: masked language models that guess words, names on the hub or folders.
+        causal: causal language models that guess words: `bundled`, names on the hub or folders.
+        masked: masked language models that do, names or folders.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Suite(Section):
     attacker: Endpoint | None = None
     encoder: str = "minilm"
     features: str = "minilm"
+    causal: tuple[str, ...] = ("bundled",)
     masked: tuple[str, ...] = ()
 
     @field_validator("subjects")

@@ -1,0 +1,260 @@
+"""Guessing words in context: a neural language model and the exact channel, by beam search.
+
+It looks for the words x_1 … x_n that maximise Σ log p_LM(x_i | text before) + log P(y_i | x_i),
+the layout between the words being known and part of the text. All texts go through the model
+together, one place after the other. A word of several of the model's tokens is no likelier than
+its first, so only words that could still enter the beam are looked at to their end: the beam is
+the same as if all were.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from benchmarks.attacks.skeleton import Gap
+from perturb.errors import MissingPackage
+
+__all__ = ["CausalModel", "Lattice", "State", "decode"]
+
+WIDTH = 8  # hypotheses a text
+ROWS = 256  # continuations the model reads at once
+NEEDS_BENCH = "a causal model needs transformers and torch: pip install 'inferdpt[bench]'"
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """What the decoder chooses from, for a text of n words.
+
+    Attributes:
+        gaps: (n,), what stands before each word.
+        words: int (n, c), the candidates at each place: places in V.
+        scores: float (n, c), log P(y | x) of each; −∞ for what cannot be.
+        spelling: V.
+    """
+
+    gaps: Sequence[Gap]
+    words: NDArray[np.integer]
+    scores: NDArray[np.floating]
+    spelling: Sequence[str]
+
+    @classmethod
+    def best(
+        cls,
+        gaps: Sequence[Gap],
+        others: NDArray[np.floating],
+        likelihoods: NDArray[np.floating],
+        spelling: Sequence[str],
+        count: int,
+    ) -> Lattice:
+        """The `count` words at every place of the largest others · likelihood, (n, m) each."""
+        count = min(count, others.shape[1])
+        words = np.argpartition(-others * likelihoods, count - 1, axis=1)[:, :count]
+        with np.errstate(divide="ignore"):
+            scores = np.log(np.take_along_axis(likelihoods, words, axis=1).astype(np.float64))
+        return cls(gaps, words, scores, spelling)
+
+
+@dataclass(frozen=True)
+class State:
+    """What a model has read in k rows.
+
+    Attributes:
+        cache: each layer's keys and values.
+        mask: (k, length), which of the cache's places count; pieces are of different lengths.
+        lengths: (k,), how many do.
+        following: float (k, v), ln p of every next token.
+        gained: float (k,), ln p of what was read last, without its first token.
+    """
+
+    cache: list[tuple[Any, Any]]
+    mask: Any
+    lengths: Any
+    following: NDArray[np.float32]
+    gained: NDArray[np.float64]
+
+
+class CausalModel:
+    """Any causal language model of transformers whose tokenizer reads a text word by word, each
+    with its blank before it (byte-level BPE: GPT-2, Llama 3, Qwen).
+
+    Args:
+        name: `bundled`, or a model on the Hugging Face hub or in a folder.
+
+    Raises:
+        MissingPackage: transformers or torch is not installed.
+    """
+
+    def __init__(self, name: str) -> None:
+        try:
+            import torch  # noqa: F401
+            from transformers import AutoModelForCausalLM, AutoTokenizer
+        except ImportError:
+            raise MissingPackage(NEEDS_BENCH) from None
+        with tempfile.TemporaryDirectory() as folder:
+            source = name
+            if name == "bundled":
+                from extraction.bundled.dequantize import MODEL, write_hf
+
+                write_hf(MODEL, Path(folder))
+                source = folder
+            self._model: Any = AutoModelForCausalLM.from_pretrained(source).eval()
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(source)
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of a piece of text."""
+        ids: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
+        return ids
+
+    def start(self, pieces: Sequence[Sequence[int]]) -> State:
+        """Rows that have read the token that texts begin with, and a piece each, or none."""
+        first = self._tokenizer.bos_token_id
+        first = self._tokenizer.eos_token_id if first is None else first
+        return self._read(None, [], [[first, *piece] for piece in pieces])
+
+    def extend(
+        self, state: State, rows: Sequence[int], pieces: Sequence[Sequence[int]]
+    ) -> tuple[State, NDArray[np.float64]]:
+        """Some rows of a state, any of them as often as it comes, each read on with a piece of
+        one token or more: the new state, and ln p of every piece, (k,)."""
+        read = self._read(state, rows, pieces)
+        return read, read.gained + state.following[rows, [piece[0] for piece in pieces]]
+
+    def _read(
+        self, state: State | None, rows: Sequence[int], pieces: Sequence[Sequence[int]]
+    ) -> State:
+        import torch
+        from transformers import DynamicCache
+
+        k, longest = len(pieces), max(map(len, pieces))
+        sizes = torch.tensor([len(piece) for piece in pieces])
+        tokens = torch.tensor([[*piece, *[0] * (longest - len(piece))] for piece in pieces])
+        mask = (torch.arange(longest) < sizes[:, None]).long()
+        before = torch.zeros(k, dtype=torch.long)
+        past = DynamicCache()
+        real = mask
+        if state is not None:
+            at = torch.tensor(rows)
+            before = state.lengths[at]
+            mask = torch.cat([state.mask[at], mask], dim=1)
+            for layer, (keys, values) in enumerate(state.cache):
+                past.update(keys[at], values[at], layer)
+        with torch.inference_mode():
+            logits = self._model(
+                input_ids=tokens,
+                attention_mask=mask,
+                position_ids=before[:, None] + torch.arange(longest),
+                past_key_values=past,
+                use_cache=True,
+            ).logits
+        logs = logits.float().log_softmax(-1)
+        steps = logs[:, :-1].gather(2, tokens[:, 1:, None])[..., 0].double()
+        return State(
+            cache=[(layer.keys, layer.values) for layer in past.layers],
+            mask=mask,
+            lengths=before + sizes,
+            following=logs[torch.arange(k), sizes - 1].numpy(),
+            gained=(steps * real[:, 1:]).sum(1).numpy(),
+        )
+
+
+def decode(
+    model: CausalModel, lattices: Sequence[Lattice], width: int = WIDTH
+) -> list[NDArray[np.integer]]:
+    """The likeliest words of each text that a beam finds, (n,), n > 0, with `width` hypotheses."""
+    spell = lru_cache(maxsize=None)(model.encode)
+    beams = [_Beam(lattice, spell, row) for row, lattice in enumerate(lattices)]
+    state = model.start([spell(beam.layout(0)) for beam in beams])
+    longest = max((len(lattice.gaps) for lattice in lattices), default=0)
+    for i in tqdm(range(longest), desc="beam", unit="word", leave=False):
+        live = [beam for beam in beams if i < len(beam.lattice.gaps)]
+        for beam in live:
+            beam.look(i, state.following, width)
+        _finish(model, state, live)
+        chosen = [choice for beam in live for choice in beam.choose(width)]
+        state, gained = model.extend(state, *zip(*chosen, strict=True))
+        start = 0
+        for beam in live:
+            start += beam.move(start, gained)
+    return [beam.words[beam.scores.argmax()] for beam in beams]
+
+
+class _Beam:
+    """The hypotheses of one text: their rows of the state, scores (w,) and words (w, i)."""
+
+    def __init__(self, lattice: Lattice, spell: Callable[[str], list[int]], row: int) -> None:
+        self.lattice, self._spell = lattice, spell
+        self.rows, self.scores = np.array([row]), np.zeros(1)
+        self.words: NDArray[np.integer] = np.empty((1, 0), dtype=np.int64)
+
+    def layout(self, i: int) -> str:
+        """What is known to stand before word i, but for its blank; nothing after the last."""
+        return self.lattice.gaps[i].layout if i < len(self.lattice.gaps) else ""
+
+    def look(self, i: int, following: NDArray[np.float32], width: int) -> None:
+        """Score every hypothesis with every candidate, (w, c): exactly where the word is one
+        token, from above where it is more. `open` are the latter that may still enter."""
+        lattice, self._place = self.lattice, i
+        blank = " " if lattice.gaps[i].apart else ""
+        self._pieces = [self._spell(blank + lattice.spelling[w]) for w in lattice.words[i]]
+        firsts = [piece[0] for piece in self._pieces]
+        whole = np.array([len(piece) == 1 for piece in self._pieces])
+        self._without = self.scores[:, None] + lattice.scores[i]  # the model's share is to come
+        self.totals = self._without + following[self.rows][:, firsts]
+        exact = self.totals[:, whole].ravel()
+        least = np.sort(exact)[-width] if len(exact) >= width else -np.inf
+        self.open = np.argwhere(~whole & (self.totals > least))
+        self.totals = np.where(whole, self.totals, -np.inf)
+
+    def unread(self) -> list[tuple[int, list[int], float]]:
+        """Of each open word: the row it follows, its tokens, and the score so far."""
+        return [
+            (self.rows[h], self._pieces[c], self._without[h, c]) for h, c in self.open.tolist()
+        ]
+
+    def choose(self, width: int) -> list[tuple[int, list[int]]]:
+        """Keep the best; the row and the tokens by which each is read on: its word and the
+        layout after it."""
+        best = np.argsort(-self.totals, axis=None, kind="stable")[:width]
+        parents, self._kept = np.divmod(
+            best[np.isfinite(self.totals.ravel()[best])], self.totals.shape[1]
+        )
+        self.scores = self._without[parents, self._kept]
+        chosen = self.lattice.words[self._place, self._kept]
+        self.words = np.column_stack([self.words[parents], chosen])
+        after = self._spell(self.layout(self._place + 1))
+        return [
+            (self.rows[parent], self._pieces[c] + after)
+            for parent, c in zip(parents, self._kept, strict=True)
+        ]
+
+    def move(self, start: int, gained: NDArray[np.float64]) -> int:
+        """Take over what the model gave, from `start` on; how many rows that is."""
+        count = len(self.scores)
+        self.rows = np.arange(start, start + count)
+        self.scores = self.scores + gained[start : start + count]
+        return count
+
+
+def _finish(model: CausalModel, state: State, beams: Sequence[_Beam]) -> None:
+    """Read the open words of all beams to their ends, and enter their totals."""
+    jobs = [job for beam in beams for job in beam.unread()]
+    totals = np.empty(len(jobs))
+    for start in range(0, len(jobs), ROWS):
+        rows, pieces, without = zip(*jobs[start : start + ROWS], strict=True)
+        read, gained = model.extend(state, rows, [piece[:-1] for piece in pieces])
+        last = read.following[np.arange(len(rows)), [piece[-1] for piece in pieces]]
+        totals[start : start + ROWS] = np.array(without) + gained + last
+    start = 0
+    for beam in beams:
+        stop = start + len(beam.open)
+        beam.totals[tuple(beam.open.T)] = totals[start:stop]
+        start = stop
