@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.datasets import DataError
 
-__all__ = ["Case", "Estimate", "Record", "Records"]
+__all__ = ["Case", "Estimate", "Record", "Records", "key"]
 
 Case = dict[str, Any]  # what a measurement is of, JSON-ready: {"mechanism": …, "epsilon": …}
 

@@ -47,7 +47,8 @@ class Suite(Section):
         subjects: the mechanisms; one without ε of its own takes `epsilons`.
         pipeline: labels of the subjects that the answers are generated for; empty for all.
         texts: prefixes of each set that are attacked.
-        answers: prefixes of each set that the whole pipeline answers.
+        answers: prefixes of each set that the whole pipeline answers, and texts of each author
+            that are attributed.
         remote, local, attacker: models; None is the bundled one, for an attacker none at all.
         encoder, features: the sentence encoder of coherence and similarity, and what MAUVE's
             clusters are made of: `minilm`, or the name of a model on the Hugging Face hub.

@@ -245,7 +245,7 @@ class Authors(Experiment):
         return Found(values)
 
     def _learn(self, context: Context) -> _Raw:
-        """The first `texts` of every author, and the static attackers."""
+        """The first `answers` texts of every author, and the static attackers."""
         assert context.authors is not None
         by_author: dict[str, list[str]] = {}
         for entry in read_authored(context.authors):
@@ -256,7 +256,7 @@ class Authors(Experiment):
                     f"{context.authors}: every author needs >= {FOLDS} texts, number {number} has "
                     f"{len(texts)}"
                 )
-        chosen = [texts[: max(FOLDS, context.suite.texts)] for texts in by_author.values()]
+        chosen = [texts[: max(FOLDS, context.suite.answers)] for texts in by_author.values()]
         texts = [text for some in chosen for text in some]
         actual = np.repeat(np.arange(len(chosen)), [len(some) for some in chosen])
         fold = folds(actual, context.rng(self.name, "folds"))

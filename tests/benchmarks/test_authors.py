@@ -155,8 +155,8 @@ class Writing(Context):
             subjects=subjects,
             epsilons=(1.0,),
             pipeline=("planted",),
-            texts=texts,
-            answers=2,
+            texts=2,
+            answers=texts,
         )
         super().__init__(suite, folder, None, folder / "out", authors=path)
         self.table = table_of(WORDS)

@@ -12,9 +12,11 @@ import pytest
 
 from benchmarks.datasets import (
     OPEN_ENDED,
+    Authored,
     DataError,
     Sample,
     digest,
+    read_authored,
     read_open_ended,
     read_samples,
 )
@@ -144,3 +146,32 @@ def test_the_development_sets_are_of_this_form_and_their_parts_fit_together():
     }
     for sample in (sample for samples in sets.values() for sample in samples):
         assert sample.document.startswith(sample.prefix + sample.continuation)
+
+
+# -- texts with their authors ---------------------------------------------------------------
+
+
+def test_authored_texts_are_read_in_order_and_other_keys_passed_over(tmp_path):
+    path = tmp_path / "texts.jsonl"
+    path.write_bytes(
+        lines({"author": "b", "text": "é\u2028x", "age": 4}, {"author": "a", "text": "y"})
+    )
+    assert read_authored(path) == [Authored("b", "é\u2028x"), Authored("a", "y")]
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"author": SECRET}, "line 2: 'text' is missing"),
+        ({"author": 5, "text": SECRET}, "line 2: 'author' must be a string, is a number"),
+        ({"author": SECRET, "text": ""}, "line 2: 'text' is empty"),
+        ([SECRET], "line 2: must be an object, is an array"),
+        ({"author": "a", "text": SECRET}, "must hold texts of two authors or more"),
+    ],
+)
+def test_what_is_wrong_with_authored_texts_is_named_and_no_text_shown(tmp_path, entry, words):
+    path = tmp_path / "texts.jsonl"
+    path.write_bytes(lines({"author": "a", "text": "x"}, entry))
+    with pytest.raises(DataError, match=words) as caught:
+        read_authored(path)
+    assert SECRET not in str(caught.value)

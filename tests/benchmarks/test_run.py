@@ -14,7 +14,7 @@ from benchmarks.context import Context
 from benchmarks.datasets import DataError
 from benchmarks.experiment import Experiment, Found
 from benchmarks.records import Estimate, Records
-from benchmarks.run import commit, run
+from benchmarks.run import commit, last_suite, run
 from benchmarks.suite import load_suite
 
 SAMPLE = {"id": "1", "prefix": "a day", "continuation": " at sea", "document": "a day at sea"}
@@ -140,6 +140,23 @@ def test_only_what_is_asked_for_in_that_order_and_once(folder):
     ]
 
 
+def test_points_are_measured_one_after_the_other_and_come_back_by_experiment(folder):
+    """A channel is read once for all experiments."""
+    records = go(folder, Toy("one"), Toy("two"), epsilons=[1, 2])
+    made = [(r.experiment, r.case["epsilon"]) for r in Records(folder / "out")]
+    assert made == [("one", 1), ("two", 1), ("one", 2), ("two", 2)]
+    given = [(r.experiment, r.case["epsilon"]) for r in records]
+    assert given == [("one", 1), ("one", 2), ("two", 1), ("two", 2)]
+
+
+def test_the_folder_holds_the_suite_that_was_run_last(folder):
+    with pytest.raises(DataError, match=r"suite\.json: No such"):
+        last_suite(folder / "out")
+    go(folder, Toy())
+    go(folder, Toy(), seed=5)
+    assert last_suite(folder / "out") == context_of(folder, seed=5).suite
+
+
 def test_an_unknown_experiment_is_an_error_before_anything_is_measured(folder):
     toy = Toy()
     with pytest.raises(DataError, match="experiments must be of toy, got 'toi'"):
@@ -228,7 +245,7 @@ def test_a_measurement_that_cannot_be_made_keeps_those_before_it(folder, toys, c
     toys["broken"].measure = refuse
     assert main(folder) == 2
     assert capsys.readouterr().err.endswith("benchmarks: not today\n")
-    assert len(list(Records(folder / "out"))) == 3
+    assert [r.experiment for r in Records(folder / "out")] == ["sound"]
 
 
 def test_authors_and_corpus_are_found_beside_the_sets(folder, toys, monkeypatch):
