@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.attacks.bounds import best_blind, breach, limit
+from benchmarks.attacks.bounds import held
 from benchmarks.attacks.likelihood import best_forms, channel_of, log_likelihood
 from benchmarks.context import Context
-from benchmarks.experiment import Experiment, Found, success
+from benchmarks.experiment import Experiment, Found
 from benchmarks.records import Case
 from benchmarks.suite import Subject
 from perturb import EmbeddingTable, Mechanism, Perturber, TokenClass
@@ -39,12 +39,11 @@ class Averaging(Experiment):
     """Bayes' rule on the product of the likelihoods of t releases, unigram prior.
 
     Values:
-        fresh_t: success where every release has noise of its own.
-        memo_50: success after 50 retries through the proxy, its memo on. The proxy's noise is
-            the operating system's: it has no seed.
+        fresh_t: success where every release has noise of its own, see `bounds.held`.
+        memo_50: success after 50 retries through the proxy, its memo on, held against the bound
+            of a single release. The proxy's noise is the operating system's: it has no seed.
         memo_releases: how many different prompts would have left for a text in those retries,
-            at most.
-        bound_t, bound_memo: what the guarantee allows; for the memo, of a single release.
+            at most; more than one is a breach.
     """
 
     name = "averaging"
@@ -64,30 +63,24 @@ class Averaging(Experiment):
         rng = context.rng(self.name, case)
         released = mechanism.draw(np.repeat(raw, RELEASES[-1]), rng).words
         released = released.reshape(len(raw), -1)
-        values: dict[str, Any] = {"blind": best_blind(group[raw])}
-        breaches: list[str] = []
+        values: dict[str, Any] = {}
+        breaches: tuple[str, ...] = ()
         for t in RELEASES:
-            guesses = averaged(mechanism, context.forms, released[:, :t])
-            hits = int((guesses == group[raw]).sum())
-            bound = limit(guarantee, values["blind"], t)
-            values |= {f"fresh_{t}": success(hits, len(raw)), f"bound_{t}": bound}
-            breaches += breach(f"averaging {t} releases", hits, len(raw), bound)
-        hits, trials, different, blind = 0, 0, 0, []
+            right = averaged(mechanism, context.forms, released[:, :t]) == group[raw]
+            found = held(f"fresh_{t}", right, group[raw], guarantee, releases=t)
+            values, breaches = values | found.values, breaches + found.breaches
+        guesses, targets, different = [], [], 1
         sent = [sample.prefix for some in samples for sample in some]
         for words, seen in retried(context.table, context.subject(case), case["epsilon"], sent):
-            hits += int((averaged(mechanism, context.forms, seen) == group[words]).sum())
-            trials, different = trials + len(words), max(different, seen.shape[1])
-            blind.append(group[words])
-        bound = limit(guarantee, best_blind(np.concatenate(blind)))
-        values |= {
-            f"memo_{RELEASES[-1]}": success(hits, trials),
-            "memo_releases": different,
-            "bound_memo": bound,
-        }
-        breaches += breach("retries against the memo", hits, trials, bound)
+            guesses.append(averaged(mechanism, context.forms, seen))
+            targets.append(group[words])
+            different = max(different, seen.shape[1])
+        forms = np.concatenate(targets)
+        found = held(f"memo_{RELEASES[-1]}", np.concatenate(guesses) == forms, forms, guarantee)
+        values, breaches = values | found.values, breaches + found.breaches
         if different > 1:
-            breaches.append(f"{different} different prompts would have left for one text")
-        return Found(values, tuple(breaches))
+            breaches += (f"{different} different prompts would have left for one text",)
+        return Found({**values, "memo_releases": different}, breaches)
 
 
 def averaged(mechanism: Mechanism, forms: Forms, released: NDArray[np.integer]) -> NDArray[Any]:

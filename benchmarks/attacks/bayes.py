@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from benchmarks.attacks.bounds import best_blind, breach, largest_success, limit
+from benchmarks.attacks.bounds import held, largest_success
 from benchmarks.attacks.likelihood import channel_of
 from benchmarks.context import Context
-from benchmarks.experiment import Experiment, Found, success
+from benchmarks.experiment import Experiment, Found
 from benchmarks.records import Case, Estimate
 
 __all__ = ["Bayes"]
@@ -21,10 +21,8 @@ class Bayes(Experiment):
     """x̂(y) = argmax over forms of Σ π(x)P(y | x), tried on the words of a set.
 
     Values:
-        success: on the set's words.
+        success: on the set's words, see `bounds.held`.
         vulnerability: its exact success on words drawn from π, as `channel` reports it.
-        blind: success of the best guess without looking, for the set's words.
-        bound: what the guarantee allows on these words.
     """
 
     name = "bayes"
@@ -42,10 +40,9 @@ class Bayes(Experiment):
         releases = context.releases(label, epsilon, dataset)
         raw = context.forms.group[np.concatenate([release.raw for release in releases])]
         released = np.concatenate([release.released for release in releases])
-        hits = int((channel.sums.joint_forms_at[released] == raw).sum())
-        blind = best_blind(raw)
-        bound = limit(mechanism.guarantee, blind)
-        breaches = breach("the Bayes attack", hits, len(raw), bound)
+        right = channel.sums.joint_forms_at[released] == raw
+        found = held("success", right, raw, mechanism.guarantee)
+        breaches = found.breaches
         expected, error = float(channel.sums.joint_forms.sum()), channel.sums.mean_error
         prior = float(np.bincount(context.forms.group, channel.prior).max())
         if mechanism.guarantee.kind != "none":
@@ -58,12 +55,4 @@ class Bayes(Experiment):
         vulnerability = Estimate(
             expected, max(0.0, expected - error), min(1.0, expected + error), 1
         )
-        return Found(
-            {
-                "success": success(hits, len(raw)),
-                "vulnerability": vulnerability,
-                "blind": blind,
-                "bound": bound,
-            },
-            breaches,
-        )
+        return Found({**found.values, "vulnerability": vulnerability}, breaches)

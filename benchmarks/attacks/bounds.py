@@ -9,7 +9,9 @@ words, each equally likely, and p* the share of them that the best set of S's si
 success of the best guess without looking, made by someone who knows how often each word is among
 them. ε-LDP gives P(y|S) ≤ e^ε·P(y|not S), so a posterior is at most e^ε·p/(1 + (e^ε − 1)·p) at
 p = π(S) ≤ p*: this is `limit`, and it is proved of the expected success on the very words that
-are attacked, whatever the attack believes. t fresh releases are one release at t·ε.
+are attacked, whatever the attack believes. t fresh releases are one release at t·ε. It is true
+of any words picked without looking at the releases, so `held` checks each form's first place
+alone, too: there p* is as small as it can be, and the limit says most.
 
 Contextual, S a function of all releases of a text. There the prior of a word given its context
 is the language's, which nobody knows: a language model's success without looking is below that
@@ -31,10 +33,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.experiment import Found, success
 from perturb.intervals import clopper_pearson
 from perturb.mechanism import Guarantee
 
-__all__ = ["best_blind", "breach", "contextual_limit", "largest_success", "limit"]
+__all__ = ["best_blind", "breach", "contextual_limit", "held", "largest_success", "limit"]
 
 ALPHA = 1e-9  # probability at most that a sound mechanism is said to be breached, each time
 
@@ -97,3 +100,39 @@ def breach(attack: str, hits: int, trials: int, limit: float) -> tuple[str, ...]
         f"{attack}: {hits} of {trials} right, at least {low:.4g} but for a probability of "
         f"{ALPHA:g}, above the proved {limit:.4g}",
     )
+
+
+def held(
+    name: str,
+    right: NDArray[np.bool_],
+    targets: NDArray[np.integer[Any]],
+    guarantee: Guarantee,
+    *,
+    answers: int = 1,
+    releases: int = 1,
+) -> Found:
+    """A context-free attack's success, beside what the guarantee allows.
+
+    Args:
+        name: of the success among the values.
+        right: whether each attacked word was named, bool (n,).
+        targets: the forms of the attacked words, by number, int (n,).
+        guarantee: of one release.
+        answers: how many forms the attack may name for a word.
+        releases: how many fresh releases of each word it saw.
+
+    Returns:
+        Values `name`, `name_blind` (p*) and `name_bound`; `name_once` and `name_once_bound` for
+        the first place of each form alone.
+    """
+    values: dict[str, Any] = {}
+    breaches: tuple[str, ...] = ()
+    first = np.unique(targets, return_index=True)[1]
+    for label, some in ((name, np.arange(len(targets))), (f"{name}_once", first)):
+        hits, trials = int(right[some].sum()), len(some)
+        blind = best_blind(targets[some], answers)
+        bound = limit(guarantee, blind, releases)
+        values |= {label: success(hits, trials), f"{label}_bound": bound}
+        values |= {f"{label}_blind": blind} if label == name else {}
+        breaches += breach(label, hits, trials, bound)
+    return Found(values, breaches)

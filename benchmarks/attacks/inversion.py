@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.attacks.bounds import best_blind, breach, limit
+from benchmarks.attacks.bounds import held
 from benchmarks.context import Context
-from benchmarks.experiment import Experiment, Found, success
+from benchmarks.experiment import Experiment, Found
 from benchmarks.records import Case
 from perturb import EmbeddingTable
 
@@ -20,7 +20,10 @@ NEAREST = (1, 10)  # K (InferDPT, §6.3)
 
 
 class Inversion(Experiment):
-    """Success over all attacked words of a set; a guess in another case is right."""
+    """Success over all attacked words of a set; a guess in another case is right.
+
+    Values: `top_1` and `top_10`, see `bounds.held`.
+    """
 
     name = "inversion"
     about = "embedding inversion: the 1 and 10 nearest words to each released word"
@@ -38,15 +41,12 @@ class Inversion(Experiment):
         group = context.forms.group
         guarantee = context.mechanism(label, epsilon).guarantee
         values: dict[str, Any] = {}
-        breaches: list[str] = []
+        breaches: tuple[str, ...] = ()
         for k in NEAREST:
-            hits = int(inverted(context.table, group, raw, released, k).sum())
-            blind = best_blind(group[raw], k)
-            bound = limit(guarantee, blind)
-            values |= {f"top_{k}": success(hits, len(raw)), f"blind_{k}": blind}
-            values |= {f"bound_{k}": bound}
-            breaches += breach(f"the {k} nearest words", hits, len(raw), bound)
-        return Found(values, tuple(breaches))
+            right = inverted(context.table, group, raw, released, k)
+            found = held(f"top_{k}", right, group[raw], guarantee, answers=k)
+            values, breaches = values | found.values, breaches + found.breaches
+        return Found(values, breaches)
 
 
 def inverted(
