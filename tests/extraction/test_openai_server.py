@@ -335,6 +335,23 @@ async def test_redirect_is_not_followed(run, code):
         assert elsewhere.received == []
 
 
+async def test_no_request_meets_a_connection_that_the_server_is_about_to_close():
+    used = set()
+
+    async def hang_up(server, request, body):
+        """Offer to keep a connection, and close it when it is used again."""
+        if request.transport in used:
+            request.transport.abort()
+        used.add(request.transport)
+        return await answer(server, request, body)
+
+    async with fake_server(behaviour=hang_up) as server, backend(server, model="m") as made:
+        for _ in range(3):
+            await made.complete(MESSAGES, {})
+            assert [step async for step in made.stream(MESSAGES, {})]
+    assert len(used) == 6
+
+
 async def test_failed_request_is_sent_once():
     async with fake_server(behaviour=status(500)) as server:
         await failure(whole, server, model="fake")
