@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from aiohttp import web
+from aiohttp import ClientSession, web
 
 Behaviour = Callable[["FakeServer", web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
 WORDS = ("One ", "two ", "three.")
@@ -132,6 +132,28 @@ async def answer(
     await send(response, {**chunk({}), "choices": [], "usage": usage})
     await response.write(b"data: [DONE]\n\n")
     return response
+
+
+def forward(root: str) -> Behaviour:
+    """What the server at `root` answers, as it comes."""
+
+    async def behave(
+        server: FakeServer, request: web.Request, _: dict[str, Any]
+    ) -> web.StreamResponse:
+        data, headers = await request.read(), {"Content-Type": "application/json"}
+        async with (
+            ClientSession() as session,
+            session.post(root + request.path, data=data, headers=headers) as found,
+        ):
+            response = web.StreamResponse(
+                status=found.status, headers={"Content-Type": found.headers["Content-Type"]}
+            )
+            await response.prepare(request)
+            async for data in found.content.iter_any():
+                await response.write(data)
+        return response
+
+    return behave
 
 
 def status(code: int, body: Any = None, headers: dict[str, str] | None = None) -> Behaviour:
