@@ -117,6 +117,14 @@ async def send(response: web.StreamResponse, data: dict[str, Any]) -> None:
     await response.write(b"data: " + json.dumps(data).encode() + b"\n\n")
 
 
+async def begin(request: web.Request) -> web.StreamResponse:
+    """A stream's opening and its first word."""
+    response = await open_stream(request)
+    await send(response, chunk({"role": "assistant", "content": ""}))
+    await send(response, chunk({"content": WORDS[0]}))
+    return response
+
+
 async def answer(
     server: FakeServer, request: web.Request, body: dict[str, Any]
 ) -> web.StreamResponse:
@@ -180,9 +188,7 @@ async def hang_mid_stream(
     server: FakeServer, request: web.Request, body: dict[str, Any]
 ) -> web.StreamResponse:
     """One word, then nothing until released."""
-    response = await open_stream(request)
-    await send(response, chunk({"role": "assistant", "content": ""}))
-    await send(response, chunk({"content": WORDS[0]}))
+    response = await begin(request)
     await server.release.wait()
     await send(response, chunk({}, "stop"))
     await response.write(b"data: [DONE]\n\n")
@@ -202,9 +208,7 @@ async def die_mid_stream(
     server: FakeServer, request: web.Request, body: dict[str, Any]
 ) -> web.StreamResponse:
     """One word, then a reset connection."""
-    response = await open_stream(request)
-    await send(response, chunk({"role": "assistant", "content": ""}))
-    await send(response, chunk({"content": WORDS[0]}))
+    response = await begin(request)
     await asyncio.sleep(0.05)
     assert request.transport is not None
     request.transport.abort()
@@ -215,7 +219,4 @@ async def end_mid_stream(
     server: FakeServer, request: web.Request, body: dict[str, Any]
 ) -> web.StreamResponse:
     """One word, then a clean end that says nothing of a finish."""
-    response = await open_stream(request)
-    await send(response, chunk({"role": "assistant", "content": ""}))
-    await send(response, chunk({"content": WORDS[0]}))
-    return response
+    return await begin(request)
