@@ -96,12 +96,11 @@ class Embeddings:
     tokens: int
 
 
-# uvicorn (vLLM, FastChat) closes a connection after five idle seconds, the client's own default:
-# a request that met that moment would fail. So the client lets go of it first.
+# A connection for each request. Servers close kept ones without a word: uvicorn (vLLM, FastChat)
+# after five idle seconds, llama.cpp now and then after a stream. A request that meets that moment
+# would fail.
 _LIMITS = type(DEFAULT_CONNECTION_LIMITS)(
-    max_connections=DEFAULT_CONNECTION_LIMITS.max_connections,
-    max_keepalive_connections=DEFAULT_CONNECTION_LIMITS.max_keepalive_connections,
-    keepalive_expiry=2.0,
+    max_connections=DEFAULT_CONNECTION_LIMITS.max_connections, max_keepalive_connections=0
 )
 
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from aiohttp import web
+from aiohttp import ClientSession, web
 
 Behaviour = Callable[["FakeServer", web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
 WORDS = ("One ", "two ", "three.")
@@ -117,6 +117,14 @@ async def send(response: web.StreamResponse, data: dict[str, Any]) -> None:
     await response.write(b"data: " + json.dumps(data).encode() + b"\n\n")
 
 
+async def begin(request: web.Request) -> web.StreamResponse:
+    """A stream's opening and its first word."""
+    response = await open_stream(request)
+    await send(response, chunk({"role": "assistant", "content": ""}))
+    await send(response, chunk({"content": WORDS[0]}))
+    return response
+
+
 async def answer(
     server: FakeServer, request: web.Request, body: dict[str, Any]
 ) -> web.StreamResponse:
@@ -132,6 +140,28 @@ async def answer(
     await send(response, {**chunk({}), "choices": [], "usage": usage})
     await response.write(b"data: [DONE]\n\n")
     return response
+
+
+def forward(root: str) -> Behaviour:
+    """What the server at `root` answers, as it comes."""
+
+    async def behave(
+        server: FakeServer, request: web.Request, _: dict[str, Any]
+    ) -> web.StreamResponse:
+        data, headers = await request.read(), {"Content-Type": "application/json"}
+        async with (
+            ClientSession() as session,
+            session.post(root + request.path, data=data, headers=headers) as found,
+        ):
+            response = web.StreamResponse(
+                status=found.status, headers={"Content-Type": found.headers["Content-Type"]}
+            )
+            await response.prepare(request)
+            async for data in found.content.iter_any():
+                await response.write(data)
+        return response
+
+    return behave
 
 
 def status(code: int, body: Any = None, headers: dict[str, str] | None = None) -> Behaviour:
@@ -158,9 +188,7 @@ async def hang_mid_stream(
     server: FakeServer, request: web.Request, body: dict[str, Any]
 ) -> web.StreamResponse:
     """One word, then nothing until released."""
-    response = await open_stream(request)
-    await send(response, chunk({"role": "assistant", "content": ""}))
-    await send(response, chunk({"content": WORDS[0]}))
+    response = await begin(request)
     await server.release.wait()
     await send(response, chunk({}, "stop"))
     await response.write(b"data: [DONE]\n\n")
@@ -180,9 +208,7 @@ async def die_mid_stream(
     server: FakeServer, request: web.Request, body: dict[str, Any]
 ) -> web.StreamResponse:
     """One word, then a reset connection."""
-    response = await open_stream(request)
-    await send(response, chunk({"role": "assistant", "content": ""}))
-    await send(response, chunk({"content": WORDS[0]}))
+    response = await begin(request)
     await asyncio.sleep(0.05)
     assert request.transport is not None
     request.transport.abort()
@@ -193,7 +219,4 @@ async def end_mid_stream(
     server: FakeServer, request: web.Request, body: dict[str, Any]
 ) -> web.StreamResponse:
     """One word, then a clean end that says nothing of a finish."""
-    response = await open_stream(request)
-    await send(response, chunk({"role": "assistant", "content": ""}))
-    await send(response, chunk({"content": WORDS[0]}))
-    return response
+    return await begin(request)

@@ -1,4 +1,4 @@
-"""The supervisor of a local server, with small Python programs as the server."""
+"""The supervisor of a local server: starting it, and bringing it back when it dies."""
 
 from __future__ import annotations
 
@@ -6,107 +6,28 @@ import asyncio
 import logging
 import os
 import signal
-import socket
-import sys
-import textwrap
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any
 
-import psutil
 import pytest
 
-from extraction import server_process
 from extraction.errors import LocalModelUnavailable
 from extraction.openai_server import OpenAIServer
 from extraction.server_process import ServerProcess
+from tests.extraction.local_servers import unused_port
+from tests.extraction.programs import (
+    CANARY,
+    MARK_AND_SLEEP,
+    SERVER,
+    SOON,
+    alive,
+    exists,
+    never,
+    program,
+    quick,
+    running,
+    until,
+)
 
-CANARY = "raw-text-canary"
-SOON = 20.0  # a bound on what must happen at once, on a busy machine too
-
-# A server of one model whose every line of output after the first request holds the canary.
-SERVER = """
-    import http.server, json, os, sys
-    print("loading", flush=True)
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        def log_message(self, *_):
-            print("raw-text-canary", flush=True)
-        def do_GET(self):
-            self.answer({"object": "list", "data": [{"id": "small", "object": "model"}]})
-        def do_POST(self):
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.answer({"choices": [{"index": 0, "finish_reason": "stop",
-                "message": {"role": "assistant", "content": str(os.getpid())}}]})
-        def answer(self, body):
-            data = json.dumps(body).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-    http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
-"""
-MARK_AND_SLEEP = """
-    import pathlib, sys, time
-    pathlib.Path(sys.argv[1]).touch()
-    time.sleep(600)
-"""
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_process, "RESTART_DELAYS", (0.01, 0.02))
-
-
-@pytest.fixture
-def program(tmp_path: Path) -> Callable[..., list[str]]:
-    """Writes a program down; the command that runs it."""
-
-    def write(source: str, *arguments: object, name: str = "child.py") -> list[str]:
-        path = tmp_path / name
-        path.write_text(textwrap.dedent(source))
-        return [sys.executable, "-u", str(path), *map(str, arguments)]
-
-    return write
-
-
-def exists(path: Path) -> Callable[[], Awaitable[bool]]:
-    async def ready() -> bool:
-        return path.exists()  # noqa: ASYNC240
-
-    return ready
-
-
-async def never() -> bool:
-    return False
-
-
-async def until(condition: Callable[[], Any]) -> None:
-    async with asyncio.timeout(SOON):
-        while not condition():
-            await asyncio.sleep(0.01)
-
-
-def alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
-@asynccontextmanager
-async def running(command: list[str], **settings: Any) -> AsyncIterator[ServerProcess]:
-    process = ServerProcess(command, **{"ready_seconds": SOON, **settings})
-    try:
-        await process.start()
-        yield process
-    finally:
-        await process.stop()
-
-
-# -- starting -------------------------------------------------------------------------------
+__all__ = ["program", "quick"]
 
 
 async def test_start_returns_when_the_server_is_ready(program, tmp_path):
@@ -214,15 +135,6 @@ async def test_cancelled_start_leaves_no_child(program, tmp_path):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert not alive(pid)
-
-
-# -- running --------------------------------------------------------------------------------
-
-
-def unused_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 async def test_killed_server_comes_back_and_the_backend_answers_again(program):
@@ -366,110 +278,3 @@ async def test_failed_restart_logs_nothing_the_child_printed(program, tmp_path, 
         os.kill(process.pid, signal.SIGKILL)
         await until(lambda: process.restarts >= 2)
     assert CANARY not in caplog.text
-
-
-# -- stopping -------------------------------------------------------------------------------
-
-FAMILY = """
-    import os, pathlib, signal, subprocess, sys, time
-    told, stubborn_parent, stubborn_child = pathlib.Path(sys.argv[1]), *sys.argv[2:4]
-    code = "import signal, sys, time\\n"
-    if stubborn_child == "yes":
-        code += "signal.signal(signal.SIGTERM, signal.SIG_IGN)\\n"
-    code += "print('up', flush=True)\\ntime.sleep(600)"
-    worker = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL)  # nothing of the parent's output is held open
-    worker.stdout.readline()
-    if stubborn_parent == "yes":
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    part = pathlib.Path(str(told) + ".part")
-    part.write_text(str(worker.pid))
-    part.rename(told)
-    time.sleep(600)
-"""
-
-
-@pytest.mark.parametrize("stubborn_parent", ["no", "yes"])
-@pytest.mark.parametrize("stubborn_child", ["no", "yes"])
-async def test_stop_ends_the_whole_group_also_what_ignores_sigterm(
-    program, tmp_path, monkeypatch, stubborn_parent, stubborn_child
-):
-    monkeypatch.setattr(server_process, "STOP_SECONDS", 0.3)
-    told = tmp_path / "worker"
-    command = program(FAMILY, told, stubborn_parent, stubborn_child)
-    process = ServerProcess(command, ready=exists(told), ready_seconds=SOON)
-    await process.start()
-    parent, worker = process.pid, int(told.read_text())
-    assert parent is not None
-    assert alive(parent)
-    assert alive(worker)
-    await process.stop()
-    assert not alive(parent)
-    await until(lambda: not alive(worker))
-
-
-async def test_child_is_given_the_chance_to_end_by_itself(program, tmp_path):
-    source = """
-        import pathlib, signal, sys, time
-        up, ended = map(pathlib.Path, sys.argv[1:3])
-        def end(*_):
-            ended.touch()
-            sys.exit(0)
-        signal.signal(signal.SIGTERM, end)
-        up.touch()
-        time.sleep(600)
-    """
-    up, ended = tmp_path / "up", tmp_path / "ended"
-    async with running(program(source, up, ended), ready=exists(up)):
-        pass
-    assert ended.exists()
-
-
-async def test_stopped_server_is_not_restarted(program, tmp_path):
-    mark = tmp_path / "mark"
-    async with running(program(MARK_AND_SLEEP, mark), ready=exists(mark)) as process:
-        pass
-    mark.unlink()
-    await asyncio.sleep(0.1)
-    assert process.pid is None
-    assert not mark.exists()
-
-
-async def test_stop_twice_and_stop_without_start_are_nothing(program, tmp_path):
-    mark = tmp_path / "mark"
-    async with running(program(MARK_AND_SLEEP, mark), ready=exists(mark)) as process:
-        pass
-    await process.stop()
-    await ServerProcess(["x"], ready=never, ready_seconds=1).stop()
-
-
-@pytest.mark.parametrize("delay", [0.0, 60.0], ids=["while-starting", "while-waiting"])
-async def test_stop_during_a_restart_leaves_no_child(program, tmp_path, monkeypatch, delay):
-    monkeypatch.setattr(server_process, "RESTART_DELAYS", (delay,))
-    folder = tmp_path / "starts"
-    folder.mkdir()
-    source = """
-        import os, pathlib, sys, time
-        (pathlib.Path(sys.argv[1]) / str(os.getpid())).touch()
-        time.sleep(600)
-    """
-
-    async def ready() -> bool:
-        return len(list(folder.iterdir())) == 1  # the second start never becomes ready
-
-    async with running(program(source, folder), ready=ready) as process:
-        assert process.pid is not None
-        os.kill(process.pid, signal.SIGKILL)
-        await until(lambda: process.restarts == 1)
-        if not delay:
-            await until(lambda: len(list(folder.iterdir())) == 2)
-    assert not [path.name for path in folder.iterdir() if alive(int(path.name))]
-    assert process.pid is None
-
-
-async def test_no_task_is_left_behind(program, tmp_path):
-    mark = tmp_path / "mark"
-    before = asyncio.all_tasks()
-    async with running(program(MARK_AND_SLEEP, mark), ready=exists(mark)):
-        pass
-    assert asyncio.all_tasks() == before

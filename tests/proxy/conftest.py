@@ -15,9 +15,10 @@ import openai
 import pytest
 from aiohttp import web
 
-from perturb import EmbeddingTable, load_table
+from perturb import EmbeddingTable, Perturber, load_table
 from proxy.app import build_app, runner
 from proxy.config import load_config
+from proxy.keys import POLICY
 from proxy.logs import JsonFormatter
 from tests.servers import FakeServer, fake_server
 
@@ -123,6 +124,17 @@ async def running_proxy(
             root.setLevel(levels[0])
             project.setLevel(levels[1])
             project.propagate = propagates
+
+
+def sanitizing(broken: type[Perturber]) -> Callable[[web.Application], None]:
+    """For `prepare`: every sanitizer is of a broken kind."""
+
+    def prepare(app: web.Application) -> None:
+        policy = app[POLICY]
+        honest = policy.sanitizer
+        policy.sanitizer = lambda options: broken(honest(options).mechanism)  # type: ignore
+
+    return prepare
 
 
 @pytest.fixture

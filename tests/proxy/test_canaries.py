@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -13,51 +12,11 @@ import pytest
 
 from perturb import EmbeddingTable
 from proxy.protocol import ChatRequest, CompletionRequest
+from tests.proxy.canaries import Canaries, check_none_left, fire, json_value, options
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.servers import fake_server
 
 REQUESTS = 2000
-AT_ONCE = 8
-LETTERS = "bcdfghjklmnpqrstvwxz"
-
-
-class Canaries:
-    """Makes canaries and finds them again, whatever their case."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        self.all: set[str] = set()
-
-    def word(self) -> str:
-        made = "".join(self.random.choices(LETTERS, k=12))
-        self.all.add(made)
-        return made
-
-    def number(self) -> str:
-        made = "".join(self.random.choices("123456789", k=14))
-        self.all.add(made)
-        return made
-
-    def text(self) -> str:
-        kinds = [
-            lambda: f"The patient {self.word()} lives in {self.word()} and calls {self.number()}.",
-            lambda: f"def {self.word()}(x): return '{self.word()}' # {self.number()}",
-            lambda: f"😀 {self.word()} مرحبا\n\n<public>{self.word()[:0]}</public>{self.word()}",
-            lambda: self.word(),
-            lambda: f"<public>unclosed {self.word()}",
-            lambda: f"{self.word()}@{self.word()}.com https://{self.word()}.org/?q={self.word()}",
-            lambda: f'{{"messages": "{self.word()}"}} \\u0041 {{document}} {{{self.word()}}}',
-        ]
-        return self.random.choice(kinds)()
-
-    def found_in(self, data: bytes) -> set[str]:
-        text = data.decode("utf-8", "replace").casefold()
-        windows = {text[i : i + size] for size in (12, 14) for i in range(len(text) - size + 1)}
-        return self.all & windows
-
-
-def json_value(c: Canaries) -> Any:
-    return {c.word(): [c.word(), {c.word(): c.text()}], "type": c.word()}
 
 
 def part(c: Canaries) -> dict[str, Any]:
@@ -89,12 +48,7 @@ FIELDS: dict[str, Callable[[Canaries], Any]] = {
     "model": lambda c: MODEL,
     "messages": lambda c: [message(c) for _ in range(c.random.randint(1, 4))],
     "prompt": lambda c: c.random.choice([c.text(), [c.text(), c.text()]]),
-    "inferdpt": lambda c: {
-        "mechanism": c.random.choice(["rantext", "rantext_ldp"]),
-        "epsilon": c.random.choice([1, 3, 6, 9]),
-        "receipt": c.random.choice(["none", "summary", "full"]),
-        "task": c.random.choice(["chat", "instruct"]),
-    },
+    "inferdpt": options,
     "stream": lambda c: c.random.random() < 0.5,
     "stream_options": lambda c: {"include_usage": True},
     "n": lambda c: c.random.randint(1, 2),
@@ -185,51 +139,17 @@ def bad_body(c: Canaries, kind: type[Any]) -> Any:
     return c.random.choice(ways)()
 
 
-def headers(c: Canaries) -> dict[str, str]:
-    return {
-        "Content-Type": "application/json",
-        "Authorization": f"Bearer {c.word()}",
-        "User-Agent": c.word(),
-        "Cookie": f"{c.word()}={c.word()}",
-        "OpenAI-Organization": c.word(),
-        "X-Request-Id": c.word(),
-        "Traceparent": c.word(),
-        "X-Stainless-Lang": c.word(),
-        f"X-{c.word()}": c.word(),
-    }
-
-
-async def fire(proxy: Proxy, c: Canaries, count: int) -> dict[int, int]:
-    """Send generated requests; errors are searched at once. Returns how often each status came."""
-    seen: dict[int, int] = {}
-    gate = asyncio.Semaphore(AT_ONCE)
-
-    async def one(session: aiohttp.ClientSession) -> None:
-        kind, path = c.random.choice(
-            [(ChatRequest, "chat/completions"), (CompletionRequest, "completions")]
-        )
-        body = (bad_body if c.random.random() < 0.25 else good_body)(c, kind)
-        data = json.dumps(body)
-        if c.random.random() < 0.05:
-            data = data[: len(data) // 2] + c.word()  # not JSON
-        url = f"{proxy.base_url}/{path}?{c.word()}={c.word()}"
-        if c.random.random() < 0.03:
-            url = f"{proxy.base_url}/{c.word()}/{c.word()}"
-        async with gate, session.post(url, data=data, headers=headers(c)) as response:
-            answer = await response.read()
-        seen[response.status] = seen.get(response.status, 0) + 1
-        shown = answer + str(response.headers).encode()
-        if response.status != 200 or b'"error":' in answer:
-            assert not c.found_in(shown), shown
-
-    async with aiohttp.ClientSession() as session:
-        await asyncio.gather(*(one(session) for _ in range(count)))
-        async with session.get(f"{proxy.root}/v1/models/{c.word()}") as response:
-            assert not c.found_in(await response.read())
-        async with session.get(f"{proxy.root}/metrics") as response:
-            assert response.status == 200
-            assert not c.found_in(await response.read())
-    return seen
+def request(c: Canaries) -> tuple[str, str]:
+    """A path and a body, neither of them always one that is served."""
+    kind, path = c.random.choice(
+        [(ChatRequest, "chat/completions"), (CompletionRequest, "completions")]
+    )
+    data = json.dumps((bad_body if c.random.random() < 0.25 else good_body)(c, kind))
+    if c.random.random() < 0.05:
+        data = data[: len(data) // 2] + c.word()  # not JSON
+    if c.random.random() < 0.03:
+        path = f"{c.word()}/{c.word()}"
+    return path, data
 
 
 def test_every_field_of_the_protocol_is_generated() -> None:
@@ -238,15 +158,18 @@ def test_every_field_of_the_protocol_is_generated() -> None:
 
 async def test_no_canary_leaves_or_is_logged(proxy: Proxy) -> None:
     canaries = Canaries(seed=1)
-    seen = await fire(proxy, canaries, REQUESTS)
+    seen = await fire(proxy, canaries, REQUESTS, partial(request, canaries))
     assert seen[200] > REQUESTS / 2
     assert set(seen) <= {200, 400, 404}, seen
     assert len(proxy.remote.bodies) > REQUESTS / 2
     assert len(canaries.all) > 20 * REQUESTS
-    assert canaries.found_in(b"\n".join(proxy.remote.received)) == set()
-    assert canaries.found_in("\n".join(proxy.log).encode()) == set()
-    # … while the local model did get them: the search finds what is there to be found
-    assert len(canaries.found_in(b"\n".join(proxy.local.received))) > REQUESTS
+    check_none_left(proxy, canaries, REQUESTS)
+    async with aiohttp.ClientSession() as session:
+        async with session.get(f"{proxy.root}/v1/models/{canaries.word()}") as response:
+            assert not canaries.found_in(await response.read())
+        async with session.get(f"{proxy.root}/metrics") as response:
+            assert response.status == 200
+            assert not canaries.found_in(await response.read())
 
 
 @pytest.mark.parametrize("system", ["public"])
@@ -254,7 +177,7 @@ async def test_the_search_finds_a_proxy_that_leaks(table: EmbeddingTable, system
     """The negative control: operators may let system turns out; then canaries in them arrive."""
     async with running_proxy(table, {"privacy": {"system": system}}) as proxy:
         canaries = Canaries(seed=2)
-        await fire(proxy, canaries, 60)
+        await fire(proxy, canaries, 60, partial(request, canaries))
         assert canaries.found_in(b"\n".join(proxy.remote.received))
 
 

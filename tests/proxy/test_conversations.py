@@ -10,7 +10,8 @@ import os
 import random
 import re
 import time
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +97,19 @@ async def test_ten_turns_over_restarts(table: EmbeddingTable, database: dict[str
     check_chat(seen)
 
 
+@asynccontextmanager
+async def two_replicas(
+    table: EmbeddingTable, database: dict[str, Any]
+) -> AsyncIterator[list[Proxy]]:
+    over = merge(LDP, {"store": database})
+    async with running_proxy(table, over) as one, running_proxy(table, over) as other:
+        yield [one, other]
+
+
 async def test_ten_turns_alternating_between_two_replicas(
     table: EmbeddingTable, database: dict[str, Any]
 ) -> None:
-    async with AsyncExitStack() as stack:
-        proxies = [
-            await stack.enter_async_context(running_proxy(table, merge(LDP, {"store": database})))
-            for _ in range(2)
-        ]
+    async with two_replicas(table, database) as proxies:
         check_chat(await chat(proxies, [], range(10)))
 
 
@@ -124,11 +130,7 @@ async def test_what_a_live_conversation_holds_is_not_forgotten(
 async def test_two_replicas_asked_at_once_agree(
     table: EmbeddingTable, database: dict[str, Any]
 ) -> None:
-    async with AsyncExitStack() as stack:
-        proxies = [
-            await stack.enter_async_context(running_proxy(table, merge(LDP, {"store": database})))
-            for _ in range(2)
-        ]
+    async with two_replicas(table, database) as proxies:
         for i in range(3):
             text = f"Question {i} about the quarterly figures of the company"
             await asyncio.gather(*(ask(proxy, user(text)) for proxy in proxies * 4))

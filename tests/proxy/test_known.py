@@ -7,15 +7,13 @@ from typing import Any
 
 import openai
 import pytest
-from aiohttp import web
 
 from perturb import DocumentOptions, EmbeddingTable, Perturber, get_mechanism
 from perturb.mechanism import EMPTY
 from proxy.errors import GuardRefused
 from proxy.guard import Clearance, Segment, check
-from proxy.keys import POLICY
 from proxy.messages import turn_key
-from tests.proxy.conftest import MODEL, Proxy, running_proxy
+from tests.proxy.conftest import MODEL, Proxy, running_proxy, sanitizing
 
 NAMED = "My patient is Mr. Bartholomew."
 
@@ -115,12 +113,7 @@ async def test_a_sanitizer_that_forgets_what_came_before_sends_nothing(
         def known_in(self, text: str, known: Any) -> Any:
             return EMPTY
 
-    def break_it(app: web.Application) -> None:
-        policy = app[POLICY]
-        honest = policy.sanitizer
-        policy.sanitizer = lambda options: Forgets(honest(options).mechanism)  # type: ignore
-
-    async with running_proxy(table, settings, break_it) as proxy:
+    async with running_proxy(table, settings, sanitizing(Forgets)) as proxy:
         with pytest.raises(openai.InternalServerError) as info:
             await ask(proxy, user(NAMED), assistant("ok"), user("Bartholomew has epilepsy."))
         assert info.value.code == "guard_refused"

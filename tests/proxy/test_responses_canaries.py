@@ -3,24 +3,22 @@ holds one."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import aiohttp
 import pytest
 
 from perturb import EmbeddingTable
 from proxy.embeddings import EmbeddingsRequest
 from proxy.responses_protocol import ResponsesRequest
+from tests.proxy.canaries import Canaries, check_none_left, fire, json_value, options
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
-from tests.proxy.test_canaries import Canaries, headers, json_value
 from tests.proxy.test_embeddings import NAME, vectors
 from tests.servers import FakeServer, answer
 
 REQUESTS = 400
-AT_ONCE = 8
 
 
 def part(c: Canaries, role: str) -> dict[str, Any]:
@@ -83,12 +81,7 @@ RESPONSES: dict[str, Callable[[Canaries], Any]] = {
     "model": lambda c: MODEL,
     "input": items,
     "instructions": lambda c: c.text(),
-    "inferdpt": lambda c: {
-        "mechanism": c.random.choice(["rantext", "rantext_ldp"]),
-        "epsilon": c.random.choice([1, 3, 6, 9]),
-        "receipt": c.random.choice(["none", "summary", "full"]),
-        "task": c.random.choice(["chat", "instruct"]),
-    },
+    "inferdpt": options,
     "stream": lambda c: c.random.random() < 0.5,
     "temperature": lambda c: 0.5,
     "top_p": lambda c: 0.9,
@@ -172,27 +165,10 @@ async def local(server: FakeServer, request: Any, body: dict[str, Any]) -> Any:
     return await found(server, request, body)
 
 
-async def fire(proxy: Proxy, c: Canaries, count: int) -> dict[int, int]:
-    """Send generated requests; errors are searched at once. Returns how often each status came."""
-    proxy.local.behaviour = local
-    seen: dict[int, int] = {}
-    gate = asyncio.Semaphore(AT_ONCE)
-
-    async def one(session: aiohttp.ClientSession) -> None:
-        path, fields = c.random.choice(
-            [("responses", RESPONSES)] * 4 + [("embeddings", EMBEDDINGS)]
-        )
-        body = (bad_body if c.random.random() < 0.3 else good_body)(c, fields)
-        url = f"{proxy.base_url}/{path}?{c.word()}={c.word()}"
-        async with gate, session.post(url, json=body, headers=headers(c)) as response:
-            shown = await response.read() + str(response.headers).encode()
-        seen[response.status] = seen.get(response.status, 0) + 1
-        if response.status != 200 or b"event: error" in shown:
-            assert not c.found_in(shown), shown
-
-    async with aiohttp.ClientSession() as session:
-        await asyncio.gather(*(one(session) for _ in range(count)))
-    return seen
+def request(c: Canaries) -> tuple[str, str]:
+    """A path and a body, not always one that is served."""
+    path, fields = c.random.choice([("responses", RESPONSES)] * 4 + [("embeddings", EMBEDDINGS)])
+    return path, json.dumps((bad_body if c.random.random() < 0.3 else good_body)(c, fields))
 
 
 @pytest.fixture
@@ -207,19 +183,18 @@ def test_every_field_of_the_protocol_is_generated() -> None:
 
 async def test_no_canary_leaves_or_is_logged(proxy: Proxy) -> None:
     canaries = Canaries(seed=3)
-    seen = await fire(proxy, canaries, REQUESTS)
+    proxy.local.behaviour = local
+    seen = await fire(proxy, canaries, REQUESTS, partial(request, canaries))
     assert seen[200] > REQUESTS / 2
     assert set(seen) <= {200, 400, 404}, seen
     assert len(proxy.remote.bodies) > REQUESTS / 3
-    assert canaries.found_in(b"\n".join(proxy.remote.received)) == set()
-    assert canaries.found_in("\n".join(proxy.log).encode()) == set()
-    # … while the local model did get them: the search finds what is there to be found
-    assert len(canaries.found_in(b"\n".join(proxy.local.received))) > REQUESTS
+    check_none_left(proxy, canaries, REQUESTS)
 
 
 async def test_the_search_finds_a_proxy_that_leaks(table: EmbeddingTable) -> None:
     """The negative control: operators may let instructions out; then canaries in them arrive."""
     async with running_proxy(table, {"privacy": {"system": "public"}}) as proxy:
         canaries = Canaries(seed=4)
-        await fire(proxy, canaries, 60)
+        proxy.local.behaviour = local
+        await fire(proxy, canaries, 60, partial(request, canaries))
         assert canaries.found_in(b"\n".join(proxy.remote.received))

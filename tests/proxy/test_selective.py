@@ -16,8 +16,7 @@ from aiohttp import web
 from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism
 from proxy.errors import GuardRefused
 from proxy.guard import Clearance, Segment, check
-from proxy.keys import POLICY
-from tests.proxy.conftest import MODEL, Proxy, running_proxy
+from tests.proxy.conftest import MODEL, Proxy, running_proxy, sanitizing
 from tests.servers import FakeServer, answer, completion
 
 TEXT = (
@@ -228,12 +227,7 @@ class ChangesTheRest(Perturber):
 async def test_a_broken_sanitizer_sends_nothing(
     table: EmbeddingTable, settings: dict[str, Any], broken: type[Perturber]
 ) -> None:
-    def break_it(app: web.Application) -> None:
-        policy = app[POLICY]
-        honest = policy.sanitizer
-        policy.sanitizer = lambda options: broken(honest(options).mechanism)  # type: ignore
-
-    async with running_proxy(table, settings, break_it) as proxy:
+    async with running_proxy(table, settings, sanitizing(broken)) as proxy:
         with pytest.raises(openai.InternalServerError) as info:
             await ask(proxy, TEXT)
         assert info.value.code == "guard_refused"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,21 +16,23 @@ import psutil
 from aiohttp import web
 
 from extraction.extractor import Extractor
+from extraction.openai_server import OpenAIServer
 from proxy.app import build_app, runner
-from proxy.config import Config
+from proxy.config import Config, Local
 from proxy.keys import EXTRACTOR
-from proxy.local import free_port
+from proxy.local import free_port, local_server
 from proxy.serve import listening
 from tests.servers import FakeServer
 from tests.vllm.tiny_model import CONTEXT
 
 __all__ = [
     "ALIAS",
-    "ENVIRONMENT",
     "GENERATION",
     "MODEL",
     "Stack",
     "Vllm",
+    "alive",
+    "serving",
     "until",
 ]
 
@@ -48,6 +51,28 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
 }
+
+
+def vllm_settings(model: Path, *arguments: str, port: int = 0) -> dict[str, Any]:
+    """`local.vllm`: this environment's vLLM on this machine's CPU."""
+    return {
+        "command": (sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model"),
+        "model": str(model),
+        "port": port,
+        "args": ("--dtype", "float32", "--enforce-eager", *arguments),
+        "env": ENVIRONMENT,
+        "ready_seconds": 300,
+    }
+
+
+@asynccontextmanager
+async def serving(
+    model: Path, *arguments: str, clips: bool = False
+) -> AsyncIterator[OpenAIServer]:
+    """A vLLM of its own, started as the proxy starts one."""
+    config = {"mode": "vllm", "vllm": vllm_settings(model, *arguments)}
+    async with local_server(Local.model_validate(config), clips=clips) as server:
+        yield server
 
 
 @dataclass
@@ -118,21 +143,12 @@ class Stack:
                     "mode": "vllm",
                     "model": MODEL,
                     "default_max_tokens": 64,
-                    "vllm": {
-                        "command": (
-                            *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
-                            "--model",
-                        ),
-                        "model": str(self.model),
-                        "port": port,
-                        "args": (
-                            *("--max-model-len", str(CONTEXT)),
-                            *("--dtype", "float32", "--enforce-eager"),
-                            *("--enable-auto-tool-choice", "--tool-call-parser", "hermes"),
-                        ),
-                        "env": ENVIRONMENT,
-                        "ready_seconds": 300,
-                    },
+                    "vllm": vllm_settings(
+                        self.model,
+                        *("--max-model-len", str(CONTEXT)),
+                        *("--enable-auto-tool-choice", "--tool-call-parser", "hermes"),
+                        port=port,
+                    ),
                 },
             }
         )

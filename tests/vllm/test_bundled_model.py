@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,9 @@ import pytest_asyncio
 from extraction.bundled.dequantize import MODEL, write_hf
 from extraction.openai_server import OpenAIServer
 from extraction.prompts import Prompts, fill
-from extraction.server_process import ServerProcess
-from proxy.config import Local, load_config
-from proxy.local import free_port, local_server, vllm_command
-from tests.vllm.stack import ENVIRONMENT
+from proxy.config import load_config
+from proxy.local import local_server
+from tests.vllm.stack import serving
 
 pytestmark = [pytest.mark.vllm, pytest.mark.asyncio(loop_scope="session")]
 
@@ -55,26 +53,8 @@ def tokenizer(folder: Path) -> Any:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def vllm(folder: Path) -> AsyncIterator[OpenAIServer]:
-    local = Local.model_validate(
-        {
-            "vllm": {
-                "command": (sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model"),
-                "model": str(folder),
-                "args": ("--max-model-len", "1024", "--dtype", "float32", "--enforce-eager"),
-            }
-        }
-    )
-    port = free_port()
-    server = OpenAIServer(f"http://127.0.0.1:{port}/v1")
-    process = ServerProcess(
-        vllm_command(local, port), ready=server.ready, ready_seconds=300, env=ENVIRONMENT
-    )
-    await process.start()
-    try:
+    async with serving(folder, "--max-model-len", "1024") as server:
         yield server
-    finally:
-        await server.aclose()
-        await process.stop()
 
 
 @pytest.mark.parametrize("penalty", [1.0, 1.15])

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,16 +22,14 @@ from extraction.errors import ClippingNotProved, LocalModelRefused
 from extraction.openai_server import OpenAIServer
 from extraction.paraphrase import prompt_for
 from extraction.paraphrase_server import ServerParaphraser
-from extraction.server_process import ServerProcess
 from extraction.vllm_clip import Wish, logits_processor_class
 from perturb import DocumentTooLong, seeded_generator
 from proxy.app import build_app, runner
-from proxy.config import Config, Local
-from proxy.local import V1_RUNNER, free_port, vllm_command
+from proxy.config import Config
 from proxy.serve import listening
 from tests.perturb.chi_square import ALPHA, p_value
 from tests.servers import fake_server
-from tests.vllm.stack import ALIAS, ENVIRONMENT, GENERATION, Stack
+from tests.vllm.stack import ALIAS, GENERATION, Stack, serving
 from tests.vllm.tiny_model import SENTENCES, save_tiny_model
 
 pytestmark = [pytest.mark.vllm, pytest.mark.asyncio(loop_scope="session")]
@@ -44,37 +40,6 @@ UNIFORM = Decoding(bounds=(0.0, 0.0))
 CONTEXT = 512
 
 
-@asynccontextmanager
-async def serving(model: Path) -> AsyncIterator[OpenAIServer]:
-    """A vLLM started as the proxy starts one for DP-Prompt."""
-    port = free_port()
-    local = Local.model_validate(
-        {
-            "vllm": {
-                "command": (sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model"),
-                "model": str(model),
-                "args": (
-                    *("--max-model-len", str(CONTEXT), "--max-num-seqs", "64"),
-                    *("--dtype", "float32", "--enforce-eager"),
-                ),
-            }
-        }
-    )
-    server = OpenAIServer(f"http://127.0.0.1:{port}/v1")
-    process = ServerProcess(
-        vllm_command(local, port, clips=True),
-        ready=server.ready,
-        ready_seconds=300,
-        env={**V1_RUNNER, **ENVIRONMENT},
-    )
-    await process.start()
-    try:
-        yield server
-    finally:
-        await server.aclose()
-        await process.stop()
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny_model(tmp_path_factory.mktemp("models") / "clipped")
@@ -82,7 +47,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def server(folder: Path) -> AsyncIterator[OpenAIServer]:
-    async with serving(folder) as found:
+    limits = ("--max-model-len", str(CONTEXT), "--max-num-seqs", "64")
+    async with serving(folder, *limits, clips=True) as found:
         yield found
 
 

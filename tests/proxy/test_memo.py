@@ -1,11 +1,10 @@
-"""The small parts: strict JSON, the field table, public spans, the memo, keys."""
+"""The memo and its cache: a text is drawn once."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import json
-import random
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -13,196 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sqlalchemy import select
 
 from perturb import EmbeddingTable, Perturber, get_mechanism
 from proxy.cache import ENTRY_BYTES, Cache
 from proxy.config_store import Store as StoreSettings
-from proxy.errors import ApiError
-from proxy.guard import words_of
-from proxy.json_input import parse_object
 from proxy.ledger import Ledger
 from proxy.memo import Entry, Memo, Wanted
-from proxy.messages import Part, assistant_key, local_messages, split_public, turn_key
-from proxy.outgoing import _joined
-from proxy.paragraphs import split
-from proxy.plan import Answer
-from proxy.protocol import (
-    ChatRequest,
-    CompletionRequest,
-    Message,
-    PerturbRequest,
-    Treatment,
-    local_fields,
-    treatment_of,
-    validate,
-)
 from proxy.schema import RELEASES
 from proxy.store import Store, open_store
-
-
-class TestJson:
-    @pytest.mark.parametrize(
-        "body",
-        [
-            b"",
-            b"{",
-            b"[]",
-            b'"x"',
-            b"null",
-            b'{"a": 1, "a": 2}',
-            b'{"a": {"b": 1, "b": 2}}',
-            b'{"a": NaN}',
-            b'{"a": -Infinity}',
-            b'{"a": 1e999}',
-            b'{"a": "\xff"}',
-            b'{"a": 1} x',
-            b'{"a": ' + b"9" * 5000 + b"}",
-            b'{"a": ' * 10 + b"1" + b"}" * 10,
-            b"[" * 100_000,
-        ],
-    )
-    def test_what_a_lenient_parser_takes_is_refused(self, body: bytes) -> None:
-        with pytest.raises(ApiError) as info:
-            parse_object(body, max_depth=8)
-        assert (info.value.status, info.value.code) == (400, "invalid_json")
-
-    def test_brackets_in_strings_are_no_nesting(self) -> None:
-        text = '[{"' * 50 + "\\"
-        assert parse_object(json.dumps({"a": text}).encode(), max_depth=2) == {"a": text}
-
-    def test_lone_surrogates_become_replacement_characters(self) -> None:
-        found = parse_object(b'{"a": ["\\ud800x", "\\uD83D\\uDE00"]}', max_depth=5)
-        assert found == {"a": ["\ufffdx", "😀"]}
-
-    @given(
-        st.recursive(
-            st.none() | st.booleans() | st.integers() | st.text(st.characters(codec="utf-8")),
-            lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-            max_leaves=20,
-        )
-    )
-    def test_ordinary_json_is_read_as_json(self, value: Any) -> None:
-        data = json.dumps({"a": value}).encode()
-        assert parse_object(data, max_depth=50) == {"a": value}
-
-
-class TestFields:
-    @pytest.mark.parametrize("kind", [ChatRequest, CompletionRequest, PerturbRequest])
-    def test_every_field_has_one_treatment(self, kind: Any) -> None:
-        assert set(treatment_of(kind)) == set(kind.model_fields)
-
-    def test_only_numbers_and_enumerated_words_are_remote(self) -> None:
-        for kind in (ChatRequest, CompletionRequest):
-            remote = {n for n, t in treatment_of(kind).items() if t is Treatment.REMOTE}
-            assert remote <= {
-                "temperature",
-                "top_p",
-                "max_tokens",
-                "max_completion_tokens",
-                "reasoning_effort",
-            }
-
-    def test_dropped_fields_reach_nobody(self) -> None:
-        body = {"model": "m", "messages": [{"role": "user", "content": "x"}], "user": "u"}
-        request = validate(ChatRequest, {**body, "store": True, "stop": "s", "seed": 3})
-        assert local_fields(request) == {"stop": "s", "seed": 3}
-
-    def test_what_sdks_send_back_of_an_answer_is_accepted_and_goes_nowhere(self) -> None:
-        function = {"name": "f", "arguments": "{}", "parsed_arguments": {"secret": 1}}
-        returned = {
-            "role": "assistant",
-            "content": [{"type": "text", "text": "yes", "cache_control": {"secret": 1}}],
-            "tool_calls": [{"id": "1", "type": "function", "function": function, "index": 0}],
-            **dict.fromkeys(
-                (
-                    "annotations",
-                    "id",
-                    "parsed",
-                    "provider_specific_fields",
-                    "reasoning",
-                    "reasoning_content",
-                    "reasoning_details",
-                    "refusal",
-                    "thinking_blocks",
-                    "type",
-                ),
-                "secret",
-            ),
-        }
-        nulls = dict.fromkeys(
-            ("audio", "suffix", "previous_response_id", "conversation", "background", "inferdpt")
-        )
-        usage = {"include_usage": None, "continuous_usage_stats": True}
-        body = {"model": "m", "messages": [returned], "stream_options": usage, "top_p": 0, **nulls}
-        request = validate(ChatRequest, body)
-        assert not request.include_usage
-        assert "secret" not in json.dumps(local_messages(request, public_tags=True))
-        assert request.inferdpt.receipt == "summary"
-
-    @pytest.mark.parametrize("value", [2**31, 10**300, 0, True, "5"])
-    def test_token_limits_are_numbers_of_a_reasonable_size(self, value: Any) -> None:
-        body = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
-        with pytest.raises(ApiError):
-            validate(ChatRequest, {**body, "max_tokens": value})
-
-    def test_the_names_of_unknown_fields_are_not_repeated_but_near_ones_are_suggested(
-        self,
-    ) -> None:
-        body = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
-        with pytest.raises(ApiError) as info:
-            validate(ChatRequest, {**body, "temprature": 1})
-        assert "'temperature'" in info.value.message
-        assert "temprature" not in info.value.message
-
-
-class TestPublicSpans:
-    @pytest.mark.parametrize(
-        ("text", "parts"),
-        [
-            ("", [("", False)]),
-            ("abc", [("abc", False)]),
-            ("<public>a</public>", [("a", True)]),
-            ("<public>a</public> b", [("a", True), (" b", False)]),
-            ("x<public>a</public>y", [("x", False), ("a", True), ("y", False)]),
-            ("<public>a", [("<public>a", False)]),
-            ("a</public>", [("a</public>", False)]),
-            ("<public>a<public>b</public>c", [("<public>a", False), ("b", True), ("c", False)]),
-            ("<public>a</public></public>", [("a", True), ("</public>", False)]),
-            ("<PUBLIC>a</PUBLIC>", [("<PUBLIC>a</PUBLIC>", False)]),
-        ],
-    )
-    def test_split(self, text: str, parts: list[tuple[str, bool]]) -> None:
-        assert [(p.text, p.public) for p in split_public(text, tags=True)] == parts
-
-    def test_operators_can_turn_tags_off(self) -> None:
-        text = "<public>a</public>"
-        assert split_public(text, tags=False) == (Part(text),)
-
-    @given(st.lists(st.sampled_from(["<public>", "</public>", "a", " ", "\n"])))
-    def test_nothing_is_lost_but_tags(self, pieces: list[str]) -> None:
-        text = "".join(pieces)
-        joined = "".join(part.text for part in split_public(text, tags=True))
-        assert joined.replace("<public>", "").replace("</public>", "") == text.replace(
-            "<public>", ""
-        ).replace("</public>", "")
-
-    def test_pieces_are_never_glued_into_a_word(self) -> None:
-        assert _joined(["a:", "b", " c", "", "\nd"]) == "a: b c\nd"
-
-
-class TestTurnKeys:
-    def test_an_answer_and_its_copy_in_the_history_have_one_key(self) -> None:
-        call = {"name": "f", "arguments": '{"a": 1}'}
-        message = Message(
-            role="assistant",
-            content=" text ",
-            tool_calls=[{"id": "1", "type": "function", "function": call}],  # type: ignore[list-item]
-        )
-        answer = Answer({"content": " text", "tool_calls": [{"function": call}]})
-        assert answer.key == assistant_key(message) == turn_key("text", [("f", '{"a": 1}')])
 
 
 @pytest.fixture(scope="module")
@@ -423,53 +241,3 @@ class TestMemo:
             Memo(store, size=10**6, ttl=10), perturber, "t", "a few words of text"
         )
         assert again.key != entry.key
-
-
-class TestParagraphs:
-    text = st.lists(
-        st.sampled_from(["one two three", "four", "five six seven eight", "", " ", "---", "\t"])
-    ).map("\n".join)
-
-    @given(text, st.integers(1, 8))
-    def test_nothing_is_lost_and_units_have_their_words(self, text: str, least: int) -> None:
-        pieces = split(text, least)
-        assert "".join(pieces) == text
-        units = [piece for piece in pieces if piece.strip()]
-        assert all(unit == unit.strip() for unit in units)
-        sizes = [len(words_of(unit)) for unit in units]
-        assert len(units) <= 1 or min(sizes) >= least
-
-    def units(self, paragraphs: list[str], least: int = 20) -> set[str]:
-        return {p for p in split("\n\n".join(paragraphs), least) if p.strip()}
-
-    @pytest.mark.parametrize("size", [3, 12, 30])
-    @pytest.mark.parametrize("edit", ["change", "insert", "delete", "append"])
-    def test_an_edit_moves_few_borders(self, size: int, edit: str) -> None:
-        generator = random.Random(size)
-        paragraphs = [
-            " ".join(f"w{generator.randrange(10**6)}" for _ in range(size)) for _ in range(200)
-        ]
-        before = self.units(paragraphs)
-        moved = []
-        for place in range(10, 190, 9):
-            after = list(paragraphs)
-            if edit == "change":
-                after[place] += " changed"
-            elif edit == "insert":
-                after.insert(place, "something quite new " * 5)
-            elif edit == "delete":
-                del after[place]
-            else:
-                after.append("something quite new " * 5)
-            moved.append(len(self.units(after) - before))
-        assert sum(moved) / len(moved) <= 3
-        assert max(moved) <= 10 < len(before)
-
-    def test_a_long_paragraph_alone_is_what_an_edit_redraws(self) -> None:
-        paragraphs = [f"{i} " + "some words that make a paragraph " * 6 for i in range(10)]
-        before = self.units(paragraphs)
-        paragraphs[4] += "and more"
-        assert len(self.units(paragraphs) - before) == 1
-
-    def test_a_long_run_of_white_space_is_no_trouble(self) -> None:
-        assert split(" " * 10**6 + "a\n" + "\n \t" * 10**5 + "b", 1)[1] == "a"
