@@ -80,30 +80,24 @@ def _local(records: Sequence[Record]) -> Estimate | None:
 
 
 def _averaging(canvas: Any, records: Sequence[Record]) -> bool:
-    """Success against how many fresh releases of one text were seen."""
+    """One release, fifty fresh ones, and fifty retries through the proxy, side by side."""
     found = select(records, "averaging")
     if not found:
         return False
-    left, right = canvas.subplots(1, 2, sharey=True)
-    for record in found:
-        fresh = {
-            int(name.removeprefix("fresh_")): estimate
-            for name, estimate in record.values.items()
-            if name.startswith("fresh_")
-        }
-        label = f"{record.case['mechanism']}, ε = {record.case['epsilon']:g}"
-        left.plot(list(fresh), [100 * e.value for e in fresh.values()], marker="o", label=label)
-        memo = next(e for name, e in record.values.items() if name.startswith("memo_5"))
-        right.errorbar(
-            [label],
-            [100 * memo.value],
-            yerr=[[100 * (memo.value - memo.low)], [100 * (memo.high - memo.value)]],
-            marker="o",
-        )
-    left.set(xscale="log", xlabel="fresh releases", ylabel="words read (%)", title="fresh noise")
-    right.set(title="50 retries through the proxy")
-    right.tick_params(axis="x", labelrotation=90, labelsize="x-small")
-    left.legend(frameon=False, fontsize="x-small")
+    canvas.set_size_inches(8, 1.2 + 0.24 * len(found))
+    axes = canvas.subplots()
+    rows = range(len(found))
+    shown = (("fresh_1", "o", "1 release"), ("fresh_50", "D", "50 fresh releases"))
+    ends = [[100 * r.values[name].value for name, *_ in shown] for r in found]
+    axes.hlines(rows, [min(e) for e in ends], [max(e) for e in ends], color="0.8")
+    for at, (_, marker, label) in enumerate(shown):
+        axes.plot([e[at] for e in ends], rows, marker, label=label)
+    memo = [100 * r.values["memo_50"].value for r in found]
+    axes.plot(memo, rows, "x", color="black", label="50 retries through the proxy")
+    axes.set_yticks(rows, [f"{r.case['mechanism']} {r.case['epsilon']:g}" for r in found])
+    axes.invert_yaxis()
+    axes.set(xlabel="words read (%)", xlim=(0, 100), title="Many releases of one text")
+    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.08), ncols=3)
     return True
 
 

@@ -51,8 +51,8 @@ def _words(records: Sequence[Record], figures: dict[str, str]) -> Iterable[str]:
         "### Words read, one at a time\n\n"
         "Per cent of the words of the prefixes. *Nearest word* and *10 nearest words* invert the "
         "embedding; *Bayes* knows the exact channel and how frequent words are in general, and no "
-        "attacker who knows only that does better on average. *Allowed* is what the proof lets any such attack "
-        "have on these words; passing it would have failed the run."
+        "attacker who knows only that does better on average. *Allowed* is what the proof lets "
+        "any such attack have on these words; passing it would have failed the run."
     )
     for dataset in _sets(found):
         rows = []
@@ -225,11 +225,12 @@ def _membership(records: Sequence[Record], figures: dict[str, str]) -> Iterable[
         head = ["mechanism", "ε", "one word: AUC", "allowed", "found, %", "allowed, %"]
         yield (
             "### Was this text among the demonstrations?\n\n"
-            "A prompt holds made-up demonstrations; the attacker sees what leaves and has the exact "
-            "likelihood ratio. *One word*: two candidates differ in a single word, where the proof "
-            "of one token bites. *Whole text*: it differs in all of its words, and nothing is "
-            "proved that helps. AUC 0.5 is chance; *found* is the share of members found at about "
-            "1 % false alarms.\n\n" + table([*head, "whole text: AUC", "found, %"], rows)
+            "A prompt holds made-up demonstrations; the attacker sees what leaves and has the "
+            "exact likelihood ratio. *One word*: two candidates differ in a single word, where "
+            "the proof of one token bites. *Whole text*: they differ in all of their words, and "
+            "nothing is proved that helps. AUC 0.5 is chance; *found* is the share of members "
+            "found at about 1 % false alarms.\n\n"
+            + table([*head, "whole text: AUC", "found, %"], rows)
         )
 
 
