@@ -17,7 +17,7 @@ LEVELS = (0.05, 0.10, 0.20, 0.40)  # of the strongest attack
 def advice(records: Sequence[Record], figures: dict[str, str]) -> Iterable[str]:
     """The page's first sections: what to pick, and the frontier it follows from."""
     found = curves(records)
-    lift = select(records, "lift")
+    lift = select(records, "lift", arm="pipeline", minus="local")
     if not found and not lift:
         return
     yield "## Which mechanism, which ε?"
@@ -69,7 +69,7 @@ def _worth(lift: Sequence[Record]) -> str:
     """Whether the remote is worth asking, by the models of this run."""
     helps = []
     for record in lift:
-        gain = record.values["over_local"]
+        gain = record.values["similarity"]
         said = (
             f"`{record.case['mechanism']}` {record.case['epsilon']:g} on "
             f"{record.case['dataset']}: {figure(gain, 3, sign=True)}"

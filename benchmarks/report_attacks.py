@@ -15,6 +15,7 @@ WORDS = (
     ("inversion", "top_10", "10 nearest words"),
     ("bayes", "success", "Bayes, no context"),
 )
+LEAKAGE_CONTROLS = {"random": "random words to the remote", "raw": "the raw document"}
 
 
 def attacks(records: Sequence[Record], figures: dict[str, str]) -> Iterable[str]:
@@ -167,9 +168,13 @@ def _exposure(records: Sequence[Record], figures: dict[str, str]) -> Iterable[st
 def _leakage(records: Sequence[Record], figures: dict[str, str]) -> Iterable[str]:
     rows = [
         [
-            *_name(r.case["mechanism"], r.case["epsilon"]),
+            *(
+                _name(r.case["mechanism"], r.case["epsilon"])
+                if "mechanism" in r.case
+                else [LEAKAGE_CONTROLS[r.case["arm"]], ""]
+            ),
             r.case["dataset"],
-            *(percent(r.values[f"overlap_{n}"]) for n in (1, 2, 3)),
+            *(percent(r.values[f"overlap {n}"]) for n in (1, 2, 3)),
             figure(r.values["cosine"]),
         ]
         for r in select(records, "leakage")
@@ -178,8 +183,8 @@ def _leakage(records: Sequence[Record], figures: dict[str, str]) -> Iterable[str
         head = ["mechanism", "ε", "set", "words", "pairs", "triples", "cosine"]
         yield (
             "### What the remote's generation gives away\n\n"
-            "Per cent of the generation's n-grams that stand in the raw document, and the cosine "
-            "of the two.\n\n" + table(head, rows)
+            "Per cent of the raw document's n-grams that stand in the generation, and the cosine of "
+            "the two.\n\n" + table(head, rows)
         )
 
 

@@ -50,7 +50,10 @@ def attacked(contextual: int) -> list[Record]:
     case = {"mechanism": "m", "epsilon": 3.0}
     return [
         record("channel", case, epsilon_proved="infinity"),
-        *(record("similarity", {**case, "dataset": d}, cosine=rate(5, 10)) for d in "ab"),
+        *(
+            record("similarity", {**case, "dataset": d}, **{"cosine minilm": rate(5, 10)})
+            for d in "ab"
+        ),
         *(record("inversion", {**case, "dataset": d}, top_1=rate(1, 10)) for d in "ab"),
         *(record("bayes", {**case, "dataset": d}, success=rate(2, 10)) for d in "ab"),
         record(
