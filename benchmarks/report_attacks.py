@@ -183,8 +183,8 @@ def _leakage(records: Sequence[Record], figures: dict[str, str]) -> Iterable[str
         head = ["mechanism", "ε", "set", "words", "pairs", "triples", "cosine"]
         yield (
             "### What the remote's generation gives away\n\n"
-            "Per cent of the raw document's n-grams that stand in the generation, and the cosine of "
-            "the two.\n\n" + table(head, rows)
+            "Per cent of the raw document's n-grams that stand in the generation, and the cosine "
+            "of the two.\n\n" + table(head, rows)
         )
 
 

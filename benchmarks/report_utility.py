@@ -78,8 +78,8 @@ def _lift(records: Sequence[Record]) -> Iterable[str]:
         head = ["this", "ε", "less this", "set", "similarity", "shown", "coherence"]
         yield (
             "### What the remote adds\n\n"
-            "Differences, text by text. *Shown* says whether the interval of the similarity to the "
-            "reference leaves out zero; where it does not, no difference was shown.\n\n"
+            "Differences, text by text. *Shown* says whether the interval of the similarity to "
+            "the reference leaves out zero; where it does not, no difference was shown.\n\n"
             + table(head, rows)
         )
 
@@ -121,6 +121,6 @@ def _expected(records: Sequence[Record]) -> Iterable[str]:
     yield (
         "### InferDPT's assumption 1\n\n"
         "Per cent of the words of the perturbed generation that generations of the raw prefix "
-        "hold, too, and the correlation of that share with ε. *Random*: the remote was shown random "
-        "words.\n\n" + table(head, rows)
+        "hold, too, and the correlation of that share with ε. *Random*: the remote was shown "
+        "random words.\n\n" + table(head, rows)
     )
