@@ -49,8 +49,12 @@ class Suite(Section):
         texts: prefixes of each set that are attacked.
         answers: prefixes of each set that the whole pipeline answers.
         remote, local, attacker: models; None is the bundled one, for an attacker none at all.
+        expected_texts, expected_draws: prefixes of each set whose Expected set of words is made,
+            each from so many raw generations.
         encoder, features: the sentence encoder of coherence and similarity, and what MAUVE's
             clusters are made of: `minilm`, or the name of a model on the Hugging Face hub.
+        encoders: more sentence encoders, for documents against perturbed documents.
+        tokens: the model whose token vectors BERTScore compares.
         masked: masked language models that guess words, names on the hub or folders.
     """
 
@@ -63,11 +67,15 @@ class Suite(Section):
     pipeline: tuple[str, ...] = ()
     texts: int = Field(ge=2)
     answers: int = Field(ge=2)
+    expected_texts: int = Field(10, ge=2)
+    expected_draws: int = Field(5, ge=1)
     remote: Endpoint | None = None
     local: Endpoint | None = None
     attacker: Endpoint | None = None
     encoder: str = "minilm"
     features: str = "minilm"
+    encoders: tuple[str, ...] = ()
+    tokens: str = "minilm"
     masked: tuple[str, ...] = ()
 
     def points(self, *, pipeline: bool = False) -> list[tuple[Subject, float]]:
