@@ -1,4 +1,4 @@
-"""Texts as vectors: of whole texts, and of their tokens; MiniLM offline, or any Hugging Face model."""
+"""Texts and their tokens as vectors: by MiniLM, offline, or any model of the Hugging Face hub."""
 
 from __future__ import annotations
 

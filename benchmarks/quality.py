@@ -23,9 +23,7 @@ RESAMPLES = 1000
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
-def mauve(
-    p: NDArray[np.floating], q: NDArray[np.floating], rng: np.random.Generator
-) -> Estimate:
+def mauve(p: NDArray[np.floating], q: NDArray[np.floating], rng: np.random.Generator) -> Estimate:
     """MAUVE of two sets of texts by their features, (n, d) and (k, d): 0 to 1, higher is closer
     (Pillutla et al. 2021, arXiv:2102.01454), by mauve-text with its defaults.
 

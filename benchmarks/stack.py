@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from aiohttp import web
 from openai import APIStatusError, AsyncOpenAI, OpenAIError
+from openai.types.chat import ChatCompletion
 from tqdm import tqdm
 
 from benchmarks.suite import Endpoint, Suite
@@ -106,7 +107,8 @@ async def ask(
             async def one(number: int, job: Job) -> None:
                 async with slots:
                     answer = await _answer(client, setting.target, relay.names[number], job)
-                keep(job, Reply(*relay.exchange(number), answer))
+                sent, generation = relay.exchange(number)
+                keep(job, Reply(sent, generation, answer))
                 bar.update()
 
             await _together([one(number, job) for number, job in enumerate(jobs)])
@@ -122,14 +124,14 @@ async def _answer(client: AsyncOpenAI, target: str, name: str, job: Job) -> str:
     }
     if target == "remote":
         prompt = fill(Prompts().remote_continuation, document=job.prefix)
-        chat = await client.chat.completions.create(
+        chat: Any = await client.chat.completions.create(
             messages=[{"role": "user", "content": prompt}], **sampling
         )
-        return chat.choices[0].message.content or ""
-    done = await client.completions.create(
+        return str(chat.choices[0].message.content or "")
+    done: Any = await client.completions.create(
         prompt=job.prefix, extra_body={"inferdpt": {"local_only": target == "local"}}, **sampling
     )
-    return done.choices[0].text
+    return str(done.choices[0].text)
 
 
 async def _together(jobs: Sequence[Any]) -> None:
@@ -247,7 +249,8 @@ class Relay:
         return web.json_response(answer)
 
     async def _ask(self, body: dict[str, Any]) -> dict[str, Any]:
-        answer = await self._remote.chat.completions.create(**{**body, "model": self._model})
+        body = {**body, "model": self._model}
+        answer: ChatCompletion = await self._remote.chat.completions.create(**body)
         return answer.model_dump(mode="json")
 
 

@@ -1,4 +1,4 @@
-"""Texts that models wrote in a run, kept in its folder so that every metric reads the same ones."""
+"""Texts that models wrote for a run, kept in its folder: every metric reads the same ones."""
 
 from __future__ import annotations
 
@@ -145,7 +145,11 @@ def _whole_lines(path: Path) -> list[bytes]:
 def _jobs(context: Context, point: Point, dataset: str) -> Iterator[tuple[Key, Job]]:
     suite = context.suite
     several = point.arm == "expected"
-    count, draws = (suite.expected_texts, suite.expected_draws) if several else (suite.answers, 1)
+    count, draws = (
+        (min(suite.expected_texts, suite.answers), suite.expected_draws)
+        if several
+        else (suite.answers, 1)
+    )
     for sample in context.samples(dataset)[:count]:
         for draw in range(draws):
             key = (dataset, sample.id, draw)
