@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -13,9 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.datasets import Sample, digest, read_samples
+from benchmarks.encoders import (
+    Encoder,
+    TokenEncoder,
+    feature_encoder,
+    remembering,
+    sentence_encoder,
+    token_encoder,
+)
 from benchmarks.records import Case
 from benchmarks.suite import Subject, Suite
-from benchmarks.utility import minilm_encoder
 from perturb import (
     EmbeddingTable,
     Mechanism,
@@ -28,7 +34,6 @@ from perturb.channel import Forms
 
 __all__ = ["Context", "Release"]
 
-Encoder = Callable[[Sequence[str]], NDArray[np.float32]]
 MECHANISMS = 4  # built at a time
 
 
@@ -65,6 +70,7 @@ class Context:
         self.authors = authors
         self.samples = lru_cache(maxsize=None)(self._samples)
         self.mechanism = lru_cache(maxsize=MECHANISMS)(self._mechanism)
+        self.encoder = lru_cache(maxsize=None)(_encoder)
 
     @cached_property
     def data_digest(self) -> str:
@@ -85,11 +91,18 @@ class Context:
     @cached_property
     def encode(self) -> Encoder:
         """The suite's sentence encoder."""
-        if self.suite.encoder == "minilm":
-            return minilm_encoder()
-        from perturb.embed import local_encoder
+        return self.encoder(self.suite.encoder)
 
-        return local_encoder(self.suite.encoder)
+    @cached_property
+    def features(self) -> Encoder:
+        """What the suite's MAUVE clusters."""
+        same = self.suite.features == self.suite.encoder == "minilm"
+        return self.encode if same else remembering(feature_encoder(self.suite.features))
+
+    @cached_property
+    def token_vectors(self) -> TokenEncoder:
+        """What the suite's BERTScore compares."""
+        return token_encoder(self.suite.tokens)
 
     def rng(self, *parts: object) -> np.random.Generator:
         """A generator that depends on the suite's seed and on `parts`, and on nothing that ran
@@ -127,3 +140,8 @@ class Context:
         drawn = mechanism.draw(np.concatenate(raw), rng).words
         pieces = np.split(drawn, lengths[:-1])
         return [Release(words, piece) for words, piece in zip(raw, pieces, strict=True)]
+
+
+def _encoder(name: str) -> Encoder:
+    """A sentence encoder that is asked for each text once."""
+    return remembering(sentence_encoder(name))

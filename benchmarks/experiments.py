@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks.answers import Lift, Utility
 from benchmarks.attacks.authors import Authors
 from benchmarks.attacks.averaging import Averaging
 from benchmarks.attacks.bayes import Bayes
@@ -10,6 +11,7 @@ from benchmarks.attacks.exposure import Exposure
 from benchmarks.attacks.inversion import Inversion
 from benchmarks.attacks.membership import Membership
 from benchmarks.channel_figures import ChannelFigures
+from benchmarks.documents import Assumption1, Leakage, Similarity
 from benchmarks.experiment import Experiment
 from benchmarks.list_sizes import ListSizes
 
@@ -28,5 +30,10 @@ def experiments() -> dict[str, Experiment]:
         Exposure(),
         Authors(),
         Membership(),
+        Similarity(),
+        Utility(),
+        Lift(),
+        Leakage(),
+        Assumption1(),
     )
     return {experiment.name: experiment for experiment in found}

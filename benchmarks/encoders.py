@@ -1,0 +1,104 @@
+"""Texts and their tokens as vectors: by MiniLM, offline, or any model of the Hugging Face hub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from benchmarks.utility import minilm_encoder, minilm_folder
+from perturb.embed import local_encoder
+from perturb.errors import MissingPackage
+
+__all__ = [
+    "Encoder",
+    "TokenEncoder",
+    "feature_encoder",
+    "remembering",
+    "sentence_encoder",
+    "token_encoder",
+]
+
+Encoder = Callable[[Sequence[str]], NDArray[np.float32]]
+TokenEncoder = Callable[[Sequence[str]], list[NDArray[np.float32]]]
+MINILM = "minilm"
+LONGEST = 512  # tokens of a text that are looked at
+
+
+def sentence_encoder(name: str) -> Encoder:
+    """n texts → float32 (n, d), by `minilm` or a sentence-transformers model.
+
+    Raises:
+        MissingPackage, TableError: the package or the model is not there.
+    """
+    return minilm_encoder() if name == MINILM else local_encoder(name)
+
+
+def feature_encoder(name: str) -> Encoder:
+    """What MAUVE clusters, n texts → float32 (n, d): `minilm`'s sentence embeddings, or the last
+    token's last hidden state in any transformers model, as mauve-text takes it from GPT-2.
+
+    Raises:
+        MissingPackage: a package is not installed.
+    """
+    if name == MINILM:
+        return minilm_encoder()
+    states = token_encoder(name, specials=True)
+
+    def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.stack([rows[-1] for rows in states(texts)])
+
+    return encode
+
+
+def token_encoder(name: str, *, specials: bool = False) -> TokenEncoder:
+    """The last hidden states of a text's tokens, n texts → n arrays float32 (tokens, d).
+
+    Args:
+        name: `minilm`, or a transformers model's folder or name on the hub.
+        specials: keep tokens such as [CLS], too. A text without tokens has one row of zeros.
+
+    Raises:
+        MissingPackage: a package is not installed.
+    """
+    try:
+        import torch
+        from transformers import AutoModel, AutoTokenizer
+    except ImportError:
+        raise MissingPackage("encoders need torch: pip install 'inferdpt[bench]'") from None
+    source = minilm_folder() if name == MINILM else name
+    tokenizer: Any = AutoTokenizer.from_pretrained(source)
+    model: Any = AutoModel.from_pretrained(source).eval()
+
+    def one(text: str) -> NDArray[np.float32]:
+        ids: list[int] = tokenizer(text, truncation=True, max_length=LONGEST)["input_ids"]
+        if not ids:
+            return np.zeros((1, model.config.hidden_size), np.float32)
+        with torch.inference_mode():
+            states = model(input_ids=torch.tensor([ids])).last_hidden_state[0]
+        rows: NDArray[np.float32] = states.float().numpy()
+        if specials:
+            return rows
+        kept = rows[~np.isin(ids, tokenizer.all_special_ids)]
+        return kept if len(kept) else np.zeros_like(rows[:1])
+
+    def encode(texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        return [one(text) for text in tqdm(texts, desc=name, leave=False)]
+
+    return encode
+
+
+def remembering(encode: Encoder) -> Encoder:
+    """The same encoder, that is asked for each text once."""
+    known: dict[str, NDArray[np.float32]] = {}
+
+    def remembered(texts: Sequence[str]) -> NDArray[np.float32]:
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            known.update(zip(missing, encode(missing), strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return remembered
