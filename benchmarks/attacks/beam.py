@@ -170,6 +170,19 @@ def decode(
     model: CausalModel, lattices: Sequence[Lattice], width: int = WIDTH
 ) -> list[NDArray[np.integer]]:
     """The likeliest words of each text that a beam finds, (n,), n > 0, with `width` hypotheses."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # the steps are small: threads would mostly wait for each other
+    try:
+        return _decode(model, lattices, width)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _decode(
+    model: CausalModel, lattices: Sequence[Lattice], width: int
+) -> list[NDArray[np.integer]]:
     spell = lru_cache(maxsize=None)(model.encode)
     beams = [_Beam(lattice, spell, row) for row, lattice in enumerate(lattices)]
     state = model.start([spell(beam.layout(0)) for beam in beams])
@@ -202,12 +215,20 @@ class _Beam:
     def look(self, i: int, following: NDArray[np.float32]) -> None:
         """Score every hypothesis with every candidate, (w, c): exactly where the word is one
         token, from above where it is more."""
-        lattice, self._place = self.lattice, i
-        blank = " " if lattice.gaps[i].apart else ""
-        self._pieces = [self._spell(blank + lattice.spelling[w]) for w in lattice.words[i]]
+        lattice, gap = self.lattice, self.lattice.gaps[i]
+        # Released words stand apart, also where the raw text had them in one.
+        blanks = (" ", "") if gap.apart and not gap.layout else (" " * gap.apart,)
+        self._place, self._words = i, np.tile(lattice.words[i], len(blanks))
+        self._pieces = [
+            self._spell(blank + lattice.spelling[word])
+            for blank in blanks
+            for word in lattice.words[i]
+        ]
         firsts = [piece[0] for piece in self._pieces]
         whole = np.array([len(piece) == 1 for piece in self._pieces])
-        self._without = self.scores[:, None] + lattice.scores[i]  # the model's share is to come
+        self._without = self.scores[:, None] + np.tile(
+            lattice.scores[i], len(blanks)
+        )  # the model's share is to come
         self.totals = self._without + following[self.rows][:, firsts]
         self._bounds = np.where(whole, -np.inf, self.totals)
         self.totals = np.where(whole, self.totals, -np.inf)
@@ -238,7 +259,7 @@ class _Beam:
             best[np.isfinite(self.totals.ravel()[best])], self.totals.shape[1]
         )
         self.scores = self._without[parents, self._kept]
-        chosen = self.lattice.words[self._place, self._kept]
+        chosen = self._words[self._kept]
         self.words = np.column_stack([self.words[parents], chosen])
         after = self._spell(self.layout(self._place + 1))
         return [
