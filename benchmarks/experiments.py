@@ -8,7 +8,9 @@ from benchmarks.attacks.averaging import Averaging
 from benchmarks.attacks.bayes import Bayes
 from benchmarks.attacks.contextual import Contextual
 from benchmarks.attacks.exposure import Exposure
+from benchmarks.attacks.gpt import GptInference
 from benchmarks.attacks.inversion import Inversion
+from benchmarks.attacks.masked import InputInference
 from benchmarks.attacks.membership import Membership
 from benchmarks.channel_figures import ChannelFigures
 from benchmarks.documents import Assumption1, Leakage, Similarity
@@ -26,6 +28,8 @@ def experiments() -> dict[str, Experiment]:
         Inversion(),
         Bayes(),
         Contextual(),
+        InputInference(),
+        GptInference(),
         Averaging(),
         Exposure(),
         Authors(),

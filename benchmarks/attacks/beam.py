@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,7 @@ from perturb.errors import MissingPackage
 
 __all__ = ["CausalModel", "Lattice", "State", "decode"]
 
-WIDTH = 8  # hypotheses a text
-ROWS = 256  # continuations the model reads at once
+WIDTH = 4  # hypotheses a text
 NEEDS_BENCH = "a causal model needs transformers and torch: pip install 'inferdpt[bench]'"
 
 
@@ -170,6 +170,19 @@ def decode(
     model: CausalModel, lattices: Sequence[Lattice], width: int = WIDTH
 ) -> list[NDArray[np.integer]]:
     """The likeliest words of each text that a beam finds, (n,), n > 0, with `width` hypotheses."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # the steps are small: threads would mostly wait for each other
+    try:
+        return _decode(model, lattices, width)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _decode(
+    model: CausalModel, lattices: Sequence[Lattice], width: int
+) -> list[NDArray[np.integer]]:
     spell = lru_cache(maxsize=None)(model.encode)
     beams = [_Beam(lattice, spell, row) for row, lattice in enumerate(lattices)]
     state = model.start([spell(beam.layout(0)) for beam in beams])
@@ -177,8 +190,8 @@ def decode(
     for i in tqdm(range(longest), desc="beam", unit="word", leave=False):
         live = [beam for beam in beams if i < len(beam.lattice.gaps)]
         for beam in live:
-            beam.look(i, state.following, width)
-        _finish(model, state, live)
+            beam.look(i, state.following)
+        _finish(model, state, live, width)
         chosen = [choice for beam in live for choice in beam.choose(width)]
         state, gained = model.extend(state, *zip(*chosen, strict=True))
         start = 0
@@ -199,26 +212,44 @@ class _Beam:
         """What is known to stand before word i, but for its blank; nothing after the last."""
         return self.lattice.gaps[i].layout if i < len(self.lattice.gaps) else ""
 
-    def look(self, i: int, following: NDArray[np.float32], width: int) -> None:
+    def look(self, i: int, following: NDArray[np.float32]) -> None:
         """Score every hypothesis with every candidate, (w, c): exactly where the word is one
-        token, from above where it is more. `open` are the latter that may still enter."""
-        lattice, self._place = self.lattice, i
-        blank = " " if lattice.gaps[i].apart else ""
-        self._pieces = [self._spell(blank + lattice.spelling[w]) for w in lattice.words[i]]
+        token, from above where it is more."""
+        lattice, gap = self.lattice, self.lattice.gaps[i]
+        # Released words stand apart, also where the raw text had them in one.
+        blanks = (" ", "") if gap.apart and not gap.layout else (" " * gap.apart,)
+        self._place, self._words = i, np.tile(lattice.words[i], len(blanks))
+        self._pieces = [
+            self._spell(blank + lattice.spelling[word])
+            for blank in blanks
+            for word in lattice.words[i]
+        ]
         firsts = [piece[0] for piece in self._pieces]
         whole = np.array([len(piece) == 1 for piece in self._pieces])
-        self._without = self.scores[:, None] + lattice.scores[i]  # the model's share is to come
+        self._without = self.scores[:, None] + np.tile(
+            lattice.scores[i], len(blanks)
+        )  # the model's share is to come
         self.totals = self._without + following[self.rows][:, firsts]
-        exact = self.totals[:, whole].ravel()
-        least = np.sort(exact)[-width] if len(exact) >= width else -np.inf
-        self.open = np.argwhere(~whole & (self.totals > least))
+        self._bounds = np.where(whole, -np.inf, self.totals)
         self.totals = np.where(whole, self.totals, -np.inf)
 
-    def unread(self) -> list[tuple[int, list[int], float]]:
-        """Of each open word: the row it follows, its tokens, and the score so far."""
+    def unread(self, width: int) -> list[tuple[int, list[int], float]]:
+        """The next words that may still enter: of each the row it follows, its tokens, and the
+        score so far. The likeliest first: what they reach shuts others out."""
+        least = (
+            np.sort(self.totals, axis=None)[-width:][0] if self.totals.size >= width else -np.inf
+        )
+        order = np.argsort(-self._bounds, axis=None)[:width]
+        self._reading = order[self._bounds.ravel()[order] > least]
+        self._bounds.ravel()[self._reading] = -np.inf
         return [
-            (self.rows[h], self._pieces[c], self._without[h, c]) for h, c in self.open.tolist()
+            (self.rows[h], self._pieces[c], self._without[h, c])
+            for h, c in zip(*np.divmod(self._reading, self.totals.shape[1]), strict=True)
         ]
+
+    def enter(self, totals: NDArray[np.float64]) -> None:
+        """The totals of what `unread` gave."""
+        self.totals.ravel()[self._reading] = totals
 
     def choose(self, width: int) -> list[tuple[int, list[int]]]:
         """Keep the best; the row and the tokens by which each is read on: its word and the
@@ -228,7 +259,7 @@ class _Beam:
             best[np.isfinite(self.totals.ravel()[best])], self.totals.shape[1]
         )
         self.scores = self._without[parents, self._kept]
-        chosen = self.lattice.words[self._place, self._kept]
+        chosen = self._words[self._kept]
         self.words = np.column_stack([self.words[parents], chosen])
         after = self._spell(self.layout(self._place + 1))
         return [
@@ -244,17 +275,12 @@ class _Beam:
         return count
 
 
-def _finish(model: CausalModel, state: State, beams: Sequence[_Beam]) -> None:
-    """Read the open words of all beams to their ends, and enter their totals."""
-    jobs = [job for beam in beams for job in beam.unread()]
-    totals = np.empty(len(jobs))
-    for start in range(0, len(jobs), ROWS):
-        rows, pieces, without = zip(*jobs[start : start + ROWS], strict=True)
+def _finish(model: CausalModel, state: State, beams: Sequence[_Beam], width: int) -> None:
+    """Read the words of several tokens to their ends, as long as one may enter its beam."""
+    while any(jobs := [beam.unread(width) for beam in beams]):
+        rows, pieces, without = zip(*chain.from_iterable(jobs), strict=True)
         read, gained = model.extend(state, rows, [piece[:-1] for piece in pieces])
         last = read.following[np.arange(len(rows)), [piece[-1] for piece in pieces]]
-        totals[start : start + ROWS] = np.array(without) + gained + last
-    start = 0
-    for beam in beams:
-        stop = start + len(beam.open)
-        beam.totals[tuple(beam.open.T)] = totals[start:stop]
-        start = stop
+        stops = np.cumsum([len(job) for job in jobs])
+        for beam, totals in zip(beams, np.split(without + gained + last, stops[:-1]), strict=True):
+            beam.enter(totals)
