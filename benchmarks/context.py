@@ -54,6 +54,7 @@ class Context:
     def __init__(self, suite: Suite, data: Path, corpus: Path | None, folder: Path) -> None:
         self.suite, self.data, self.corpus, self.folder = suite, data, corpus, folder
         self.samples = lru_cache(maxsize=None)(self._samples)
+        self.releases = lru_cache(maxsize=None)(self._releases)
         self.mechanism = lru_cache(maxsize=MECHANISMS)(self._mechanism)
 
     @cached_property
@@ -106,7 +107,7 @@ class Context:
         is_word = vocabulary.classes[tokens] == TokenClass.WORD
         return np.asarray(vocabulary.index[tokens[is_word]], dtype=np.int32)
 
-    def releases(
+    def _releases(
         self, label: str, epsilon: float, dataset: str, *, draw: int = 0
     ) -> list[Release]:
         """The attacked prefixes of a set, each released once; another `draw` is fresh noise."""
