@@ -69,6 +69,7 @@ class Context:
         self.suite, self.data, self.corpus, self.folder = suite, data, corpus, folder
         self.authors = authors
         self.samples = lru_cache(maxsize=None)(self._samples)
+        self.releases = lru_cache(maxsize=None)(self._releases)
         self.mechanism = lru_cache(maxsize=MECHANISMS)(self._mechanism)
         self.encoder = lru_cache(maxsize=None)(_encoder)
 
@@ -129,7 +130,7 @@ class Context:
         is_word = vocabulary.classes[tokens] == TokenClass.WORD
         return np.asarray(vocabulary.index[tokens[is_word]], dtype=np.int32)
 
-    def releases(
+    def _releases(
         self, label: str, epsilon: float, dataset: str, *, draw: int = 0
     ) -> list[Release]:
         """The attacked prefixes of a set, each released once; another `draw` is fresh noise."""

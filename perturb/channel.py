@@ -25,7 +25,7 @@ __all__ = [
     "unit_vectors",
 ]
 
-ROWS = 512  # rows held at once: 45 MB at m = 11,000, and a few arrays like it
+ROWS = 128  # rows held at once: 11 MB at m = 11,000, and a few arrays like it
 SAMPLED = 64  # words of the public sample; with their nearest and farthest about three times it
 LARGEST_EXPONENT = 700.0  # e^700 is a float64
 

@@ -29,7 +29,7 @@ from proxy.protocol import CompletionRequest
 __all__ = ["Averaging", "averaged", "retried"]
 
 RELEASES = (1, 4, 16, 50)
-SHARE = 20  # one in so many of the attacked texts is averaged, of each set
+SHARE = 30  # one in so many of the attacked texts is averaged, of each set
 POSITIONS = 16  # attacked at once: 35 MB for 50 releases at m = 11,000
 MODEL = "remote"
 Words = NDArray[np.int32]
