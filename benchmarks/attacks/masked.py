@@ -65,8 +65,8 @@ class MaskedModel:
         batch = tokenizer(texts, return_tensors="pt", padding=True)
         with torch.inference_mode():
             logits = self._model(**batch).logits
-        logits[..., tokenizer.all_special_ids] = -torch.inf
-        best = logits.argmax(-1)
+            logits[..., tokenizer.all_special_ids] = -torch.inf
+            best = logits.argmax(-1)
         masked = batch["input_ids"] == tokenizer.mask_token_id
         return [
             [tokenizer.decode([token]).strip() for token in row[at].tolist()]
