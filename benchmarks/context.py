@@ -71,6 +71,7 @@ class Context:
         self.samples = lru_cache(maxsize=None)(self._samples)
         self.releases = lru_cache(maxsize=None)(self._releases)
         self.mechanism = lru_cache(maxsize=MECHANISMS)(self._mechanism)
+        self.prefix_tokens = lru_cache(maxsize=None)(self._prefix_tokens)
         self.encoder = lru_cache(maxsize=None)(_encoder)
 
     @cached_property
@@ -113,6 +114,10 @@ class Context:
 
     def _samples(self, dataset: str) -> list[Sample]:
         return read_samples(self.data / f"{dataset}.jsonl")
+
+    def _prefix_tokens(self, dataset: str) -> list[NDArray[np.float32]]:
+        """`token_vectors` of the answered prefixes of a set."""
+        return self.token_vectors([s.prefix for s in self.samples(dataset)[: self.suite.answers]])
 
     def subject(self, case: Case) -> Subject:
         """The subject whose label a case names."""

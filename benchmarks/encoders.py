@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ __all__ = [
 Encoder = Callable[[Sequence[str]], NDArray[np.float32]]
 TokenEncoder = Callable[[Sequence[str]], list[NDArray[np.float32]]]
 MINILM = "minilm"
+BATCH = 16
 LONGEST = 512  # tokens of a text that are looked at
 
 
@@ -73,20 +74,24 @@ def token_encoder(name: str, *, specials: bool = False) -> TokenEncoder:
     tokenizer: Any = AutoTokenizer.from_pretrained(source)
     model: Any = AutoModel.from_pretrained(source).eval()
 
-    def one(text: str) -> NDArray[np.float32]:
-        ids: list[int] = tokenizer(text, truncation=True, max_length=LONGEST)["input_ids"]
-        if not ids:
-            return np.zeros((1, model.config.hidden_size), np.float32)
+    def batch(texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
+        rows = [
+            tokenizer(text, truncation=True, max_length=LONGEST)["input_ids"] for text in texts
+        ]
+        # Padding goes last and is masked: no token sees it, and GPT-2's positions stay right.
+        width = max(1, *map(len, rows))
+        ids = torch.tensor([row + [0] * (width - len(row)) for row in rows])
+        mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows])
         with torch.inference_mode():
-            states = model(input_ids=torch.tensor([ids])).last_hidden_state[0]
-        rows: NDArray[np.float32] = states.float().numpy()
-        if specials:
-            return rows
-        kept = rows[~np.isin(ids, tokenizer.all_special_ids)]
-        return kept if len(kept) else np.zeros_like(rows[:1])
+            states = model(input_ids=ids, attention_mask=mask).last_hidden_state.float().numpy()
+        for row, found in zip(rows, states, strict=True):
+            own = np.isin(row, tokenizer.all_special_ids, invert=True) | specials
+            kept = found[: len(row)][own]
+            yield kept if len(kept) else np.zeros_like(found[:1])
 
     def encode(texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        return [one(text) for text in tqdm(texts, desc=name, leave=False)]
+        starts = tqdm(range(0, len(texts), BATCH), desc=name, leave=False)
+        return [rows for start in starts for rows in batch(texts[start : start + BATCH])]
 
     return encode
 

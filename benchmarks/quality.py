@@ -19,7 +19,7 @@ __all__ = ["bert_score", "mauve", "overlap", "words"]
 
 SCALE = 5  # mauve-text's default
 CURVE = 25  # points of the divergence curve, too
-RESAMPLES = 1000
+RESAMPLES = 400
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -40,9 +40,10 @@ def mauve(p: NDArray[np.floating], q: NDArray[np.floating], rng: np.random.Gener
     try:
         from mauve import compute_mauve
         from mauve.compute_mauve import get_divergence_curve_for_multinomials as curve
+        from threadpoolctl import threadpool_limits
     except ImportError:
         raise MissingPackage(f"MAUVE needs mauve-text: {NEEDS_BENCH}") from None
-    with _silent():
+    with _silent(), threadpool_limits(1):  # a small job: threads would wait for each other
         found = compute_mauve(
             p_features=p,
             q_features=q,
