@@ -20,7 +20,7 @@ from benchmarks.records import Case
 from benchmarks.stack import Job, Reply, Setting, ask
 from perturb import Perturber
 
-__all__ = ["CONTROLS", "Arm", "Point", "Text", "generated", "points"]
+__all__ = ["Arm", "Point", "Text", "generated", "points"]
 
 Arm = Literal["pipeline", "oracle", "random", "local", "raw", "expected"]
 Key = tuple[str, str, int]  # set, id, draw

@@ -117,6 +117,10 @@ def test_the_hash_is_of_all_that_decides_a_figure(tmp_path):
             "answers": 3,
             "encoder": "e",
             "features": "f",
+            "encoders": ["e"],
+            "tokens": "t",
+            "expected_texts": 3,
+            "expected_draws": 3,
             "masked": ["m"],
             "causal": ["m"],
         }.get(key, {"base_url": "http://127.0.0.1:1/v1", "model": "m"})
