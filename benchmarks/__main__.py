@@ -4,6 +4,7 @@
     python -m benchmarks run --suite quick --data ../shared/data --out results
     python -m benchmarks run --suite my.yaml --data DATA --out results --only bayes channel
     python -m benchmarks report results
+    python -m benchmarks compare docs/results results
 
 A run that was stopped goes on where it was; a proved bound that an attack passed makes it fail.
 """
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.compare import compare
 from benchmarks.context import Context
 from benchmarks.datasets import DataError
 from benchmarks.experiments import experiments
@@ -77,6 +79,17 @@ def _report(args: argparse.Namespace) -> int:
     return 0
 
 
+def _compare(args: argparse.Namespace) -> int:
+    found = compare(args.first, args.second)
+    for line in found.apart:
+        print(line)
+    print(
+        f"{found.figures} figures in common, {found.equal} equal; the 95 % intervals of "
+        f"{len(found.apart)} do not meet"
+    )
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
@@ -98,6 +111,10 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("folder", type=Path)
     report.add_argument("--to", type=Path, help="where to write (the same folder)")
     report.set_defaults(command=_report)
+    comparing = commands.add_parser("compare", help="whether one run reproduces another")
+    comparing.add_argument("first", type=Path)
+    comparing.add_argument("second", type=Path)
+    comparing.set_defaults(command=_compare)
     return parser
 
 

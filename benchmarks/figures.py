@@ -58,7 +58,8 @@ def _frontier(canvas: Any, records: Sequence[Record]) -> bool:
     right.set(ylabel="similarity of answer and reference")
     for axes in (left, right):
         axes.set(xlabel="words the strongest attack reads (%)", xlim=(0, None))
-        axes.legend(frameon=False, fontsize="small")
+        if axes.get_legend_handles_labels()[1]:
+            axes.legend(frameon=False, fontsize="small")
     canvas.suptitle("The frontier: up is better, left is safer (dashed: nothing proved)")
     return True
 

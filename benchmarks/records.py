@@ -70,7 +70,6 @@ class Records:
     """The file `records.jsonl` of a run's folder."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / "records.jsonl"
         self._records = {record.key: record for record in self._read()}
 
@@ -83,6 +82,7 @@ class Records:
     def add(self, record: Record) -> None:
         """Append a measurement; it is on the disk when this returns."""
         line = json.dumps(asdict(record), ensure_ascii=False) + "\n"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
             file.write(line)
             file.flush()

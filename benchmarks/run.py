@@ -50,6 +50,7 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
         for experiment in chosen
         for case in experiment.cases(context)
     }
+    context.folder.mkdir(parents=True, exist_ok=True)
     (context.folder / SUITE).write_text(suite.model_dump_json(indent=2) + "\n", "utf-8")
     missing = [job for place, job in jobs.items() if place not in records]
     points = list(dict.fromkeys(_point(case) for _, case in jobs.values()))
