@@ -93,12 +93,13 @@ def generated(context: Context, point: Point, dataset: str) -> list[Text]:
     """
     texts = _Texts(context, point)
     sets = context.suite.datasets
-    wanted = {key: job for name in sets for key, job in _jobs(context, point, name)}
-    missing = [job for key, job in wanted.items() if key not in texts.found]
+    wanted = {key: sample for name in sets for key, sample in _wanted(context, point, name)}
+    missing = [key for key in wanted if key not in texts.found]
     if missing:
+        jobs = [_job(context, point, key, wanted[key]) for key in missing]
         setting = _setting(context, point)
         try:
-            asyncio.run(ask(context.suite, context.table, setting, missing, texts.add))
+            asyncio.run(ask(context.suite, context.table, setting, jobs, texts.add))
         except OpenAIError as exc:
             raise DataError(
                 f"{point}: a model's server failed ({type(exc).__name__}: {exc}); run the same "
@@ -142,21 +143,20 @@ def _whole_lines(path: Path) -> list[bytes]:
     return lines
 
 
-def _jobs(context: Context, point: Point, dataset: str) -> Iterator[tuple[Key, Job]]:
+def _wanted(context: Context, point: Point, dataset: str) -> Iterator[tuple[Key, Sample]]:
     suite = context.suite
     several = point.arm == "expected"
-    count, draws = (
-        (min(suite.expected_texts, suite.answers), suite.expected_draws)
-        if several
-        else (suite.answers, 1)
-    )
+    count = min(suite.expected_texts, suite.answers) if several else suite.answers
     for sample in context.samples(dataset)[:count]:
-        for draw in range(draws):
-            key = (dataset, sample.id, draw)
-            # The same for every point: what a seed does to a text is then no difference.
-            seed = int(context.rng("answer", *key).integers(2**31))
-            given = _perturbed(context, point, sample) if point.arm == "oracle" else None
-            yield key, Job(key, sample.prefix, seed, given)
+        for draw in range(suite.expected_draws if several else 1):
+            yield (dataset, sample.id, draw), sample
+
+
+def _job(context: Context, point: Point, key: Key, sample: Sample) -> Job:
+    # The same seed at every point: what it does to a text is then no difference between them.
+    seed = int(context.rng("answer", *key).integers(2**31))
+    given = _perturbed(context, point, sample) if point.arm == "oracle" else None
+    return Job(key, sample.prefix, seed, given)
 
 
 def _perturbed(context: Context, point: Point, sample: Sample) -> str:
