@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from benchmarks.bundled_card import splice
 from benchmarks.bundled_extraction import ANSWER_TOKENS, Engine, damaged, demo
 from benchmarks.datasets import OPEN_ENDED, Sample, digest, read_open_ended
+from benchmarks.encoders import remembering
 from benchmarks.perplexity import Scorer, ngram_bits_per_byte
 from benchmarks.utility import (
     bleu,
@@ -84,7 +85,7 @@ def measure(
     model: Path, first: Path | None, corpus: Path, data: dict[str, list[Sample]]
 ) -> dict[str, Any]:
     """Every figure of the card, JSON-ready."""
-    encode, table = minilm_encoder(), load_table()
+    encode, table = remembering(minilm_encoder()), load_table()
     engine = Engine(model, table)
     samples = [sample for group in data.values() for sample in group]
     sets = np.repeat(list(data), [len(group) for group in data.values()])
