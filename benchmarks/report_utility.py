@@ -94,7 +94,7 @@ def _documents(records: Sequence[Record]) -> Iterable[str]:
             *_name(r.case),
             r.case["dataset"],
             *(figure(r.values[name], 2) for name in names),
-            figure(r.values["bert_score"], 2),
+            figure(r.values["bert_score"], 2) if "bert_score" in r.values else "",
             figure(r.values["bleu"], 2),
         ]
         for r in found

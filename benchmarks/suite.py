@@ -45,7 +45,8 @@ class Suite(Section):
     Attributes:
         experiments: names from `python -m benchmarks list`; empty for all.
         subjects: the mechanisms; one without ε of its own takes `epsilons`.
-        pipeline: labels of the subjects that the answers are generated for; empty for all.
+        pipeline, pipeline_epsilons: labels of the subjects that answers are generated for, and at
+            which ε; empty for all.
         texts: prefixes of each set that are attacked.
         answers: prefixes of each set that the whole pipeline answers, and texts of each author
             that are attributed.
@@ -67,6 +68,7 @@ class Suite(Section):
     subjects: tuple[Subject, ...]
     epsilons: tuple[float, ...] = (3.0, 6.0, 10.0)
     pipeline: tuple[str, ...] = ()
+    pipeline_epsilons: tuple[float, ...] = ()
     texts: int = Field(ge=2)
     answers: int = Field(ge=2)
     expected_texts: int = Field(10, ge=2)
@@ -101,11 +103,13 @@ class Suite(Section):
 
     def points(self, *, pipeline: bool = False) -> list[tuple[Subject, float]]:
         """Every mechanism at every ε of its own; `pipeline` for those that are answered."""
-        chosen = [s for s in self.subjects if not pipeline or self._answered(s)]
-        return [(s, epsilon) for s in chosen for epsilon in s.epsilons or self.epsilons]
+        found = [(s, epsilon) for s in self.subjects for epsilon in s.epsilons or self.epsilons]
+        return [point for point in found if self._answered(*point)] if pipeline else found
 
-    def _answered(self, subject: Subject) -> bool:
-        return not self.pipeline or subject.label in self.pipeline
+    def _answered(self, subject: Subject, epsilon: float) -> bool:
+        return (not self.pipeline or subject.label in self.pipeline) and (
+            not self.pipeline_epsilons or epsilon in self.pipeline_epsilons
+        )
 
     @property
     def models(self) -> dict[str, str]:

@@ -113,6 +113,7 @@ def test_the_hash_is_of_all_that_decides_a_figure(tmp_path):
             "subjects": [{"mechanism": "rantext", "parameters": {"noise": "published"}}],
             "epsilons": [1],
             "pipeline": ["rantext"],
+            "pipeline_epsilons": [6],
             "texts": 3,
             "answers": 3,
             "encoder": "e",
@@ -125,3 +126,10 @@ def test_the_hash_is_of_all_that_decides_a_figure(tmp_path):
             "causal": ["m"],
         }.get(key, {"base_url": "http://127.0.0.1:1/v1", "model": "m"})
         assert load_suite(written(tmp_path), {key: changed}).digest != base.digest, key
+
+
+def test_answers_are_asked_for_at_the_points_of_the_pipeline(tmp_path):
+    suite = load_suite("quick", {"pipeline": ["rantext"], "pipeline_epsilons": [6]})
+    assert [(s.label, epsilon) for s, epsilon in suite.points(pipeline=True)] == [("rantext", 6.0)]
+    every = load_suite("quick", {"pipeline": [], "pipeline_epsilons": []})
+    assert every.points(pipeline=True) == every.points() == suite.points()
