@@ -128,8 +128,11 @@ class Suite(Section):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of all that a measurement can depend on."""
-        values = self.model_dump(mode="json", exclude={"name", "experiments"})
+        """SHA-256 of all that a measurement can depend on. What has its default is left out: a
+        key that a later version adds does not part a run from its measurements."""
+        values = self.model_dump(
+            mode="json", exclude={"name", "experiments"}, exclude_defaults=True
+        )
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
