@@ -22,7 +22,7 @@ def advice(records: Sequence[Record], figures: dict[str, str]) -> Iterable[str]:
         return
     yield "## Which mechanism, which ε?"
     if found:
-        yield _pick(found)
+        yield _pick(records, found)
     if lift:
         yield _worth(lift)
     if "frontier" in figures:
@@ -36,12 +36,13 @@ def advice(records: Sequence[Record], figures: dict[str, str]) -> Iterable[str]:
         yield _at_proof(found)
 
 
-def _pick(found: dict[str, list[Point]]) -> str:
+def _pick(records: Sequence[Record], found: dict[str, list[Point]]) -> str:
     lines = [
         "The more of your words an attacker may read, the more of the document's meaning the "
         "remote gets. Say how much you can bear; the table names what then keeps most of the "
         "meaning (the similarity of the document and the perturbed one), and the ε, on straight "
-        "lines between what was measured.",
+        "lines between what was measured. " + _blind(records),
+        "",
         "",
     ]
     rows = []
@@ -63,6 +64,17 @@ def _pick(found: dict[str, list[Point]]) -> str:
         rows.append(cells)
     head = ["words an attacker may read", "best with a proof", "best of all"]
     return "\n".join(lines) + table(head, rows)
+
+
+def _blind(records: Sequence[Record]) -> str:
+    """What an attacker reads who looks at nothing, over all sets."""
+    sets = {r.case["dataset"]: r.values for r in select(records, "bayes")}
+    words = sum(v["success"].n for v in sets.values())
+    read = sum(v["success"].n * v["success_blind"] for v in sets.values()) / words
+    return (
+        "Without looking at anything, naming the most frequent word everywhere reads "
+        f"{100 * read:.1f} % of these texts."
+    )
 
 
 def _worth(lift: Sequence[Record]) -> str:
