@@ -34,8 +34,8 @@ Texts = list[Release]
 
 
 class Contextual(Experiment):
-    """x̂ of the largest posterior under a language model and the exact channel, on the suite's
-    `pipeline` mechanisms.
+    """x̂ of the largest posterior under a language model and the exact channel: by bigrams for
+    every mechanism, by a neural model for those that answers are generated for.
 
     Values: `success`; `prior`, the same attacker's without any release; `context_free`, that of
     the best guess under the unigram prior on the same words; `gain`, success − context_free, over
@@ -55,9 +55,10 @@ class Contextual(Experiment):
     def cases(self, context: Context) -> Iterable[Case]:
         if context.corpus is None:
             return
-        for subject, epsilon in context.suite.points(pipeline=True):
-            for model in (BIGRAM, *context.suite.causal):
-                for dataset in context.suite.datasets:
+        suite = context.suite
+        for model in (BIGRAM, *suite.causal):
+            for subject, epsilon in suite.points(pipeline=model != BIGRAM):
+                for dataset in suite.datasets:
                     yield {
                         "mechanism": subject.label,
                         "epsilon": epsilon,
