@@ -81,21 +81,28 @@ def _words(records: Sequence[Record], figures: dict[str, str]) -> Iterable[str]:
         head = ["mechanism", "ε", *(title for *_, title in WORDS), "allowed"]
         head += ["Bayes, each word once", "allowed"]
         yield f"**{dataset}**\n\n{table(head, rows)}"
-    yield from _claim(found)
+    yield from _claim(records)
 
 
-def _claim(found: Sequence[Record]) -> Iterable[str]:
+def _claim(records: Sequence[Record]) -> Iterable[str]:
     """The paper's claim about inversion, beside what was found."""
-    at_six = select(found, "inversion", mechanism="rantext", epsilon=6.0)
-    if at_six:
-        each = ", ".join(f"{r.case['dataset']} {percent(r.values['top_10'])}" for r in at_six)
-        holds = all(r.values["top_10"].high < 0.1 for r in at_six)
-        yield (
-            f"InferDPT reports that the ten nearest words hold less than 10 % of the words for "
-            f"`rantext` at ε = 6. Here: {each}. The claim "
-            + ("holds on all sets." if holds else "does not hold on all sets.")
-            + " It says nothing of the attacks with context below."
-        )
+    case = {"mechanism": "rantext", "epsilon": 6.0}
+    inverted = select(records, "inversion", **case)
+    if not inverted:
+        return
+    holds = all(r.values["top_10"].high < 0.1 for r in inverted)
+    nearest = _by_set(inverted, "top_10")
+    context = _by_set(select(records, "contextual", model="bigram", **case), "success")
+    yield (
+        "InferDPT reports that the ten nearest words hold less than 10 % of the words for "
+        f"`rantext` at ε = 6. Here: {nearest}. The claim "
+        + ("holds on all sets." if holds else "does not hold on all sets.")
+        + (f" An attacker with context reads {context}." if context else "")
+    )
+
+
+def _by_set(found: Sequence[Record], name: str) -> str:
+    return ", ".join(f"{r.case['dataset']} {percent(r.values[name])}" for r in found)
 
 
 def _contextual(records: Sequence[Record], figures: dict[str, str]) -> Iterable[str]:
