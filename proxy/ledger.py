@@ -256,8 +256,8 @@ class Ledger:
         """A tenant's account: in all, by day, and by conversation (the latest).
 
         Args:
-            exact: also the privacy loss distribution, where dp-accounting is installed and the
-                releases are not too many for it: it takes long.
+            exact: in all and by day also the privacy loss distribution, where dp-accounting is
+                installed and the releases are not too many for it: it takes long.
         """
         mine = ACCOUNTS.c.tenant == tenant
         order = ACCOUNTS.c.used.desc()
@@ -278,7 +278,8 @@ class Ledger:
         }
         for row in rows:
             found = spends.get((row.scope, row.period), [])
-            shown = await asyncio.to_thread(self._shown, row, found, exact)
+            fine = exact and row.scope != "conversation"  # they are many
+            shown = await asyncio.to_thread(self._shown, row, found, fine)
             if row.scope == "total":
                 out["total"] = shown
             else:
