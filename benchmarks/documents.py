@@ -29,9 +29,7 @@ class Similarity(Experiment):
     about = "document against perturbed document: cosine, BLEU, BERTScore"
 
     def cases(self, context: Context) -> Iterable[Case]:
-        for subject, epsilon in context.suite.points():
-            for dataset in context.suite.datasets:
-                yield {"mechanism": subject.label, "epsilon": epsilon, "dataset": dataset}
+        return context.suite.cases()
 
     def measure(self, case: Case, context: Context) -> Found:
         rng, suite = context.rng(self.name, case), context.suite

@@ -106,6 +106,14 @@ class Suite(Section):
         found = [(s, epsilon) for s in self.subjects for epsilon in s.epsilons or self.epsilons]
         return [point for point in found if self._answered(*point)] if pipeline else found
 
+    def cases(self, *, pipeline: bool = False, **more: str) -> list[dict[str, Any]]:
+        """Every point on every set, JSON-ready, with `more` beside."""
+        return [
+            {"mechanism": subject.label, "epsilon": epsilon, "dataset": dataset, **more}
+            for subject, epsilon in self.points(pipeline=pipeline)
+            for dataset in self.datasets
+        ]
+
     def _answered(self, subject: Subject, epsilon: float) -> bool:
         return (not self.pipeline or subject.label in self.pipeline) and (
             not self.pipeline_epsilons or epsilon in self.pipeline_epsilons

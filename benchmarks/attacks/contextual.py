@@ -55,16 +55,8 @@ class Contextual(Experiment):
     def cases(self, context: Context) -> Iterable[Case]:
         if context.corpus is None:
             return
-        suite = context.suite
-        for model in (BIGRAM, *suite.causal):
-            for subject, epsilon in suite.points(pipeline=model != BIGRAM):
-                for dataset in suite.datasets:
-                    yield {
-                        "mechanism": subject.label,
-                        "epsilon": epsilon,
-                        "dataset": dataset,
-                        "model": model,
-                    }
+        for model in (BIGRAM, *context.suite.causal):
+            yield from context.suite.cases(pipeline=model != BIGRAM, model=model)
 
     def measure(self, case: Case, context: Context) -> Found:
         label, epsilon, dataset = case["mechanism"], case["epsilon"], case["dataset"]

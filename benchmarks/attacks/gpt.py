@@ -95,14 +95,7 @@ class GptInference(Experiment):
     def cases(self, context: Context) -> Iterable[Case]:
         if context.suite.attacker is None:
             return
-        for subject, epsilon in context.suite.points():
-            for dataset in context.suite.datasets:
-                yield {
-                    "mechanism": subject.label,
-                    "epsilon": epsilon,
-                    "dataset": dataset,
-                    "model": context.suite.attacker.model,
-                }
+        yield from context.suite.cases(model=context.suite.attacker.model)
 
     def measure(self, case: Case, context: Context) -> Found:
         endpoint, words = context.suite.attacker, context.table.vocabulary.words

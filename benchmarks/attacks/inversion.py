@@ -29,9 +29,7 @@ class Inversion(Experiment):
     about = "embedding inversion: the 1 and 10 nearest words to each released word"
 
     def cases(self, context: Context) -> Iterable[Case]:
-        for subject, epsilon in context.suite.points():
-            for dataset in context.suite.datasets:
-                yield {"mechanism": subject.label, "epsilon": epsilon, "dataset": dataset}
+        return context.suite.cases()
 
     def measure(self, case: Case, context: Context) -> Found:
         label, epsilon, dataset = case["mechanism"], case["epsilon"], case["dataset"]

@@ -86,14 +86,7 @@ class InputInference(Experiment):
 
     def cases(self, context: Context) -> Iterable[Case]:
         for model in context.suite.masked:
-            for subject, epsilon in context.suite.points():
-                for dataset in context.suite.datasets:
-                    yield {
-                        "mechanism": subject.label,
-                        "epsilon": epsilon,
-                        "dataset": dataset,
-                        "model": model,
-                    }
+            yield from context.suite.cases(model=model)
 
     def measure(self, case: Case, context: Context) -> Found:
         model, vocabulary = self._model(case["model"]), context.table.vocabulary
