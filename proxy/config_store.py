@@ -40,7 +40,8 @@ class Memo(Section):
             in all of a tenant's conversations, for as long as they are remembered.
             `conversation`: in one, known by its system turns and first user turn; a document
             that is sent in many conversations is drawn afresh in each, and can be averaged.
-        ttl_seconds, rows: how long unused, and how many, before the store forgets them.
+        ttl_seconds, rows: how long unused, and how many of a tenant, before the store forgets
+            them.
         megabytes: of memory in front of the store.
         paragraphs, paragraph_words: whether a user's text is perturbed paragraph by paragraph,
             and how many words a unit has at least.

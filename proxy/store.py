@@ -180,7 +180,8 @@ class Store:
 
     async def sweep(self, ttl: float, rows: int, *, now: float | None = None) -> int:
         """Forget what was not used for `ttl` seconds, and the oldest used beyond `rows` texts
-        and as many answers; return how many rows went. Days and totals of the ledger stay."""
+        and as many answers of each tenant; return how many rows went. Days and totals of the
+        ledger stay."""
         now = time.time() if now is None else now
         gone = 0
         for table in (RELEASES, ANSWERS, ACCOUNTS):
@@ -189,14 +190,23 @@ class Store:
                 old &= table.c.scope == "conversation"
             gone += await self._delete(table, old)
         for table in (RELEASES, ANSWERS):
-            async with self.reading() as connection:
-                total = await connection.scalar(select(func.count()).select_from(table)) or 0
-                if total <= rows:
-                    continue
-                newest = select(table.c.used).order_by(table.c.used.desc()).offset(rows).limit(1)
-                limit = await connection.scalar(newest)
-            gone += await self._delete(table, table.c.used <= limit)
+            for tenant, limit in await self._beyond(table, rows):
+                gone += await self._delete(
+                    table, (table.c.tenant == tenant) & (table.c.used <= limit)
+                )
         return gone
+
+    async def _beyond(self, table: Table, rows: int) -> list[tuple[str, float]]:
+        """The tenants with more than `rows` rows, and when the next older one was last used: one
+        tenant's texts never push out another's, which would be drawn afresh."""
+        many = select(table.c.tenant).group_by(table.c.tenant).having(func.count() > rows)
+        async with self.reading() as connection:
+            found = []
+            for tenant in (await connection.scalars(many)).all():
+                newest = select(table.c.used).where(table.c.tenant == tenant)
+                query = newest.order_by(table.c.used.desc()).offset(rows).limit(1)
+                found.append((tenant, (await connection.scalars(query)).one()))
+        return found
 
     async def purge(
         self, *, before: float | None = None, tenant: str | None = None, ledger: bool = False

@@ -280,9 +280,21 @@ class TestForgetting:
 
     async def test_by_number_the_oldest_first(self, store: Store) -> None:
         await fill(store)
-        assert await store.sweep(1e9, 3, now=9.0) == 14
+        assert await store.sweep(1e9, 3, now=9.0) == 8
         async with store.reading() as connection:
-            assert sorted((await connection.scalars(select(RELEASES.c.used))).all()) == [7, 8, 9]
+            left = sorted((await connection.scalars(select(RELEASES.c.used))).all())
+        assert left == [4, 5, 6, 7, 8, 9]
+
+    async def test_one_tenants_texts_do_not_push_out_anothers(self, store: Store) -> None:
+        await fill(store)
+        async with store.writing() as connection:
+            for i in range(10, 30):
+                row = {"key": bytes([i]) * 32, "tenant": "b", "value": "", "used": i}
+                await connection.execute(RELEASES.insert(), [row])
+        assert await store.sweep(1e9, 5, now=30.0) == 20
+        async with store.reading() as connection:
+            mine = select(RELEASES.c.used).where(RELEASES.c.tenant == "a")
+            assert sorted((await connection.scalars(mine)).all()) == [0, 2, 4, 6, 8]
 
     async def test_by_command(self, store: Store) -> None:
         await fill(store)
