@@ -17,6 +17,11 @@ ARMS = {
     "local": "local model alone",
     "raw": "remote alone, not private",
 }
+ENOUGH = 200  # texts of a set: MAUVE makes a tenth as many clusters
+COARSE = (
+    " MAUVE is coarse on so few texts: it makes one cluster of every ten, its intervals hold the "
+    "clusters fixed, and another run may lie outside them."
+)
 
 
 def utility(records: Sequence[Record]) -> Iterable[str]:
@@ -45,6 +50,7 @@ def _answers(records: Sequence[Record]) -> Iterable[str]:
         "of answer and reference. The controls: the local model alone; the remote shown random "
         "words; the remote shown the raw prefix; and an *oracle remote*, which continues the raw "
         "prefix perfectly and is then perturbed: no remote can help more."
+        + (COARSE if found[0].values["mauve"].n < ENOUGH else "")
     )
     for dataset in dict.fromkeys(r.case["dataset"] for r in found):
         rows = [
