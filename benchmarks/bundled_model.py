@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from benchmarks.bundled_card import splice
 from benchmarks.bundled_extraction import ANSWER_TOKENS, Engine, damaged, demo
 from benchmarks.datasets import OPEN_ENDED, Sample, digest, read_open_ended
-from benchmarks.encoders import remembering
+from benchmarks.encoders import Encoder, remembering
 from benchmarks.perplexity import Scorer, ngram_bits_per_byte
 from benchmarks.utility import (
     bleu,
@@ -49,7 +49,6 @@ EPSILONS = (3.0, 6.0, 10.0)
 SEED = 20261121
 
 Score = dict[str, NDArray[np.float64]]  # one value a text
-Encoder = Callable[[Sequence[str]], NDArray[np.float32]]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from benchmarks.utility import minilm_encoder, minilm_folder
+from benchmarks.utility import NEEDS_BENCH, minilm_encoder, minilm_folder
 from perturb.embed import local_encoder
 from perturb.errors import MissingPackage
 
@@ -18,6 +18,7 @@ __all__ = [
     "TokenEncoder",
     "feature_encoder",
     "remembering",
+    "require_transformers",
     "sentence_encoder",
     "token_encoder",
 ]
@@ -65,14 +66,12 @@ def token_encoder(name: str, *, specials: bool = False) -> TokenEncoder:
     Raises:
         MissingPackage: a package is not installed.
     """
-    try:
-        import torch
-        from transformers import AutoModel, AutoTokenizer
-    except ImportError:
-        raise MissingPackage("encoders need torch: pip install 'inferdpt[bench]'") from None
+    transformers = require_transformers()
+    import torch
+
     source = minilm_folder() if name == MINILM else name
-    tokenizer: Any = AutoTokenizer.from_pretrained(source)
-    model: Any = AutoModel.from_pretrained(source).eval()
+    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(source)
+    model: Any = transformers.AutoModel.from_pretrained(source).eval()
 
     def batch(texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
         rows = [
@@ -94,6 +93,20 @@ def token_encoder(name: str, *, specials: bool = False) -> TokenEncoder:
         return [rows for start in starts for rows in batch(texts[start : start + BATCH])]
 
     return encode
+
+
+def require_transformers() -> Any:
+    """The package transformers, with torch beside it.
+
+    Raises:
+        MissingPackage: one of them is not installed.
+    """
+    try:
+        import torch  # noqa: F401
+        import transformers
+    except ImportError:
+        raise MissingPackage(f"models need transformers and torch: {NEEDS_BENCH}") from None
+    return transformers
 
 
 def remembering(encode: Encoder) -> Encoder:

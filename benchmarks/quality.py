@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.records import Estimate
-from benchmarks.utility import NEEDS_BENCH
+from benchmarks.utility import NEEDS_BENCH, unit_rows
 from perturb.errors import MissingPackage, ParameterError
 
 __all__ = ["bert_score", "mauve", "overlap", "words"]
@@ -92,16 +92,10 @@ def _silent() -> Iterator[None]:
 def bert_score(hypothesis: NDArray[np.floating], reference: NDArray[np.floating]) -> float:
     """BERTScore F1 of two texts by their token vectors, (n, d) and (k, d): −1 to 1 (Zhang et al.
     2020, arXiv:1904.09675, eq. 1), without idf weights and without rescaling."""
-    similarity = _unit(hypothesis) @ _unit(reference).T
+    similarity = unit_rows(hypothesis) @ unit_rows(reference).T
     precision, recall = similarity.max(axis=1).mean(), similarity.max(axis=0).mean()
     total = precision + recall
     return float(2 * precision * recall / total) if total else 0.0
-
-
-def _unit(rows: NDArray[np.floating]) -> NDArray[np.float64]:
-    wide = rows.astype(np.float64)
-    norms = np.linalg.norm(wide, axis=1, keepdims=True)
-    return wide / np.where(norms > 0, norms, 1.0)
 
 
 def words(text: str) -> list[str]:

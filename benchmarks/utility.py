@@ -23,6 +23,7 @@ __all__ = [
     "minilm_encoder",
     "minilm_folder",
     "rouge_l",
+    "unit_rows",
 ]
 
 NEEDS_BENCH = "pip install 'inferdpt[bench]'"
@@ -149,12 +150,12 @@ def cosines(a: NDArray[np.floating], b: NDArray[np.floating]) -> NDArray[np.floa
     """
     if a.ndim != 2 or a.shape != b.shape:
         raise ParameterError(f"a and b must be matrices of one shape, got {a.shape} and {b.shape}")
-    products: NDArray[np.float64] = np.einsum("ij,ij->i", _unit(a), _unit(b))
+    products: NDArray[np.float64] = np.einsum("ij,ij->i", unit_rows(a), unit_rows(b))
     clipped: NDArray[np.float64] = np.clip(products, -1.0, 1.0)  # rounding may pass 1 a little
     return clipped
 
 
-def _unit(rows: NDArray[np.floating]) -> NDArray[np.float64]:
+def unit_rows(rows: NDArray[np.floating]) -> NDArray[np.float64]:
     """Rows scaled to length 1; rows of zeros stay."""
     wide = rows.astype(np.float64)
     norms = np.linalg.norm(wide, axis=1, keepdims=True)
@@ -185,7 +186,7 @@ def minilm_encoder() -> Callable[[Sequence[str]], NDArray[np.float32]]:
     embed = local_encoder(minilm_folder())
 
     def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-        return _unit(embed(texts)).astype(np.float32)
+        return unit_rows(embed(texts)).astype(np.float32)
 
     return encode
 

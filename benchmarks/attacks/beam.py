@@ -22,12 +22,11 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from benchmarks.attacks.skeleton import Gap
-from perturb.errors import MissingPackage
+from benchmarks.encoders import require_transformers
 
 __all__ = ["CausalModel", "Lattice", "State", "decode"]
 
 WIDTH = 4  # hypotheses a text
-NEEDS_BENCH = "a causal model needs transformers and torch: pip install 'inferdpt[bench]'"
 
 
 @dataclass(frozen=True)
@@ -94,11 +93,7 @@ class CausalModel:
     """
 
     def __init__(self, name: str) -> None:
-        try:
-            import torch  # noqa: F401
-            from transformers import AutoModelForCausalLM, AutoTokenizer
-        except ImportError:
-            raise MissingPackage(NEEDS_BENCH) from None
+        transformers = require_transformers()
         with tempfile.TemporaryDirectory() as folder:
             source = name
             if name == "bundled":
@@ -106,8 +101,8 @@ class CausalModel:
 
                 write_hf(MODEL, Path(folder))
                 source = folder
-            self._model: Any = AutoModelForCausalLM.from_pretrained(source).eval()
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(source)
+            self._model: Any = transformers.AutoModelForCausalLM.from_pretrained(source).eval()
+            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(source)
 
     def encode(self, text: str) -> list[int]:
         """The tokens of a piece of text."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,11 +71,11 @@ class Contextual(Experiment):
             by_form(likelihoods[rows] * unigram, context.forms).argmax(axis=1) == group[r.raw]
             for rows, r in zip(places, texts, strict=True)
         ]
-        extra = {}
+        extra: dict[str, Any] = {}
         breaches: tuple[str, ...] = ()
         if case["model"] == BIGRAM:
             hits, others, largest = self._bigrams(context, texts, likelihoods, places)
-            extra = {"others": _rate(others), "odds": Estimate.exact(largest)}
+            extra = {"others": _rate(others), "odds": largest}
             guarantee = context.mechanism(label, epsilon).guarantee
             if guarantee.kind == "ldp" and largest > guarantee.epsilon + ROUNDING:
                 breaches = (

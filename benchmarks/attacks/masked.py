@@ -16,14 +16,13 @@ from tqdm import tqdm
 
 from benchmarks.attacks.skeleton import Gap, fill, skeleton
 from benchmarks.context import Context
+from benchmarks.encoders import require_transformers
 from benchmarks.experiment import Experiment, Found, success
 from benchmarks.records import Case, Estimate
-from perturb.errors import MissingPackage
 
 __all__ = ["InputInference", "MaskedModel"]
 
 BATCH = 32  # texts the model reads at once
-NEEDS_BENCH = "a masked model needs transformers and torch: pip install 'inferdpt[bench]'"
 
 
 class MaskedModel:
@@ -37,13 +36,9 @@ class MaskedModel:
     """
 
     def __init__(self, name: str) -> None:
-        try:
-            import torch  # noqa: F401
-            from transformers import AutoModelForMaskedLM, AutoTokenizer
-        except ImportError:
-            raise MissingPackage(NEEDS_BENCH) from None
-        self._model: Any = AutoModelForMaskedLM.from_pretrained(name).eval()
-        self._tokenizer: Any = AutoTokenizer.from_pretrained(name)
+        transformers = require_transformers()
+        self._model: Any = transformers.AutoModelForMaskedLM.from_pretrained(name).eval()
+        self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(name)
 
     def one_by_one(self, gaps: Sequence[Gap], words: Sequence[str]) -> list[str]:
         """The model's word for each place, (n,), of a text where that place alone is masked."""

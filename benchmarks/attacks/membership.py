@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.attacks.bounds import largest_success
 from benchmarks.attacks.demonstrations import Channel, Population, population
 from benchmarks.context import Context
 from benchmarks.experiment import Experiment, Found, success
@@ -38,7 +39,6 @@ __all__ = [
     "Scores",
     "breaches",
     "figures",
-    "posterior_bound",
     "text_game",
     "text_scores",
     "tpr_bound",
@@ -68,12 +68,6 @@ class Scores:
     others: Array
     held_out: Array
     apart: int
-
-
-def posterior_bound(epsilon: float, prior: float) -> float:
-    """The largest probability of a right guess under ε-LDP, 0 to 1, for whom it was `prior`
-    before he looked: e^ε·p/(1 + (e^ε − 1)·p); 1 for ε = ∞."""
-    return prior / (prior + (1 - prior) * math.exp(-epsilon))
 
 
 def tpr_bound(epsilon: float, fpr: float) -> float:
@@ -155,7 +149,7 @@ def figures(scores: Scores, epsilon: float, rng: np.random.Generator) -> dict[st
         "auc": success(int(won.sum()), trials),
         "tpr": success(int((members > threshold).sum()), trials),
         "fpr": success(int((others > threshold).sum()), len(others)),
-        "auc_bound": Estimate.exact(posterior_bound(whole, 0.5)),
+        "auc_bound": Estimate.exact(largest_success(whole, 0.5)),
         "tpr_bound": Estimate.exact(tpr_bound(whole, FPR)),
         "apart": scores.apart,
     }
@@ -169,8 +163,8 @@ def breaches(values: dict[str, Any], epsilon: float) -> list[str]:
         return []
     found = []
     low = _interval(values["auc"], CERTAIN)[0]
-    if low > posterior_bound(whole, 0.5):
-        found.append(f"AUC >= {low:.6g}, above the proved {posterior_bound(whole, 0.5):.6g}")
+    if low > largest_success(whole, 0.5):
+        found.append(f"AUC >= {low:.6g}, above the proved {largest_success(whole, 0.5):.6g}")
     low, high = _interval(values["tpr"], CERTAIN / 2)[0], _interval(values["fpr"], CERTAIN / 2)[1]
     if low > tpr_bound(whole, high):
         found.append(

@@ -16,7 +16,7 @@ from benchmarks.attacks.membership import (
     Scores,
     breaches,
     figures,
-    posterior_bound,
+    largest_success,
     text_game,
     text_scores,
     tpr_bound,
@@ -49,24 +49,24 @@ def likely(estimate, probability):
 
 
 def test_bounds_of_worked_examples():
-    assert posterior_bound(math.log(3), 0.5) == pytest.approx(3 / 4)
-    assert posterior_bound(math.log(3), 0.1) == pytest.approx(0.3 / 1.2)
+    assert largest_success(math.log(3), 0.5) == pytest.approx(3 / 4)
+    assert largest_success(math.log(3), 0.1) == pytest.approx(0.3 / 1.2)
     assert tpr_bound(math.log(2), 0.1) == pytest.approx(0.2)
     assert tpr_bound(math.log(2), 0.5) == pytest.approx(3 / 4)
 
 
 def test_no_epsilon_allows_nothing_and_no_guarantee_everything():
-    assert posterior_bound(0.0, 0.3) == pytest.approx(0.3)
+    assert largest_success(0.0, 0.3) == pytest.approx(0.3)
     assert tpr_bound(0.0, 0.01) == pytest.approx(0.01)
-    assert posterior_bound(math.inf, 0.3) == tpr_bound(math.inf, 0.01) == 1
-    assert posterior_bound(1000.0, 0.5) == tpr_bound(1000.0, 0.01) == 1
+    assert largest_success(math.inf, 0.3) == tpr_bound(math.inf, 0.01) == 1
+    assert largest_success(1000.0, 0.5) == tpr_bound(1000.0, 0.01) == 1
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_auc_bound_is_the_area_under_the_bound_of_the_curve(epsilon):
     places = (np.arange(200_000) + 0.5) / 200_000
     area = np.mean([tpr_bound(epsilon, x) for x in places])
-    assert posterior_bound(epsilon, 0.5) == pytest.approx(area, abs=1e-5)
+    assert largest_success(epsilon, 0.5) == pytest.approx(area, abs=1e-5)
 
 
 # -- demonstrations -------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_randomised_response_meets_the_bound():
     """AUC: both right, or one of the two and the coin: s² + s(1 − s) = s, which is the bound."""
     truth = math.e / (1 + math.e)
     found = play(responds(truth, 1.0), TWO, word_game, 4000)
-    assert likely(found["auc"], posterior_bound(1.0, 0.5))
+    assert likely(found["auc"], largest_success(1.0, 0.5))
     assert breaches(found, 1.0) == []
 
 

@@ -45,7 +45,7 @@ def test_the_attacker_gains_from_context_and_stays_below_the_bound(tmp_path):
     found = measure(small_context(tmp_path, texts=60))
     values = found.values
     assert not found.breaches
-    assert 4.0 < values["odds"].value < 6.0 + 1e-4
+    assert 4.0 < values["odds"] < 6.0 + 1e-4
     assert values["gain"].low > 0
     assert values["success"].value > values["context_free"].value
     assert values["success"].value > values["others"].value > values["prior"].value
