@@ -4,7 +4,7 @@
     python scripts/train_bundled.py --corpus ../shared/data/corpus/train.jsonl.xz
 
 The corpus is lines of `{"source", "title", "text"}`, xz-compressed. The settings are those of
-`Architecture` and `Settings`; seeds are fixed.
+`Architecture` and of the two rounds, `FIRST` and `SECOND`; seeds are fixed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import math
 import platform
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,19 +27,21 @@ sys.path.insert(0, str(ROOT))  # the project need not be installed to train
 import torch  # noqa: E402
 from bundled.corpus import Document, read_corpus, sha256_of  # noqa: E402
 from bundled.damage import Damager  # noqa: E402
-from bundled.examples import ExampleMaker  # noqa: E402
+from bundled.examples import ExampleMaker, templates  # noqa: E402
 from bundled.export import SAMPLING, Weights, tokens_of, write_gguf  # noqa: E402
 from bundled.model import Architecture, Llama  # noqa: E402
 from bundled.own_output import write_all  # noqa: E402
 from bundled.packing import (  # noqa: E402
-    Encoded,
+    SHARED_WEIGHT,
     Tokens,
+    content_words,
     encode_conversations,
     encode_plain,
 )
 from bundled.tokenizer import CHAT_TEMPLATE, train_tokenizer  # noqa: E402
-from bundled.train import History, Settings, train, validate  # noqa: E402
+from bundled.train import FIRST, SECOND, History, train, validate  # noqa: E402
 from tokenizers import Tokenizer  # noqa: E402
+from tqdm import trange  # noqa: E402
 
 from extraction.bundled.dequantize import read_gguf  # noqa: E402
 from perturb import load_table  # noqa: E402
@@ -47,6 +50,7 @@ logger = logging.getLogger("train_bundled")
 
 KINDS = ("extraction", "remote", "answer", "chat")
 SEED = 20240817
+OTHERS = 8  # to each conversation with its own output, those of the first round in the second
 TOKENIZER_SHARE = 8  # every eighth document trains the tokenizer: 13 MB are plenty for 8192
 
 
@@ -55,11 +59,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=ROOT / "extraction" / "bundled")
-    parser.add_argument("--steps", type=int, default=Settings.steps)
+    parser.add_argument("--steps", type=int, default=FIRST.steps, help="of the first round")
+    parser.add_argument("--more-steps", type=int, default=SECOND.steps, help="of the second")
     parser.add_argument("--conversations", type=int, default=30_000)
-    parser.add_argument("--own", type=int, default=5_000, help="conversations of round two")
     parser.add_argument(
-        "--resume", type=Path, help="a round-1.gguf that a run left which broke off after it"
+        "--own", type=int, default=1_500, help="conversations with the model's own output"
+    )
+    parser.add_argument(
+        "--resume",
+        type=Path,
+        help="a trained file to go on from, without the first round",
     )
     parser.add_argument("--plain-bytes", type=int, default=100_000_000)
     arguments = parser.parse_args()
@@ -70,9 +79,10 @@ def main() -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Corpus → tokenizer → examples → model → files."""
     began = time.monotonic()
-    settings = Settings(seed=SEED, steps=arguments.steps)
-    torch.manual_seed(settings.seed)
-    rng = np.random.default_rng(settings.seed)
+    first = replace(FIRST, seed=SEED, steps=0 if arguments.resume else arguments.steps)
+    second = replace(SECOND, seed=SEED + 1, steps=arguments.more_steps)
+    torch.manual_seed(SEED)
+    rng = np.random.default_rng(SEED)
     arguments.out.mkdir(parents=True, exist_ok=True)
 
     logger.info("reading the corpus")
@@ -85,53 +95,52 @@ def run(arguments: argparse.Namespace) -> None:
     logger.info("making %d conversations", arguments.conversations)
     damager = Damager(load_table(), rng)
     maker = ExampleMaker(documents, damager, rng)
-    turns = [maker.make() for _ in range(arguments.conversations)]
-    conversations = encode_conversations(tokenizer, turns)
+    turns = [maker.make() for _ in trange(arguments.conversations, leave=False)]
+    plain = encode_plain(tokenizer, _first_bytes(texts, arguments.plain_bytes))
+    content = content_words(tokenizer, plain, templates())
+    conversations = encode_conversations(tokenizer, turns, content)
     unseen = ExampleMaker(held_out, damager, rng)
     check = {
-        kind: encode_conversations(tokenizer, [unseen.make(kind) for _ in range(160)])
+        kind: encode_conversations(tokenizer, [unseen.make(kind) for _ in range(160)], content)
         for kind in KINDS
     }
-    plain = encode_plain(tokenizer, _first_bytes(texts, arguments.plain_bytes))
     plain_check, bytes_per_token = _held_out_plain(tokenizer, held_out)
 
     logger.info("training on %d plain tokens", len(plain))
     model = Llama(architecture, compiled=True)
-    done = 0
     if arguments.resume:
         facts, old = read_gguf(arguments.resume)
         if facts["tokenizer.ggml.tokens"] != tokens_of(tokenizer):
             raise SystemExit(f"{arguments.resume} is of another corpus or other settings")
         model.load_state_dict({name: torch.from_numpy(w) for name, w in old.items()})
-        done = math.ceil(settings.second_round * settings.steps)
-
-    def second_round() -> list[Encoded]:
-        """Conversations with the model's own output, and twice as many of the others."""
-        so_far = arguments.out / "round-1.gguf"
-        write_gguf(so_far, weights_of(model), architecture, tokenizer)
-        logger.info("asking the model %d times", arguments.own)
-        pairs, prompts = maker.remote_prompts(arguments.own)
-        generations = write_all(so_far, prompts)
-        own = [
-            maker.extraction(prefix, generation, answer)
-            for (prefix, answer), generation in zip(pairs, generations, strict=True)
-        ]
-        others = rng.permutation(len(conversations))[: 2 * arguments.own]
-        return encode_conversations(tokenizer, own) + [conversations[i] for i in others]
-
     trained = time.monotonic()
-    history = train(model, plain, conversations, settings, second_round, done=done)
+    history = train(model, plain, conversations, first)
+    so_far = arguments.out / "round-1.gguf"
+    write_gguf(so_far, weights_of(model), architecture, tokenizer)
+
+    logger.info("asking the model %d times", arguments.own)
+    pairs, prompts = maker.remote_prompts(arguments.own)
+    own = [
+        maker.extraction(prefix, generation, answer)
+        for (prefix, answer), generation in zip(pairs, write_all(so_far, prompts), strict=True)
+    ]
+    others = rng.permutation(len(conversations))[: OTHERS * arguments.own]
+    talk = encode_conversations(tokenizer, own, content) + [conversations[i] for i in others]
+    history.extend(train(model, plain, talk, second))
     trained_seconds = time.monotonic() - trained
     losses = validate(model, plain_check, check)
 
-    (arguments.out / "round-1.gguf").unlink()
+    earlier = _report_beside(arguments.resume)
+    so_far.unlink()
     weights = weights_of(model)
     write_gguf(arguments.out / "model.gguf", weights, architecture, tokenizer)
     plot(history, arguments.out / "loss.png")
     report = {
         "architecture": architecture.to_dict(),
         "parameters": sum(w.size for w in weights.values()),
-        "settings": settings.to_dict(),
+        "first_round": first.to_dict(),
+        "second_round": second.to_dict(),
+        "shared_weight": SHARED_WEIGHT,
         "corpus": {
             "sha256": sha256_of(arguments.corpus),
             "documents": len(documents),
@@ -144,7 +153,7 @@ def run(arguments: argparse.Namespace) -> None:
         "bytes_per_token": round(bytes_per_token, 4),
         "tokens_seen": history.tokens,
         "tokens_learnt": history.learnt,
-        "steps_of_an_earlier_sitting": done,
+        "resumed": earlier,
         "training_seconds": round(trained_seconds),
         "wall_seconds": round(time.monotonic() - began),
         "final_training_loss": round(float(np.mean(history.losses[-50:])), 4),
@@ -167,8 +176,18 @@ def weights_of(model: Llama) -> Weights:
     return {name: p.detach().numpy() for name, p in model.named_parameters()}
 
 
+def _report_beside(model: Path | None) -> dict[str, object] | None:
+    """What is known of the training of the file that a run went on from."""
+    if model is None:
+        return None
+    path = model.with_name("training.json")
+    known = json.loads(path.read_text()) if path.exists() else {}
+    wanted = ("model_sha256", "tokens_seen", "tokens_learnt", "training_seconds", "resumed")
+    return {"sha256": sha256_of(model), **{k: known[k] for k in wanted if k in known}}
+
+
 def plot(history: History, path: Path) -> None:
-    """Draw the loss curve; a line marks where the rows grow longer."""
+    """Draw the loss curve; a line marks where the length of the rows changes."""
     import matplotlib
 
     matplotlib.use("Agg")

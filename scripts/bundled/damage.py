@@ -13,15 +13,15 @@ from perturb.mechanism import Draw, Guarantee, Words
 
 __all__ = ["Damager"]
 
-# Those whose channel keeps something to learn from at these ε.
-MECHANISMS: tuple[tuple[str, dict[str, str]], ...] = (
-    ("rantext", {}),
-    ("rantext_ldp", {}),
-    ("rantext_ldp", {"shape": "knn"}),
-    ("rantext_ldp", {"shape": "random_k"}),
-    ("custext", {}),
+# Those whose channel keeps something to learn from at these ε, and how often each is drawn.
+MECHANISMS: tuple[tuple[str, dict[str, str], int], ...] = (
+    ("rantext", {}, 3),
+    ("rantext_ldp", {}, 3),
+    ("rantext_ldp", {"shape": "knn"}, 1),
+    ("rantext_ldp", {"shape": "random_k"}, 1),
+    ("custext", {}, 1),
 )
-EPSILONS = (3.0, 6.0, 8.0, 10.0, 14.0)
+EPSILONS = ((3.0, 1), (6.0, 2), (8.0, 2), (10.0, 3), (14.0, 1))
 DRAWS_PER_WORD = 4  # how many releases of every word are drawn beforehand
 LONGEST_RUN = 6  # words replaced or left alone together
 
@@ -64,10 +64,11 @@ class Damager:
         layouts: list[Literal["keep", "drop"]] = ["keep", "keep", "keep", "drop"]
         self.perturbers = [
             Perturber(pooled, DocumentOptions(layout=layout))
-            for name, parameters in MECHANISMS
-            for epsilon in EPSILONS
+            for name, parameters, often in MECHANISMS
+            for epsilon, as_often in EPSILONS
             for pooled in [_Pooled(get_mechanism(name, table, epsilon=epsilon, **parameters), rng)]
             for layout in layouts
+            for _ in range(often * as_often)
         ]
 
     def perturb(self, text: str) -> str:
@@ -85,11 +86,11 @@ class Damager:
             damaged = text
         elif kind < 0.14:
             damaged = " ".join(foreign)
-        elif kind < 0.49:
+        elif kind < 0.60:
             damaged = self.perturb(text)
-        elif kind < 0.68:
+        elif kind < 0.74:
             damaged = self._scramble_some(text)
-        elif kind < 0.84:
+        elif kind < 0.86:
             damaged = self._rearrange(text, foreign)
         else:
             damaged = self._rearrange(self._scramble_some(text), foreign)

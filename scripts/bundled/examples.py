@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from bundled.damage import Damager
 from bundled.tokenizer import Turn
 from extraction.prompts import Prompts, fill
 
-__all__ = ["ExampleMaker"]
+__all__ = ["ExampleMaker", "templates"]
 
 SYSTEM = (
     "You are a helpful assistant.",
@@ -43,6 +44,11 @@ ANSWER_WORDS = (30, 105)
 MOST_WEIGHT = 3  # an article is drawn up to three times as often as a one-paragraph abstract
 
 
+def templates() -> str:
+    """The words of every prompt around what is put into it."""
+    return " ".join((*asdict(Prompts()).values(), *ABOUT, *PAPER, *CONTINUE, *MORE))
+
+
 class ExampleMaker:
     """Makes conversations from documents; the last turn is always the assistant's.
 
@@ -62,7 +68,7 @@ class ExampleMaker:
 
     def make(self, kind: str | None = None) -> list[Turn]:
         """One conversation of a random kind: extraction, remote, answer or chat."""
-        kinds, shares = ("extraction", "remote", "answer", "chat"), (0.5, 0.26, 0.12, 0.12)
+        kinds, shares = ("extraction", "remote", "answer", "chat"), (0.6, 0.2, 0.1, 0.1)
         kind = kind or str(self.rng.choice(kinds, p=shares))
         messages: list[Turn] | None = None
         while messages is None:

@@ -1,4 +1,4 @@
-"""A small Llama in torch, written for two CPU cores with bfloat16 matrix units.
+"""A small Llama in torch, written for two CPU cores, and for bfloat16 where they multiply it fast.
 
 Parameters have the names of transformers' LlamaForCausalLM, so a checkpoint of it is a
 state_dict of this.
@@ -18,7 +18,9 @@ from torch.nn import functional as F  # noqa: N812
 
 __all__ = ["Architecture", "Llama", "learnt_loss"]
 
-HALF = torch.bfloat16
+# Without matrix units bfloat16 is emulated, eight times slower than float32.
+FAST = torch.cpu.get_capabilities()
+HALF = torch.bfloat16 if FAST.get("amx_bf16") or FAST.get("avx512_bf16") else torch.float32
 LOSS_BLOCK = 1024  # positions whose logits are held at once: they stay in the cache
 
 
@@ -46,7 +48,7 @@ class Architecture:
 
 
 class Linear(nn.Module):
-    """A linear map without bias, multiplied in bfloat16."""
+    """A linear map without bias, multiplied in `HALF`."""
 
     def __init__(self, inputs: int, outputs: int, scale: float) -> None:
         super().__init__()
@@ -159,11 +161,15 @@ class Llama(nn.Module):
         return hidden
 
 
-def learnt_loss(hidden: Tensor, embedding: Tensor, targets: Tensor, learn: Tensor) -> Tensor:
-    """Mean cross-entropy (nats) over the positions to be learnt."""
-    chosen = learn.flatten().nonzero().squeeze(1)
+def learnt_loss(hidden: Tensor, embedding: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+    """Mean cross-entropy (nats) of the targets by their weights; those of weight 0 are not
+    looked at."""
+    flat = weights.flatten()
+    chosen = flat.nonzero().squeeze(1)
     states = hidden.flatten(0, 1).index_select(0, chosen)
-    loss: Tensor = _BlockwiseLoss.apply(states, embedding, targets.flatten()[chosen])
+    loss: Tensor = _BlockwiseLoss.apply(
+        states, embedding, targets.flatten()[chosen], flat[chosen].float()
+    )
     return loss
 
 
@@ -178,15 +184,16 @@ def _run_layer(layer: Layer, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return out
 
 
-def _logit_gradient(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Sum of the cross-entropies of rows of logits, and its gradient in the logits."""
+def _logit_gradient(logits: Tensor, targets: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Weighted sum of the cross-entropies of rows of logits, and its gradient in the logits."""
     x = logits.float()
     top = x.amax(dim=1, keepdim=True)
-    weights = (x - top).exp()
-    mass = weights.sum(dim=1, keepdim=True)
-    loss = (mass.log() + top - x.gather(1, targets[:, None])).sum()
+    odds = (x - top).exp()
+    mass = odds.sum(dim=1, keepdim=True)
+    losses = mass.log() + top - x.gather(1, targets[:, None])
     right = torch.arange(x.shape[1])[None, :] == targets[:, None]
-    return loss, (weights / mass - right.float()).to(logits.dtype)
+    gradient = weights[:, None] * (odds / mass - right.float())
+    return (weights[:, None] * losses).sum(), gradient.to(logits.dtype)
 
 
 _compiled_gradient = torch.compile(_logit_gradient, dynamic=False)
@@ -199,26 +206,28 @@ class _BlockwiseLoss(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, states: Tensor, embedding: Tensor, targets: Tensor) -> Tensor:  # type: ignore[override]
-        weights, n = embedding.to(HALF), len(states)
+    def forward(  # type: ignore[override]
+        ctx: Any, states: Tensor, embedding: Tensor, targets: Tensor, weights: Tensor
+    ) -> Tensor:
+        table, n = embedding.to(HALF), len(states)
         to_states = torch.empty_like(states)
-        to_weights = torch.zeros_like(embedding)
+        to_table = torch.zeros_like(embedding)
         total = torch.zeros(())
         for start in range(0, n, LOSS_BLOCK):
             block = slice(start, start + LOSS_BLOCK)
             part, y = states[block].to(HALF), targets[block]
             # A compiled function takes one shape: what is left at the end goes through it as is.
             gradient_of = _compiled_gradient if len(y) == LOSS_BLOCK else _logit_gradient
-            loss, gradient = gradient_of(part @ weights.T, y)
+            loss, gradient = gradient_of(part @ table.T, y, weights[block])
             total += loss
-            to_states[block] = (gradient @ weights).float()
-            to_weights += (gradient.T @ part).float()
-        ctx.save_for_backward(to_states, to_weights)
-        ctx.count = n
-        return total / n
+            to_states[block] = (gradient @ table).float()
+            to_table += (gradient.T @ part).float()
+        ctx.save_for_backward(to_states, to_table)
+        ctx.mass = weights.sum()
+        return total / ctx.mass
 
     @staticmethod
-    def backward(ctx: Any, output: Tensor) -> tuple[Tensor, Tensor, None]:  # type: ignore[override]
-        to_states, to_weights = ctx.saved_tensors
-        scale = output / ctx.count
-        return to_states.mul_(scale), to_weights.mul_(scale), None
+    def backward(ctx: Any, output: Tensor) -> tuple[Tensor, Tensor, None, None]:  # type: ignore[override]
+        to_states, to_table = ctx.saved_tensors
+        scale = output / ctx.mass
+        return to_states.mul_(scale), to_table.mul_(scale), None, None

@@ -11,17 +11,28 @@ from tokenizers import Tokenizer
 
 from bundled.tokenizer import END, Turn, render
 
-__all__ = ["Encoded", "encode_conversations", "encode_plain", "rows"]
+__all__ = [
+    "SHARED_WEIGHT",
+    "Encoded",
+    "content_words",
+    "encode_conversations",
+    "encode_plain",
+    "rows",
+]
 
 Tokens = NDArray[np.uint16]
+
+COMMONEST = 300  # entries that say nothing of a text's topic
+SHORTEST_WORD = 3  # letters
+SHARED_WEIGHT = 5.0
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Tokens, and for each whether the model is to learn to predict it."""
+    """Tokens, and what each counts in the loss: 0 where it is not to be learnt."""
 
     tokens: Tokens
-    learn: NDArray[np.bool_]
+    weights: NDArray[np.float32]
 
 
 def encode_plain(tokenizer: Tokenizer, texts: Sequence[str]) -> Tokens:
@@ -31,24 +42,57 @@ def encode_plain(tokenizer: Tokenizer, texts: Sequence[str]) -> Tokens:
     return np.concatenate([np.array([*e.ids, end], dtype=np.uint16) for e in encoded])
 
 
+def content_words(tokenizer: Tokenizer, plain: Tokens, templates: str) -> NDArray[np.bool_]:
+    """For each entry of the vocabulary whether it begins a word that tells of a topic: neither
+    among the commonest of running text nor in the prompts' own words."""
+    size = tokenizer.get_vocab_size()
+    out = np.zeros(size, dtype=np.bool_)
+    for token, number in tokenizer.get_vocab().items():
+        out[number] = token[0] == "Ġ" and token[1:].isalpha() and len(token) > SHORTEST_WORD
+    counts = np.bincount(plain, minlength=size)
+    out[np.argsort(-counts)[:COMMONEST]] = False
+    out[tokenizer.encode(templates).ids] = False
+    return out
+
+
 def encode_conversations(
-    tokenizer: Tokenizer, conversations: Sequence[list[Turn]]
+    tokenizer: Tokenizer,
+    conversations: Sequence[list[Turn]],
+    content: NDArray[np.bool_],
 ) -> list[Encoded]:
     """Conversations as the chat template renders them. Learnt are the assistant's turns with
-    their end tokens, and the prose in the others."""
+    their end tokens, and the prose in the others.
+
+    A content word of the answer that stands in the turn before it as well counts
+    `SHARED_WEIGHT` times where it is first used: taking a word up is what a small model is
+    slowest to learn, and at a temperature below 1 what it seldom dares.
+    """
     pieces = [list(render(turns)) for turns in conversations]
     encoded = iter(tokenizer.encode_batch([p for group in pieces for p in group]))
     out = []
     for turns in conversations:
         tokens: list[int] = []
-        learn: list[bool] = []
+        weights: list[float] = []
+        before: list[int] = []
         for turn in turns:
-            role, content, end = (next(encoded) for _ in range(3))
-            tokens += role.ids + content.ids + end.ids
+            role, text, end = (next(encoded) for _ in range(3))
+            tokens += role.ids + text.ids + end.ids
             answer = turn.role == "assistant"
-            learn += [False, *_learnt(turn, content.offsets), answer]
-        out.append(Encoded(np.array(tokens, dtype=np.uint16), np.array(learn)))
+            learnt = np.array(_learnt(turn, text.offsets), dtype=np.float32)
+            if answer:
+                learnt[_first_shared(text.ids, before, content)] = SHARED_WEIGHT
+            weights += [0.0, *learnt, float(answer)]
+            before = text.ids
+        out.append(Encoded(np.array(tokens, dtype=np.uint16), np.array(weights, np.float32)))
     return out
+
+
+def _first_shared(
+    answer: list[int], before: list[int], content: NDArray[np.bool_]
+) -> NDArray[np.intp]:
+    """Where the answer first uses each content word that stands in the turn before."""
+    ids, first = np.unique(np.array(answer, dtype=np.int64), return_index=True)
+    return first[content[ids] & np.isin(ids, before)]
 
 
 def _learnt(turn: Turn, offsets: list[tuple[int, int]]) -> list[bool]:
@@ -76,7 +120,7 @@ def rows(
     waiting: list[Encoded] = []
     while True:
         tokens: list[Tokens] = []
-        learn: list[NDArray[np.bool_]] = []
+        weights: list[NDArray[np.float32]] = []
         room = length + 1
         if conversations is not None and rng.random() < conversation_share:
             while len(waiting) < 8:
@@ -86,13 +130,13 @@ def rows(
             while (i := _first_fit(waiting, room)) is not None:
                 chosen = waiting.pop(i)
                 tokens.append(chosen.tokens)
-                learn.append(chosen.learn)
+                weights.append(chosen.weights)
                 room -= len(chosen.tokens)
         if room:
             start = next(plain) % (len(plain_tokens) - room)
             tokens.append(plain_tokens[start : start + room])
-            learn.append(np.ones(room, dtype=np.bool_))
-        yield Encoded(np.concatenate(tokens), np.concatenate(learn))
+            weights.append(np.ones(room, dtype=np.float32))
+        yield Encoded(np.concatenate(tokens), np.concatenate(weights))
 
 
 def _first_fit(waiting: list[Encoded], room: int) -> int | None:

@@ -1,10 +1,10 @@
-"""The training loop: phases of growing length, Muon for matrices, AdamW for the rest."""
+"""The training loop: two rounds of phases, Muon for matrices, AdamW for the rest."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -15,29 +15,22 @@ from torch import Tensor
 from tqdm import tqdm
 
 from bundled.model import Llama, learnt_loss
+from bundled.muon import Muon
 from bundled.packing import Encoded, Tokens, rows
 
-__all__ = ["History", "Settings", "train", "validate"]
+__all__ = ["FIRST", "SECOND", "History", "Settings", "train", "validate"]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What shapes a run; `phases` are (end as a share of the run, row length, share of rows
-    with conversations). Short rows first: attention costs less and English is learnt all the
-    same; conversations need the length. From `second_round` on, the conversations are those
-    that hold the model's own output."""
+    """What shapes a round; `phases` are (end as a share of the round, row length, share of
+    rows with conversations)."""
 
-    phases: tuple[tuple[float, int, float], ...] = (
-        (0.25, 256, 0.0),
-        (0.75, 512, 0.70),
-        (0.90, 512, 0.80),
-        (1.00, 1024, 0.80),
-    )
-    second_round: float = 0.75
-    steps: int = 2800
+    phases: tuple[tuple[float, int, float], ...]
+    steps: int
+    matrix_rate: float
+    other_rate: float
     tokens_per_step: int = 8192
-    matrix_rate: float = 5e-3
-    other_rate: float = 3e-3
     weight_decay: float = 0.05
     warmup: float = 0.02
     last_rate: float = 0.03
@@ -47,6 +40,22 @@ class Settings:
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return asdict(self)
+
+
+# English first, in short rows: attention costs less there.
+FIRST = Settings(
+    phases=((0.25, 256, 0.0), (0.85, 512, 0.70), (1.00, 1024, 0.70)),
+    steps=2800,
+    matrix_rate=5e-3,
+    other_rate=3e-3,
+)
+# Then the pipeline's two roles, with the model's own output among the conversations.
+SECOND = Settings(
+    phases=((1.00, 640, 0.95),),
+    steps=1000,
+    matrix_rate=2e-3,
+    other_rate=1.2e-3,
+)
 
 
 @dataclass
@@ -59,51 +68,50 @@ class History:
     tokens: int = 0
     learnt: int = 0
 
+    def extend(self, later: History) -> None:
+        """Put a later round behind this one."""
+        offset = len(self.steps)
+        self.steps += [offset + step for step in later.steps]
+        self.losses += later.losses
+        self.lengths += later.lengths
+        self.tokens += later.tokens
+        self.learnt += later.learnt
+
 
 def train(
     model: Llama,
     plain: Tokens,
     conversations: list[Encoded],
     settings: Settings,
-    second_round: Callable[[], list[Encoded]],
-    *,
-    done: int = 0,
 ) -> History:
-    """Train in place for `settings.steps` steps.
+    """Train one round, in place, for `settings.steps` steps.
 
     Args:
         model: its parameters are changed.
         plain: tokens of running text.
-        conversations: those of the first round.
+        conversations: gone through in random order, again and again.
         settings: sizes, rates and the schedule.
-        second_round: asked once, on the way, for the conversations of the rest of the run.
-        done: steps of an earlier sitting, whose rows are drawn and counted only.
     """
     rng = np.random.default_rng(settings.seed)
     history, optimizers = History(), _optimizers(model, settings)
     starts = _shuffled_starts(len(plain), rng)
     stream: Iterator[Encoded] = iter(())
-    phase, asked = -1, False
+    phase = -1
     with tqdm(total=settings.steps, unit="step") as bar:
         for step in range(settings.steps):
             progress = step / settings.steps
-            if not asked and progress >= settings.second_round:
-                conversations, asked, phase = second_round(), True, -1
             here = next(i for i, p in enumerate(settings.phases) if progress < p[0])
             _, length, share = settings.phases[here]
             if here != phase:
                 talk, phase = _shuffled(conversations, rng), here
                 stream = rows(length, starts, plain, talk, share, rng)
-            inputs, targets, learn = _batch(stream, settings.tokens_per_step // length)
+            inputs, targets, weights = _batch(stream, settings.tokens_per_step // length)
             history.tokens += inputs.numel()
-            history.learnt += int(learn.sum())
-            bar.update()
-            if step < done:
-                continue
+            history.learnt += int((weights > 0).sum())
             for optimizer, rate in optimizers:
                 for group in optimizer.param_groups:
                     group["lr"] = rate * _schedule(progress, settings)
-            loss = learnt_loss(model(inputs), model.embedding, targets, learn)
+            loss = learnt_loss(model(inputs), model.embedding, targets, weights)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
             for optimizer, _ in optimizers:
@@ -113,13 +121,15 @@ def train(
             history.losses.append(loss.item())
             history.lengths.append(length)
             bar.set_postfix_str(f"loss {np.mean(history.losses[-50:]):.3f}", refresh=False)
+            bar.update()
     return history
 
 
 def validate(
     model: Llama, plain: Tokens, conversations: dict[str, list[Encoded]], length: int = 512
 ) -> dict[str, float]:
-    """Mean loss in nats a token: of plain text, and of the answers of each kind."""
+    """Mean loss in nats a token, each counted once: of plain text, and of the answers of each
+    kind."""
     whole = plain[: (len(plain) - 1) // length * length + 1].astype(np.int64)
     inputs = torch.from_numpy(whole[:-1].reshape(-1, length))
     targets = torch.from_numpy(whole[1:].reshape(-1, length))
@@ -129,7 +139,7 @@ def validate(
         ids = np.zeros((len(fitting), length + 1), dtype=np.int64)
         learn = np.zeros((len(fitting), length + 1), dtype=np.int64)
         for i, e in enumerate(fitting):
-            ids[i, : len(e.tokens)], learn[i, : len(e.tokens)] = e.tokens, e.learn
+            ids[i, : len(e.tokens)], learn[i, : len(e.tokens)] = e.tokens, e.weights > 0
         tensors = (torch.from_numpy(a) for a in (ids[:, :-1], ids[:, 1:], learn[:, 1:]))
         out[kind] = _mean_loss(model, *tensors)
     return out
@@ -143,7 +153,7 @@ def _mean_loss(
     rows_at_once = min(rows_at_once, len(inputs))
     for start in range(0, len(inputs) - rows_at_once + 1, rows_at_once):
         block = slice(start, start + rows_at_once)
-        chosen = learn[block].bool()
+        chosen = learn[block].float()
         n = int(chosen.sum())
         with torch.no_grad():
             loss = learnt_loss(model(inputs[block]), model.embedding, targets[block], chosen)
@@ -154,8 +164,8 @@ def _mean_loss(
 def _batch(stream: Iterator[Encoded], count: int) -> tuple[Tensor, Tensor, Tensor]:
     taken = list(itertools.islice(stream, count))
     tokens = torch.from_numpy(np.stack([row.tokens for row in taken]).astype(np.int64))
-    learn = torch.from_numpy(np.stack([row.learn for row in taken]))
-    return tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous(), learn[:, 1:].contiguous()
+    weights = torch.from_numpy(np.stack([row.weights for row in taken]))
+    return tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous(), weights[:, 1:].contiguous()
 
 
 def _schedule(progress: float, settings: Settings) -> float:
@@ -172,12 +182,7 @@ def _optimizers(model: Llama, settings: Settings) -> list[tuple[torch.optim.Opti
     named = list(model.named_parameters())
     matrices = [p for n, p in named if p.ndim == 2 and "embed" not in n]
     others = [p for n, p in named if p.ndim != 2 or "embed" in n]
-    muon = torch.optim.Muon(
-        matrices,
-        lr=settings.matrix_rate,
-        weight_decay=settings.weight_decay,
-        adjust_lr_fn="match_rms_adamw",
-    )
+    muon = Muon(matrices, lr=settings.matrix_rate, weight_decay=settings.weight_decay)
     adam = torch.optim.AdamW(others, lr=settings.other_rate, betas=(0.9, 0.98), weight_decay=0.0)
     return [(muon, settings.matrix_rate), (adam, settings.other_rate)]
 

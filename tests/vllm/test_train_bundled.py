@@ -1,4 +1,4 @@
-"""The training command, end to end on a corpus of the project's own texts: four steps, both
+"""The training command, end to end on a corpus of the project's own texts: a few steps of both
 rounds, and a file that the server and `dequantize` read."""
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def train(corpus: Path, out: Path, *more: str) -> None:
     subprocess.run(
         [
             *(sys.executable, "scripts/train_bundled.py", "--corpus", str(corpus)),
-            *("--out", str(out), "--steps", "4", "--conversations", "20", "--own", "4"),
-            *("--plain-bytes", "200000", *more),
+            *("--out", str(out), "--steps", "4", "--more-steps", "2", "--own", "4"),
+            *("--conversations", "20", "--plain-bytes", "200000", *more),
         ],
         cwd=ROOT,
         env={**os.environ, "TORCHDYNAMO_DISABLE": "1"},
@@ -67,7 +67,10 @@ def test_the_report_is_about_the_file(out: Path) -> None:
     report = json.loads((out / "training.json").read_text())
     assert report["corpus"]["documents"] + report["corpus"]["held_out_documents"] == RECORDS
     assert report["corpus"]["own_output_conversations"] == 4
-    assert report["tokens_seen"] == 4 * report["settings"]["tokens_per_step"]
+    assert (report["first_round"]["steps"], report["second_round"]["steps"]) == (4, 2)
+    assert report["tokens_seen"] == 4 * 8192 + 2 * 12 * 640  # whole rows only
+    assert 0 < report["tokens_learnt"] < report["tokens_seen"]
+    assert report["resumed"] is None
     facts, weights = read_gguf(out / "model.gguf")
     assert sum(values.size for values in weights.values()) == report["parameters"]
     assert facts["llama.context_length"] >= 1024
@@ -80,11 +83,14 @@ async def test_the_model_serves(out: Path) -> None:
     assert answer.finish_reason in ("stop", "length")
 
 
-def test_a_run_that_broke_off_goes_on_from_its_first_round(
+def test_a_run_goes_on_from_a_trained_file_with_its_second_round(
     corpus: Path, out: Path, tmp_path: Path
 ) -> None:
     train(corpus, tmp_path, "--resume", str(out / "model.gguf"))
     before, after = (json.loads((f / "training.json").read_text()) for f in (out, tmp_path))
-    assert (before["steps_of_an_earlier_sitting"], after["steps_of_an_earlier_sitting"]) == (0, 3)
-    for key in ("tokens_seen", "corpus"):  # what is learnt depends on the second round
-        assert after[key] == before[key]
+    assert (after["first_round"]["steps"], after["second_round"]["steps"]) == (0, 2)
+    assert after["tokens_seen"] == 2 * 12 * 640
+    assert after["resumed"]["sha256"] == before["model_sha256"]
+    assert after["resumed"]["tokens_seen"] == before["tokens_seen"]
+    assert after["corpus"] == before["corpus"]
+    assert after["model_sha256"] != before["model_sha256"]
