@@ -18,7 +18,7 @@ from torch.nn import functional as F  # noqa: N812
 
 __all__ = ["Architecture", "Llama", "learnt_loss"]
 
-# Without matrix units bfloat16 is emulated, eight times slower than float32.
+# Where the processor has no units for it, bfloat16 is emulated, far slower than float32.
 FAST = torch.cpu.get_capabilities()
 HALF = torch.bfloat16 if FAST.get("amx_bf16") or FAST.get("avx512_bf16") else torch.float32
 LOSS_BLOCK = 1024  # positions whose logits are held at once: they stay in the cache

@@ -1,7 +1,7 @@
 """Muon: momentum whose updates are made near-orthogonal.
 
-torch's own multiplies in bfloat16, which a processor without matrix units for it emulates: a
-step took 29 of 34 seconds there. This one multiplies in the model's type.
+torch's own multiplies in bfloat16, which a processor without units for it emulates: most of a
+step's time went there. This one multiplies in the model's type.
 """
 
 # mypy: disable-error-code="misc, unused-ignore"
