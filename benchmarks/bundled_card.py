@@ -48,7 +48,8 @@ def splice(card: str, training: dict[str, Any], measured: dict[str, Any]) -> str
 def _training(t: dict[str, Any]) -> str:
     a, losses = t["architecture"], t["validation_loss_nats_per_token"]
     minutes = t["training_seconds"] / 60
-    steps, done = t["settings"]["steps"], t["steps_of_an_earlier_sitting"]
+    seen, learnt = _all_sittings(t, "tokens_seen"), _all_sittings(t, "tokens_learnt")
+    steps = t["first_round"]["steps"] + t["second_round"]["steps"]
     answers = ", ".join(
         f"{name} {losses[kind]:.3f}"
         for kind, name in (
@@ -74,8 +75,8 @@ def _training(t: dict[str, Any]) -> str:
         ("file", f"GGUF, Q8_0, {t['model_bytes'] / 1e6:.1f} MB"),
         (
             "training",
-            f"{t['tokens_seen'] / 1e6:.1f} million tokens, {t['tokens_learnt'] / 1e6:.1f} "
-            f"million of them learnt, in {steps} steps, the last {steps - done} of them in "
+            f"{seen / 1e6:.1f} million tokens, {learnt / 1e6:.1f} million of them learnt; "
+            f"{t['tokens_seen'] / 1e6:.1f} million in the last sitting, {steps} steps in "
             f"{minutes:.0f} minutes",
         ),
         (
@@ -90,6 +91,11 @@ def _training(t: dict[str, Any]) -> str:
         "\n\nThese losses are of the weights before they were rounded to Q8_0.\n\n"
         "![training loss](loss.png)"
     )
+
+
+def _all_sittings(t: dict[str, Any] | None, key: str) -> int:
+    """The sum over a run and those whose file it went on from."""
+    return 0 if t is None else int(t.get(key, 0)) + _all_sittings(t.get("resumed"), key)
 
 
 def _perplexity(m: dict[str, Any]) -> str:
