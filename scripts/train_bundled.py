@@ -1,6 +1,6 @@
 """Train the bundled demo model and write it for llama.cpp.
 
-    pip install 'torch>=2.9' tokenizers gguf safetensors matplotlib tqdm
+    pip install -c constraints.txt -e '.[train]'
     python scripts/train_bundled.py --corpus ../shared/data/corpus/train.jsonl.xz
 
 The corpus is lines of `{"source", "title", "text"}`, xz-compressed. The settings are those of
@@ -18,6 +18,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -79,6 +80,7 @@ def main() -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Corpus → tokenizer → examples → model → files."""
     began = time.monotonic()
+    resumed = _report_of(arguments.resume) if arguments.resume else None
     first = replace(FIRST, seed=SEED, steps=0 if arguments.resume else arguments.steps)
     second = replace(SECOND, seed=SEED + 1, steps=arguments.more_steps)
     torch.manual_seed(SEED)
@@ -130,7 +132,6 @@ def run(arguments: argparse.Namespace) -> None:
     trained_seconds = time.monotonic() - trained
     losses = validate(model, plain_check, check)
 
-    earlier = _report_beside(arguments.resume)
     so_far.unlink()
     weights = weights_of(model)
     write_gguf(arguments.out / "model.gguf", weights, architecture, tokenizer)
@@ -153,7 +154,7 @@ def run(arguments: argparse.Namespace) -> None:
         "bytes_per_token": round(bytes_per_token, 4),
         "tokens_seen": history.tokens,
         "tokens_learnt": history.learnt,
-        "resumed": earlier,
+        "resumed": resumed,
         "training_seconds": round(trained_seconds),
         "wall_seconds": round(time.monotonic() - began),
         "final_training_loss": round(float(np.mean(history.losses[-50:])), 4),
@@ -176,14 +177,15 @@ def weights_of(model: Llama) -> Weights:
     return {name: p.detach().numpy() for name, p in model.named_parameters()}
 
 
-def _report_beside(model: Path | None) -> dict[str, object] | None:
-    """What is known of the training of the file that a run went on from."""
-    if model is None:
-        return None
-    path = model.with_name("training.json")
+def _report_of(model: Path) -> dict[str, Any]:
+    """What is known of a file's training: its digest, and of the report beside it, where that
+    is about this very file, what was learnt."""
+    path, digest = model.with_name("training.json"), sha256_of(model)
     known = json.loads(path.read_text()) if path.exists() else {}
-    wanted = ("model_sha256", "tokens_seen", "tokens_learnt", "training_seconds", "resumed")
-    return {"sha256": sha256_of(model), **{k: known[k] for k in wanted if k in known}}
+    if known.get("model_sha256") != digest:
+        known = {}
+    wanted = ("tokens_seen", "tokens_learnt", "training_seconds", "resumed")
+    return {"sha256": digest, **{k: known[k] for k in wanted if k in known}}
 
 
 def plot(history: History, path: Path) -> None:

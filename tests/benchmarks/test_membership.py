@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from benchmarks.attacks.bounds import largest_success
 from benchmarks.attacks.demonstrations import Channel, Population, population
 from benchmarks.attacks.membership import (
     Membership,
     Scores,
     breaches,
     figures,
-    largest_success,
     text_game,
     text_scores,
     tpr_bound,

@@ -31,9 +31,8 @@ def test_a_shared_word_of_content_counts_more_where_it_is_first_used() -> None:
     first, second = (i for i, token in enumerate(shown) if token == "Ġbasalt" and i >= answer)
     assert weights.pop(first) == SHARED_WEIGHT > 1
     assert weights.pop(second) == 1  # no reward for stammering
-    assert set(weights.values()) == {
-        1.0
-    }  # `the` is common, `quarry` the prompt's own, `river` new
+    # `the` is common, `quarry` the prompt's own, `river` new.
+    assert set(weights.values()) == {1.0}
     assert not encoded.weights[:answer].max() > 1  # the prompt's prose counts once
     assert encoded.weights[0] == 0
 

@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -92,5 +93,18 @@ def test_a_run_goes_on_from_a_trained_file_with_its_second_round(
     assert after["tokens_seen"] == 2 * 12 * 640
     assert after["resumed"]["sha256"] == before["model_sha256"]
     assert after["resumed"]["tokens_seen"] == before["tokens_seen"]
+    assert after["resumed"]["tokens_learnt"] == before["tokens_learnt"]
     assert after["corpus"] == before["corpus"]
     assert after["model_sha256"] != before["model_sha256"]
+
+
+def test_a_report_about_another_file_is_not_counted(
+    corpus: Path, out: Path, tmp_path: Path
+) -> None:
+    earlier = tmp_path / "earlier"
+    shutil.copytree(out, earlier)
+    report = json.loads((earlier / "training.json").read_text())
+    (earlier / "training.json").write_text(json.dumps({**report, "model_sha256": "0" * 64}))
+    train(corpus, tmp_path / "out", "--resume", str(earlier / "model.gguf"))
+    after = json.loads((tmp_path / "out" / "training.json").read_text())
+    assert after["resumed"] == {"sha256": report["model_sha256"]}
