@@ -4,7 +4,7 @@
     python scripts/train_bundled.py --corpus ../shared/data/corpus/train.jsonl.xz
 
 The corpus is lines of `{"source", "title", "text"}`, xz-compressed. The settings are those of
-`Architecture` and of the two rounds, `FIRST` and `SECOND`; seeds are fixed.
+`Architecture` and of the three rounds, `FIRST`, `SECOND` and `THIRD`; seeds are fixed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import math
 import platform
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,8 @@ from bundled.packing import (  # noqa: E402
     encode_conversations,
     encode_plain,
 )
+from bundled.pairs import own_pairs  # noqa: E402
+from bundled.preference import THIRD, prefer  # noqa: E402
 from bundled.tokenizer import CHAT_TEMPLATE, train_tokenizer  # noqa: E402
 from bundled.train import FIRST, SECOND, History, train, validate  # noqa: E402
 from tokenizers import Tokenizer  # noqa: E402
@@ -62,6 +65,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "extraction" / "bundled")
     parser.add_argument("--steps", type=int, default=FIRST.steps, help="of the first round")
     parser.add_argument("--more-steps", type=int, default=SECOND.steps, help="of the second")
+    parser.add_argument(
+        "--prompts", type=int, default=THIRD.prompts, help="of each pass of the third"
+    )
     parser.add_argument("--conversations", type=int, default=30_000)
     parser.add_argument(
         "--own", type=int, default=1_500, help="conversations with the model's own output"
@@ -69,7 +75,8 @@ def main() -> None:
     parser.add_argument(
         "--resume",
         type=Path,
-        help="a trained file to go on from, without the first round",
+        help="a trained file to go on from, without the first round; 0 steps or prompts leave "
+        "out the others",
     )
     parser.add_argument("--plain-bytes", type=int, default=100_000_000)
     arguments = parser.parse_args()
@@ -83,6 +90,7 @@ def run(arguments: argparse.Namespace) -> None:
     resumed = _report_of(arguments.resume) if arguments.resume else None
     first = replace(FIRST, seed=SEED, steps=0 if arguments.resume else arguments.steps)
     second = replace(SECOND, seed=SEED + 1, steps=arguments.more_steps)
+    third = replace(THIRD, seed=SEED + 2, prompts=arguments.prompts)
     torch.manual_seed(SEED)
     rng = np.random.default_rng(SEED)
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -117,30 +125,52 @@ def run(arguments: argparse.Namespace) -> None:
         model.load_state_dict({name: torch.from_numpy(w) for name, w in old.items()})
     trained = time.monotonic()
     history = train(model, plain, conversations, first)
-    so_far = arguments.out / "round-1.gguf"
-    write_gguf(so_far, weights_of(model), architecture, tokenizer)
+    so_far = arguments.out / "so-far.gguf"
 
-    logger.info("asking the model %d times", arguments.own)
-    pairs, prompts = maker.remote_prompts(arguments.own)
-    own = [
-        maker.extraction(prefix, generation, answer)
-        for (prefix, answer), generation in zip(pairs, write_all(so_far, prompts), strict=True)
-    ]
-    others = rng.permutation(len(conversations))[: OTHERS * arguments.own]
-    talk = encode_conversations(tokenizer, own, content) + [conversations[i] for i in others]
-    history.extend(train(model, plain, talk, second))
+    if second.steps:
+        logger.info("asking the model %d times", arguments.own)
+        write_gguf(so_far, weights_of(model), architecture, tokenizer)
+        pairs, prompts = maker.remote_prompts(arguments.own)
+        own = [
+            maker.extraction(prefix, generation.text, answer)
+            for (prefix, answer), (generation,) in zip(
+                pairs, write_all(so_far, prompts), strict=True
+            )
+        ]
+        others = rng.permutation(len(conversations))[: OTHERS * arguments.own]
+        talk = encode_conversations(tokenizer, own, content) + [conversations[i] for i in others]
+        history.extend(train(model, plain, talk, second))
+
+    preferences: list[float] = []
+    about_pairs = None
+    if third.prompts:
+        logger.info("asking for %d answers to %d prompts", third.answers, third.prompts)
+        write_gguf(so_far, weights_of(model), architecture, tokenizer)
+        own_answers, nearness = own_pairs(
+            *(so_far, maker, tokenizer, content),
+            prompts=third.prompts,
+            answers=third.answers,
+            pairs=third.pairs,
+        )
+        preferences = prefer(model, own_answers, third)
+        about_pairs = {
+            "count": len(own_answers),
+            "mean_nearness_of_all_answers": round(nearness, 4),
+            "final_loss": round(float(np.mean(preferences[-50:])), 4),
+        }
     trained_seconds = time.monotonic() - trained
     losses = validate(model, plain_check, check)
 
-    so_far.unlink()
+    so_far.unlink(missing_ok=True)
     weights = weights_of(model)
     write_gguf(arguments.out / "model.gguf", weights, architecture, tokenizer)
-    plot(history, arguments.out / "loss.png")
+    plot(history, preferences, arguments.out / "loss.png")
     report = {
         "architecture": architecture.to_dict(),
         "parameters": sum(w.size for w in weights.values()),
         "first_round": first.to_dict(),
         "second_round": second.to_dict(),
+        "third_round": third.to_dict(),
         "shared_weight": SHARED_WEIGHT,
         "corpus": {
             "sha256": sha256_of(arguments.corpus),
@@ -154,10 +184,10 @@ def run(arguments: argparse.Namespace) -> None:
         "bytes_per_token": round(bytes_per_token, 4),
         "tokens_seen": history.tokens,
         "tokens_learnt": history.learnt,
+        "preference_pairs": about_pairs,
         "resumed": resumed,
         "training_seconds": round(trained_seconds),
         "wall_seconds": round(time.monotonic() - began),
-        "final_training_loss": round(float(np.mean(history.losses[-50:])), 4),
         "validation_loss_nats_per_token": {k: round(v, 4) for k, v in losses.items()},
         "validation_plain_bits_per_byte": round(
             losses["plain"] / math.log(2) / bytes_per_token, 4
@@ -188,23 +218,33 @@ def _report_of(model: Path) -> dict[str, Any]:
     return {"sha256": digest, **{k: known[k] for k in wanted if k in known}}
 
 
-def plot(history: History, path: Path) -> None:
-    """Draw the loss curve; a line marks where the length of the rows changes."""
+def plot(history: History, preferences: list[float], path: Path) -> None:
+    """Draw the loss curves: by tokens, with a line where the length of the rows changes, and by
+    preferences. What was not trained has none."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
-    losses = np.array(history.losses)
-    width = min(25, len(losses))
-    smooth = np.convolve(losses, np.ones(width) / width, mode="valid")
-    axes.plot(history.steps, losses, color="0.8", linewidth=0.6, label="each step")
-    axes.plot(history.steps[width - 1 :], smooth, color="C0", label=f"mean of {width} steps")
-    for i in np.flatnonzero(np.diff(history.lengths)):
-        axes.axvline(float(i), color="0.6", linestyle=":", linewidth=1)
-    axes.set(xlabel="step", ylabel="training loss (nats per token)", ylim=(1.5, 7))
-    axes.legend()
+    lengths = np.flatnonzero(np.diff(history.lengths))
+    curves: tuple[tuple[str, list[float], Iterable[int]], ...] = (
+        ("training loss (nats per token)", history.losses, lengths),
+        ("preference loss (nats per pair)", preferences, ()),
+    )
+    drawn = [curve for curve in curves if curve[1]]
+    figure, axes = pyplot.subplots(
+        len(drawn), figsize=(7, 4 * len(drawn)), layout="constrained", squeeze=False
+    )
+    for (label, losses, lines), axis in zip(drawn, axes[:, 0], strict=True):
+        width = min(25, len(losses))
+        smooth = np.convolve(losses, np.ones(width) / width, mode="valid")
+        axis.plot(losses, color="0.8", linewidth=0.6, label="each step")
+        steps = np.arange(width - 1, len(losses))
+        axis.plot(steps, smooth, color="C0", label=f"mean of {width} steps")
+        for i in lines:
+            axis.axvline(i, color="0.6", linestyle=":", linewidth=1)
+        axis.set(xlabel="step", ylabel=label)
+        axis.legend()
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
 

@@ -60,7 +60,7 @@ class Damager:
     """Perturbs prefixes and damages continuations, with the project's own mechanisms."""
 
     def __init__(self, table: EmbeddingTable, rng: np.random.Generator) -> None:
-        self.rng = rng
+        self.rng, self.table = rng, table
         layouts: list[Literal["keep", "drop"]] = ["keep", "keep", "keep", "drop"]
         self.perturbers = [
             Perturber(pooled, DocumentOptions(layout=layout))

@@ -77,7 +77,22 @@ class ExampleMaker:
             messages.insert(0, Turn("system", self._one_of(SYSTEM)))
         return messages
 
-    def remote_prompts(self, count: int) -> tuple[list[tuple[str, str]], list[str]]:
+    def unhidden(self) -> list[Turn]:
+        """A conversation whose prompt holds the raw text, as the local role's do: with a
+        generation of which every word went through a mechanism, or one about something else, or
+        none."""
+        while (split := self._split(self._document())) is None:
+            pass
+        prefix, answer = split
+        kind = self.rng.random()
+        if kind < 0.5:
+            return self.extraction(prefix, self.damager.perturb(answer).strip(), answer)
+        if kind < 0.7:
+            return self.extraction(prefix, " ".join(self._foreign()), answer)
+        prompt = fill(self.prompts.remote_continuation, document=prefix)
+        return [Turn("user", prompt, prefix), Turn("assistant", answer)]
+
+    def remote_prompts(self, count: int) -> tuple[list[tuple[str, str]], list[list[Turn]]]:
         """Pairs of a prefix and its true continuation, and for each what a remote is asked."""
         pairs: list[tuple[str, str]] = []
         while len(pairs) < count:
@@ -85,7 +100,7 @@ class ExampleMaker:
                 pairs.append(split)
         perturbed = [self.damager.perturb(prefix).strip() for prefix, _ in pairs]
         template = self.prompts.remote_continuation
-        return pairs, [fill(template, document=text) for text in perturbed]
+        return pairs, [[Turn("user", fill(template, document=text))] for text in perturbed]
 
     def extraction(self, prefix: str, generation: str, answer: str) -> list[Turn]:
         """The local role: a raw prefix and a perturbed generation, answered with the truth."""
@@ -171,9 +186,13 @@ class ExampleMaker:
         return text, at
 
     def _damaged(self, answer: str) -> str:
+        return self.damager.damage(answer, self._foreign())
+
+    def _foreign(self) -> list[str]:
+        """Up to four sentences of another document."""
         other = self._document()
-        foreign = sentences(other.paragraphs[self.rng.integers(len(other.paragraphs))])
-        return self.damager.damage(answer, foreign[: int(self.rng.integers(1, 5))])
+        pieces = sentences(other.paragraphs[self.rng.integers(len(other.paragraphs))])
+        return pieces[: int(self.rng.integers(1, 5))]
 
     def _document(self) -> Document:
         place = int(np.searchsorted(self.cumulative, self.rng.random()))

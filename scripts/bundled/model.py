@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-__all__ = ["Architecture", "Llama", "learnt_loss"]
+__all__ = ["Architecture", "Llama", "learnt_loss", "log_probabilities", "weighted_loss"]
 
 # Where the processor has no units for it, bfloat16 is emulated, far slower than float32.
 FAST = torch.cpu.get_capabilities()
@@ -164,6 +164,11 @@ class Llama(nn.Module):
 def learnt_loss(hidden: Tensor, embedding: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
     """Mean cross-entropy (nats) of the targets by their weights; those of weight 0 are not
     looked at."""
+    return weighted_loss(hidden, embedding, targets, weights / weights.sum())
+
+
+def weighted_loss(hidden: Tensor, embedding: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+    """Σ weight × cross-entropy (nats) of the targets; a weight may be negative."""
     flat = weights.flatten()
     chosen = flat.nonzero().squeeze(1)
     states = hidden.flatten(0, 1).index_select(0, chosen)
@@ -171,6 +176,23 @@ def learnt_loss(hidden: Tensor, embedding: Tensor, targets: Tensor, weights: Ten
         states, embedding, targets.flatten()[chosen], flat[chosen].float()
     )
     return loss
+
+
+def log_probabilities(
+    hidden: Tensor, embedding: Tensor, targets: Tensor, chosen: Tensor
+) -> Tensor:
+    """For each row the log-probability (nats) of its chosen targets, (batch,), as a constant."""
+    hidden, embedding = hidden.detach(), embedding.detach()
+    places = chosen.flatten().nonzero().squeeze(1)
+    states, wanted = hidden.flatten(0, 1)[places], targets.flatten()[places]
+    table, rows = embedding.to(HALF), places // hidden.shape[1]
+    out = torch.zeros(len(hidden))
+    for start in range(0, len(places), LOSS_BLOCK):
+        block = slice(start, start + LOSS_BLOCK)
+        logits = (states[block].to(HALF) @ table.T).float()
+        found = logits.gather(1, wanted[block, None])[:, 0] - logits.logsumexp(dim=1)
+        out.index_add_(0, rows[block], found)
+    return out
 
 
 def _rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -223,11 +245,9 @@ class _BlockwiseLoss(torch.autograd.Function):
             to_states[block] = (gradient @ table).float()
             to_table += (gradient.T @ part).float()
         ctx.save_for_backward(to_states, to_table)
-        ctx.mass = weights.sum()
-        return total / ctx.mass
+        return total
 
     @staticmethod
     def backward(ctx: Any, output: Tensor) -> tuple[Tensor, Tensor, None, None]:  # type: ignore[override]
         to_states, to_table = ctx.saved_tensors
-        scale = output / ctx.mass
-        return to_states.mul_(scale), to_table.mul_(scale), None, None
+        return to_states.mul_(output), to_table.mul_(output), None, None

@@ -1,8 +1,8 @@
-"""The second round's material: what the model itself writes for perturbed prefixes.
+"""What the model itself writes, through the server, the prompts and the defaults of the demo.
 
-In deployment the perturbed generation is a remote model's, which saw only scrambled words. Here
-the model trained so far plays the remote, through the server, the prompt and the defaults of
-the demo.
+The second round's material are its answers in the remote's role: in deployment the perturbed
+generation is a remote model's, which saw only scrambled words. The third round's are its final
+answers.
 """
 
 from __future__ import annotations
@@ -10,33 +10,56 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from openai import AsyncOpenAI
 from tqdm.asyncio import tqdm
 
+from bundled.tokenizer import Turn
 from proxy.config import load_config
 from proxy.local import local_server
 
-__all__ = ["write_all"]
+__all__ = ["Answer", "write_all"]
 
-AT_ONCE = 16
-ANSWER_TOKENS = 100
+SLOTS = 16
+ANSWER_TOKENS = 128
 TEMPERATURE = 0.5
 
 
-def write_all(model: Path, prompts: list[str]) -> list[str]:
-    """The answer of a GGUF file's model to every prompt, at most 100 tokens each."""
-    return asyncio.run(_write_all(model, prompts))
+class Answer(NamedTuple):
+    """What was written, and whether the model ended it itself."""
+
+    text: str
+    ended: bool
 
 
-async def _write_all(model: Path, prompts: list[str]) -> list[str]:
-    engine = {"model": str(model), "parallel": AT_ONCE, "threads": os.cpu_count()}
-    local = {"mode": "embedded", "embedded": engine, "concurrency": AT_ONCE}
-    config = load_config(None, {"local": local})
-    async with local_server(config.local) as server:
+def write_all(model: Path, prompts: list[list[Turn]], each: int = 1) -> list[list[Answer]]:
+    """A GGUF file's model's answers to every prompt, `each` of them, 128 tokens at most."""
+    return asyncio.run(_write_all(model, prompts, each))
 
-        async def write(number: int, prompt: str) -> str:
-            options = {"max_tokens": ANSWER_TOKENS, "temperature": TEMPERATURE, "seed": number}
-            answer = await server.complete([{"role": "user", "content": prompt}], options)
-            return str(answer.message.get("content") or "")
 
-        return await tqdm.gather(*(write(i, p) for i, p in enumerate(prompts)))
+async def _write_all(model: Path, prompts: list[list[Turn]], each: int) -> list[list[Answer]]:
+    engine = {"model": str(model), "parallel": SLOTS, "threads": os.cpu_count()}
+    config = load_config(None, {"local": {"mode": "embedded", "embedded": engine}})
+    async with (
+        local_server(config.local) as server,
+        AsyncOpenAI(base_url=server.base_url, api_key="none") as client,
+    ):
+        free = asyncio.Semaphore(max(1, SLOTS // each))
+
+        async def write(number: int, turns: list[Turn]) -> list[Answer]:
+            messages: Any = [{"role": turn.role, "content": turn.content} for turn in turns]
+            async with free:
+                answer = await client.chat.completions.create(
+                    model="bundled",
+                    messages=messages,
+                    max_tokens=ANSWER_TOKENS,
+                    temperature=TEMPERATURE,
+                    seed=number,
+                    n=each,
+                )
+            return [
+                Answer(c.message.content or "", c.finish_reason == "stop") for c in answer.choices
+            ]
+
+        return await tqdm.gather(*(write(i, turns) for i, turns in enumerate(prompts)))

@@ -15,6 +15,7 @@ __all__ = [
     "SHARED_WEIGHT",
     "Encoded",
     "content_words",
+    "encode_answer",
     "encode_conversations",
     "encode_plain",
     "rows",
@@ -85,6 +86,18 @@ def encode_conversations(
             before = text.ids
         out.append(Encoded(np.array(tokens, dtype=np.uint16), np.array(weights, np.float32)))
     return out
+
+
+def encode_answer(
+    tokenizer: Tokenizer, prompt: Sequence[Turn], text: str, *, ended: bool
+) -> Encoded:
+    """A prompt and a model's answer to it, of which the answer alone is learnt; with the end
+    token only where the model had `ended` it."""
+    pieces = list(render([*prompt, Turn("assistant", text)]))
+    ids = [e.ids for e in tokenizer.encode_batch(pieces[: None if ended else -1])]
+    before = sum(map(len, ids[: len(pieces) - 2]))
+    tokens = np.array([i for piece in ids for i in piece], dtype=np.uint16)
+    return Encoded(tokens, (np.arange(len(tokens)) >= before).astype(np.float32))
 
 
 def _first_shared(

@@ -18,7 +18,7 @@ from bundled.model import Llama, learnt_loss
 from bundled.muon import Muon
 from bundled.packing import Encoded, Tokens, rows
 
-__all__ = ["FIRST", "SECOND", "History", "Settings", "train", "validate"]
+__all__ = ["FIRST", "SECOND", "History", "Settings", "schedule", "train", "validate"]
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,10 @@ def train(
             inputs, targets, weights = _batch(stream, settings.tokens_per_step // length)
             history.tokens += inputs.numel()
             history.learnt += int((weights > 0).sum())
+            now = schedule(progress, settings.warmup, settings.last_rate)
             for optimizer, rate in optimizers:
                 for group in optimizer.param_groups:
-                    group["lr"] = rate * _schedule(progress, settings)
+                    group["lr"] = rate * now
             loss = learnt_loss(model(inputs), model.embedding, targets, weights)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
@@ -168,12 +169,12 @@ def _batch(stream: Iterator[Encoded], count: int) -> tuple[Tensor, Tensor, Tenso
     return tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous(), weights[:, 1:].contiguous()
 
 
-def _schedule(progress: float, settings: Settings) -> float:
+def schedule(progress: float, warmup: float, last_rate: float) -> float:
     """Linear warm-up, then a cosine down to `last_rate`."""
-    if progress < settings.warmup:
-        return max(progress / settings.warmup, 0.01)
+    if progress < warmup:
+        return max(progress / warmup, 0.01)
     cosine = 0.5 * (1 + math.cos(math.pi * progress))
-    return settings.last_rate + (1 - settings.last_rate) * cosine
+    return last_rate + (1 - last_rate) * cosine
 
 
 def _optimizers(model: Llama, settings: Settings) -> list[tuple[torch.optim.Optimizer, float]]:

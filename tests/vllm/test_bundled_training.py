@@ -100,6 +100,21 @@ def test_the_loss_and_its_gradients_are_those_of_weighted_cross_entropy() -> Non
         assert (ours - theirs).norm() / theirs.norm() < tolerance
 
 
+def test_log_probabilities_are_summed_over_each_rows_chosen_targets() -> None:
+    import torch
+    from bundled.model import HALF, log_probabilities
+
+    torch.manual_seed(6)
+    hidden, embedding = torch.randn(3, 600, 16), torch.randn(50, 16)
+    targets, chosen = torch.randint(50, (3, 600)), torch.rand(3, 600) < 0.9  # more than a block
+    chosen[1] = False
+    found = log_probabilities(hidden, embedding, targets, chosen)
+    each = torch.log_softmax(hidden @ embedding.T, dim=2).gather(2, targets[..., None])[..., 0]
+    exact = (each * chosen).sum(dim=1)
+    assert found[1] == 0
+    assert torch.allclose(found, exact, rtol=1e-5 if HALF is torch.float32 else 1e-2)
+
+
 def test_rows_carry_the_weights_of_what_they_hold() -> None:
     from bundled.packing import Encoded, rows
 

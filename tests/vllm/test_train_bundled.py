@@ -1,5 +1,5 @@
-"""The training command, end to end on a corpus of the project's own texts: a few steps of both
-rounds, and a file that the server and `dequantize` read."""
+"""The training command, end to end on a corpus of the project's own texts: a few steps of every
+round, and a file that the server and `dequantize` read."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def train(corpus: Path, out: Path, *more: str) -> None:
         [
             *(sys.executable, "scripts/train_bundled.py", "--corpus", str(corpus)),
             *("--out", str(out), "--steps", "4", "--more-steps", "2", "--own", "4"),
-            *("--conversations", "20", "--plain-bytes", "200000", *more),
+            *("--conversations", "20", "--plain-bytes", "200000", "--prompts", "6", *more),
         ],
         cwd=ROOT,
         env={**os.environ, "TORCHDYNAMO_DISABLE": "1"},
@@ -72,6 +72,9 @@ def test_the_report_is_about_the_file(out: Path) -> None:
     assert report["tokens_seen"] == 4 * 8192 + 2 * 12 * 640  # whole rows only
     assert 0 < report["tokens_learnt"] < report["tokens_seen"]
     assert report["resumed"] is None
+    pairs = report["preference_pairs"]
+    assert 8 <= pairs["count"] <= 6 * report["third_round"]["pairs"]
+    assert -1 <= pairs["mean_nearness_of_all_answers"] <= 1
     facts, weights = read_gguf(out / "model.gguf")
     assert sum(values.size for values in weights.values()) == report["parameters"]
     assert facts["llama.context_length"] >= 1024
