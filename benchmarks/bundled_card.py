@@ -39,6 +39,7 @@ def splice(card: str, training: dict[str, Any], measured: dict[str, Any]) -> str
         _training(training),
         _perplexity(measured),
         _extraction(measured),
+        _room(measured),
         _speed(measured),
         _demo(measured),
     )
@@ -50,6 +51,9 @@ def _training(t: dict[str, Any]) -> str:
     minutes = t["training_seconds"] / 60
     seen, learnt = _all_sittings(t, "tokens_seen"), _all_sittings(t, "tokens_learnt")
     steps = t["first_round"]["steps"] + t["second_round"]["steps"]
+    last = [f"{t['tokens_seen'] / 1e6:.1f} million tokens in {steps} steps"] if steps else []
+    if t["preference_pairs"]:
+        last.append(f"{t['preference_pairs']['count']} pairs of own answers")
     answers = ", ".join(
         f"{name} {losses[kind]:.3f}"
         for kind, name in (
@@ -76,8 +80,7 @@ def _training(t: dict[str, Any]) -> str:
         (
             "training",
             f"{seen / 1e6:.1f} million tokens, {learnt / 1e6:.1f} million of them learnt; "
-            f"{t['tokens_seen'] / 1e6:.1f} million in the last sitting, {steps} steps in "
-            f"{minutes:.0f} minutes",
+            f"in the last sitting {' and '.join(last)}, {minutes:.0f} minutes",
         ),
         (
             "held-out plain text",
@@ -89,7 +92,7 @@ def _training(t: dict[str, Any]) -> str:
     lines = ["## Training", "", "| | |", "|---|---|", *(f"| {k} | {v} |" for k, v in rows)]
     return "\n".join(lines) + (
         "\n\nThese losses are of the weights before they were rounded to Q8_0.\n\n"
-        "![training loss](loss.png)"
+        "![the losses of the last sitting](loss.png)"
     )
 
 
@@ -149,6 +152,26 @@ def _extraction(m: dict[str, Any]) -> str:
         + table(head, rows)
         + "\n\nGain in similarity, paired by text; an interval above zero is a gain at the 5 % "
         "level:\n\n" + table(["", "all", *m["texts"]], gains)
+    )
+
+
+def _room(m: dict[str, Any]) -> str:
+    beside = {"prefix": "the prefix", "alone": "the answer without it"}
+    rows = [
+        [
+            f"`{one['mechanism']}` {one['epsilon']:g}, beside {beside[one['beside']]}",
+            f"{one['weight']:.3f}",
+            *(_interval(one["similarity"][part], sign=True) for part in ("all", *m["texts"])),
+        ]
+        for one in m["room"]
+    ]
+    return (
+        "### What a damaged generation holds\n\n"
+        "The gain in similarity to the true continuation when the damaged text's vector is added, "
+        "with one weight for all texts, to the prefix's, or to that of the model's answer without "
+        "it. The weight was chosen on these texts, so that the gain is if anything too large. It "
+        "is what a reader of the whole text's meaning could win; one who knew which words are "
+        "true might win more.\n\n" + table(["", "weight", "all", *m["texts"]], rows)
     )
 
 

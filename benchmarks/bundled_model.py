@@ -36,10 +36,11 @@ from benchmarks.utility import (
     diversity,
     minilm_encoder,
     rouge_l,
+    unit_rows,
 )
 from perturb import load_table
 
-__all__ = ["main", "measure", "scores"]
+__all__ = ["main", "measure", "room", "scores"]
 
 BUNDLED = Path("extraction/bundled")
 DEMO_TEXTS = Path(__file__).with_name("demo_texts.jsonl")
@@ -47,6 +48,7 @@ DEMO_EPSILON = 6.0
 MECHANISMS = ("rantext", "rantext_ldp")
 EPSILONS = (3.0, 6.0, 10.0)
 SEED = 20261121
+ROOM_WEIGHTS = np.linspace(0, 1, 41)
 
 Score = dict[str, NDArray[np.float64]]  # one value a text
 
@@ -102,6 +104,7 @@ def measure(
     lone = scores(alone, truths, prefixes, encode)
     rows: list[dict[str, Any]] = [_row("alone", None, None, alone, lone, sets)]
     gains: list[dict[str, Any]] = []
+    rooms: list[dict[str, Any]] = []
     for mechanism in MECHANISMS:
         for epsilon in EPSILONS:
             given = damaged(table, mechanism, epsilon, truths, SEED)
@@ -120,19 +123,31 @@ def measure(
                         "similarity": _intervals(difference, sets),
                     }
                 )
+            for name, texts in (("prefix", prefixes), ("alone", alone)):
+                weight, gain = room(encode(texts), encode(given), encode(truths))
+                rooms.append(
+                    {
+                        "mechanism": mechanism,
+                        "epsilon": epsilon,
+                        "beside": name,
+                        "weight": weight,
+                        "similarity": _intervals(gain, sets),
+                    }
+                )
     rows.append(_row("truth", None, None, truths, scores(truths, truths, prefixes, encode), sets))
 
-    texts = [json.loads(line) for line in DEMO_TEXTS.read_text().splitlines()]
-    outputs = demo(engine, table, [text["text"] for text in texts], DEMO_EPSILON, SEED)
+    shown = [json.loads(line) for line in DEMO_TEXTS.read_text().splitlines()]
+    outputs = demo(engine, table, [text["text"] for text in shown], DEMO_EPSILON, SEED)
     return {
         "bits_per_byte": {name: _intervals(values, sets) for name, values in bits.items()},
         "continuations": rows,
         "gains": gains,
+        "room": rooms,
         "speed": asdict(Engine(model, table, parallel=1).speed(prefixes[0], truths[0])),
         "demo_epsilon": DEMO_EPSILON,
         "demo": [
             {**text, "sent": sent, "generation": generation, "answer": answer}
-            for text, (sent, generation, answer) in zip(texts, outputs, strict=True)
+            for text, (sent, generation, answer) in zip(shown, outputs, strict=True)
         ],
     }
 
@@ -148,6 +163,30 @@ def scores(
         "similarity": cosines(vectors, encode(truths)),
         "coherence": cosines(vectors, encode(prefixes)),
     }
+
+
+def room(
+    base: NDArray[np.floating], given: NDArray[np.floating], truths: NDArray[np.floating]
+) -> tuple[float, NDArray[np.float64]]:
+    """What damaged texts can add: the gain in similarity to the truth by the best linear mix.
+
+    The weight is chosen on these very texts, so that the mean gain is if anything too large, and
+    never below zero.
+
+    Args:
+        base: vectors of what there is without them, (n, d).
+        given: vectors of the damaged texts, (n, d); what all have in common is taken off.
+        truths: vectors of the true continuations, (n, d).
+
+    Returns:
+        The damaged texts' weight beside a base of weight one, 0 to 1, and each text's gain, (n,).
+    """
+    base, given = unit_rows(base), unit_rows(given)
+    given = given - given.mean(axis=0)
+    before = cosines(base, truths)
+    gains = [cosines(base + weight * given, truths) - before for weight in ROOM_WEIGHTS]
+    best = int(np.argmax([gain.mean() for gain in gains]))
+    return float(ROOM_WEIGHTS[best]), gains[best]
 
 
 def _row(
