@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from tqdm.asyncio import tqdm
 
 from bundled.tokenizer import Turn
@@ -41,9 +41,10 @@ def write_all(model: Path, prompts: list[list[Turn]], each: int = 1) -> list[lis
 async def _write_all(model: Path, prompts: list[list[Turn]], each: int) -> list[list[Answer]]:
     engine = {"model": str(model), "parallel": SLOTS, "threads": os.cpu_count()}
     config = load_config(None, {"local": {"mode": "embedded", "embedded": engine}})
+    direct = DefaultAsyncHttpxClient(trust_env=False)  # no HTTP proxy leads to this machine
     async with (
         local_server(config.local) as server,
-        AsyncOpenAI(base_url=server.base_url, api_key="none") as client,
+        AsyncOpenAI(base_url=server.base_url, api_key="none", http_client=direct) as client,
     ):
         free = asyncio.Semaphore(max(1, SLOTS // each))
 
