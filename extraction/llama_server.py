@@ -83,13 +83,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--parallel", type=int, default=2, help="requests answered at once")
     parser.add_argument("--threads", type=int, default=1, help="threads that compute")
     parser.add_argument("--alias", default="inferdpt-bundled", help="the model's name")
-    options = parser.parse_args(arguments)
+    parser.add_argument("--parent", type=int, help="the process to end with (who started this)")
+    options = vars(parser.parse_args(arguments))
 
-    parent = os.getppid()
+    # A parent that dies before this line is not seen to go: one that knows its id passes it.
+    parent = options.pop("parent") or os.getppid()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    parameters = server_parameters(**vars(options))
+    parameters = server_parameters(**options)
 
     import xllamacpp
 

@@ -4,6 +4,7 @@ model that paraphrases, where DP-Prompt needs one."""
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -128,6 +129,7 @@ def _embedded_command(config: Local, port: int) -> list[str]:
         *("--context", str(config.embedded.context)),
         *("--parallel", str(config.embedded.parallel)),
         *("--threads", str(config.embedded.threads)),
+        *("--parent", str(os.getpid())),
     ]
 
 

@@ -171,6 +171,14 @@ def test_ends_when_its_parent_is_killed() -> None:
     assert wait_until(lambda: not healthy(port), 4)
 
 
+def test_ends_when_the_parent_it_was_told_of_was_gone_before_it_could_look() -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    orphan = [*command(free_port()), "--parent", str(dead.pid)]
+    done = subprocess.run(orphan, env=ENVIRONMENT, capture_output=True, timeout=60)
+    assert done.returncode == 0
+
+
 def test_a_missing_model_is_said_so() -> None:
     absent = [sys.executable, "-m", "extraction.llama_server", "--port", "1", "--model", "no.gguf"]
     done = subprocess.run(absent, env=ENVIRONMENT, capture_output=True, text=True, timeout=10)
