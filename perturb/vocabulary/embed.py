@@ -1,4 +1,4 @@
-"""Get raw embeddings for a list of words: an OpenAI-compatible endpoint or a local encoder."""
+"""Raw embeddings of a list of words, from an OpenAI-compatible endpoint or a local encoder."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.embeddings import write_atomically
 from perturb.errors import TableError
+from perturb.install import install_command
+from perturb.vocabulary.embeddings import write_atomically
 
 __all__ = ["EmbedBatch", "embed_words", "endpoint_encoder", "local_encoder"]
 
 
 class EmbedBatch(Protocol):
-    """Embeds a batch: (n words) → floats (n, d)."""
+    """Embed a batch of words: (n words) → floats (n, d)."""
 
-    def __call__(self, words: Sequence[str]) -> NDArray[np.float32]: ...
+    def __call__(self, words: Sequence[str], /) -> NDArray[np.float32]: ...
 
 
 def embed_words(
@@ -34,9 +35,17 @@ def embed_words(
 ) -> NDArray[np.float32]:
     """Embed all words in batches and return float32 (len(words), d).
 
-    Every finished batch is kept in the folder `partial`, so a run that failed goes on where it
-    stopped; the folder is removed by the caller once the table is written. A folder left by
-    another source or word list is refused.
+    Every finished batch is kept in the folder `partial`, so that a failed run resumes where it
+    stopped. The caller removes the folder once the table is written. The folder of a run with
+    another source, batch size or word list is refused.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> def embed(words):
+    ...     return np.array([[len(word), 1.0] for word in words])
+    >>> with TemporaryDirectory() as folder:
+    ...     embed_words(embed, ["sea", "ocean"], source="lengths", partial=Path(folder))
+    array([[3., 1.],
+           [5., 1.]], dtype=float32)
 
     Raises:
         TableError: the folder belongs to another run, or the encoder returned the wrong
@@ -77,10 +86,10 @@ def embed_words(
 
 
 def endpoint_encoder(base_url: str, model: str, api_key: str | None) -> EmbedBatch:
-    """An encoder behind `POST {base_url}/embeddings`.
+    """Return an encoder that calls `POST {base_url}/embeddings`.
 
     Raises (when called):
-        TableError: the endpoint cannot be reached, refuses, or does not answer in its form.
+        TableError: the endpoint cannot be reached, refuses the request, or returns no embeddings.
     """
     from openai import OpenAI, OpenAIError
 
@@ -96,7 +105,7 @@ def endpoint_encoder(base_url: str, model: str, api_key: str | None) -> EmbedBat
         except OpenAIError as exc:
             raise TableError(
                 f"the embeddings endpoint failed ({type(exc).__name__}); run the same command "
-                "again to go on from the last finished batch"
+                "again to resume from the last finished batch"
             ) from exc
         except (ValueError, TypeError, AttributeError) as exc:
             raise TableError("the endpoint's answer is not a list of embeddings") from exc
@@ -105,15 +114,17 @@ def endpoint_encoder(base_url: str, model: str, api_key: str | None) -> EmbedBat
 
 
 def local_encoder(model: str) -> EmbedBatch:
-    """A sentence-transformers model, by hub name or folder (extra `train`).
+    """Return the encoder of a sentence-transformers model, by hub name or folder (extra `train`).
 
     Raises:
-        TableError: the package or the model is not there.
+        TableError: the package or the model is missing.
     """
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as exc:
-        raise TableError("a local encoder needs `pip install 'inferdpt[train]'`") from exc
+        raise TableError(
+            f"a local encoder needs sentence-transformers: {install_command('train')}"
+        ) from exc
     try:
         encoder: Any = SentenceTransformer(model, device="cpu")
     except Exception as exc:  # hub, file and format errors come from four libraries

@@ -1,7 +1,7 @@
-"""English function words: the closed classes of the language, written out by class.
+"""English function words: the closed classes of the language, listed by class.
 
-`custext_plus` keeps them. Only the lower-case and the capitalised form count, so that "us" and
-"Us" are function words and "US" is not.
+`custext_plus` keeps them. Only the lower-case and the capitalised form count: "us" and "Us" are
+function words, "US" is not.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.vocabulary import Vocabulary
+from perturb.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["FUNCTION_WORDS", "stop_words"]
 
@@ -47,7 +47,14 @@ FUNCTION_WORDS = frozenset(word for words in _CLASSES.values() for word in words
 
 
 def stop_words(vocabulary: Vocabulary) -> NDArray[np.bool_]:
-    """Which words of V are function words, bool (m,)."""
+    """Return which words of V are function words, bool (m,).
+
+    >>> from perturb.vocabulary.vocabulary import load_encoding
+    >>> vocabulary = Vocabulary(load_encoding())
+    >>> kept = stop_words(vocabulary)
+    >>> [bool(kept[vocabulary.words.index(word)]) for word in ("the", "The", "us", "US", "river")]
+    [True, True, True, False, False]
+    """
     return np.array(
         [
             word.lower() in FUNCTION_WORDS and word in (word.lower(), word.capitalize())

@@ -1,8 +1,7 @@
 """Build an embedding table from raw embeddings of every string of letters in cl100k_base.
 
-Distances are compared exactly: a product of two float16 numbers and the sums of them that
-occur here fit a float64 without rounding, so the same embeddings give the same neighbours
-on every machine.
+Distances are compared exactly. The products of these float16 numbers, and their sums, fit a
+float64 without rounding, so the same embeddings give the same neighbours on every machine.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.embeddings import EmbeddingTable
 from perturb.errors import TableError
 from perturb.rng import seeded_generator
-from perturb.vocabulary import Vocabulary
+from perturb.vocabulary.table import EmbeddingTable
+from perturb.vocabulary.vocabulary import Vocabulary
 
-__all__ = ["build_table"]
+__all__ = ["build_table", "build_table_from_rows", "normalize_rows"]
 
 NEIGHBOURS = 512  # rantext_ldp is flat beyond this rank
 SPREAD_BINS = 64
@@ -41,7 +40,7 @@ def build_table(
     provenance: Mapping[str, str],
     progress: Progress = lambda stage, done, total: None,
 ) -> EmbeddingTable:
-    """Make the table for `vocabulary`.
+    """Build the table for `vocabulary`.
 
     Args:
         vocabulary: V and the strings outside it.
@@ -50,30 +49,58 @@ def build_table(
         progress: called with (stage, done, total).
 
     Raises:
-        TableError: wrong shape, a value that is not finite, a zero row, or rows all alike.
+        TableError: wrong shape, a value that is not finite, a zero row, or identical rows only.
     """
-    m = len(vocabulary)
-    expected = m + len(vocabulary.others)
+    expected = len(vocabulary) + len(vocabulary.others)
     if embeddings.ndim != 2 or len(embeddings) != expected:
         raise TableError(f"embeddings must have {expected} rows, got shape {embeddings.shape}")
+    rows = normalize_rows(embeddings)
+    return build_table_from_rows(vocabulary, rows, provenance=provenance, progress=progress)
+
+
+def normalize_rows(embeddings: NDArray[np.floating]) -> NDArray[np.float16]:
+    """Return the embeddings scaled to length one and rounded, (n, d).
+
+    >>> normalize_rows(np.array([[3.0, 4.0], [0.0, 2.0]]))
+    array([[0.6, 0.8],
+           [0. , 1. ]], dtype=float16)
+
+    Raises:
+        TableError: a value is not finite, or a row is zero.
+    """
     lengths = np.linalg.norm(embeddings.astype(np.float64), axis=1, keepdims=True)
     if not np.isfinite(lengths).all() or (lengths == 0).any():
         raise TableError("an embedding is zero or not finite")
-    unit = (embeddings / lengths).astype(np.float16)
+    return np.asarray((embeddings / lengths).astype(np.float16))
+
+
+def build_table_from_rows(
+    vocabulary: Vocabulary,
+    unit: NDArray[np.float16],
+    *,
+    provenance: Mapping[str, str],
+    progress: Progress = lambda stage, done, total: None,
+) -> EmbeddingTable:
+    """Build the table, as `build_table` does, from the output of `normalize_rows`.
+
+    Raises:
+        TableError: the rows are all alike.
+    """
+    m = len(vocabulary)
     vectors = unit[:m]
     spans = np.ptp(vectors.astype(np.float64), axis=0)
     if not spans.any():
-        raise TableError("all embeddings are alike: no distance can be told from another")
+        raise TableError("all embeddings are alike: no two distances differ")
     wide = vectors.astype(np.float64)
     squares = np.einsum("ij,ij->i", wide, wide)
-    diameter = _diameter(wide, squares)
-    neighbours, spread = _neighbourhoods(wide, squares, diameter, progress)
-    radius = _radius_quantiles(spans, progress)
+    diameter = _find_diameter(wide, squares)
+    neighbours, spread = _find_neighbourhoods(wide, squares, diameter, progress)
+    radius = _sample_radius_quantiles(spans, progress)
     return EmbeddingTable(
         vocabulary=vocabulary,
         vectors=vectors,
         neighbours=neighbours,
-        nearest=_nearest(wide, squares, unit[m:].astype(np.float64), progress),
+        nearest=_find_nearest(wide, squares, unit[m:].astype(np.float64), progress),
         spread=spread,
         radius=radius,
         diameter=diameter,
@@ -82,24 +109,24 @@ def build_table(
     )
 
 
-def _squared_distances(
+def _measure_squares(
     rows: NDArray[np.float64], wide: NDArray[np.float64], squares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Exact ‖row − word‖², (len(rows), m)."""
+    """Return the exact ‖row − word‖², (len(rows), m)."""
     own = np.einsum("ij,ij->i", rows, rows)
     return np.asarray(own[:, None] + squares - 2.0 * (rows @ wide.T))
 
 
-def _diameter(wide: NDArray[np.float64], squares: NDArray[np.float64]) -> float:
-    """The largest distance, a little rounded up so that no word lies beyond it."""
+def _find_diameter(wide: NDArray[np.float64], squares: NDArray[np.float64]) -> float:
+    """Return the largest distance, rounded up slightly so that no word lies beyond it."""
     largest = max(
-        float(_squared_distances(wide[start : start + BLOCK], wide, squares).max())
+        float(_measure_squares(wide[start : start + BLOCK], wide, squares).max())
         for start in range(0, len(wide), BLOCK)
     )
     return math.nextafter(math.sqrt(largest), math.inf) * (1 + 1e-6)
 
 
-def _neighbourhoods(
+def _find_neighbourhoods(
     wide: NDArray[np.float64], squares: NDArray[np.float64], diameter: float, progress: Progress
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
     m = len(wide)
@@ -108,7 +135,7 @@ def _neighbourhoods(
     spread = np.empty((m, SPREAD_BINS), dtype=np.uint16)
     for start in range(0, m, BLOCK):
         stop = min(start + BLOCK, m)
-        square = _squared_distances(wide[start:stop], wide, squares)
+        square = _measure_squares(wide[start:stop], wide, squares)
         own = np.arange(start, stop)
         square[own - start, own] = -1.0  # x itself comes first, before words at distance 0
         # A stable sort of ranks by distance breaks ties by rank.
@@ -123,7 +150,7 @@ def _neighbourhoods(
     return neighbours, spread
 
 
-def _nearest(
+def _find_nearest(
     wide: NDArray[np.float64],
     squares: NDArray[np.float64],
     others: NDArray[np.float64],
@@ -132,13 +159,15 @@ def _nearest(
     nearest = np.empty(len(others), dtype=np.uint16)
     for start in range(0, len(others), BLOCK):
         block = others[start : start + BLOCK]
-        nearest[start : start + BLOCK] = _squared_distances(block, wide, squares).argmin(axis=1)
+        nearest[start : start + BLOCK] = _measure_squares(block, wide, squares).argmin(axis=1)
         progress("words outside V", start + len(block), len(others))
     return nearest
 
 
-def _radius_quantiles(spans: NDArray[np.float64], progress: Progress) -> NDArray[np.float64]:
-    """Quantiles (i + ½)/q of S = sqrt(Σ_j (Δ_j E_j)²); |Laplace(0, Δ/z)| is (Δ/z)·E."""
+def _sample_radius_quantiles(
+    spans: NDArray[np.float64], progress: Progress
+) -> NDArray[np.float64]:
+    """Return quantiles (i + ½)/q of S = sqrt(Σ_j (Δ_j E_j)²); |Laplace(0, Δ/z)| is (Δ/z)·E."""
     rng = seeded_generator(RADIUS_SEED)
     draws = np.empty(RADIUS_DRAWS, dtype=np.float64)
     weights = (spans**2).astype(np.float32)
@@ -155,10 +184,10 @@ def _radius_quantiles(spans: NDArray[np.float64], progress: Progress) -> NDArray
 def _calibrate(
     vocabulary: Vocabulary, wide: NDArray[np.float64], radius: NDArray[np.float64]
 ) -> dict[str, float]:
-    """z at each target ε, such that Pr[|C_r(happy)| ≤ 5 % of V] is the published share.
+    """Return z at each target ε, such that Pr[|C_r(happy)| ≤ 5 % of V] is the published share.
 
-    |C_r| = #{y : d < r} ≤ k exactly when r ≤ d₍ₖ₎, the k-th smallest distance counted from
-    0; r = S/z, so z = Q_S(target) / d₍ₖ₎. A vocabulary too small to hold the word uses its
+    |C_r| = #{y : d < r} ≤ k exactly when r ≤ d₍ₖ₎, the k-th smallest distance counted from 0.
+    r = S/z, so z = Q_S(target) / d₍ₖ₎. A vocabulary that is too small to hold the word uses its
     first word.
     """
     words = vocabulary.words

@@ -1,0 +1,1 @@
+"""Functions on text that several packages share."""

@@ -1,0 +1,140 @@
+"""Text as policies read it: look-alikes become plain characters, and places are kept."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Reading", "decode_entities", "fold", "read", "spell_entities"]
+
+_BLANKS = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
+_HYPHENS = "\u2010-\u2015\u2212"
+_WIDE = "\uff01-\uff5e"  # ASCII in full width
+# Characters of no width (soft hyphen, zero-width blanks and joiners, direction marks, fillers) and
+# lone surrogates.
+_HIDDEN = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff"
+_LOOK_ALIKE = re.compile(rf"([{_BLANKS}])|([{_HYPHENS}])|[{_WIDE}]|[^\D0-9]")
+_INSIDE = re.compile(rf"(?<=[\w@])[{_HIDDEN}]+(?=[\w@])")
+_HIDDEN_RUN = re.compile(rf"[{_HIDDEN}]+")
+_ESCAPE = re.compile(r"(?<!\\)\\++(?:[nrt]|u([0-9a-fA-F]{4}))")
+# An HTML entity; its ampersand may be encoded again. Numbers may end without a semicolon.
+_ENTITY = re.compile(
+    r"&(?:amp;){0,3}(#[0-9]{1,7}+;?|#[xX][0-9a-fA-F]{1,6}+;?|[A-Za-z][A-Za-z0-9]{1,31}+;)"
+)
+_WRITTEN = re.compile(rf"[{_HIDDEN}]+|{_ENTITY.pattern}|(?<!\\)\\++u(?P<code>[0-9a-fA-F]{{4}})")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Hold a text as it is displayed, and the place of each of its characters in the written
+    text."""
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the place of a part of the displayed text in the written text.
+
+        >>> read("J&oslash;rgen").span(1, 2)
+        (1, 9)
+        """
+        return self.starts[start], self.ends[end - 1]
+
+
+def read(text: str) -> Reading:
+    r"""Read a text as it is displayed: folded, with HTML entities and JSON escapes decoded, and
+    without characters of no width.
+
+    >>> read("AT&amp;T\u200b \\u0041").text
+    'AT&T A'
+    """
+    parts: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    end = 0
+    for found in _WRITTEN.finditer(text):
+        if found["code"]:
+            shown = chr(int(found["code"], 16))
+        else:
+            shown = _decode(found) if found[1] else ""
+        if shown == found[0]:  # not an entity after all
+            continue
+        parts += text[end : found.start()], shown
+        starts += range(end, found.start())
+        ends += range(end + 1, found.start() + 1)
+        end = found.end()
+        starts += [found.start()] * len(shown)
+        ends += [end] * len(shown)
+    if not end:
+        return Reading(fold(text), range(len(text)), range(1, len(text) + 1))
+    parts.append(text[end:])
+    starts += range(end, len(text))
+    ends += range(end + 1, len(text) + 1)
+    return Reading(fold("".join(parts)), starts, ends)
+
+
+def decode_entities(text: str) -> str:
+    """Decode HTML entities.
+
+    >>> decode_entities("J&oslash;rgen &amp; Co")
+    'Jørgen & Co'
+    """
+    return _ENTITY.sub(_decode, text) if "&" in text else text
+
+
+def spell_entities(text: str) -> str:
+    """Decode HTML entities without changing the length: an entity becomes its letter, repeated, or
+    blanks.
+
+    >>> spell_entities("J&oslash;rgen &amp; Co")
+    'Jøøøøøøøørgen       Co'
+    """
+
+    def spell(found: re.Match[str]) -> str:
+        shown = _decode(found)
+        if shown == found[0]:
+            return shown
+        return (shown[0] if shown.isalpha() else " ") * len(found[0])
+
+    return _ENTITY.sub(spell, text) if "&" in text else text
+
+
+def _decode(found: re.Match[str]) -> str:
+    """Return the character of an entity; an unknown entity stays as it is written."""
+    shown = html.unescape(f"&{found[1]}")
+    return found[0] if shown.startswith("&") and len(shown) > 1 else shown
+
+
+def fold(text: str) -> str:
+    r"""Replace look-alikes by plain characters without changing the length.
+
+    Unusual blanks become blanks, and hyphens and dashes become `-`. Digits of any script and
+    full-width forms become ASCII. Characters of no width become a letter inside a word and a blank
+    elsewhere. JSON escapes become their characters; line breaks become blanks, so that the text
+    after `\n` starts a word.
+
+    >>> fold("\uff11\uff12 – \u0663")
+    '12 - 3'
+    """
+    if "\\" in text:
+        text = _ESCAPE.sub(_escape, text)
+    if text.isascii():
+        return text
+    text = _LOOK_ALIKE.sub(_plain, text)
+    text = _INSIDE.sub(lambda found: "x" * len(found[0]), text)
+    return _HIDDEN_RUN.sub(lambda found: " " * len(found[0]), text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return (chr(int(found[1], 16)) if found[1] else " ") * len(found[0])
+
+
+def _plain(found: re.Match[str]) -> str:
+    if found[1]:
+        return " "
+    if found[2]:
+        return "-"
+    return str(int(found[0])) if found[0].isdecimal() else chr(ord(found[0]) - 0xFEE0)

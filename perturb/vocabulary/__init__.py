@@ -1,0 +1,1 @@
+"""The public word list V, its embeddings and its word counts."""

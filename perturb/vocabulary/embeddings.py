@@ -1,0 +1,220 @@
+"""The embedding table: one file of arrays, and a JSON file that describes them.
+
+`NAME.npz` holds the arrays that the mechanisms need; `NAME.json` holds their SHA-256, the
+vocabulary they were made for, the model, its licence and the date. Everything in the files is
+public. A table may be stored as its difference from another table beside it, its base
+(perturb.vocabulary.table_overlay).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perturb.errors import TableError
+from perturb.vocabulary.table import EmbeddingTable
+from perturb.vocabulary.table_check import ARRAYS, check_table
+from perturb.vocabulary.table_overlay import NEW, pack, unpack
+from perturb.vocabulary.vocabulary import Variant, Vocabulary, load_encoding
+
+__all__ = [
+    "BUNDLED_PAPER",
+    "BUNDLED_TABLE",
+    "EmbeddingTable",
+    "load_table",
+    "save_table",
+    "table_digest",
+    "write_atomically",
+]
+
+BUNDLED_PAPER = Path(__file__).parents[1] / "data" / "minilm"  # V exactly as InferDPT has it
+BUNDLED_TABLE = BUNDLED_PAPER.with_name("minilm-clean")  # an overlay of it
+FORMAT = 1
+# The errors of NumPy, zipfile and plain indexing on a malformed file.
+_UNREADABLE = (
+    AttributeError,
+    EOFError,
+    IndexError,
+    KeyError,
+    OverflowError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+def load_table(
+    path: str | os.PathLike[str] | None = None, vocabulary: Variant = "clean"
+) -> EmbeddingTable:
+    """Read and verify a table.
+
+    Args:
+        path: with or without `.npz`/`.json`; None is the bundled table.
+        vocabulary: the variant of V that the table must have been made for.
+
+    >>> load_table().vectors.shape
+    (11000, 384)
+
+    Raises:
+        TableError: a file is missing, damaged, made for another vocabulary, or its arrays
+            do not fit each other.
+    """
+    bundled = BUNDLED_PAPER if vocabulary == "paper" else BUNDLED_TABLE
+    stem = _strip_suffix(Path(bundled if path is None else path))
+    side, arrays = _read(stem)
+    try:
+        facts = side["vocabulary"]
+        variant: Variant = "paper" if facts.get("exclusions") is None else "clean"
+        if variant != vocabulary:
+            raise TableError(
+                f"{stem.name} was made for the vocabulary {variant!r}, not {vocabulary!r}: set "
+                f"`vocabulary: {variant}`, or build it again"
+            )
+        words = Vocabulary(load_encoding(), int(facts["size"]), variant)
+        if facts["sha256"] != words.sha256:
+            raise TableError(f"{stem.name} was made for another vocabulary")
+        table = EmbeddingTable(
+            vocabulary=words,
+            **arrays,
+            diameter=float(side["diameter"]),
+            calibration={f"{float(k):g}": float(v) for k, v in side["calibration"].items()},
+            provenance={str(k): str(v) for k, v in side["provenance"].items()},
+            sha256=side["sha256"],
+        )
+    except _UNREADABLE as exc:
+        raise TableError(f"{stem.name} does not hold a complete embedding table") from exc
+    check_table(table)
+    return table
+
+
+def save_table(
+    table: EmbeddingTable, path: str | os.PathLike[str], *, base: EmbeddingTable | None = None
+) -> str:
+    """Write `path`.npz and `path`.json, each complete or not at all; return the SHA-256.
+
+    Args:
+        table: the table to write.
+        path: with or without `.npz`/`.json`.
+        base: the table beside it named `minilm`; only the difference from it is written.
+
+    Raises:
+        TableError: the table breaks a rule, or its embedding is not that of the base.
+    """
+    check_table(table)
+    stem = _strip_suffix(Path(path))
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    buffer = io.BytesIO()
+    arrays = {name: getattr(table, name) for name in ARRAYS}
+    side: dict[str, Any] = {
+        "format": FORMAT,
+        "vocabulary": table.vocabulary.facts,
+        "dimension": table.vectors.shape[1],
+        "diameter": table.diameter,
+        "calibration": dict(table.calibration),
+        "provenance": dict(table.provenance),
+    }
+    if base is None:
+        np.savez(buffer, **arrays)
+    else:
+        side["base"] = base.sha256
+        place = {word: i for i, word in enumerate(base.vocabulary.words)}
+        rows = np.array([place.get(w, NEW) for w in table.vocabulary.words], dtype=np.uint16)
+        own = {name: getattr(base, name) for name in ARRAYS}
+        packed: dict[str, Any] = pack(arrays, own, rows)
+        np.savez_compressed(buffer, **packed)
+    data = buffer.getvalue()
+    side["sha256"] = table_digest(data, side)
+    write_atomically(stem.with_name(stem.name + ".npz"), data)
+    write_atomically(
+        stem.with_name(stem.name + ".json"), (json.dumps(side, indent=2) + "\n").encode()
+    )
+    return str(side["sha256"])
+
+
+def table_digest(data: bytes, side: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the .npz file and of those facts of the side file that shape a
+    channel. Tables with the same digest give the same channels.
+
+    >>> side = {"diameter": 1.5, "provenance": {"created": "2026-01-01"}}
+    >>> table_digest(b"", side) == table_digest(b"", {"diameter": 1.5})
+    True
+    """
+    facts = {key: side.get(key) for key in ("vocabulary", "diameter", "calibration")}
+    if "base" in side:
+        facts["base"] = side["base"]
+    digest = hashlib.sha256(data)
+    digest.update(json.dumps(facts, sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def _read(stem: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the side file of a table and its arrays, each verified by its SHA-256.
+
+    Raises:
+        TableError: as `load_table`.
+    """
+    try:
+        side = json.loads(stem.with_name(stem.name + ".json").read_text("utf-8"))
+        data = stem.with_name(stem.name + ".npz").read_bytes()
+    except FileNotFoundError as exc:
+        raise TableError(
+            f"no embedding table at {stem}: both {stem.name}.npz and {stem.name}.json must be "
+            "there (`inferdpt table build` makes them)"
+        ) from exc
+    except (OSError, ValueError) as exc:
+        raise TableError(f"cannot read the embedding table at {stem}") from exc
+    if not isinstance(side, dict) or side.get("format") != FORMAT:
+        raise TableError(f"{stem.name}.json is not an embedding table of format {FORMAT}")
+    if table_digest(data, side) != side.get("sha256"):
+        raise TableError(
+            f"{stem.name}.npz or {stem.name}.json is damaged, or they do not belong together: "
+            "the SHA-256 differs"
+        )
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            if "base" not in side:
+                return side, {name: file[name] for name in ARRAYS}
+            if stem.name == BUNDLED_PAPER.name:
+                raise TableError(f"{stem.name} is a base and cannot have one")
+            base, arrays = _read(stem.with_name(BUNDLED_PAPER.name))
+            if base["sha256"] != side["base"]:
+                raise TableError(f"{stem.name} was made over another {BUNDLED_PAPER.name}")
+            return side, unpack(file, arrays)
+    except (*_UNREADABLE, OSError) as exc:
+        raise TableError(f"{stem.name} does not hold a complete embedding table") from exc
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file complete or not at all: a temporary file beside it, then a rename.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_atomically(Path(folder) / "note", b"done")
+    ...     (Path(folder) / "note").read_bytes()
+    b'done'
+    """
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name + ".")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _strip_suffix(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix in (".npz", ".json") else path

@@ -1,0 +1,281 @@
+"""The cl100k_base tokenizer, the word vocabulary V and the public class of every token.
+
+V holds the first `size` distinct words of cl100k_base, by ascending rank: one leading space is
+stripped, and only ASCII letters are allowed. The variant `clean` leaves out the strings of the
+exclusion list (perturb.vocabulary.exclusions); `paper` leaves out none. The class of a token is
+public: it depends on the token alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import importlib.util
+import zlib
+from enum import IntEnum
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import tiktoken
+from numpy.typing import NDArray
+
+from perturb.errors import DocumentTooLong, ParameterError, VocabularyError
+from perturb.install import install_command
+from perturb.vocabulary.exclusions import EXCLUSIONS_VERSION, excluded_strings
+
+__all__ = [
+    "ALL_VARIANTS",
+    "DEFAULT_SIZE",
+    "TokenClass",
+    "Variant",
+    "Vocabulary",
+    "encode_text",
+    "load_encoding",
+]
+
+Variant = Literal["clean", "paper"]
+ALL_VARIANTS: tuple[Variant, ...] = get_args(Variant)
+DEFAULT_SIZE = 11_000  # InferDPT §5: "the first 11,000 English words of cl100k_base"
+RANKS_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+# The published definition of cl100k_base beside its ranks: split pattern and special tokens.
+PATTERN = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+SPECIAL_TOKENS = {
+    "<|endoftext|>": 100257,
+    "<|fim_prefix|>": 100258,
+    "<|fim_middle|>": 100259,
+    "<|fim_suffix|>": 100260,
+    "<|endofprompt|>": 100276,
+}
+# tiktoken's splitter gets pieces of bounded length, because a run of a million symbols is legal.
+PIECE_CHARACTERS = 16_384
+LAYOUT = frozenset(" \t\n\r!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~“”‘’–—…•")
+
+
+class TokenClass(IntEnum):
+    """Name the public class of a token; every cl100k_base token has exactly one."""
+
+    WORD = 0  # letters, in V once one leading space is stripped
+    OOV = 1  # letters, not in V
+    NUMBER = 2  # ASCII digits
+    LAYOUT = 3  # punctuation, blanks and newlines of LAYOUT
+    OTHER = 4  # bytes, mixed tokens, control characters, emoji
+
+
+_NO_STRING = (TokenClass.OTHER.value, -1)
+
+
+class Vocabulary:
+    """Hold V and the classes of all cl100k_base tokens.
+
+    >>> vocabulary = Vocabulary(load_encoding())
+    >>> len(vocabulary), vocabulary.words.index("river")
+    (11000, 3439)
+    >>> tokens = vocabulary.encode("A river, 2024")
+    >>> [TokenClass(kind).name for kind in vocabulary.classes[tokens]]
+    ['WORD', 'WORD', 'LAYOUT', 'LAYOUT', 'NUMBER', 'NUMBER']
+
+    Attributes:
+        encoding: the `tiktoken.Encoding`.
+        variant: `clean` (without the strings of the exclusion list) or `paper`.
+        ascii_words: every distinct string of ASCII letters in cl100k_base, in rank order.
+        words: V, in rank order; `len(words) == size`.
+        ranks: int32 (m,), the place of every word of V in `ascii_words`.
+        excluded: the number of left-out strings before the last word of V.
+        others: every other distinct string of letters in cl100k_base, in rank order; an
+            embedding table maps each to its nearest word of V.
+        classes: uint8 (n_tokens,), a `TokenClass` for each token id.
+        index: int32 (n_tokens,): word → its place in V, oov → its place in `others`,
+            number → its number of digits, anything else → -1.
+        spaced: bool (n_tokens,), whether the token begins with a space.
+        sha256: of the words of V, separated by newlines; an embedding table names its V by it.
+    """
+
+    def __init__(
+        self, encoding: tiktoken.Encoding, size: int = DEFAULT_SIZE, variant: Variant = "clean"
+    ) -> None:
+        if variant not in ALL_VARIANTS:
+            raise ParameterError(f"vocabulary must be one of {', '.join(ALL_VARIANTS)}")
+        self.encoding = encoding
+        self.variant = variant
+        strings, self.spaced = _token_strings(encoding)
+        letters = dict.fromkeys(s for s in strings if s is not None and s.isalpha())
+        self.ascii_words = tuple(word for word in letters if word.isascii())
+        banned = excluded_strings() if variant == "clean" else frozenset()
+        allowed = [i for i, w in enumerate(self.ascii_words) if w.lower() not in banned]
+        if not 2 <= size <= len(allowed):
+            raise ParameterError(f"vocabulary size must be from 2 to {len(allowed)}, got {size}")
+        self.ranks = np.array(allowed[:size], dtype=np.int32)
+        self.excluded = int(self.ranks[-1]) + 1 - size
+        self.words: tuple[str, ...] = tuple(self.ascii_words[i] for i in allowed[:size])
+        in_vocabulary = frozenset(self.words)
+        self.others: tuple[str, ...] = tuple(w for w in letters if w not in in_vocabulary)
+        # Plain integers: NumPy takes five times as long for an array of enumeration members.
+        word_class, oov_class = TokenClass.WORD.value, TokenClass.OOV.value
+        known = {word: (word_class, i) for i, word in enumerate(self.words)}
+        known |= {word: (oov_class, i) for i, word in enumerate(self.others)}
+        places = [known.get(s) or _classify_other(s) if s else _NO_STRING for s in strings]
+        self.classes = np.array([kind for kind, _ in places], dtype=np.uint8)
+        self.index = np.array([place for _, place in places], dtype=np.int32)
+        self.sha256 = hashlib.sha256("\n".join(self.words).encode()).hexdigest()
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def exclusions(self) -> int | None:
+        """Return the version of the exclusion list that was applied; None in the variant
+        `paper`."""
+        return EXCLUSIONS_VERSION if self.variant == "clean" else None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return the facts that identify V in an embedding table, ready for JSON."""
+        facts = {"encoding": self.encoding.name, "size": len(self), "sha256": self.sha256}
+        return facts if self.exclusions is None else {**facts, "exclusions": self.exclusions}
+
+    @property
+    def description(self) -> str:
+        """Return one sentence about the words of V, for receipts and certificates."""
+        first = f"V: the first {len(self):,} words of {self.encoding.name}"
+        if self.exclusions is None:
+            return first
+        return (
+            f"{first} without the {self.excluded} words of exclusion list version "
+            f"{self.exclusions} (deviation from the paper; `vocabulary: paper` restores it)"
+        )
+
+    def encode(self, text: str, *, at_most: int | None = None) -> NDArray[np.uint32]:
+        """Return the token ids of any string, uint32 (n,).
+
+        Lone surrogates become U+FFFD; strings that spell special tokens are plain text.
+
+        >>> Vocabulary(load_encoding()).encode("a river").tolist()
+        [64, 15140]
+
+        Raises:
+            DocumentTooLong: there are more than `at_most` tokens.
+        """
+        tokens = encode_text(text, self.encoding)
+        if at_most is not None and len(tokens) > at_most:
+            raise DocumentTooLong(f"a text must have <= {at_most} tokens, got {len(tokens)}")
+        return tokens
+
+    def decode(self, tokens: list[int]) -> str:
+        """Return the string of token ids; parts of characters become U+FFFD.
+
+        >>> Vocabulary(load_encoding()).decode([64, 15140])
+        'a river'
+
+        Raises:
+            ParameterError: an id is not a cl100k_base token.
+        """
+        try:
+            return self.encoding.decode(tokens)
+        except (KeyError, OverflowError):
+            raise ParameterError("a token id is not in cl100k_base") from None
+
+
+def encode_text(text: str, encoding: tiktoken.Encoding | None = None) -> NDArray[np.uint32]:
+    """Return the token ids of any string, uint32 (n,), by cl100k_base.
+
+    >>> encode_text("a river").tolist()
+    [64, 15140]
+    """
+    encoding = encoding or load_encoding()
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    pieces = [
+        encoding.encode_to_numpy(piece, allowed_special=set(), disallowed_special=())
+        for piece in _cut(text)
+    ]
+    return np.concatenate(pieces) if pieces else np.empty(0, dtype=np.uint32)
+
+
+@lru_cache(maxsize=1)
+def load_encoding() -> tiktoken.Encoding:
+    """Load cl100k_base and check its hash.
+
+    The ranks are read from the file in the `bpe-openai` package where it is installed (extras
+    `offline` and `embedded`); otherwise tiktoken downloads and checks them.
+
+    >>> load_encoding().name
+    'cl100k_base'
+
+    Raises:
+        VocabularyError: the file is damaged, or there is no copy and no network.
+    """
+    package = importlib.util.find_spec("bpe_openai")
+    if package is not None and package.submodule_search_locations:
+        folder = Path(package.submodule_search_locations[0])
+        return _read_encoding(folder / "data" / "cl100k_base.tiktoken.gz")
+    try:
+        return tiktoken.get_encoding("cl100k_base")
+    except Exception as exc:  # tiktoken does not map the errors of its HTTP library
+        raise VocabularyError(
+            "the tokenizer cl100k_base could not be downloaded; to install a copy that needs no "
+            f"network: {install_command('offline')}"
+        ) from exc
+
+
+def _read_encoding(path: Path) -> tiktoken.Encoding:
+    try:
+        ranks_file = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as exc:
+        raise VocabularyError(f"cannot read the tokenizer file {path}") from exc
+    if hashlib.sha256(ranks_file).hexdigest() != RANKS_SHA256:
+        raise VocabularyError(f"{path} is not cl100k_base: its SHA-256 is not {RANKS_SHA256}")
+    ranks = {
+        base64.b64decode(token): int(rank)
+        for token, rank in (line.split() for line in ranks_file.splitlines())
+    }
+    return tiktoken.Encoding(
+        name="cl100k_base",
+        pat_str=PATTERN,
+        mergeable_ranks=ranks,
+        special_tokens=SPECIAL_TOKENS,
+    )
+
+
+@lru_cache(maxsize=1)
+def _token_strings(encoding: tiktoken.Encoding) -> tuple[list[str | None], NDArray[np.bool_]]:
+    """Return the string of every token without one leading space, None for parts of a character,
+    and which tokens begin with a space, bool (n_tokens,)."""
+    raw = [_decode(encoding, token) for token in range(encoding.max_token_value + 1)]
+    spaced = np.array([string is not None and string.startswith(" ") for string in raw])
+    return [None if s is None else s.removeprefix(" ") or " " for s in raw], spaced
+
+
+def _classify_other(string: str) -> tuple[int, int]:
+    """Return the class and the index of a token that is not made of letters alone."""
+    if string.isascii() and string.isdigit():
+        return TokenClass.NUMBER.value, len(string)
+    kind = TokenClass.LAYOUT if LAYOUT.issuperset(string) else TokenClass.OTHER
+    return kind.value, -1
+
+
+def _decode(encoding: tiktoken.Encoding, token: int) -> str | None:
+    """Return the token's string; None for parts of a character and gaps in the numbering."""
+    try:
+        return encoding.decode_single_token_bytes(token).decode()
+    except (KeyError, UnicodeDecodeError):
+        return None
+
+
+def _cut(text: str) -> list[str]:
+    """Cut text into pieces of bounded length, if possible at a blank before a word."""
+    pieces = []
+    start = 0
+    while len(text) - start > PIECE_CHARACTERS:
+        end = start + PIECE_CHARACTERS
+        blank = text.rfind(" ", start + PIECE_CHARACTERS // 2, end)
+        end = blank if blank > 0 else end
+        pieces.append(text[start:end])
+        start = end
+    if start < len(text):
+        pieces.append(text[start:])
+    return pieces
