@@ -1,8 +1,8 @@
-"""Sensitive parts of a text replaced in place: what `selective` does to a document.
+"""Replace the sensitive parts of a text in place.
 
-A part is read as pieces: a run of letters is one word of the inner mechanism, digits and mixed
-runs are redrawn character by character, layout stays, anything else goes. So the replacement has
-the shape of what it replaces, and the rest of the text is untouched.
+A part is split into pieces: a run of letters is one word of the inner mechanism, digits and mixed
+runs are redrawn character by character, layout stays, and anything else is dropped. So a
+replacement has the shape of its part, and the rest of the text is untouched.
 """
 
 from __future__ import annotations
@@ -14,27 +14,26 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from html import escape
 
 import numpy as np
 
-from perturb.embeddings import EmbeddingTable
-from perturb.mechanism import Mechanism, Span
+from perturb.options import DocumentOptions
+from perturb.release import Link, Perturbation, Receipt, Replacement, Span
 from perturb.rng import keyed_generator
-from perturb.sanitizer import Link, Perturbation, Receipt, Replacement
-from perturb.vocabulary import LAYOUT, TokenClass
+from perturb.selective.marked import MarkingMechanism
+from perturb.text.fold import decode_entities
+from perturb.vocabulary.table import EmbeddingTable
+from perturb.vocabulary.vocabulary import LAYOUT, TokenClass, Vocabulary
 
-if TYPE_CHECKING:
-    from perturb.document import DocumentOptions
-
-__all__ = ["Kind", "Piece", "cased", "pieces", "replace", "text_link", "word_place"]
+__all__ = ["Kind", "Piece", "find_word", "make_text_link", "match_case", "replace", "split_pieces"]
 
 _LAYOUT = re.escape("".join(sorted(LAYOUT)))
 _RUN = re.compile(rf"([{_LAYOUT}]+)|(\s+)|[^{_LAYOUT}\s]+")
 
 
 class Kind(Enum):
-    """How a piece is treated."""
+    """Name the treatment of a piece."""
 
     WORD = "word"  # letters: one word of the inner mechanism
     DIGITS = "digits"  # as many digits, the first of several not 0
@@ -44,10 +43,10 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Piece:
-    """A run of a sensitive part, without the characters that go.
+    """Hold a run of a sensitive part, without the characters that are dropped.
 
-    `place` is the word of V that a WORD goes through the mechanism as; `known` says that it is
-    that word itself.
+    `place` is the index of the word of V that stands for a WORD in the mechanism; `known` says
+    that the run is that word.
     """
 
     kind: Kind
@@ -56,18 +55,22 @@ class Piece:
     known: bool = False
 
 
-def pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[Piece]:
-    """Read a sensitive part: a fixed public function of its text."""
+def split_pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[Piece]:
+    """Split a sensitive part into pieces: a fixed public function of its text.
+
+    HTML entities are decoded first, and the layout of such a part is escaped again.
+    """
     out = []
-    for run in _RUN.finditer(text):
+    plain = decode_entities(text)
+    for run in _RUN.finditer(plain):
         if run[1] or run[2]:
             kept = run[1] if run[1] and options.layout == "keep" else " "
-            out.append(Piece(Kind.LAYOUT, kept))
+            out.append(Piece(Kind.LAYOUT, kept if plain == text else escape(kept)))
             continue
         drawn = "".join(c for c in run[0] if c.isalpha() or c.isnumeric())
         letters = [c.isalpha() for c in drawn]
         if letters and all(letters):
-            place, known = word_place(drawn, table)
+            place, known = find_word(drawn, table)
             if known or options.oov == "map":
                 out.append(Piece(Kind.WORD, drawn, place, known))
         elif letters and options.number == "random":
@@ -75,11 +78,12 @@ def pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[P
     return out
 
 
-def word_place(run: str, table: EmbeddingTable) -> tuple[int, bool]:
-    """The word of V that stands for a run of letters, and whether it is the run itself.
+def find_word(run: str, table: EmbeddingTable) -> tuple[int, bool]:
+    """Return the index of the word of V that stands for a run of letters, and whether it is the
+    run itself.
 
-    A run outside V goes to the nearest word of its longest token that spells letters (the fixed
-    public table of the embedding file); one without such a token, to the first word of V.
+    A run outside V is mapped to the nearest word of its longest token that spells letters (by the
+    fixed public table of the embedding file); a run without such a token, to the first word of V.
     """
     vocabulary = table.vocabulary
     best, length = 0, 0
@@ -99,8 +103,12 @@ def word_place(run: str, table: EmbeddingTable) -> tuple[int, bool]:
     return best, False
 
 
-def cased(word: str, run: str) -> str:
-    """A released word in the capitals of the run it stands for."""
+def match_case(word: str, run: str) -> str:
+    """Return a released word in the capitals of the run it stands for.
+
+    >>> match_case("table", "MONDAY"), match_case("Table", "monday"), match_case("table", "Monday")
+    ('TABLE', 'table', 'Table')
+    """
     if run.isupper() and len(run) > 1:
         return word.upper()
     if run[0].isupper():
@@ -111,39 +119,47 @@ def cased(word: str, run: str) -> str:
 def replace(
     text: str,
     spans: Sequence[Span],
-    mechanism: Mechanism,
+    mechanism: MarkingMechanism,
     options: DocumentOptions,
     rng: np.random.Generator,
     link: Link | None,
 ) -> Perturbation:
-    """Replace the spans (in order, disjoint); everything else is left as it is.
+    """Replace the spans (in order, disjoint) and keep everything else.
 
     Args:
         rng: the noise where `link` is None.
-        link: the noise of a word, or of a part's digits, by its raw text. With one, an equal
-            word and an equal part have one replacement everywhere. The same word drawn afresh
-            at every mention would let an observer average.
+        link: the noise of a word, or of a part's digits, by its raw text. With a link, equal
+            words and equal parts have one replacement everywhere. Fresh draws at every mention
+            of a word would let an observer average.
     """
     writer = _Writer(mechanism, options, link, rng)
     out: list[str] = []
     replaced: list[Replacement] = []
-    end = 0
+    end = kept = 0
     for span in spans:
         new = writer.write(text[span.start : span.end])
         replaced.append(Replacement(span.start, span.end, span.type, new))
         out += [text[end : span.start], new]
+        kept += _count_tokens(text[end : span.start], mechanism.table.vocabulary)
         end = span.end
     out.append(text[end:])
+    kept += _count_tokens(text[end:], mechanism.table.vocabulary)
     return Perturbation(
         text="".join(out),
         words=tuple(writer.words),
-        receipt=_receipt(mechanism, options, writer, spans, empty=not text),
+        receipt=_receipt(mechanism, options, writer, spans, kept, empty=not text),
         replaced=tuple(replaced),
     )
 
 
-def text_link(rng: np.random.Generator) -> Link:
-    """A link for one text alone: a keyed function under a key drawn from `rng`."""
+def _count_tokens(text: str, vocabulary: Vocabulary) -> int:
+    """Count the tokens of a text that are not layout."""
+    classes = vocabulary.classes[vocabulary.encode(text)]
+    return int(np.count_nonzero(classes != TokenClass.LAYOUT))
+
+
+def make_text_link(rng: np.random.Generator) -> Link:
+    """Make a link for one text alone: a keyed function under a key drawn from `rng`."""
     secret = rng.bytes(32)
 
     def generator(entity: str) -> np.random.Generator:
@@ -154,11 +170,11 @@ def text_link(rng: np.random.Generator) -> Link:
 
 
 class _Writer:
-    """Writes replacements and remembers them, for one text."""
+    """Write the replacements of one text and remember them."""
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        mechanism: MarkingMechanism,
         options: DocumentOptions,
         link: Link | None,
         rng: np.random.Generator,
@@ -171,14 +187,14 @@ class _Writer:
         self.classes: Counter[TokenClass] = Counter()
 
     def write(self, entity: str) -> str:
-        parts = pieces(entity, self._mechanism.table, self._options)
+        parts = split_pieces(entity, self._mechanism.table, self._options)
         fresh = iter(self._characters(entity, parts))
         out = []
         for part in parts:
             if part.kind is Kind.WORD:
                 word = self._mechanism.table.vocabulary.words[self._word(part)]
                 self.words.append(word)
-                out.append(cased(word, part.text))
+                out.append(match_case(word, part.text))
                 self.classes[TokenClass.WORD if part.known else TokenClass.OOV] += 1
             elif part.kind is Kind.LAYOUT:
                 out.append(part.text)
@@ -200,7 +216,7 @@ class _Writer:
         return int(self._mechanism.draw(np.array([place]), rng).words[0])
 
     def _characters(self, entity: str, parts: Sequence[Piece]) -> list[str]:
-        """Fresh characters for every run of digits and every mixed run of a part."""
+        """Draw fresh characters for every run of digits and every mixed run of a part."""
         runs = [part for part in parts if part.kind in (Kind.DIGITS, Kind.MIXED)]
         if not runs:
             return []
@@ -227,15 +243,16 @@ def _character(old: str, drawn: int) -> str:
 
 
 def _receipt(
-    mechanism: Mechanism,
+    mechanism: MarkingMechanism,
     options: DocumentOptions,
     writer: _Writer,
     spans: Sequence[Span],
+    kept: int,
     *,
     empty: bool,
 ) -> Receipt:
     guarantee, identity = mechanism.guarantee, mechanism.identity()
-    identity.pop("model", None)  # the operator's own matter, as the expressions are
+    identity.pop("model", None)  # private to the operator, as the expressions are
     if "patterns" in identity:
         identity["patterns"] = [type_ for type_, _ in identity["patterns"]]
     released = len(writer.words)
@@ -268,6 +285,9 @@ def _receipt(
         epsilon_nominal=guarantee.nominal,
         epsilon_per_token=guarantee.epsilon,
         epsilon_per_document=0.0 if empty else math.inf,
+        unbounded=kept + (0 if math.isfinite(mechanism.part_guarantee.epsilon) else released),
         reveals=tuple(reveals),
         entities=dict(sorted(Counter(span.type for span in spans).items())),
+        vocabulary=mechanism.table.vocabulary.description,
+        unit=guarantee.unit,
     )

@@ -1,8 +1,8 @@
-"""The patterns that ship with `selective`: what is sensitive by its form, in regular expressions.
+"""Find sensitive parts by their form, with the regular expressions that ship with `selective`.
 
 Types are named as Presidio names them where it has the type. Every expression runs in time
-linear in the text: quantifiers are bounded or possessive, and a look-behind keeps a match from
-being tried again inside the run that it failed in.
+linear in the text: quantifiers are bounded or possessive, and a look-behind keeps a failed
+match from being tried again inside the same run.
 """
 
 from __future__ import annotations
@@ -12,18 +12,23 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
-__all__ = ["NAME", "SHIPPED", "Shape", "names", "shape_types", "telling_words"]
+from perturb.text.expressions import Expression
 
-NAME = "NAME"  # found by `names`, not by an expression
-RULES = 1  # goes up with every change of what the code here marks, beside the expressions
+__all__ = ["NAME", "SHIPPED", "Shape", "find_distinctive_words", "find_names", "shape_types"]
+
+NAME = "NAME"  # found by `find_names`, not by an expression
+RULES = 2  # increment whenever the code here, beside the expressions, marks other parts
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A type of sensitive text: its expression, and what a match must pass beside it."""
+    """Describe a type of sensitive text: its expression, and a check that a match must pass.
+
+    An operator's expression is bounded in time; the shipped ones need no bound.
+    """
 
     type: str
-    pattern: re.Pattern[str]
+    pattern: re.Pattern[str] | Expression
     passes: Callable[[str], bool] = bool
 
 
@@ -31,8 +36,8 @@ def _digits(text: str) -> list[int]:
     return [int(c) for c in text if "0" <= c <= "9"]
 
 
-def _luhn(text: str) -> bool:
-    """ISO/IEC 7812's check digit."""
+def _passes_luhn(text: str) -> bool:
+    """Check the check digit of ISO/IEC 7812."""
     total = 0
     for place, digit in enumerate(reversed(_digits(text))):
         doubled = digit * (1 + place % 2)
@@ -40,27 +45,27 @@ def _luhn(text: str) -> bool:
     return total % 10 == 0
 
 
-def _iban(text: str) -> bool:
-    """ISO 13616: the rearranged number is 1 modulo 97."""
+def _is_iban(text: str) -> bool:
+    """Check by ISO 13616 that the rearranged number is 1 modulo 97."""
     plain = re.sub("[ -]", "", text)
     number = "".join(str(int(c, 36)) for c in plain[4:] + plain[:4])
     return 15 <= len(plain) <= 34 and int(number) % 97 == 1
 
 
-def _address(text: str) -> bool:
+def _is_address(text: str) -> bool:
     try:
         return int(ipaddress.ip_address(text)) > 0
     except ValueError:
         return False
 
 
-def _phone(text: str) -> bool:
-    """E.164 has at most 15 digits; an extension adds a few."""
+def _is_phone(text: str) -> bool:
+    """Check the number of digits: E.164 has at most 15, and an extension adds a few."""
     return 7 <= len(_digits(text)) <= 20
 
 
-def _identifier(text: str) -> bool:
-    """Letters and digits mixed, three digits or more: a case number, not `MP3` or `GPT-4`."""
+def _is_identifier(text: str) -> bool:
+    """Check for letters mixed with three digits or more: a case number, not `MP3` or `GPT-4`."""
     return len(_digits(text)) >= 3 and any(c.isalpha() for c in text)
 
 
@@ -107,7 +112,7 @@ def _shape(
     return Shape(type, re.compile(pattern, 0 if case else re.IGNORECASE), passes)
 
 
-SHIPPED = (  # where matches overlap, the longest gives the type, of equals the first
+SHIPPED = (  # of overlapping matches, the first of the longest gives the type
     _shape("EMAIL_ADDRESS", r"(?<![\w.+%'-])[\w.+%'-]++@[\w-]++(?:\.[\w-]++)+"),
     _shape("URL", r"(?<!\w)(?:https?://|ftp://|www\.)[^\s<>\"“”]*(?<![.,;:!?)\]'’])", case=False),
     _shape(
@@ -117,21 +122,21 @@ SHIPPED = (  # where matches overlap, the longest gives the type, of equals the 
         + r")(?:/[^\s<>\"“”]*(?<![.,;:!?)\]'’]))?",
         case=False,
     ),
-    _shape("IP_ADDRESS", r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\d)", _address),
+    _shape("IP_ADDRESS", r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\d)", _is_address),
     _shape(
         "IP_ADDRESS",
         r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?::\d{1,3}(?:\.\d{1,3}){3})?(?![\w:])",
-        _address,
+        _is_address,
     ),
     _shape("MAC_ADDRESS", r"(?<![\w:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![\w:-])"),
     _shape("DATE_TIME", rf"(?<!\w)(?:{_DATES})(?!\w)", case=False),
-    _shape("CREDIT_CARD", r"(?<!\d)(?:\d[ -]?){12,18}\d(?!\d)", _luhn),
-    _shape("IBAN_CODE", r"(?<!\w)[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{1,4}){3,8}(?!\w)", _iban),
+    _shape("CREDIT_CARD", r"(?<!\d)(?:\d[ -]?){12,18}\d(?!\d)", _passes_luhn),
+    _shape("IBAN_CODE", r"(?<!\w)[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{1,4}){3,8}(?!\w)", _is_iban),
     _shape("US_SSN", r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])"),
     _shape(
         "PHONE_NUMBER",
         r"(?<![\w+])(?:\+|\(\+?)?\d[\d ()./-]{5,24}(?<=\d)(?: ?(?:x|ext\.?) ?\d{1,6})?(?!\w)",
-        _phone,
+        _is_phone,
     ),
     _shape("STREET_ADDRESS", rf"(?<![\w-])(?:{_STREET})(?!\w)"),
     _shape("ZIP_CODE", rf"(?<![\w-])(?:{_POSTCODE})(?![\w-])"),
@@ -148,21 +153,26 @@ SHIPPED = (  # where matches overlap, the longest gives the type, of equals the 
         r"|(?<=\bI'm )|(?<=\bI am ))\d{1,3}(?!\w)",
         case=False,
     ),
-    _shape("ID", r"(?<![\w-])[A-Za-z0-9]++(?:[-/_][A-Za-z0-9]++)*(?!\w)", _identifier),
+    _shape("ID", r"(?<![\w-])[A-Za-z0-9]++(?:[-/_][A-Za-z0-9]++)*(?!\w)", _is_identifier),
     _shape("NUMBER", r"(?<!\w)\d(?:\d|[,. -](?=\d))*", lambda found: len(_digits(found)) > 2),
 )
 
 
 def shape_types() -> tuple[str, ...]:
-    """Every type the shipped set finds, sorted."""
+    """Return every type that the shipped set finds, sorted.
+
+    >>> "EMAIL_ADDRESS" in shape_types()
+    True
+    """
     return tuple(sorted({NAME, *(shape.type for shape in SHIPPED)}))
 
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*")  # a genitive's s is apart
+_WORD = re.compile(r"[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*")  # without a genitive's s
 _OPENING = re.compile(r"[.!?:\n]")  # a sentence or a line begins after it
+_BREAK = re.compile(r"-?[ \t]*+\r?[\n\v\f\x85\u2028\u2029][ \t>]*+")  # of a line, also quoted
 _TITLES = frozenset(("mr", "mrs", "ms", "miss", "dr", "prof", "sir", "st"))
 _PARTICLES = "al bin da de del der di du el la le of van von y zu"
-# Words that open sentences: with a capital there, they are no part of a name.
+# Words that open sentences: capitalised there, they are not part of a name.
 _OPENERS = """
     a about after all also although an and any are as at because before both but by can could dear
     did do does during each either for from had has have he hello her here hi his how however i if
@@ -178,68 +188,97 @@ _OPENERS = """
 _PARTICLE_SET, _OPENER_SET = frozenset(_PARTICLES.split()), frozenset(_OPENERS.split())
 
 
-def names(text: str, proper: Collection[str] = ()) -> Iterator[tuple[int, int]]:
-    """Where proper names seem to stand: (start, end) of runs of words with a capital letter.
+def find_names(
+    text: str, proper: Collection[str] = (), common: Collection[str] = ()
+) -> Iterator[tuple[int, int]]:
+    """Find likely proper names: (start, end) of runs of words with a capital letter.
 
-    A run of two words or more is taken anywhere; a single word only where no sentence begins
-    with it, after a title, or if it is one of the `proper` words, which are hardly ever written
-    without a capital. Scripts without capitals have none.
+    >>> list(find_names("Please write to Anna Schmidt."))
+    [(16, 28)]
+
+    A run of two words or more counts anywhere, also across the end of a line. A single word
+    counts only where it does not begin a sentence, after a title, before a comma and another
+    name (`Schmidt, Maria`), or if it is one of the `proper` words, which are hardly ever written
+    without a capital. Words that open sentences, and `common` ones, do not count as names before
+    a comma. Scripts without capitals have no names.
     """
     run: list[re.Match[str]] = []
-    opens = True  # whether the run stands where a sentence begins
+    opens = True  # the run stands where a sentence begins
     last: re.Match[str] | None = None
     for word in _WORD.finditer(text):
         gap = text[last.end() : word.start()] if last else "\n"
-        joined = bool(run) and gap in (" ", "-", ". ", " & ") and (gap != ". " or _short(last))
-        if joined and word[0].lower() in _PARTICLE_SET and word[0].islower() and gap == " ":
-            last = word  # taken if a capital follows
+        broken = bool(run) and _BREAK.fullmatch(gap) is not None
+        joined = (
+            bool(run) and gap in (" ", "-", ". ", " & ") and (gap != ". " or _is_initial(last))
+        )
+        if (joined or broken) and word[0] in _PARTICLE_SET and gap not in ("-", ". ", " & "):
+            last = word  # part of the run if a capital follows
             continue
+        if broken and not joined:
+            alone = opens and len(run) == 1 and not _is_proper(run[0][0], proper)
+            goes_on = not alone or _is_proper(word[0], proper)
+            joined = goes_on and word[0].lower() not in _OPENER_SET
         if not joined:
-            yield from _taken(run, opens, proper)
+            first = gap == ", " and _is_capitalised(word[0]) and _may_be_surname(run, common)
+            yield from _accept_run(run, opens and not first, proper)
             run = []
-        if _capital(word[0]):
+        if _is_capitalised(word[0]):
             if not run:
-                opens = _OPENING.search(gap) is not None and not _titled(last, gap)
+                opens = _OPENING.search(gap) is not None and not _follows_title(last, gap)
             run.append(word)
         else:
-            yield from _taken(run, opens, proper)
+            yield from _accept_run(run, opens, proper)
             run = []
         last = word
-    yield from _taken(run, opens, proper)
+    yield from _accept_run(run, opens, proper)
 
 
-def telling_words(name: str) -> Iterator[tuple[int, int]]:
-    """Where the words of a name stand that stand for it alone: three letters or more with a
-    capital, and no word that opens sentences."""
+def _may_be_surname(run: list[re.Match[str]], common: Collection[str]) -> bool:
+    """Tell if a single word before a comma may be a surname."""
+    return (
+        len(run) == 1
+        and run[0][0].lower() not in _OPENER_SET
+        and (run[0][0].lower() not in common)
+    )
+
+
+def find_distinctive_words(name: str) -> Iterator[tuple[int, int]]:
+    """Find the words of a name that identify it by themselves: (start, end) of each.
+
+    They have three letters or more and a capital, and do not open sentences.
+
+    >>> list(find_distinctive_words("Anna de Groot"))
+    [(0, 4), (8, 13)]
+    """
     for word in _WORD.finditer(name):
         plain = word[0].lower() in _OPENER_SET | _TITLES
         if len(word[0]) >= 3 and word[0][0].isupper() and not plain:
             yield word.start(), word.end()
 
 
-def _proper(word: str, proper: Collection[str]) -> bool:
+def _is_proper(word: str, proper: Collection[str]) -> bool:
     return word in proper and word.lower() not in _OPENER_SET
 
 
-def _capital(word: str) -> bool:
-    """Whether a word may be of a name: a capital, and no title or pronoun."""
+def _is_capitalised(word: str) -> bool:
+    """Tell if a word may belong to a name: capitalised, and no title or pronoun."""
     pronoun = word in ("I", "OK") or word.startswith(("I'", "I’"))
     return word[0].isupper() and not pronoun and word.lower() not in _TITLES
 
 
-def _short(word: re.Match[str] | None) -> bool:
-    """Whether a full stop after the word belongs to it: an initial."""
+def _is_initial(word: re.Match[str] | None) -> bool:
+    """Tell if a word is an initial: a full stop after it belongs to it."""
     return word is not None and len(word[0]) == 1
 
 
-def _titled(word: re.Match[str] | None, gap: str) -> bool:
+def _follows_title(word: re.Match[str] | None, gap: str) -> bool:
     return word is not None and gap == ". " and word[0].lower() in _TITLES
 
 
-def _taken(
+def _accept_run(
     run: list[re.Match[str]], opens: bool, proper: Collection[str]
 ) -> Iterator[tuple[int, int]]:
     if opens and run and run[0][0].lower() in _OPENER_SET:
         run, opens = run[1:], False
-    if len(run) > 1 or (run and (not opens or _proper(run[0][0], proper))):
+    if len(run) > 1 or (run and (not opens or _is_proper(run[0][0], proper))):
         yield run[0].start(), run[-1].end()

@@ -1,0 +1,84 @@
+"""Release documents with only their marked parts replaced, verify them and cut them into units."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from perturb.options import DocumentOptions
+from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Unit
+from perturb.rng import secure_generator
+from perturb.sanitizer import Sanitizer
+from perturb.selective.marked import MarkingMechanism
+from perturb.selective.policies import collect_parts, find_known
+from perturb.selective.replace import make_text_link, replace
+from perturb.selective.verify import check_replaced, find_secrets
+from perturb.units import build_skeleton, split_units
+from perturb.vocabulary.frequencies import common_words
+
+__all__ = ["PartByPart"]
+
+
+class PartByPart(Sanitizer):
+    """Replace the parts of documents that a mechanism marks.
+
+    It is not divisible: the sensitive parts of one text depend on the other texts.
+    """
+
+    def __init__(
+        self,
+        mechanism: MarkingMechanism,
+        options: DocumentOptions,
+        max_tokens: int | None = None,
+    ) -> None:
+        self.name = mechanism.name
+        self.options = options
+        self.max_tokens = max_tokens
+        self.vocabulary = mechanism.table.vocabulary
+        self._marking = mechanism
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self._marking.guarantee
+
+    def identity(self) -> dict[str, Any]:
+        return {**self._marking.identity(), **asdict(self.options)}
+
+    def perturb(
+        self,
+        text: str,
+        rng: np.random.Generator | None = None,
+        *,
+        link: Link | None = None,
+        known: Known = EMPTY,
+    ) -> Perturbation:
+        rng = rng or secure_generator()
+        self.vocabulary.encode(text, at_most=self.max_tokens)
+        spans = self._marking.spans(text, known) or ()
+        noise = (link or make_text_link(rng)) if self._marking.consistent else None
+        return replace(text, spans, self._marking, self.options, rng, noise)
+
+    def verify(self, raw: str, released: Perturbation) -> None:
+        spans = self._marking.spans(raw) or ()
+        check_replaced(self._marking, self.options, raw, spans, released)
+
+    def units(self, text: str, least: int | None = None) -> list[Unit]:
+        self.vocabulary.encode(text, at_most=self.max_tokens)
+        if least is None or text.count("\n") < 2:
+            if text.strip() == text != "":
+                return [Unit(text)]
+            least = None
+        return split_units(text, build_skeleton(text), least)
+
+    def findings(self, text: str) -> Known:
+        return collect_parts(text, self._marking.spans(text) or ())
+
+    def known_in(self, text: str, known: Known) -> Known:
+        return find_known(text, known, common_words(self.vocabulary))
+
+    def secrets(
+        self, raw: str, released: Perturbation, *, unrepeatable: bool = False
+    ) -> tuple[str, ...]:
+        return find_secrets(self._marking.table, raw, released, unrepeatable=unrepeatable)

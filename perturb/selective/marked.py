@@ -1,0 +1,34 @@
+"""Define the interface of mechanisms that mark the parts of a text to replace."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from perturb.mechanisms.base import Mechanism
+from perturb.release import EMPTY, Guarantee, Known, Span
+
+__all__ = ["MarkingMechanism"]
+
+
+class MarkingMechanism(Mechanism):
+    """Mark parts of a text and release the rest verbatim.
+
+    Attributes:
+        consistent: whether equal words and equal parts get one replacement.
+    """
+
+    verbatim = True
+    marks = True
+    consistent: bool = True
+
+    @property
+    @abstractmethod
+    def part_guarantee(self) -> Guarantee:
+        """Return the guarantee of one released token of the parts that `spans` marks."""
+
+    @abstractmethod
+    def spans(self, text: str, known: Known = EMPTY) -> tuple[Span, ...] | None:
+        """Return the parts of a text to perturb, in order and disjoint; None for all of it.
+
+        `known` parts are sensitive in this text, too.
+        """

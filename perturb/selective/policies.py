@@ -1,0 +1,382 @@
+"""Mark the sensitive parts of a text with policies, and apply the same rules to every finding.
+
+A finding is widened to whole words, and overlapping findings become one. A part found once is
+sensitive wherever else it occurs as a whole, in any capitals, and so is every distinctive word of
+a name. All rules read the text as it is displayed (perturb.text.fold).
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from hashlib import sha256
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from perturb.errors import MissingPackage, ParameterError
+from perturb.install import install_command
+from perturb.release import Span
+from perturb.sanitizer import Policy
+from perturb.selective.patterns import (
+    NAME,
+    RULES,
+    SHIPPED,
+    Shape,
+    find_distinctive_words,
+    find_names,
+    shape_types,
+)
+from perturb.text.expressions import Expression
+from perturb.text.fold import Reading, fold, read, spell_entities
+
+__all__ = [
+    "PatternPolicy",
+    "Policy",
+    "PresidioPolicy",
+    "collect_parts",
+    "compile_patterns",
+    "find_known",
+    "settle",
+]
+
+NAME_TYPES = frozenset((NAME, "PERSON"))  # ours and Presidio's
+LONGEST_REPEAT = 64  # a longer finding is looked for by its beginning, which bounds the work
+# Scripts that do not separate words by spaces: Thai, Lao, Khmer, kana, Han, Hangul. Every
+# character counts as a word. A combining accent belongs to the word of its letter.
+_UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_TOKEN = re.compile(rf"(?:[^\W_{_UNSPACED}]|[\u0300-\u036f])+|\s+|.", re.DOTALL)
+_TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
+# A linear expression takes 0.3 s on the longest text; the clock also runs for other threads.
+EXPRESSION_SECONDS = 2.0
+_END = ""  # the key of a finding's type in the trie: no token is empty
+
+
+class PatternPolicy:
+    """Find sensitive parts by their form.
+
+    Args:
+        shapes: the expressions.
+        proper: words that are names wherever they have a capital, see
+            `perturb.selective.patterns.find_names`; None to look for no names.
+        common: words in small letters that do not count as names before a comma.
+
+    Attributes:
+        version: equal where equal texts get equal marks, also in a later release of this code.
+
+    >>> [*PatternPolicy.shipped(["EMAIL_ADDRESS"]).find("Write to anna@example.org.")][0].type
+    'EMAIL_ADDRESS'
+    """
+
+    def __init__(
+        self,
+        shapes: Sequence[Shape],
+        *,
+        proper: Collection[str] | None = None,
+        common: Collection[str] = (),
+    ) -> None:
+        self._shapes = tuple(shapes)
+        self._proper, self._common = proper, common
+        marks = [(shape.type, shape.pattern.pattern, shape.pattern.flags) for shape in shapes]
+        self.version = sha256(repr((RULES, proper is not None, marks)).encode()).hexdigest()
+
+    def find(self, text: str) -> Iterable[Span]:
+        # The unfolded text, too: an expression may match characters that folding changes. And the
+        # text as displayed: a character without width may separate words or join them.
+        places, spelled = (range(len(text)), range(1, len(text) + 1)), spell_entities(text)
+        readings = {r.text: r for r in (Reading(t, *places) for t in (spelled, fold(spelled)))}
+        shown = read(text)
+        readings.setdefault(shown.text, shown)
+        for reading in readings.values():
+            for shape in self._shapes:
+                for match in shape.pattern.finditer(reading.text):
+                    if match[0] and shape.passes(match[0]):
+                        yield Span(*reading.span(*match.span()), shape.type)
+            if self._proper is not None:
+                for start, end in find_names(reading.text, self._proper, self._common):
+                    yield Span(*reading.span(start, end), NAME)
+
+    @classmethod
+    def shipped(
+        cls,
+        entities: Sequence[str] = (),
+        proper: Collection[str] = (),
+        common: Collection[str] = (),
+    ) -> PatternPolicy:
+        """Build the policy of the shipped set, or of these types of it.
+
+        Raises:
+            ParameterError: the set does not find one of the types.
+        """
+        wanted = _check_types(entities, shape_types())
+        shapes = [shape for shape in SHIPPED if shape.type in wanted]
+        return cls(shapes, proper=proper if NAME in wanted else None, common=common)
+
+    @classmethod
+    def digits(cls, entities: Sequence[str] = ()) -> PatternPolicy:
+        """Build the policy that marks every run of digits, of the type NUMBER (the thesis'
+        policy).
+
+        Raises:
+            ParameterError: one of the types is not NUMBER.
+        """
+        shapes = [Shape("NUMBER", re.compile(r"\d+"))]
+        _check_types(entities, [shape.type for shape in shapes])
+        return cls(shapes)
+
+
+def compile_patterns(patterns: Mapping[str, str]) -> tuple[Shape, ...]:
+    """Compile an operator's own expressions, each by its type and bounded in time.
+
+    Raises:
+        ParameterError: a type is not a valid name, or an expression does not compile or matches
+            the empty text.
+    """
+    shapes = []
+    for type_, pattern in patterns.items():
+        if not isinstance(type_, str) or not _TYPE.fullmatch(type_):
+            raise ParameterError("patterns must be named in capitals, digits and underscores")
+        if not isinstance(pattern, str):
+            raise ParameterError(f"patterns.{type_} must be a regular expression as a string")
+        try:
+            expression = Expression(pattern, f"patterns.{type_}", EXPRESSION_SECONDS)
+        except ValueError as exc:
+            raise ParameterError(f"patterns.{type_} must be a regular expression: {exc}") from None
+        if expression.match(""):
+            raise ParameterError(f"patterns.{type_} must not match the empty text")
+        shapes.append(Shape(type_, expression))
+    return tuple(shapes)
+
+
+class PresidioPolicy:
+    """Find sensitive parts with Microsoft Presidio's recognizers (extra `pii`).
+
+    These are the pattern recognizers and, with a spaCy model, named entities. Nothing is
+    downloaded, and nothing is logged, since Presidio's log lines quote the text.
+
+    Args:
+        model: an installed spaCy model's name, or a folder; people and places are not found
+            without one.
+        entities: the types to look for; all of them if none is named.
+
+    Attributes:
+        version: of Presidio and of the model.
+    """
+
+    def __init__(self, model: str = "", entities: Sequence[str] = ()) -> None:
+        try:
+            import presidio_analyzer as presidio
+            import tldextract.tldextract as domains
+            from spacy.util import is_package
+        except ImportError as exc:
+            raise MissingPackage(
+                f"the policy 'presidio' needs Presidio: {install_command('pii')}"
+            ) from exc
+        for name in ("presidio-analyzer", "decision_process", "tldextract"):
+            logger = logging.getLogger(name)
+            logger.propagate = False
+            logger.setLevel(logging.CRITICAL + 1)
+        # A pattern that takes too long would be skipped, and the parts it marks released. The
+        # bundled list of top-level domains replaces the one that would be fetched and kept.
+        presidio.pattern_recognizer.REGEX_TIMEOUT_SECONDS = None
+        domains.TLD_EXTRACTOR = domains.TLDExtract(cache_dir=None, suffix_list_urls=())
+        if not model:
+            spec = [{"lang_code": "en", "model_name": ""}]
+            engine: Any = presidio.nlp_engine.NoOpNlpEngine(models=spec)
+        elif is_package(model) or Path(model).is_dir():
+            spec = [{"lang_code": "en", "model_name": model}]
+            engine = presidio.nlp_engine.SpacyNlpEngine(models=spec)
+        else:
+            raise ParameterError("model must be an installed spaCy model, or the folder of one")
+        engine.load()
+        registry = presidio.RecognizerRegistry(supported_languages=["en"])
+        registry.load_predefined_recognizers(languages=["en"], nlp_engine=engine)
+        self._analyzer = presidio.AnalyzerEngine(
+            registry=registry, nlp_engine=engine, supported_languages=["en"]
+        )
+        found = engine.nlp["en"].meta if model else {}
+        self.version = " ".join(
+            (version("presidio-analyzer"), found.get("name", ""), found.get("version", ""))
+        )
+        known = self._analyzer.get_supported_entities("en")
+        self._entities = list(_check_types(entities, known)) if entities else None
+
+    def find(self, text: str) -> Iterable[Span]:
+        places, spelled = (range(len(text)), range(1, len(text) + 1)), spell_entities(text)
+        readings = [Reading(fold(spelled), *places), read(text)]
+        for reading in {reading.text: reading for reading in readings}.values():
+            found = self._analyzer.analyze(reading.text, language="en", entities=self._entities)
+            for part in found:
+                yield Span(*reading.span(part.start, part.end), part.entity_type)
+
+
+def _check_types(entities: Sequence[str], known: Iterable[str]) -> frozenset[str]:
+    """Return the requested types, or all known ones, after a check that each is known."""
+    requested, available = frozenset(entities or known), frozenset(known)
+    if requested - available:
+        raise ParameterError(f"entities must be among {', '.join(sorted(available))}")
+    return requested
+
+
+def settle(
+    text: str,
+    found: Iterable[Span],
+    known: Mapping[str, str] = MappingProxyType({}),
+    common: Collection[str] = (),
+) -> tuple[Span, ...]:
+    """Apply the module's rules to findings and return the sensitive parts, in order and disjoint.
+
+    >>> settle("Anna wrote. anna!", [Span(1, 3, "NAME")])
+    (Span(start=0, end=4, type='NAME'), Span(start=12, end=16, type='NAME'))
+
+    Args:
+        known: parts found elsewhere that are sensitive wherever they occur, with their types.
+        common: words that do not repeat a single word found in other capitals.
+
+    Raises:
+        ParameterError: a finding lies outside the text.
+    """
+    tokens = _tokens(text)
+    starts = [token.start for token in tokens]
+    widened = dict.fromkeys(_widen(s, text, tokens, starts) for s in found if s.start != s.end)
+    merged = _merge(widened)
+    own = dict.fromkeys(chain(widened, merged, _name_words(text, widened)))
+    if not own and not known:
+        return ()
+    parts = _Parts(common)
+    for span in own:
+        first, last = bisect_left(starts, span.start), bisect_left(starts, span.end)
+        parts.add([token.word for token in tokens[first:last]], span.type)
+    for part, type_ in known.items():
+        parts.add([token.word for token in _tokens(part)], type_)
+    return _merge([*merged, *parts.spans(tokens)])
+
+
+def collect_parts(text: str, spans: Iterable[Span]) -> dict[str, str]:
+    """Collect the marked parts of a text and the words of its names, each with its type.
+
+    >>> collect_parts("Ask Anna Schmidt.", [Span(4, 16, "NAME")])
+    {'Anna': 'NAME', 'Schmidt': 'NAME', 'Anna Schmidt': 'NAME'}
+    """
+    spans = tuple(spans)
+    return {text[s.start : s.end]: s.type for s in (*_name_words(text, spans), *spans)}
+
+
+def find_known(
+    text: str, known: Mapping[str, str], common: Collection[str] = ()
+) -> dict[str, str]:
+    """Find the known parts that `settle` marks in a text, or that such a part begins with.
+
+    >>> find_known("Call Schmidt.", {"Schmidt": "NAME", "Weber": "NAME"})
+    {'Schmidt': 'NAME'}
+    """
+    parts = _Parts(common)
+    words = {part: [token.word for token in _tokens(part)] for part in known}
+    for part, type_ in known.items():
+        parts.add(words[part], type_)
+    found = (_tokens(text[s.start : s.end]) for s in parts.spans(_tokens(text)))
+    marked = {"".join(token.word for token in tokens).casefold() for tokens in found}
+    return {part: known[part] for part in known if "".join(words[part]).casefold() in marked}
+
+
+def _name_words(text: str, found: Iterable[Span]) -> Iterable[Span]:
+    """Yield the distinctive words of every name: later mentions often use only one of them."""
+    for span in found:
+        if span.type in NAME_TYPES:
+            reading = read(text[span.start : span.end])
+            for place in find_distinctive_words(reading.text):
+                start, end = reading.span(*place)
+                yield Span(span.start + start, span.start + end, span.type)
+
+
+class _Token(NamedTuple):
+    """Hold a word as it is displayed, white space as one blank, or another character.
+
+    `start` and `end` are its place in the text as written.
+    """
+
+    word: str
+    start: int
+    end: int
+
+
+def _tokens(text: str) -> list[_Token]:
+    reading = read(text)
+    tokens = []
+    for found in _TOKEN.finditer(reading.text):
+        start, end = reading.span(*found.span())
+        # JSON's `\n` is read as two blanks: a part that ends there would be torn from the `n`.
+        blank = found[0].isspace() and "\\" not in text[start:end]
+        tokens.append(_Token(" " if blank else found[0], start, end))
+    return tokens
+
+
+def _widen(span: Span, text: str, tokens: Sequence[_Token], starts: Sequence[int]) -> Span:
+    if not 0 <= span.start < span.end <= len(text):
+        raise ParameterError("a policy must mark parts of the text")
+    start, end = span.start, span.end
+    if (first := bisect_right(starts, start) - 1) >= 0 and tokens[first].end > start:
+        start = tokens[first].start
+    if (last := bisect_right(starts, end - 1) - 1) >= 0:
+        end = max(end, tokens[last].end)
+    return Span(start, end, span.type)
+
+
+def _merge(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Merge overlapping spans into one, of the longest one's type."""
+    merged: list[Span] = []
+    longest = 0
+    for span in sorted(spans, key=lambda s: (s.start, -s.end)):
+        if merged and span.start < merged[-1].end:
+            before, length = merged[-1], span.end - span.start
+            type_ = span.type if length > longest else before.type
+            longest = max(longest, length)
+            merged[-1] = Span(before.start, max(before.end, span.end), type_)
+        else:
+            merged.append(span)
+            longest = span.end - span.start
+    return tuple(merged)
+
+
+class _Parts:
+    """Look for parts as whole words, whatever their capitals, in a tree of words.
+
+    A single word in other capitals than those it was found in does not count if it is common:
+    `like` after Mr. Like, `will` after Will.
+    """
+
+    def __init__(self, common: Collection[str]) -> None:
+        self._common = common
+        self._tree: dict[str, Any] = {}
+        self._written: set[str] = set()  # single words as they were found
+
+    def add(self, words: Sequence[str], type_: str) -> None:
+        if not words:
+            return
+        node = self._tree
+        for word in words[:LONGEST_REPEAT]:
+            node = node.setdefault(word.casefold(), {})
+        node.setdefault(_END, type_)
+        if len(words) == 1:
+            self._written.add(words[0])
+
+    def spans(self, tokens: Sequence[_Token]) -> Iterable[Span]:
+        """Find the longest part that begins at each word; they may overlap."""
+        words = [token.word.casefold() for token in tokens]
+        for first, token in enumerate(tokens):
+            node, last, type_ = self._tree, first, ""
+            for i in range(first, len(tokens)):
+                if (following := node.get(words[i])) is None:
+                    break
+                node = following
+                if _END in node and (i > first or self._may_repeat(token.word)):
+                    last, type_ = i + 1, node[_END]
+            if last > first:
+                yield Span(token.start, tokens[last - 1].end, type_)
+
+    def _may_repeat(self, word: str) -> bool:
+        return word in self._written or word.lower() not in self._common

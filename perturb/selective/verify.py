@@ -1,0 +1,223 @@
+"""Verify a text with only its sensitive parts replaced, from the released and the raw text alone,
+never from the draw."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from perturb.errors import ReleaseError
+from perturb.options import DocumentOptions
+from perturb.release import Perturbation, Replacement, Span
+from perturb.selective.marked import MarkingMechanism
+from perturb.selective.replace import Kind, Piece, find_word, match_case, split_pieces
+from perturb.text.fold import read
+from perturb.verify import check_words, too_many_kept
+from perturb.vocabulary.table import EmbeddingTable
+from perturb.vocabulary.vocabulary import Vocabulary
+
+__all__ = ["check_replaced", "find_parts", "find_secrets"]
+
+# A part of this many redrawn characters does not come back by chance: at most 1e-12 a place.
+UNREPEATABLE = 12
+SECRET_CHARACTERS = 4  # any text may hold a shorter part
+SECRET_DIGITS = 9  # or a shorter number: years, amounts
+_WORD = r"[\w\u0300-\u036f]"  # a combining accent belongs to its word
+_WORDS = re.compile(r"\w+")
+_TERM = re.compile(r"[^\W_]+")
+
+
+def check_replaced(
+    mechanism: MarkingMechanism,
+    options: DocumentOptions,
+    raw: str,
+    spans: Sequence[Span],
+    released: Perturbation,
+) -> None:
+    """Check the release of a text with marked parts against its raw text.
+
+    Everything outside the replaced parts must be the raw text. The parts must cover what the
+    policy marks (`spans`), and every replacement must have the pieces of its part: words of V,
+    fresh digits and letters, layout. No more words, and no more characters, may be unchanged than
+    the channel explains (where equal parts have equal replacements, each counts once), and no part
+    of many redrawn characters may occur anywhere in the text.
+
+    Raises:
+        ReleaseError: one of these rules is broken.
+    """
+    replaced = released.replaced or ()
+    if released.text != "".join(_rebuild(raw, replaced)):
+        raise ReleaseError("a released text differs from its document outside the marked parts")
+    starts = [part.start for part in replaced]
+    for span in spans:
+        place = bisect_right(starts, span.start) - 1
+        if place < 0 or replaced[place].end < span.end:
+            raise ReleaseError("a part that the policy marks was not replaced")
+    words, characters = _Draws(mechanism.consistent), _Draws(mechanism.consistent)
+    waiting, unrepeatable = iter(released.words), set()
+    numbers: dict[str, int] = {}
+    for part in replaced:
+        entity = raw[part.start : part.end]
+        shape = split_pieces(entity, mechanism.table, options)
+        number, redrawn = numbers.setdefault(entity, len(numbers)), 0
+        for piece, new in _align(shape, part.text, waiting):
+            if piece.kind is Kind.WORD:
+                words.add(piece.text, piece, new)
+            elif piece.kind is not Kind.LAYOUT:
+                characters.add((number, redrawn), piece, new)
+                redrawn += len(piece.text)
+        if redrawn >= UNREPEATABLE:
+            unrepeatable.add(entity)
+    if find_parts(unrepeatable, released.text):
+        raise ReleaseError("the released text contains a marked part")
+    if next(waiting, None) is not None:
+        raise ReleaseError("a released text does not belong to its document")
+    places = np.array([piece.place for piece, _ in words], dtype=np.int32)
+    check_words(mechanism, places, [word for _, word in words])
+    kept, rates = _count_unchanged(characters)
+    if too_many_kept(kept, rates):
+        raise ReleaseError("too many digits and letters of marked parts are unchanged")
+
+
+def find_secrets(
+    table: EmbeddingTable, raw: str, released: Perturbation, *, unrepeatable: bool = False
+) -> tuple[str, ...]:
+    """Return the replaced parts of the raw text that are distinctive by themselves.
+
+    They have four characters or more, or nine digits or more without a letter (any text may hold
+    `2024`), and are not a single word of V (nor `Monday`). With `unrepeatable`, return only those
+    with a word that no replacement contains.
+    """
+    parts = {raw[part.start : part.end] for part in released.replaced or ()}
+    return tuple(
+        part
+        for part in sorted(parts)
+        if _is_distinctive(part, table)
+        and not (unrepeatable and _could_be_drawn(part, table.vocabulary))
+    )
+
+
+def _is_distinctive(part: str, table: EmbeddingTable) -> bool:
+    if not any(c.isalpha() for c in part):
+        return sum(c.isnumeric() for c in part) >= SECRET_DIGITS
+    return len(part) >= SECRET_CHARACTERS and not (part.isalpha() and find_word(part, table)[1])
+
+
+def _could_be_drawn(part: str, vocabulary: Vocabulary) -> bool:
+    """Tell if the channel could release a part by chance: each of its words, in some capitals, is
+    one that replacements contain, or holds digits and is redrawn."""
+    terms = filter(str.isalpha, _TERM.findall(read(part).text))
+    return all(term.casefold() in _drawable_words(vocabulary) for term in terms)
+
+
+@lru_cache(maxsize=1)
+def _drawable_words(vocabulary: Vocabulary) -> frozenset[str]:
+    return frozenset(word.casefold() for word in vocabulary.ascii_words)
+
+
+def find_parts(parts: Iterable[str], text: str) -> frozenset[str]:
+    """Find the parts that occur in a text as whole words, in any capitals and any spelling of
+    their characters (perturb.text.fold).
+
+    >>> sorted(find_parts(["Anna", "Ann"], "ANNA called."))
+    ['Anna']
+    """
+    folded = read(text).text.casefold()
+    words = set(_WORDS.findall(folded))  # a fast check: most parts have a word that is not there
+    return frozenset(
+        part
+        for part in parts
+        if words.issuperset(_WORDS.findall(found := read(part).text.casefold()))
+        and found in folded
+        and re.search(rf"(?<!{_WORD}){re.escape(found)}(?!{_WORD})", folded)
+    )
+
+
+def _rebuild(raw: str, replaced: Sequence[Replacement]) -> Iterator[str]:
+    end = 0
+    for part in replaced:
+        if not end <= part.start < part.end <= len(raw):
+            raise ReleaseError("the replaced parts are out of order")
+        yield raw[end : part.start]
+        yield part.text
+        end = part.end
+    yield raw[end:]
+
+
+def _align(shape: Sequence[Piece], text: str, words: Iterator[str]) -> Iterator[tuple[Piece, str]]:
+    """Yield every piece with its replacement: the released word, fresh characters or layout."""
+    end = 0
+    for piece in shape:
+        shown = new = piece.text
+        if piece.kind is Kind.WORD:
+            new = next(words, "")
+            if not new:
+                raise ReleaseError("a released text does not belong to its document")
+            shown = match_case(new, piece.text)
+        elif piece.kind is not Kind.LAYOUT:
+            shown = new = text[end : end + len(piece.text)]
+            if not _fits(piece, new):
+                raise ReleaseError("a replacement differs in shape from its part")
+        if not text.startswith(shown, end):
+            raise ReleaseError("a replacement holds more than what was drawn")
+        end += len(shown)
+        yield piece, new
+    if end != len(text):
+        raise ReleaseError("a replacement holds more than what was drawn")
+
+
+def _fits(piece: Piece, new: str) -> bool:
+    """Tell if this may replace a run of digits, or a mixed one."""
+    if len(new) != len(piece.text) or not new.isascii():
+        return False
+    if piece.kind is Kind.DIGITS and len(new) > 1 and new[0] == "0":
+        return False
+    return all(
+        c.isalpha() and c.isupper() == old.isupper() if old.isalpha() else c.isdigit()
+        for old, c in zip(piece.text, new, strict=True)
+    )
+
+
+class _Draws:
+    """Collect the draws, each once."""
+
+    def __init__(self, consistent: bool) -> None:
+        self._consistent = consistent
+        self._by_key: dict[Hashable, str] = {}
+        self._draws: list[tuple[Piece, str]] = []
+
+    def add(self, key: Hashable, piece: Piece, new: str) -> None:
+        """Add a draw. A consistent draw depends on `key` alone."""
+        if self._consistent and key in self._by_key:
+            if self._by_key[key] != new:
+                raise ReleaseError("equal marked parts have different replacements")
+            return
+        self._by_key[key] = new
+        self._draws.append((piece, new))
+
+    def __iter__(self) -> Iterator[tuple[Piece, str]]:
+        return iter(self._draws)
+
+
+def _count_unchanged(draws: _Draws) -> tuple[int, list[float]]:
+    """Count the redrawn characters that are unchanged, and return the chance of each."""
+    kept, rates = 0, []
+    for piece, new in draws:
+        for i, (old, c) in enumerate(zip(piece.text, new, strict=True)):
+            kept += old == c
+            if not old.isascii() or (old == "0" and _is_leading(piece, i)):
+                rates.append(0.0)
+            elif old.isalpha():
+                rates.append(1 / 26)
+            else:
+                rates.append(1 / 9 if _is_leading(piece, i) else 1 / 10)
+    return kept, rates
+
+
+def _is_leading(piece: Piece, i: int) -> bool:
+    """Tell if a digit is the first of several, which is never drawn as 0."""
+    return i == 0 and piece.kind is Kind.DIGITS and len(piece.text) > 1
