@@ -1,7 +1,8 @@
-"""The audit of a mechanism whose channel has no closed form (Madlib, Mahalanobis): by draws.
+"""The audit, by draws, of a mechanism whose channel has no closed form (Madlib, Mahalanobis).
 
-What an attacker can do is bounded from both sides: by an attack that was carried out, and by
-one who sees the noisy vector z itself, before the nearest word hides most of it.
+The success of an attacker is bounded from both sides: from below by an attack that is carried out,
+and from above by an attacker who sees the noisy vector z itself, before the choice of the nearest
+word hides most of it.
 """
 
 from __future__ import annotations
@@ -11,13 +12,20 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.audit import Audit, Figure, entropy, prior_of, statement, subject
-from perturb.channel import Forms, Progress, unit_vectors
+from perturb.audit.channel import Forms, Progress, unit_vectors
+from perturb.audit.figures import (
+    Audit,
+    Figure,
+    describe_mechanism,
+    entropy,
+    prior_of,
+    state_guarantee,
+)
+from perturb.audit.intervals import bernstein, clopper_pearson, require_scipy
 from perturb.errors import ParameterError
-from perturb.intervals import bernstein, clopper_pearson, require_scipy
-from perturb.madlib import MadLib
-from perturb.mechanism import Mechanism
+from perturb.mechanisms.base import Mechanism, VectorNoise
 from perturb.rng import seeded_generator
+from perturb.vocabulary.table import EmbeddingTable
 
 __all__ = ["audit_sampled"]
 
@@ -26,7 +34,7 @@ VECTORS = 1 << 13  # noisy vectors that the stronger attacker sees
 BLOCK = 512
 SEED = 20250101  # the noise is public: everyone gets the same figures
 ALPHA = 1e-3  # of each interval
-PSEUDO = 64.0  # draws from the prior added to what the attacker saw of each released word
+PSEUDO = 64.0  # draws from the prior, added to the attacker's counts for each released word
 
 
 def audit_sampled(mechanism: Mechanism, prior: str, progress: Progress) -> Audit:
@@ -36,8 +44,9 @@ def audit_sampled(mechanism: Mechanism, prior: str, progress: Progress) -> Audit
         ParameterError: no such prior, or the density of the mechanism's noise is not known.
         MissingPackage: SciPy is not installed.
     """
-    require_scipy()  # before the work, not after it
-    if not isinstance(mechanism, MadLib):
+    require_scipy()  # fail before the work, not after it
+    noise = mechanism.vector_noise()
+    if noise is None:
         raise ParameterError(f"{mechanism.name} can be neither computed nor sampled here")
     pi = prior_of(mechanism, prior)
     forms = Forms(mechanism.table.vocabulary.words)
@@ -50,26 +59,26 @@ def audit_sampled(mechanism: Mechanism, prior: str, progress: Progress) -> Audit
         progress(min(start + BLOCK, DRAWS), total)
     unit = unit_vectors(mechanism.table)
     cosines = np.einsum("ij,ij->i", unit[x], unit[y], dtype=np.float64)
-    seen, seen_forms, left = _with_vector(mechanism, pi, forms, rng, progress)
+    seen, seen_forms, residual = _attack_vectors(mechanism.table, noise, pi, forms, rng, progress)
     of_form = np.asarray(np.bincount(forms.group, pi), dtype=np.float64)
     guarantee = mechanism.guarantee
     proved = guarantee.epsilon
     entropy_x = entropy(pi)
     # I(X; Y) ≤ I(X; Z) = H(X) − H(X | Z)
-    information = entropy_x - max(0.0, bernstein(left, math.log2(len(pi)), ALPHA)[0])
+    information = entropy_x - max(0.0, bernstein(residual, math.log2(len(pi)), ALPHA)[0])
     epsilon = Figure(proved, 0.0, proved)
     return Audit(
-        **subject(mechanism),
+        **describe_mechanism(mechanism),
         prior=prior,
         method=f"{DRAWS:,} draws and {VECTORS:,} noisy vectors; each interval holds at 99.9 %",
-        statement=statement(mechanism, epsilon),
+        statement=state_guarantee(mechanism, epsilon),
         epsilon=epsilon,
         worst=None,
         delta=Figure(0.0, 0.0, max(0.0, -math.expm1(guarantee.nominal - proved))),
         pairs=0,
         slope=None,
-        kept=_share(x == y),
-        kept_forms=_share(forms.group[x] == forms.group[y]),
+        kept=_estimate_share(x == y),
+        kept_forms=_estimate_share(forms.group[x] == forms.group[y]),
         bayes=_attack(x, y, pi, seen),
         bayes_forms=_attack(forms.group[x], y, of_form, seen_forms),
         prior_best=float(pi.max()),
@@ -81,16 +90,17 @@ def audit_sampled(mechanism: Mechanism, prior: str, progress: Progress) -> Audit
         cosine=Figure(float(cosines.mean()), *bernstein(cosines, 2.0, ALPHA)),
         sizes={},
         notes=(
-            "ε is what is proved; how much less would do is not known",
-            "Bayes success: below, an attack learnt from half of the draws and carried out on "
-            "the other half; above, an attacker who sees the noisy vector",
+            "ε is the proved bound; the smallest ε that holds is not known",
+            "Bayes success: the lower bound is an attack that learns from half of the draws and "
+            "is carried out on the other half; the upper bound is an attacker who sees the noisy "
+            "vector",
             "the mutual information is that of the word and the noisy vector: an upper bound",
         ),
         kept_by_word=np.empty(0),
     )
 
 
-def _share(hit: NDArray[np.bool_]) -> Figure:
+def _estimate_share(hit: NDArray[np.bool_]) -> Figure:
     hits = int(hit.sum())
     return Figure(hits / len(hit), *clopper_pearson(hits, len(hit), ALPHA))
 
@@ -98,8 +108,9 @@ def _share(hit: NDArray[np.bool_]) -> Figure:
 def _attack(
     x: NDArray[np.int64], y: NDArray[np.int64], pi: NDArray[np.float64], seen: NDArray[np.float64]
 ) -> Figure:
-    """The best guess of x from y: a guess for each y is learnt on the first half of the draws,
-    by count and prior, and tried on the second; `seen` are the chances of who sees z."""
+    """Return the success of the best guess of x from y. A guess for each y is learnt from the
+    first half of the draws, by count and prior, and tried on the second. `seen` holds the chances
+    of an attacker who sees z."""
     half, n = len(x) // 2, len(pi)
     pairs, counts = np.unique(y[:half] * n + x[:half], return_counts=True)
     released, source = np.divmod(pairs, n)
@@ -109,28 +120,29 @@ def _attack(
     for i in np.argsort(scores, kind="stable"):  # the highest score of a word is written last
         if scores[i] > best[released[i]]:
             guess[released[i]], best[released[i]] = source[i], scores[i]
-    found = _share(guess[y[half:]] == x[half:])
+    found = _estimate_share(guess[y[half:]] == x[half:])
     high = min(1.0, bernstein(seen, 1.0, ALPHA)[1])
     prior = float(pi.max())  # the guess without y is an attack too
     return Figure(max(found.value, prior), max(found.low, prior), max(high, found.low, prior))
 
 
-def _with_vector(
-    mechanism: MadLib,
+def _attack_vectors(
+    table: EmbeddingTable,
+    noise: VectorNoise,
     pi: NDArray[np.float64],
     forms: Forms,
     rng: np.random.Generator,
     progress: Progress,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """For each of VECTORS noisy vectors: the largest posterior of a word, that of a form, and
-    the entropy of the posterior in bits, float64 (VECTORS,) each."""
-    word, form, left = np.empty((3, VECTORS))
+    """Return, for each of VECTORS noisy vectors, the largest posterior of a word, the largest of a
+    form, and the entropy of the posterior in bits, float64 (VECTORS,) each."""
+    word, form, residual = np.empty((3, VECTORS))
     x = rng.choice(len(pi), size=VECTORS, p=pi)
     log_prior = np.log(pi)
     for start in range(0, VECTORS, BLOCK):
         block = x[start : start + BLOCK]
-        noisy = mechanism.table.vectors[block] + mechanism.noise(len(block), rng)
-        logs = mechanism.log_density(noisy) + log_prior
+        noisy = table.vectors[block] + noise.noise(len(block), rng)
+        logs = noise.log_density(noisy) + log_prior
         logs -= logs.max(axis=1, keepdims=True)
         posterior = np.exp(logs)
         posterior /= posterior.sum(axis=1, keepdims=True)
@@ -139,6 +151,6 @@ def _with_vector(
         grouped = np.add.reduceat(posterior[:, forms.order], forms.starts, axis=1)
         form[here] = grouped.max(axis=1)
         logs = np.log2(posterior, out=np.zeros_like(posterior), where=posterior > 0)
-        left[here] = -np.einsum("ij,ij->i", posterior, logs)
+        residual[here] = -np.einsum("ij,ij->i", posterior, logs)
         progress(DRAWS + start + len(block), DRAWS + VECTORS)
-    return word, form, left
+    return word, form, residual

@@ -1,8 +1,8 @@
-"""What many releases cost together: composition of per-token guarantees.
+"""The cost of many releases together: composition of per-token guarantees.
 
-Three bounds are computed and the smallest is reported with its name. They are about replacing
-every released token at once. Each holds on its own, also where what is released depends on
-earlier releases, as long as mechanisms and counts do not.
+Three bounds are computed, and the smallest is reported with its name. They hold for replacing
+every released token at once. Each bound holds by itself. The released texts may depend on earlier
+releases, as long as the mechanisms and the counts do not.
 """
 
 from __future__ import annotations
@@ -17,26 +17,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import MissingPackage, ParameterError
-from perturb.mechanism import Mechanism
+from perturb.install import install_command
+from perturb.sanitizer import Sanitizer
 
 __all__ = ["Bound", "Spend", "best", "compose", "spend"]
 
 DELTA = 1e-6
-INTERVAL = 1e-3  # of the discretized privacy loss, rounded up: costs at most this much a token
-FINE = 10_000  # releases up to which it is that fine; wider in proportion beyond
+INTERVAL = 1e-3  # of the discretized privacy loss, rounded up: adds at most this much a token
+FINE = 10_000  # releases up to which INTERVAL is used; beyond, it widens in proportion
 CERTAIN = 30.0  # an ε beyond which randomized response is no better than losing ε for certain
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
 class Spend:
-    """`count` releases of one channel.
+    """Count releases of one channel.
 
     Attributes:
-        count: how many tokens, >= 0.
-        epsilon: the proved bound of one release (∞ where there is none).
-        bounded_range: whether it is ε-bounded-range too.
-        pair: a dominating pair of the channel, see `Mechanism.dominating_pair`.
+        count: the number of released tokens, >= 0.
+        epsilon: the proved bound of one release (∞ if there is none).
+        bounded_range: whether the channel is ε-bounded-range, too.
+        pair: a dominating pair of the channel, see `Sanitizer.dominating_pair`.
+
+    >>> Spend(10, 6.0).count
+    10
     """
 
     count: int
@@ -53,20 +57,29 @@ class Spend:
 
 @dataclass(frozen=True)
 class Bound:
-    """All releases together are (ε, δ)-LDP; `name` says by which theorem."""
+    """State that all releases together are (ε, δ)-LDP; `name` names the theorem.
+
+    >>> Bound("basic", 8.0, 0.0).to_dict()
+    {'bound': 'basic', 'epsilon': 8.0, 'delta': 0.0}
+    """
 
     name: str
     epsilon: float
     delta: float
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready; an infinite ε is the string "infinity"."""
+        """Return the bound ready for JSON; an infinite ε becomes the string "infinity"."""
         epsilon = "infinity" if math.isinf(self.epsilon) else self.epsilon
         return {"bound": self.name, "epsilon": epsilon, "delta": self.delta}
 
 
-def spend(mechanism: Mechanism, tokens: int) -> Spend:
-    """What `tokens` releases of a mechanism cost."""
+def spend(mechanism: Sanitizer, tokens: int) -> Spend:
+    """Return the cost of `tokens` releases of a mechanism.
+
+    >>> from perturb import get_mechanism
+    >>> spend(get_mechanism("exponential", epsilon=2), 100)
+    Spend(count=100, epsilon=2.0, bounded_range=True)
+    """
     proved = mechanism.guarantee.kind == "ldp"
     return Spend(
         count=tokens,
@@ -77,14 +90,18 @@ def spend(mechanism: Mechanism, tokens: int) -> Spend:
 
 
 def compose(spends: Sequence[Spend], *, delta: float = DELTA, losses: bool = True) -> list[Bound]:
-    """Every bound there is for the releases together, the basic one first.
+    """Return every known bound for the releases together, the basic one first.
 
     - `basic`: Σ n·ε, with δ = 0. For metric mechanisms ε is ε times the largest distance.
     - `zCDP`: an ε-bounded-range release is ε²/8-zCDP (Cesar and Rogers 2021), an ε-LDP one
       ε²/2-zCDP; ρ-zCDP is (ρ + 2√(ρ ln 1/δ), δ)-DP (Bun and Steinke 2016).
-    - `privacy loss distribution`: the composed loss of dominating pairs (randomized response
-      for a channel without one), rounded up, by Google's dp-accounting; left out without
-      `losses`.
+    - `privacy loss distribution`: the composed loss of dominating pairs (randomized response for
+      a channel without one), rounded up, by Google's dp-accounting. It is left out if `losses` is
+      False.
+
+    >>> basic, concentrated = compose([Spend(100, 1.0)], losses=False)
+    >>> basic.epsilon, round(concentrated.epsilon, 2)
+    (100.0, 102.57)
 
     Raises:
         ParameterError: δ is not in (0, 1).
@@ -100,21 +117,27 @@ def compose(spends: Sequence[Spend], *, delta: float = DELTA, losses: bool = Tru
         bounds.append(Bound("zCDP", concentrated, delta))
         if losses:
             name = "privacy loss distribution"
-            bounds.append(Bound(name, _loss_epsilon(spends, delta), delta))
+            bounds.append(Bound(name, _compose_losses(spends, delta), delta))
     return bounds
 
 
 def best(bounds: Sequence[Bound]) -> Bound:
-    """The smallest of the bounds; of equal ones the first: the basic one, which has δ = 0."""
+    """Return the bound with the smallest ε; of equal ones the first. `compose` puts the basic
+    bound first, which has δ = 0.
+
+    >>> best([Bound("basic", 8.0, 0.0), Bound("zCDP", 5.0, 1e-6)]).name
+    'zCDP'
+    """
     return min(bounds, key=lambda bound: bound.epsilon)
 
 
-def _loss_epsilon(spends: Sequence[Spend], delta: float) -> float:
+def _compose_losses(spends: Sequence[Spend], delta: float) -> float:
+    """Return the ε at δ of the composed privacy losses."""
     try:
         from dp_accounting.pld import common, privacy_loss_distribution
     except ImportError:
         raise MissingPackage(
-            "composition by privacy loss needs dp-accounting: pip install 'inferdpt[audit]'"
+            f"composition by privacy loss needs dp-accounting: {install_command('audit')}"
         ) from None
     interval = INTERVAL * max(1.0, sum(s.count for s in spends) / FINE)
     certain = 0.0

@@ -1,4 +1,4 @@
-"""Intervals for what was sampled: rigorous at a stated confidence, for any distribution."""
+"""Confidence intervals of sampled figures, rigorous for any distribution."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import MissingPackage
+from perturb.install import install_command
 
 __all__ = ["bernstein", "clopper_pearson", "require_scipy"]
 
 
 def require_scipy() -> Any:
-    """SciPy's statistics; for asking before long work whether they are there.
+    """Return `scipy.stats`, or fail before long work begins.
 
     Raises:
         MissingPackage: SciPy is not installed.
@@ -22,13 +23,17 @@ def require_scipy() -> Any:
     try:
         from scipy import stats
     except ImportError:
-        raise MissingPackage("the intervals need SciPy: pip install 'inferdpt[audit]'") from None
+        raise MissingPackage(f"the intervals need SciPy: {install_command('audit')}") from None
     return stats
 
 
 def clopper_pearson(hits: int, trials: int, alpha: float) -> tuple[float, float]:
-    """The two-sided interval of a probability (Clopper and Pearson 1934): it holds but for a
-    probability of alpha.
+    """Bound a probability from both sides (Clopper and Pearson 1934). The interval fails to hold
+    with probability at most alpha.
+
+    >>> low, high = clopper_pearson(3, 10, alpha=0.05)
+    >>> round(low, 3), round(high, 3)
+    (0.067, 0.652)
 
     Raises:
         MissingPackage: SciPy is not installed.
@@ -40,9 +45,9 @@ def clopper_pearson(hits: int, trials: int, alpha: float) -> tuple[float, float]
 
 
 def bernstein(values: NDArray[np.float64], span: float, alpha: float) -> tuple[float, float]:
-    """The two-sided interval of a mean of independent values that lie in an interval of length
-    `span`, by the empirical Bernstein bound (Maurer and Pontil 2009, theorem 4), each side at
-    alpha/2."""
+    """Return a two-sided interval of the mean of independent values that lie in an interval of
+    length `span`, by the empirical Bernstein bound (Maurer and Pontil 2009, theorem 4), each side
+    at alpha/2."""
     n, log = len(values), math.log(4 / alpha)
     mean = float(values.mean())
     margin = math.sqrt(2 * float(values.var(ddof=1)) * log / n) + 7 * span * log / (3 * (n - 1))

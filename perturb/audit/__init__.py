@@ -1,0 +1,1 @@
+"""Audits of sanitizers: exact channels, certificates, composition and refutation."""
