@@ -1,68 +1,83 @@
-"""Text in, perturbed text out: mechanisms over a public word vocabulary.
+"""Sanitizers of private texts, and word-by-word mechanisms over a public vocabulary.
 
-from perturb import Perturber, get_mechanism
-perturber = Perturber(get_mechanism("rantext_ldp", epsilon=8))
-print(perturber.perturb("The meeting is on Monday.").text)
+>>> from perturb import Perturber, get_mechanism
+>>> perturber = Perturber(get_mechanism("rantext_ldp", epsilon=8))
+>>> made = perturber.perturb("The meeting is on Monday.")
+>>> made.receipt.statement
+'each released token is 8-LDP with respect to replacing that token, given the public vocabulary, \
+instruction and length; changing k tokens costs k·8'
 """
 
 from __future__ import annotations
 
-from perturb import custext as _custext  # noqa: F401  (registers its mechanisms)
-from perturb import exponential as _exponential  # noqa: F401
-from perturb import madlib as _madlib  # noqa: F401
-from perturb import rantext as _rantext  # noqa: F401
-from perturb import rantext_ldp as _rantext_ldp  # noqa: F401
-from perturb import santext as _santext  # noqa: F401
+from perturb import mechanisms as _mechanisms  # noqa: F401  (the import registers them)
 from perturb import selective as _selective  # noqa: F401
-from perturb import tem as _tem  # noqa: F401
-from perturb.document import DocumentOptions, Perturber
-from perturb.embeddings import EmbeddingTable, load_table
+from perturb import whole as _whole  # noqa: F401
+from perturb.channel import Draw
 from perturb.errors import (
     CertificateError,
     DocumentTooLong,
     ParameterError,
     PerturbError,
+    PluginError,
     ReleaseError,
     TableError,
     VocabularyError,
 )
-from perturb.mechanism import (
-    Guarantee,
+from perturb.mechanisms.base import (
     Mechanism,
-    Span,
+    Perturber,
     get_mechanism,
+    ldp_guarantee,
     mechanism_class,
     mechanism_names,
 )
+from perturb.mechanisms.proof import TableProof
+from perturb.options import DocumentOptions
+from perturb.proof import Proof
+from perturb.registry import register, sanitizer_class, sanitizer_names
+from perturb.release import Guarantee, Perturbation, Receipt, Replacement, Span, Unit
 from perturb.rng import keyed_generator, secure_generator, seeded_generator
-from perturb.sanitizer import Perturbation, Receipt, Replacement, Sanitizer
-from perturb.vocabulary import TokenClass, Vocabulary
+from perturb.sanitizer import Parameters, Resources, Sanitizer
+from perturb.vocabulary.embeddings import EmbeddingTable, load_table
+from perturb.vocabulary.vocabulary import TokenClass, Vocabulary
 
 __all__ = [
     "CertificateError",
     "DocumentOptions",
     "DocumentTooLong",
+    "Draw",
     "EmbeddingTable",
     "Guarantee",
     "Mechanism",
     "ParameterError",
+    "Parameters",
     "PerturbError",
     "Perturbation",
     "Perturber",
+    "PluginError",
+    "Proof",
     "Receipt",
     "ReleaseError",
     "Replacement",
+    "Resources",
     "Sanitizer",
     "Span",
     "TableError",
+    "TableProof",
     "TokenClass",
+    "Unit",
     "Vocabulary",
     "VocabularyError",
     "get_mechanism",
     "keyed_generator",
+    "ldp_guarantee",
     "load_table",
     "mechanism_class",
     "mechanism_names",
+    "register",
+    "sanitizer_class",
+    "sanitizer_names",
     "secure_generator",
     "seeded_generator",
 ]

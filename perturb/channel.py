@@ -1,226 +1,50 @@
-"""One pass over a whole channel: the sums every figure of an audit is made of.
-
-Rows are computed a block at a time, so 11,000 × 11,000 probabilities are never held at once.
-"""
+"""The channel over words, as the treatment of documents uses it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.embeddings import EmbeddingTable
-from perturb.mechanism import Mechanism
-from perturb.scored import squared_distances
+from perturb.release import Guarantee
+from perturb.vocabulary.table import EmbeddingTable
 
-__all__ = [
-    "ChannelSums",
-    "Forms",
-    "PairFigures",
-    "compare_pairs",
-    "public_sample",
-    "read_channel",
-    "unit_vectors",
-]
+__all__ = ["Draw", "WordChannel", "Words"]
 
-ROWS = 128  # rows held at once: 11 MB at m = 11,000, and a few arrays like it
-SAMPLED = 64  # words of the public sample; with their nearest and farthest about three times it
-LARGEST_EXPONENT = 700.0  # e^700 is a float64
-
-Progress = Callable[[int, int], None]
-Rows = Callable[[NDArray[np.int64], NDArray[np.float64]], None]
-
-
-class Forms:
-    """The words of V grouped by their form up to case (`str.casefold`): an attacker who is
-    right up to case is right.
-
-    Attributes:
-        group: int (m,), the number of each word's form.
-        order: int (m,), the words with those of one form beside each other.
-        starts: int (groups,), where each form begins in `order`.
-        pairs: int (k, 2), every (x, y) of one form, x = y included, by x in `order`.
-    """
-
-    def __init__(self, words: tuple[str, ...]) -> None:
-        number: dict[str, int] = {}
-        self.group = np.array([number.setdefault(w.casefold(), len(number)) for w in words])
-        self.order = np.argsort(self.group, kind="stable")
-        self.starts = np.unique(self.group[self.order], return_index=True)[1]
-        members = np.split(self.order, self.starts[1:])
-        self.pairs = np.array([(x, y) for form in members for x in form for y in form])
-
-    def blocks(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """(words, where their forms begin among them), about ROWS words at a time and no form
-        cut in two."""
-        first = 0
-        while first < len(self.starts):
-            start = self.starts[first]
-            last = int(np.searchsorted(self.starts, start + ROWS))
-            stop = self.starts[last] if last < len(self.starts) else len(self.order)
-            yield self.order[start:stop], self.starts[first:last] - start
-            first = last
-
-
-@dataclass
-class ChannelSums:
-    """What one pass over P(y | x) under a prior π leaves behind; arrays are (m,) by y unless
-    they say otherwise.
-
-    Attributes:
-        error, mean_error: the largest error of a row in total variation, and under π.
-        highest, highest_at, lowest, lowest_at: max and min of P(y | x) over x, and that x.
-        joint: max_x π(x)P(y | x).
-        joint_forms, joint_forms_at: max over forms of Σ_{x of the form} π(x)P(y | x), and that
-            form: what the best guess is right about, and the best guess.
-        output: q(y) = Σ_x π(x)P(y | x).
-        kept, kept_forms: by x: P(x | x), and the probability of x in any case.
-        entropy: by x: H(P(· | x)) in bits.
-        cosine: by x: Σ_y P(y | x)·cos(x, y).
-        support: by x: how many words have P(y | x) > 0.
-    """
-
-    error: float
-    mean_error: float
-    highest: NDArray[np.float64]
-    highest_at: NDArray[np.int64]
-    lowest: NDArray[np.float64]
-    lowest_at: NDArray[np.int64]
-    joint: NDArray[np.float64]
-    joint_forms: NDArray[np.float64]
-    joint_forms_at: NDArray[np.int64]
-    output: NDArray[np.float64]
-    kept: NDArray[np.float64]
-    kept_forms: NDArray[np.float64]
-    entropy: NDArray[np.float64]
-    cosine: NDArray[np.float64]
-    support: NDArray[np.int64]
-
-
-def read_channel(
-    mechanism: Mechanism,
-    prior: NDArray[np.float64],
-    forms: Forms,
-    progress: Progress = lambda done, total: None,
-    rows_read: Rows = lambda words, rows: None,
-) -> ChannelSums:
-    """Pass over every row of the channel once; `rows_read` is shown them, a block at a time:
-    words, int (n,), and their rows, float64 (n, m)."""
-    m = len(mechanism.table)
-    unit = unit_vectors(mechanism.table)
-    sums = ChannelSums(
-        error=0.0,
-        mean_error=0.0,
-        highest=np.full(m, -1.0),
-        highest_at=np.zeros(m, dtype=np.int64),
-        lowest=np.full(m, 2.0),
-        lowest_at=np.zeros(m, dtype=np.int64),
-        joint=np.zeros(m),
-        joint_forms=np.full(m, -1.0),
-        joint_forms_at=np.zeros(m, dtype=np.int64),
-        output=np.zeros(m),
-        kept=np.zeros(m),
-        kept_forms=np.zeros(m),
-        entropy=np.zeros(m),
-        cosine=np.zeros(m),
-        support=np.zeros(m, dtype=np.int64),
-    )
-    done = 0
-    for words, starts in forms.blocks():
-        rows, error = mechanism.channel(words)
-        rows_read(words, rows)
-        sums.error = max(sums.error, error)
-        sums.mean_error += error * float(prior[words].sum())
-        _extremes(sums, rows, words)
-        here = forms.pairs[np.isin(forms.pairs[:, 0], words)]
-        place = np.zeros(m, dtype=np.int64)
-        place[words] = np.arange(len(words))
-        sums.kept[words] = rows[np.arange(len(words)), words]
-        same = rows[place[here[:, 0]], here[:, 1]]
-        sums.kept_forms += np.bincount(here[:, 0], same, m)
-        sums.support[words] = np.count_nonzero(rows, axis=1)
-        sums.cosine[words] = np.einsum("ij,ij->i", rows.astype(np.float32) @ unit, unit[words])
-        logs = np.log2(rows, out=np.zeros_like(rows), where=rows > 0)
-        sums.entropy[words] = -np.einsum("ij,ij->i", rows, logs)
-        rows = rows * prior[words, None]  # P(x, y) from here on
-        sums.output += rows.sum(axis=0)
-        np.maximum(sums.joint, rows.max(axis=0), out=sums.joint)
-        of_forms = np.add.reduceat(rows, starts, axis=0)
-        at = of_forms.argmax(axis=0)
-        largest = of_forms[at, np.arange(m)]
-        better = largest > sums.joint_forms
-        sums.joint_forms[better] = largest[better]
-        sums.joint_forms_at[better] = forms.group[words[starts[at[better]]]]
-        done += len(words)
-        progress(done, m)
-    return sums
-
-
-def _extremes(sums: ChannelSums, rows: NDArray[np.float64], words: NDArray[np.int64]) -> None:
-    y = np.arange(rows.shape[1])
-    for best, at, found, sign in (
-        (sums.highest, sums.highest_at, rows.argmax(axis=0), 1),
-        (sums.lowest, sums.lowest_at, rows.argmin(axis=0), -1),
-    ):
-        values = rows[found, y]
-        better = sign * values > sign * best
-        best[better], at[better] = values[better], words[found[better]]
-
-
-def unit_vectors(table: EmbeddingTable) -> NDArray[np.float32]:
-    """φ with rows of length one, float32 (m, d)."""
-    wide = table.vectors.astype(np.float32)
-    return np.asarray(wide / np.linalg.norm(wide, axis=1, keepdims=True))
-
-
-def public_sample(table: EmbeddingTable) -> NDArray[np.int64]:
-    """Words whose pairs are compared: SAMPLED evenly spaced over V, with the nearest word of
-    another vector and the farthest word of each. It depends on the table alone."""
-    m = len(table)
-    words = np.unique(np.linspace(0, m - 1, min(SAMPLED, m)).round().astype(np.int64))
-    rows = squared_distances(table, words)
-    farthest = rows.argmax(axis=1)
-    rows[rows == 0] = np.inf
-    return np.unique(np.concatenate([words, rows.argmin(axis=1), farthest]))
+Words = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
-class PairFigures:
-    """What all ordered pairs of some words show.
+class Draw:
+    """Hold released words, and public statistics of the draw (for the client only).
 
     Attributes:
-        pairs: how many ordered pairs of different words.
-        delta: the largest Σ_y max(0, P(y|x) − e^ε·P(y|x')).
-        slope: the largest |ln P(y|x)/P(y|x')| / d(x, x'), over d > 0 (∞ where only one of the
-            two is zero, or where two words of one vector have different rows).
+        words: places in V, int32 (n,).
+        statistics: public figures by name.
     """
 
-    pairs: int
-    delta: float
-    slope: float
+    words: NDArray[np.int32]
+    statistics: Mapping[str, float] = field(default_factory=dict)
 
 
-def compare_pairs(
-    table: EmbeddingTable, words: NDArray[np.int64], rows: NDArray[np.float64], epsilon: float
-) -> PairFigures:
-    """Compare the channel rows, (n, m), of every two of n words at the given ε."""
-    factor = np.exp(min(epsilon, LARGEST_EXPONENT))
-    distances = np.sqrt(squared_distances(table, words)[:, words])
-    with np.errstate(divide="ignore"):
-        logs = np.log(rows)
-    scaled = factor * rows
-    work = np.empty_like(rows)
-    delta = slope = 0.0
-    for i in range(len(words)):
-        excess = np.maximum(np.subtract(rows[i], scaled, out=work), 0.0, out=work)
-        delta = max(delta, float(excess.sum(axis=1).max()))
-        with np.errstate(invalid="ignore"):
-            change = np.abs(np.subtract(logs[i], logs, out=work), out=work)
-        steepest = np.fmax.reduce(change, axis=1, initial=0.0)  # NaN: zero in both rows
-        apart = distances[i] > 0
-        slope = max(slope, float((steepest[apart] / distances[i][apart]).max(initial=0.0)))
-        if steepest[~apart].max() > np.sqrt(np.finfo(np.float64).eps):
-            slope = float("inf")
-    return PairFigures(len(words) * (len(words) - 1), delta, slope)
+class WordChannel(Protocol):
+    """Draw a word of V for every word of V."""
+
+    name: str
+    table: EmbeddingTable
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the guarantee of one released word."""
+
+    def identity(self) -> dict[str, Any]:
+        """Return everything the channel depends on."""
+
+    def draw(self, words: Words, rng: np.random.Generator) -> Draw:
+        """Release one word for each word: int (n,), places in V → the same shape."""
+
+    def keep_rate(self, words: Words) -> NDArray[np.float64]:
+        """Return an upper bound on P(x | x) for each of the words, float64 (n,)."""

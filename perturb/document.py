@@ -1,81 +1,59 @@
-"""A document in, its perturbed form and a receipt out.
+"""The word-by-word treatment of documents, and its receipt.
 
-Where a mechanism marks sensitive parts, only those change (perturb.replace). Else every token
-is treated by its public class: words go through the mechanism, other strings of letters are
-mapped to V first (or dropped), numbers are redrawn, layout is kept or dropped as configured,
-everything else is dropped.
+The public class of a token decides its treatment. Words go through the channel. Other strings of
+letters are mapped to V first, or dropped. Numbers are redrawn or dropped, and layout is kept or
+dropped, as configured. Everything else is dropped.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.errors import DocumentTooLong, ParameterError
-from perturb.frequencies import common_words
-from perturb.mechanism import EMPTY, Guarantee, Known, Mechanism
-from perturb.policies import standing_in, telling
-from perturb.replace import replace, text_link
+from perturb.channel import WordChannel
+from perturb.options import DocumentOptions
+from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Receipt, Unit
 from perturb.rng import secure_generator
-from perturb.sanitizer import Link, Perturbation, Receipt, Sanitizer
+from perturb.sanitizer import Sanitizer
+from perturb.units import Piece, split_units
 from perturb.verify import check_letters, check_words
-from perturb.verify_parts import check_replaced, secrets
-from perturb.vocabulary import TokenClass
+from perturb.vocabulary.vocabulary import TokenClass
 
-__all__ = ["DocumentOptions", "Perturber"]
+__all__ = ["WordByWord"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class DocumentOptions:
-    """What happens to the tokens that are not in V.
+class WordByWord(Sanitizer):
+    """Perturb documents word by word with one channel and one set of options.
 
-    Attributes:
-        oov: `map` a string of letters to its nearest word of V by a fixed public table and
-            perturb that, or `drop` it (the paper).
-        number: `random` draws every digit afresh, keeping how many there are; `drop`.
-        layout: `keep` punctuation, blanks and newlines (readable, and reveals the skeleton of
-            the text), or `drop` them (the paper).
+    Args:
+        channel: draws the words.
+        options: the treatment of tokens outside V.
+        max_tokens: longer documents, in cl100k tokens, are refused.
     """
 
-    oov: Literal["map", "drop"] = "map"
-    number: Literal["random", "drop"] = "random"
-    layout: Literal["keep", "drop"] = "keep"
-
-    def __post_init__(self) -> None:
-        rules = {"oov": ("map", "drop"), "number": ("random", "drop"), "layout": ("keep", "drop")}
-        for field in fields(self):
-            if getattr(self, field.name) not in rules[field.name]:
-                raise ParameterError(f"{field.name} must be one of {', '.join(rules[field.name])}")
-
-
-class Perturber(Sanitizer):
-    """Perturbs documents word by word with one mechanism and one set of options."""
+    divisible = True
+    shows = "words"
 
     def __init__(
-        self,
-        mechanism: Mechanism,
-        options: DocumentOptions | None = None,
-        *,
-        max_tokens: int | None = None,
+        self, channel: WordChannel, options: DocumentOptions, max_tokens: int | None = None
     ) -> None:
-        self.mechanism = mechanism
-        self.options = options or DocumentOptions()
+        self.name = channel.name
+        self.options = options
         self.max_tokens = max_tokens
-        self.vocabulary = mechanism.table.vocabulary
-
-    @property
-    def name(self) -> str:
-        return self.mechanism.name
+        self.vocabulary = channel.table.vocabulary
+        self._channel = channel
 
     @property
     def guarantee(self) -> Guarantee:
-        return self.mechanism.guarantee
+        return self._channel.guarantee
 
     def identity(self) -> dict[str, Any]:
-        return {**self.mechanism.identity(), **asdict(self.options)}
+        return {**self._channel.identity(), **asdict(self.options)}
 
     def perturb(
         self,
@@ -85,100 +63,93 @@ class Perturber(Sanitizer):
         link: Link | None = None,
         known: Known = EMPTY,
     ) -> Perturbation:
+        del link, known  # every word is drawn by itself
         rng = rng or secure_generator()
-        tokens = self.vocabulary.encode(text)
-        if self.max_tokens is not None and len(tokens) > self.max_tokens:
-            raise DocumentTooLong(
-                f"a text must have <= {self.max_tokens} tokens, got {len(tokens)}"
-            )
-        spans = self.mechanism.spans(text, known)
-        if spans is not None:
-            noise = (link or text_link(rng)) if self.mechanism.consistent else None
-            return replace(text, spans, self.mechanism, self.options, rng, noise)
+        tokens = self.vocabulary.encode(text, at_most=self.max_tokens)
         classes = self.vocabulary.classes[tokens]
         is_word, places = self.places(tokens)
-        draw = self.mechanism.draw(places, rng)
+        draw = self._channel.draw(places, rng)
         words = tuple(self.vocabulary.words[i] for i in draw.words)
+        numbers = self._draw_numbers(tokens, classes, rng)
         return Perturbation(
-            text=self._assemble(tokens, classes, is_word, words, rng),
+            text="".join(self._render(tokens, is_word, iter(words), numbers, self.options)),
             words=words,
-            receipt=self._receipt(classes, len(words), dict(draw.statistics)),
+            receipt=self._build_receipt(classes, len(words), dict(draw.statistics)),
         )
 
     def verify(self, raw: str, released: Perturbation) -> None:
-        spans = self.mechanism.spans(raw)
-        if spans is not None:
-            check_replaced(self.mechanism, self.options, raw, spans, released)
-            return
         check_letters(released.text, released.words)
         _, places = self.places(self.vocabulary.encode(raw))
-        check_words(self.mechanism, places, released.words)
-
-    def findings(self, text: str) -> Known:
-        return telling(text, self.mechanism.spans(text) or ())
-
-    def known_in(self, text: str, known: Known) -> Known:
-        return standing_in(text, known, common_words(self.vocabulary))
-
-    def secrets(
-        self, raw: str, released: Perturbation, *, unrepeatable: bool = False
-    ) -> tuple[str, ...]:
-        return secrets(self.mechanism.table, raw, released, unrepeatable=unrepeatable)
+        check_words(self._channel, places, released.words)
 
     def places(self, tokens: NDArray[np.uint32]) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
-        """Which tokens go through the mechanism, and as which word of V: words as themselves,
-        mapped strings as their nearest word."""
-        classes = self.vocabulary.classes[tokens]
-        index = self.vocabulary.index[tokens].copy()
-        is_word = classes == TokenClass.WORD
-        if self.options.oov == "map":
-            outside = classes == TokenClass.OOV
-            index[outside] = self.mechanism.table.nearest[index[outside]]
-            is_word |= outside
-        return is_word, index[is_word]
+        """Return which tokens go through the channel, bool (n,), and their places in V, int32.
+        A word stands for itself, a mapped string for its nearest word."""
+        return self._channel.table.places(tokens, mapped=self.options.oov == "map")
 
-    def _assemble(
+    def units(self, text: str, least: int | None = None) -> list[Unit]:
+        tokens = self.vocabulary.encode(text, at_most=self.max_tokens)
+        if least is None or text.count("\n") < 2:
+            if text.strip() == text != "":
+                return [Unit(text)]
+            least = None
+        found = split_units(text, self._build_skeleton(tokens), least)
+        if self.options.layout == "keep":
+            return found
+        return [Unit(unit.text, start=unit.start) for unit in found]
+
+    def _build_skeleton(self, tokens: NDArray[np.uint32]) -> list[Piece]:
+        """Return the part of each token that every release shows, whatever is drawn: a word as
+        `w`, digits as `0`, layout as itself."""
+        is_word, _ = self.places(tokens)
+        sizes = self.vocabulary.index[tokens[self.vocabulary.classes[tokens] == TokenClass.NUMBER]]
+        words = iter("w" * int(is_word.sum()))
+        numbers = ("0" * int(size) for size in sizes)
+        kept = DocumentOptions(oov=self.options.oov, number=self.options.number)
+        shown = self._render(tokens, is_word, words, numbers, kept)
+        raw = self.vocabulary.encoding.decode_tokens_bytes(tokens.tolist())
+        return [Piece(piece, data) for piece, data in zip(shown, raw, strict=True)]
+
+    def _render(
         self,
         tokens: NDArray[np.uint32],
-        classes: NDArray[np.uint8],
         is_word: NDArray[np.bool_],
-        words: tuple[str, ...],
-        rng: np.random.Generator,
-    ) -> str:
-        """Put the released pieces together.
+        words: Iterator[str],
+        numbers: Iterator[str],
+        options: DocumentOptions,
+    ) -> list[str]:
+        """Return the released piece of each token, "" for a dropped token.
 
-        Two words always stand apart, also where the raw text split one word into two tokens;
-        after layout a word stands apart where its token did.
+        A blank always separates two words, also where the tokenizer split one raw word in two.
+        At the beginning and after layout, a word follows a blank only if its token did.
         """
         encoding, spaced = self.vocabulary.encoding, self.vocabulary.spaced[tokens]
-        released = iter(words)
-        numbers = self._numbers(tokens, classes, rng)
-        out: list[str] = []
-        last: TokenClass | None = None
+        out = [""] * len(tokens)
+        last = TokenClass.LAYOUT if options.layout == "keep" else None
         previous: int | None = None  # the class of the raw token before this one
-        for i, kind in enumerate(classes.tolist()):
+        for i, kind in enumerate(self.vocabulary.classes[tokens].tolist()):
             if is_word[i]:
                 apart = spaced[i] if last is TokenClass.LAYOUT else last is not None
-                out.append(" " + next(released) if apart else next(released))
+                out[i] = " " + next(words) if apart else next(words)
                 last = TokenClass.WORD
-            elif kind == TokenClass.NUMBER and self.options.number == "random":
+            elif kind == TokenClass.NUMBER and options.number == "random":
                 joins = last is TokenClass.NUMBER and previous == TokenClass.NUMBER
                 apart = last is not None and last is not TokenClass.LAYOUT and not joins
-                out.append(" " + next(numbers) if apart else next(numbers))
+                out[i] = " " + next(numbers) if apart else next(numbers)
                 last = TokenClass.NUMBER
-            elif kind == TokenClass.LAYOUT and self.options.layout == "keep":
-                out.append(encoding.decode_single_token_bytes(int(tokens[i])).decode())
+            elif kind == TokenClass.LAYOUT and options.layout == "keep":
+                out[i] = encoding.decode_single_token_bytes(int(tokens[i])).decode()
                 last = TokenClass.LAYOUT
             previous = kind
-        return "".join(out)
+        return out
 
-    def _numbers(
+    def _draw_numbers(
         self, tokens: NDArray[np.uint32], classes: NDArray[np.uint8], rng: np.random.Generator
-    ) -> Any:
+    ) -> Iterator[str]:
         """Yield a string of fresh digits for each number token.
 
-        Every digit is uniform, but the first of a run of several digits is never 0: the draw
-        depends on the digit count alone.
+        Every digit is uniform, except that the first of a run of several digits is never 0. The
+        draw depends on the number of digits alone.
         """
         numbers = classes == TokenClass.NUMBER
         continues = np.append(False, numbers[:-1])[numbers]
@@ -191,12 +162,12 @@ class Perturber(Sanitizer):
                 drawn[0] = rng.integers(1, 10)
             yield "".join(map(str, drawn))
 
-    def _receipt(
+    def _build_receipt(
         self, classes: NDArray[np.uint8], released: int, statistics: dict[str, float]
     ) -> Receipt:
         counts = np.bincount(classes, minlength=len(TokenClass))
-        guarantee, options = self.mechanism.guarantee, self.options
-        identity = self.mechanism.identity()
+        guarantee, options = self._channel.guarantee, self.options
+        identity = self._channel.identity()
         reveals = ["how many tokens the text has"]
         if options.layout == "keep":
             reveals.append("punctuation, blanks and line breaks, verbatim and in place")
@@ -221,5 +192,8 @@ class Perturber(Sanitizer):
             epsilon_nominal=guarantee.nominal,
             epsilon_per_token=guarantee.epsilon,
             epsilon_per_document=guarantee.epsilon * released if released else 0.0,
+            unbounded=0 if math.isfinite(guarantee.epsilon) else released,
             reveals=tuple(reveals),
+            vocabulary=self.vocabulary.description,
+            unit=guarantee.unit,
         )

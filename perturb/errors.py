@@ -1,13 +1,16 @@
 """Errors of the perturbation layer.
 
     PerturbError
-    ├── CertificateError   a guarantee cannot be certified, or a certificate is of no use
+    ├── CertificateError   a guarantee cannot be certified, or a certificate is not valid
+    ├── CodebookError      a codebook of passages is missing, damaged or cannot be built
+    ├── ExpressionTimeout  an operator's regular expression ran out of time on a text
     ├── MissingPackage     an optional package is needed; the message says what to install
     ├── ParameterError     a mechanism or document option is outside its rule
-    ├── DocumentTooLong    a text has more tokens than the perturber takes
+    ├── PluginError        an entry point of another distribution cannot be used
+    ├── DocumentTooLong    a text has more tokens than the sanitizer takes
     ├── ReleaseError       a released text breaks a rule of the sanitizer that made it
-    ├── SanitizerError     a sanitizer under test did not keep the line protocol
-    ├── VocabularyError    the tokenizer file is missing, damaged or cannot be had
+    ├── SanitizerError     a sanitizer under test broke the line protocol
+    ├── VocabularyError    the tokenizer file is missing or damaged, or cannot be downloaded
     └── TableError         an embedding table is missing, damaged, foreign or cannot be built
 
 No message ever holds text a user sent.
@@ -17,10 +20,13 @@ from __future__ import annotations
 
 __all__ = [
     "CertificateError",
+    "CodebookError",
     "DocumentTooLong",
+    "ExpressionTimeout",
     "MissingPackage",
     "ParameterError",
     "PerturbError",
+    "PluginError",
     "ReleaseError",
     "SanitizerError",
     "TableError",
@@ -29,36 +35,52 @@ __all__ = [
 
 
 class PerturbError(Exception):
-    """Base of every error the perturbation layer raises on purpose."""
+    """Group the errors that the perturbation layer raises on purpose."""
 
 
 class CertificateError(PerturbError):
-    """A guarantee cannot be certified, or a certificate is damaged or of something else."""
+    """Report a guarantee that cannot be certified, or a certificate that is damaged or was made
+    for something else."""
+
+
+class CodebookError(PerturbError):
+    """Report a codebook that cannot be read, verified or built."""
 
 
 class MissingPackage(PerturbError):
-    """What was asked for needs a package that is not installed."""
+    """Report an optional package that is needed and not installed."""
 
 
 class ParameterError(PerturbError, ValueError):
-    """A parameter breaks its rule; the message names the parameter, the rule and the value."""
+    """Report a parameter that breaks its rule; the message names the parameter, the rule and the
+    value."""
 
 
 class DocumentTooLong(PerturbError):
-    """A text has more tokens than the perturber takes."""
+    """Report a text that has more tokens than the sanitizer takes."""
+
+
+class PluginError(PerturbError):
+    """Report a plug-in that cannot be used; the message names its distribution and its entry
+    point."""
+
+
+class ExpressionTimeout(PerturbError):
+    """Report an operator's regular expression that ran out of time on a text; the message names
+    the expression."""
 
 
 class ReleaseError(PerturbError):
-    """A released text is not what its sanitizer can have made of the raw text."""
+    """Report a released text that its sanitizer cannot have made from the raw text."""
 
 
 class SanitizerError(PerturbError):
-    """A sanitizer under test failed, or did not write one line for each line it read."""
+    """Report a sanitizer under test that failed, or did not write one line for each line read."""
 
 
 class VocabularyError(PerturbError):
-    """The cl100k_base tokenizer cannot be loaded or is not the expected one."""
+    """Report that the cl100k_base tokenizer cannot be loaded or is not the expected one."""
 
 
 class TableError(PerturbError):
-    """An embedding table cannot be read, verified or built."""
+    """Report an embedding table that cannot be read, verified or built."""

@@ -1,7 +1,7 @@
-"""What every way of making a text fit to leave has in common: its result and its receipt.
+"""The contract of sanitizers, which turn a private text into one that may be released.
 
-`Perturber` (perturb.document) sanitizes word by word with a mechanism; a paraphrasing model is
-another sanitizer. Whoever sends text takes any of them.
+Word-by-word mechanisms (perturb.mechanisms), the replacement of marked parts (perturb.selective)
+and paraphrasing models are all sanitizers. One registry finds them by name (perturb.registry).
 """
 
 from __future__ import annotations
@@ -9,109 +9,214 @@ from __future__ import annotations
 import asyncio
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from perturb.mechanism import EMPTY, Guarantee, Known
+from perturb.errors import ParameterError
+from perturb.options import DocumentOptions
+from perturb.proof import Proof
+from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Span, Unit
+from perturb.text.suggest import did_you_mean
+from perturb.vocabulary.table import EmbeddingTable
 
-__all__ = ["Link", "Perturbation", "Receipt", "Replacement", "Sanitizer"]
+__all__ = ["Marking", "Parameters", "Policy", "Resources", "Sanitizer", "Variant"]
 
-Link = Callable[[str], np.random.Generator]
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """Hold the parameters that every sanitizer has. Subclasses add their own, and extend
+    `__post_init__`.
+
+    >>> Parameters(epsilon=8).epsilon
+    8.0
+    >>> Parameters(epsilon=-1)
+    Traceback (most recent call last):
+    perturb.errors.ParameterError: epsilon must be > 0 and finite, got -1
+    """
+
+    epsilon: float = 6.0
+
+    def __post_init__(self) -> None:
+        number = self.epsilon
+        if isinstance(number, bool) or not isinstance(number, (int, float)):
+            raise ParameterError(f"epsilon must be a number, got {type(number).__name__}")
+        try:
+            value = float(number)
+        except OverflowError:
+            value = math.inf if number > 0 else -math.inf
+        if not (math.isfinite(value) and value > 0):
+            raise ParameterError(f"epsilon must be > 0 and finite, got {value:g}")
+        object.__setattr__(self, "epsilon", value)
+
+    @property
+    def server_clips(self) -> bool:
+        """Tell whether the server of the local model has to clip logits."""
+        return False
+
+
+class Policy(Protocol):
+    """Mark the sensitive parts of a text. Threads may share a policy; equal texts get equal
+    marks."""
+
+    def find(self, text: str) -> Iterable[Span]:
+        """Return the sensitive parts of a text, in any order; they may overlap."""
 
 
 @dataclass(frozen=True)
-class Receipt:
-    """What was done to one document, in counts; it holds no text.
+class Marking:
+    """Describe how a sanitizer that replaces marked parts finds them.
 
     Attributes:
-        mechanism, parameters, table: what drew the noise.
-        tokens: how many tokens of each class the document had.
-        treatment: what happened to each class.
-        released: how many tokens the mechanism released.
-        statistics: public figures of the draw.
-        guarantee: the kind of guarantee; `statement` says it in words.
-        epsilon_nominal: the ε asked for, per token.
-        epsilon_per_token: the proved bound per token (∞ where there is none).
-        epsilon_per_document: the proved bound for replacing all released tokens at once.
-        reveals: what the released text shows of the document by design.
-        entities: how many sensitive parts of each type were replaced (`selective` only).
+        policies: the policies that mark parts.
+        own: the types that the operator named.
+        names: whether it looks for names, too.
     """
 
-    mechanism: str
+    policies: tuple[Policy, ...]
+    own: frozenset[str] = frozenset()
+    names: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resources:
+    """Hold the resources that a sanitizer is built with.
+
+    Attributes:
+        table: the embedding table and its vocabulary.
+        options: the treatment of tokens outside V.
+        max_tokens: longer documents, in cl100k tokens, are refused.
+        model: the result of the class's `prepare`.
+    """
+
+    table: EmbeddingTable
+    options: DocumentOptions = field(default_factory=DocumentOptions)
+    max_tokens: int | None = None
+    model: Any = None
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Name a set of parameters that the documentation shows beside the defaults."""
+
+    title: str
+    about: str
     parameters: dict[str, Any]
-    table: str
-    tokens: dict[str, int]
-    treatment: dict[str, str]
-    released: int
-    statistics: dict[str, float]
-    guarantee: str
-    statement: str
-    epsilon_nominal: float
-    epsilon_per_token: float
-    epsilon_per_document: float
-    reveals: tuple[str, ...]
-    entities: dict[str, int] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready; an infinite ε is the string "infinity", which JSON numbers cannot say."""
-        out: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
-        for key in ("epsilon_per_token", "epsilon_per_document"):
-            if math.isinf(out[key]):
-                out[key] = "infinity"
-        out["reveals"] = list(self.reveals)
-        return out
-
-
-@dataclass(frozen=True)
-class Replacement:
-    """One sensitive part: which characters of the raw text it was (`start` to `end`,
-    exclusive), its type, and what stands there now."""
-
-    start: int
-    end: int
-    type: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Perturbation:
-    """A text fit to leave, and its receipt. Nothing of the sensitive raw text is in it: it may
-    be stored.
-
-    Attributes:
-        text: what leaves.
-        words: the words the mechanism released, in order.
-        receipt: what was done, in counts.
-        replaced: the parts that were replaced, in order, where the rest left verbatim; None
-            where everything was perturbed.
-    """
-
-    text: str
-    words: tuple[str, ...]
-    receipt: Receipt
-    replaced: tuple[Replacement, ...] | None = None
 
 
 class Sanitizer(ABC):
-    """Makes private texts fit to leave; safe to share by threads."""
+    """Sanitize private texts for release. Threads may share a sanitizer.
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """The mechanism's published name."""
+    A class that is found by name sets `name`, `summary` and `parameter_type`, implements `build`,
+    and is registered (`perturb.registry`).
+
+    >>> from perturb import get_mechanism, seeded_generator
+    >>> sanitizer = get_mechanism("rantext_ldp", epsilon=8)
+    >>> released = sanitizer.perturb("The meeting is on Monday.", seeded_generator(1))
+    >>> sanitizer.verify("The meeting is on Monday.", released)
+    >>> len(released.words)
+    5
+
+    Attributes:
+        name: its published name.
+        summary: one line for help texts.
+        about: a paragraph for the documentation.
+        variants: sets of parameters that the documentation shows, too.
+        parameter_type: its parameters, a frozen dataclass of keyword-only fields.
+        verbatim: whether it releases some raw words unchanged by design; an operator has to
+            allow such a sanitizer by name.
+        needs_model: whether it is built with a local model (`prepare`). Clients cannot choose
+            such a sanitizer unless the operator configured it.
+        certifiable: whether a certificate can prove its ε.
+        bounded_range: whether ln P(y|x)/P(y|x') lies, for every two inputs, in an interval of
+            length ε over y. Such a sanitizer composes better than by ε-LDP alone, where the
+            length may be 2ε; see `perturb.audit.accounting`.
+    """
+
+    name: str
+    summary: ClassVar[str] = ""
+    about: ClassVar[str] = ""
+    variants: ClassVar[tuple[Variant, ...]] = ()
+    parameter_type: ClassVar[type[Parameters]] = Parameters
+    verbatim: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = False
+    certifiable: ClassVar[bool] = False
+    bounded_range: bool = False
+
+    # -- construction -----------------------------------------------------------------------
+
+    @classmethod
+    def check_parameters(cls, **parameters: Any) -> Parameters:
+        """Return the parameters, checked.
+
+        Raises:
+            ParameterError: an unknown parameter, or a value that breaks its rule.
+        """
+        known = [f.name for f in fields(cls.parameter_type)]
+        for key in parameters:
+            if key not in known:
+                has = f"it has {', '.join(known)}{did_you_mean(key, known)}"
+                raise ParameterError(f"{cls.name} has no parameter {key!r}; {has}")
+        return cls.parameter_type(**parameters)
+
+    @classmethod
+    async def prepare(cls, parameters: Any, server: Any) -> Any:
+        """Prepare the local model and return `Resources.model` for `build`; None by default.
+
+        Args:
+            parameters: of `parameter_type`.
+            server: the proxy's local server, which may not be up yet.
+        """
+        del parameters, server
+
+    @classmethod
+    def build(cls, parameters: Any, resources: Resources) -> Sanitizer:
+        """Build the sanitizer of documents.
+
+        Args:
+            parameters: of `parameter_type`.
+            resources: the table, the document options and the model to build it with.
+        """
+        raise NotImplementedError(f"{cls.__name__} is not built by name")
+
+    # -- description ------------------------------------------------------------------------
 
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
-        """What is proved of one released token."""
+        """Return the guarantee of one released unit."""
+
+    @property
+    def mechanism(self) -> Sanitizer:
+        """Return the sanitizer that draws: itself, unless it wraps another."""
+        return self
+
+    @property
+    def divisible(self) -> bool:
+        """Tell whether a text may be released in parts, each drawn by itself, so that the release
+        of a part can be used again in another text."""
+        return False
+
+    @property
+    def shows(self) -> Literal["text", "words", "passages"]:
+        """Return how a release reads: as text, as words that were drawn one by one, or as public
+        passages. The remote is told so."""
+        return "text"
+
+    @property
+    def marking(self) -> Marking | None:
+        """Return the marking that finds the parts to replace; None if it replaces everything."""
+        return None
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
-        """Everything a release depends on but the text and the noise, JSON-ready; equal exactly
-        when the channels are equal."""
+        """Return everything that a release depends on except the text and the noise, ready for
+        JSON. Two identities are equal exactly when the channels are."""
+
+    # -- releases ---------------------------------------------------------------------------
 
     @abstractmethod
     def perturb(
@@ -122,13 +227,13 @@ class Sanitizer(ABC):
         link: Link | None = None,
         known: Known = EMPTY,
     ) -> Perturbation:
-        """Make any string fit to leave, empty ones included.
+        """Sanitize a text; any string is valid, the empty one too.
 
         Args:
             text: the raw text.
             rng: the noise; fresh operating-system randomness unless a test passes one.
-            link: gives the noise of an entity by its raw text, so that one entity gets one
-                replacement wherever it stands; None draws within this text alone.
+            link: returns the noise of an entity by its raw text, so that an entity gets the same
+                replacement in every text; None draws within this text alone.
             known: parts that are sensitive here, too, see `findings`.
 
         Raises:
@@ -138,35 +243,60 @@ class Sanitizer(ABC):
     async def release(
         self, text: str, link: Link | None = None, known: Known = EMPTY
     ) -> Perturbation:
-        """`perturb` with fresh noise, off the event loop."""
+        """Perturb a text with fresh noise, off the event loop."""
         return await asyncio.to_thread(self.perturb, text, link=link, known=known)
 
+    def units(self, text: str, least: int | None = None) -> list[Unit]:
+        """Cut a text into units of at least `least` words; None leaves it whole.
+
+        The cuts depend only on the part of the text that every release shows. The releases of the
+        units, each with the white space after it, form a release of the whole text. A sanitizer
+        that reads the whole text has one unit.
+
+        Raises:
+            DocumentTooLong: the text is longer than this sanitizer takes.
+        """
+        del least
+        return [Unit(text)] if text.strip() else [Unit("", " " if text else "")]
+
     def findings(self, text: str) -> Known:
-        """The parts of a text that are sensitive in the texts that leave with it and after it,
-        too. A sanitizer that marks no parts has none."""
+        """Return the parts of a text that are sensitive, too, in the texts that are released with
+        it and after it. A sanitizer that marks no parts has none."""
         del text
         return EMPTY
 
     def known_in(self, text: str, known: Known) -> Known:
-        """Those of other texts' findings that matter for this one."""
+        """Return the findings of other texts that matter for this text."""
         del text, known
         return EMPTY
 
     @abstractmethod
     def verify(self, raw: str, released: Perturbation) -> None:
-        """Look at a release before it is sent: could this sanitizer have made it?
+        """Check, before a release is sent, that this sanitizer can have made it.
 
         The check reads the finished text and the channel, never the state of the draw.
 
         Raises:
-            ReleaseError: it could not, or only with negligible probability.
+            ReleaseError: it cannot have, or only with negligible probability.
         """
 
     def secrets(
         self, raw: str, released: Perturbation, *, unrepeatable: bool = False
     ) -> tuple[str, ...]:
-        """Sensitive parts of the raw text that must not stand as whole words in anything else
-        that leaves with this release; or those of them (`unrepeatable`) that no release holds
-        by chance. A sanitizer that marks no parts has none."""
+        """Return the sensitive parts of the raw text that must not appear as whole words in
+        anything else that is sent with this release. With `unrepeatable`, return only those that
+        no release holds by chance. A sanitizer that marks no parts has none."""
         del raw, released, unrepeatable
         return ()
+
+    # -- proofs -----------------------------------------------------------------------------
+
+    def dominating_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return a dominating pair of the channel, two distributions, float64 (k,) each: for every
+        γ the hockey-stick divergence of any two rows is at most theirs. None if no such pair is
+        known."""
+        return None
+
+    def proof(self) -> Proof | None:
+        """Return the input of a certificate of its ε; None where there is no proof."""
+        return None

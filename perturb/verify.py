@@ -1,7 +1,7 @@
-"""The rules a released text has to meet, whatever drew it: read from the finished text.
+"""The rules that every released text must meet; they read the finished text.
 
-The guard of the proxy asks for them before anything is sent, so a broken mechanism, a stale
-release or a mixed-up text stops here.
+The guard of the proxy applies them before anything is sent. They stop a broken mechanism, a stale
+release or a mixed-up text.
 """
 
 from __future__ import annotations
@@ -13,21 +13,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perturb.channel import WordChannel
 from perturb.errors import ReleaseError
-from perturb.mechanism import Mechanism
-from perturb.vocabulary import LAYOUT
+from perturb.vocabulary.vocabulary import LAYOUT
 
 __all__ = ["check_letters", "check_words", "too_many_kept"]
 
-FALSE_ALARM = 1e-9  # probability that an honest draw is refused by a kept rule
+FALSE_ALARM = 1e-9  # probability that an honest draw is refused for its unchanged words
 _RELEASABLE = LAYOUT | set("0123456789")
 
 
 def too_many_kept(kept: int, rates: Sequence[float] | NDArray[Any]) -> bool:
-    """Whether `kept` unchanged words or characters are more than the channel explains.
+    """Tell whether `kept` unchanged words or characters are more than the channel explains.
+    `rates` holds the probability of each to stay unchanged.
 
     Hoeffding's bound (1963, theorem 1) for a sum of n independent indicators with mean rate p:
     Pr[sum ≥ a·n] ≤ e^{−n·KL(a‖p)} for a > p. A channel of rate 1 may keep everything.
+
+    >>> too_many_kept(3, [0.1] * 100)
+    False
+    >>> too_many_kept(60, [0.1] * 100)
+    True
     """
     n, mean = len(rates), float(np.sum(rates))
     if kept == 0 or kept <= mean:
@@ -41,17 +47,20 @@ def too_many_kept(kept: int, rates: Sequence[float] | NDArray[Any]) -> bool:
 
 
 def check_letters(text: str, words: Sequence[str]) -> None:
-    """The text holds released words, digits and layout, and nothing else.
+    """Check that a text holds released words, digits and layout, and nothing else.
+
+    >>> check_letters("On 12 tables.", ["On", "tables"])
 
     Raises:
-        ReleaseError: it holds more, or less.
+        ReleaseError: it holds anything else, or a released word is missing.
     """
     if "".join(c for c in text if c not in _RELEASABLE) != "".join(words):
         raise ReleaseError("a released text holds more than released words")
 
 
-def check_words(mechanism: Mechanism, places: NDArray[np.int32], words: Sequence[str]) -> None:
-    """One released word of V for each private one (`places` in V), and not too many unchanged.
+def check_words(mechanism: WordChannel, places: NDArray[np.int32], words: Sequence[str]) -> None:
+    """Check that there is one released word of V for each private word (`places` in V), and that
+    not too many words are unchanged.
 
     Raises:
         ReleaseError: the numbers differ, a word is not in V, or more words are kept than the

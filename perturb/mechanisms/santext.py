@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.frequencies import counts_digest, word_counts
-from perturb.mechanism import Guarantee, Words, register
-from perturb.scored import (
+from perturb.channel import Words
+from perturb.mechanisms.scored import (
     DistanceMechanism,
     ScoredMechanism,
     ScoredParameters,
@@ -22,13 +21,16 @@ from perturb.scored import (
     require_share,
     squared_distances,
 )
+from perturb.registry import register
+from perturb.release import Guarantee
+from perturb.vocabulary.frequencies import counts_digest, word_counts
 
 __all__ = ["SanText", "SanTextPlus", "SanTextPlusParameters"]
 
 
 @register
 class SanText(DistanceMechanism):
-    """P(y | x) ∝ exp(−ε/2 · d(x, y)) over V (Yue et al., equation 1).
+    """Draw by P(y | x) ∝ exp(−ε/2 · d(x, y)) over V (Yue et al., equation 1).
 
     Replacing x by x' changes every weight, and so the sum of them, by a factor of at most
     exp(ε/2 · d(x, x')): the ratio of two probabilities is at most exp(ε · d(x, x')).
@@ -36,6 +38,12 @@ class SanText(DistanceMechanism):
 
     name = "santext"
     summary = "exponential mechanism on the distance; metric privacy"
+    about = (
+        "P(y|x) ∝ exp(−ε/2·d(x, y)) over V (Yue et al., Findings of ACL 2021). Metric privacy: ε "
+        "per unit of distance, so near words are hard and far words easier to tell apart. The "
+        "smallest ε for which it is LDP over this table is computed below; compare that figure "
+        "with the ε of rantext_ldp."
+    )
     parameter_type = ScoredParameters
 
     def profile(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -48,8 +56,8 @@ class SanText(DistanceMechanism):
 
 @dataclass(frozen=True, kw_only=True)
 class SanTextPlusParameters(ScoredParameters):
-    """ε; the share of V that is sensitive (w), in (0, 1]; the probability p, in [0, 1], with
-    which any other word is replaced."""
+    """Hold ε, the share of V that is sensitive (w), in (0, 1], and the probability that any other
+    word is replaced (p), in [0, 1]."""
 
     share: float = 0.5
     probability: float = 0.2
@@ -62,22 +70,27 @@ class SanTextPlusParameters(ScoredParameters):
 
 @register
 class SanTextPlus(ScoredMechanism):
-    """SanText over the rarer words V_S; a word outside V_S is mostly kept.
+    """Draw as SanText does over the rarer words V_S, and mostly keep a word outside V_S.
 
-    V_S are the ⌈w·m⌉ rarest words of V by the bundled corpus counts, of equally rare ones those
-    of higher rank. x ∈ V_S: P(y | x) ∝ exp(−ε/2 · d(x, y)) over V_S. x ∉ V_S: the same with
+    V_S holds the ⌈w·m⌉ rarest words of V by the bundled corpus counts; of equally rare words,
+    those of higher rank. x ∈ V_S: P(y | x) ∝ exp(−ε/2 · d(x, y)) over V_S. x ∉ V_S: the same with
     probability p, else x itself.
     """
 
     name = "santext_plus"
     summary = "santext over the rarer words; frequent words are mostly kept; no bound"
+    about = (
+        "SanText over the rarer half of V; a frequent word is kept with probability 0.8 (Yue et "
+        "al., Findings of ACL 2021). A frequent word that appears reveals itself: no bound holds "
+        "over V. For comparison with the literature only."
+    )
     parameter_type = SanTextPlusParameters
     verbatim = True
     parameters: SanTextPlusParameters
 
     @cached_property
     def sensitive(self) -> NDArray[np.bool_]:
-        """Which words are in V_S, bool (m,)."""
+        """Return which words are in V_S, bool (m,)."""
         m = len(self.table)
         by_frequency = np.argsort(-word_counts(self.table.vocabulary), kind="stable")
         inside = np.zeros(m, dtype=np.bool_)

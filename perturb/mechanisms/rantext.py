@@ -1,8 +1,8 @@
 """RANTEXT, the mechanism of InferDPT (Tong et al., TDSC 2025, Algorithms 2 and 3).
 
-For every token a fresh radius r = ‖η‖, η_j ~ Laplace(0, Δ_j / z(ε)), makes a list of nearer
-words C_r(x) = {y : d(x, y) < r}; one of them is released by the exponential mechanism with
-u = (r − d) / r. The list depends on x, so the published ε is nominal: see `guarantee`.
+For every token a fresh radius r = ‖η‖, η_j ~ Laplace(0, Δ_j / z(ε)), selects a list of near words,
+C_r(x) = {y : d(x, y) < r}. The exponential mechanism with u = (r − d) / r releases one of them.
+The list depends on x, so the published ε is nominal: see `guarantee`.
 """
 
 from __future__ import annotations
@@ -15,31 +15,32 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.embeddings import EmbeddingTable
+from perturb.channel import Draw, Words
 from perturb.errors import ParameterError
-from perturb.mechanism import Draw, Guarantee, Mechanism, Parameters, Words, register
-from perturb.rantext_channel import Grid, Quadrature
-from perturb.scored import squared_distances
-from perturb.table_build import RADIUS_DRAWS, RADIUS_QUANTILES
+from perturb.mechanisms.base import Mechanism
+from perturb.mechanisms.rantext_bounds import QUANTILE_ERROR, RanTextBounds
+from perturb.mechanisms.rantext_channel import Grid, Quadrature
+from perturb.mechanisms.scored import squared_distances
+from perturb.registry import register
+from perturb.release import Guarantee
+from perturb.sanitizer import Parameters
+from perturb.vocabulary.table import EmbeddingTable
 
 __all__ = ["RanText", "RanTextParameters", "noise_scale"]
 
-# The authors' fit of z for their text-embedding-ada-002 table (InferDPT, Appendix B).
+# a, b, c, k: the authors' fit of z for their text-embedding-ada-002 table (InferDPT, Appendix B).
 PUBLISHED = (0.01658160142016071, 19.064721649556482, -38.1294334077209, 9.311083811697406)
 WORDS_PER_BLOCK = 128  # distance rows held at once
 TOKENS_PER_BLOCK = 64  # weight rows held at once: they stay in the second-level cache
 COLUMNS = 128  # weights are summed in runs of this many words
 CHANNEL_ROWS = 256  # rows of the channel computed at once
-# Of the table's radius quantiles: Dvoretzky–Kiefer–Wolfowitz (Massart 1990) at confidence
-# 1 − 1e-9, and half a quantile.
-QUANTILE_ERROR = math.sqrt(math.log(2e9) / (2 * RADIUS_DRAWS)) + 1 / RADIUS_QUANTILES
 ROUNDING = 1e-5  # of a row in total variation: its sums are taken in single precision
 
 
 @dataclass(frozen=True, kw_only=True)
 class RanTextParameters(Parameters):
-    """ε > 0, and whose noise scale: fitted to the table at hand, or the published constants
-    (right for text-embedding-ada-002 only)."""
+    """Hold ε, 1e-9 ≤ ε ≤ 1e6, and the source of the noise scale: fitted to the table
+    (`calibrated`), or the constants for text-embedding-ada-002 (`published`)."""
 
     noise: Literal["calibrated", "published"] = "calibrated"
 
@@ -54,11 +55,15 @@ class RanTextParameters(Parameters):
 
 
 def noise_scale(table: EmbeddingTable, parameters: RanTextParameters) -> float:
-    """z(ε): ε below 2, else a·ln(bε + c) + k.
+    """Return z(ε): ε below 2, else a·ln(bε + c) + k.
 
-    Calibrated: b = 1, and a, c, k fitted to the table's z at ε = 2, 6, 10, 14 the way the
-    published curve meets its own points: a and k by least squares on the last three, then c
-    so that the curve passes through the first exactly (it lies just above −2).
+    Calibrated: b = 1, and a, c, k are fitted to the table's z at ε = 2, 6, 10, 14 as the published
+    curve fits its own points: a and k by least squares on the last three, then c so that the curve
+    passes through the first exactly (c lies just above −2).
+
+    >>> from perturb import load_table
+    >>> noise_scale(load_table(), RanTextParameters(epsilon=1.5))
+    1.5
     """
     epsilon = parameters.epsilon
     if epsilon < 2:
@@ -69,7 +74,7 @@ def noise_scale(table: EmbeddingTable, parameters: RanTextParameters) -> float:
     start, *rest = sorted((float(key), z) for key, z in table.calibration.items())
     logs = np.log([e - start[0] for e, _ in rest])
     a, k = (float(value) for value in np.polyfit(logs, [z for _, z in rest], 1))
-    if a <= 0:  # a table whose z does not grow with ε: join the points instead
+    if a <= 0:  # z does not grow with ε in this table: interpolate between the points instead
         points = [start, *rest]
         return float(np.interp(epsilon, [e for e, _ in points], [z for _, z in points]))
     offset = math.exp((start[1] - k) / a)
@@ -78,27 +83,35 @@ def noise_scale(table: EmbeddingTable, parameters: RanTextParameters) -> float:
 
 @register
 class RanText(Mechanism):
-    """RANTEXT over one table."""
+    """Draw from a random list of near words."""
 
     name = "rantext"
     summary = "random adjacency list and exponential mechanism, as published; no LDP bound"
+    about = (
+        "The mechanism of InferDPT (Tong et al., IEEE TDSC 2025, Algorithms 2 and 3): noise of a "
+        "random length decides how many near words are candidates, and one of them is released by "
+        "the exponential mechanism. The published ε is nominal: the list of candidates depends on "
+        "the token, so the proof of the paper does not hold. The proved bound is (ε, δ)-LDP with "
+        "δ near 1 from ε = 2 up. Below ε = 2 the noise is so wide that every word is a candidate. "
+        "It is the default because it is the published mechanism; for a bound, take rantext_ldp."
+    )
     parameter_type = RanTextParameters
     parameters: RanTextParameters
 
     @cached_property
     def z(self) -> float:
-        """z(ε), the inverse noise scale."""
+        """Return z(ε), the inverse noise scale."""
         return noise_scale(self.table, self.parameters)
 
     @cached_property
     def _scales(self) -> NDArray[np.float32]:
-        """(Δ_j / z)², float32 (d,)."""
+        """Return (Δ_j / z)², float32 (d,)."""
         return ((self.table.spans / self.z) ** 2).astype(np.float32)
 
     @property
     def proved_delta(self) -> float:
-        """δ of the proved (ε, δ)-LDP at the nominal ε: Pr[r < D] from the table's quantiles,
-        whose sampling error is counted in at confidence 1 − 1e-9."""
+        """Return δ of the proved (ε, δ)-LDP at the nominal ε: Pr[r < D] from the table's
+        quantiles, including their sampling error at confidence 1 − 1e-9."""
         radius = self.table.radius
         below = np.searchsorted(radius, self.table.diameter * self.z, side="right")
         return min(1.0, math.ceil((below / len(radius) + QUANTILE_ERROR) * 1e4) / 1e4)
@@ -107,7 +120,7 @@ class RanText(Mechanism):
     def guarantee(self) -> Guarantee:
         delta = self.proved_delta
         proved = (
-            f"proved is ({self.epsilon:g}, δ)-LDP per token with δ = {delta:.4f}"
+            f"it is proved to be ({self.epsilon:g}, δ)-LDP per token with δ = {delta:.4f}"
             if delta < 1
             else "no bound is proved at this ε"
         )
@@ -121,11 +134,14 @@ class RanText(Mechanism):
             ),
         )
 
+    def bounds(self) -> RanTextBounds:
+        return RanTextBounds(self, self.proved_delta)
+
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:
         words = np.asarray(words)
         released = np.empty(len(words), dtype=np.int32)
         sizes = np.empty(len(words), dtype=np.int32)
-        radii = self._radii(len(words), rng)
+        radii = self._draw_radii(len(words), rng)
         choices = rng.random((len(words), 2))
         order = np.argsort(words, kind="stable")
         unique, starts = np.unique(words[order], return_index=True)
@@ -156,13 +172,13 @@ class RanText(Mechanism):
         )
 
     def channel(self, words: Words) -> tuple[NDArray[np.float64], float]:
-        """P(· | x) = E_r[P(· | x, r)] over the table's radius quantiles.
+        """Return P(· | x) = E_r[P(· | x, r)] over the table's radius quantiles.
 
         For one x it is a function of the distance alone, so it is computed on a grid of distances
-        and joined by straight lines: exactly the channel of a weight that is joined so, and a
-        row sums to one. The error adds the total variation between the averages over the even
-        and the odd quantiles (an estimate, not a bound, of what the quadrature misses), a bound
-        on what the joining changes, and ROUNDING.
+        and interpolated linearly. The result is exactly the channel of the interpolated weight,
+        and a row sums to one. The error is the sum of three terms: the total variation between
+        the averages over the even and the odd quantiles (an estimate, not a bound, of the error of
+        the quadrature), a bound on the effect of the interpolation, and ROUNDING.
         """
         words = np.asarray(words)
         rows = np.empty((len(words), len(self.table)))
@@ -186,7 +202,7 @@ class RanText(Mechanism):
         n, grid = len(words), self._grid
         place = grid.place(np.sqrt(squared_distances(self.table, words)))
         band = np.minimum(place.astype(np.int32), len(grid.nodes) - 2)
-        share = (place - band).ravel()  # of a word that counts for the far end of its band
+        share = (place - band).ravel()  # of a word, counted at the far end of its band
         flat = (band + (np.arange(n, dtype=np.int32) * len(grid.nodes))[:, None]).ravel()
         size = n * len(grid.nodes)
         near, far = (np.bincount(flat, mass, size).reshape(n, -1) for mass in (1 - share, share))
@@ -198,7 +214,7 @@ class RanText(Mechanism):
         split = (counts * np.abs(even[0] - odd[0])).sum(axis=1, dtype=np.float64) / 2
         law = ((even[0] + odd[0]) / 2).ravel()
         rows = (law[flat] * (1 - share) + law[flat + 1] * share).reshape(n, -1)
-        rows /= rows.sum(axis=1, keepdims=True)  # one already, but for single precision
+        rows /= rows.sum(axis=1, keepdims=True)  # the sums are one up to single precision
         return rows, float((split + (even[1] + odd[1]) / 2).max(initial=0.0))
 
     def keep_rate(self, words: Words) -> NDArray[np.float64]:
@@ -206,8 +222,8 @@ class RanText(Mechanism):
 
     @cached_property
     def _keep_rates(self) -> NDArray[np.float64]:
-        """P(x | x) = E_r[1 / Σ_{y ∈ C_r} exp(−ε/2·d/r)], bounded from above by putting every
-        other word at the far edge of its distance band."""
+        """Bound P(x | x) = E_r[1 / Σ_{y ∈ C_r} exp(−ε/2·d/r)] from above: every other word is put
+        at the far edge of its distance band."""
         spread = self.table.spread.astype(np.float32)
         edges = np.linspace(0, self.table.diameter, spread.shape[1] + 1)[1:, None]
         # P(x | x, r) falls with r: the lowest quantile of each group bounds the group.
@@ -216,8 +232,8 @@ class RanText(Mechanism):
         kept = 1 / (1 + spread @ weights.astype(np.float32))
         return np.asarray(kept.mean(axis=1, dtype=np.float64))
 
-    def _radii(self, n: int, rng: np.random.Generator) -> NDArray[np.float32]:
-        """r = ‖η‖ for n tokens. Only |η_j| matters, and |Laplace(0, b)| is b times a standard
+    def _draw_radii(self, n: int, rng: np.random.Generator) -> NDArray[np.float32]:
+        """Draw r = ‖η‖ for n tokens. Only |η_j| matters, and |Laplace(0, b)| is b times a standard
         exponential."""
         scales = self._scales
         radii = np.empty(n, dtype=np.float32)
@@ -249,8 +265,8 @@ def _choose(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Draw y with P ∝ exp(ε/2·(r−d)/r) over d < r, one row a token; return |C_r| and y.
 
-    The constant exp(ε/2) cancels. Two draws: first a run of COLUMNS words by its weight, then
-    a word in it by its own; the product is the word's probability.
+    The constant exp(ε/2) cancels. Two draws are made: first a run of COLUMNS words by the weight
+    of the run, then a word in it by its own weight. The product is the word's probability.
     """
     n = len(distances)
     radii = np.maximum(radii, np.finfo(np.float32).tiny)[:, None]  # r = 0 has probability 0
@@ -259,14 +275,16 @@ def _choose(
     inside = distances < radii
     weights *= inside
     runs = weights.reshape(n, -1, COLUMNS)
-    run = _inverse(runs @ np.ones(COLUMNS, dtype=np.float32), uniform[:, 0])
-    column = _inverse(runs[np.arange(n), run], uniform[:, 1])
+    run = _invert_cumulative(runs @ np.ones(COLUMNS, dtype=np.float32), uniform[:, 0])
+    column = _invert_cumulative(runs[np.arange(n), run], uniform[:, 1])
     sizes = np.array([np.count_nonzero(row) for row in inside])
     return sizes, (run * COLUMNS + column).astype(np.int32)
 
 
-def _inverse(weights: NDArray[np.float32], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Inverse of the cumulative weights at `uniform` in [0, 1), one row each.
+def _invert_cumulative(
+    weights: NDArray[np.float32], uniform: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Invert the cumulative weights at `uniform` in [0, 1), one row each.
 
     The comparison is strict, so an entry of weight zero is never returned.
     """

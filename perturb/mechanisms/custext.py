@@ -11,19 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.embeddings import EmbeddingTable
+from perturb.channel import Words
 from perturb.errors import ParameterError
-from perturb.frequencies import counts_digest, word_counts
-from perturb.mechanism import Guarantee, Words, register
-from perturb.scored import ScoredMechanism, ScoredParameters, no_guarantee
-from perturb.stop_words import stop_words
+from perturb.mechanisms.scored import ScoredMechanism, ScoredParameters, no_guarantee
+from perturb.registry import register
+from perturb.release import Guarantee
+from perturb.vocabulary.frequencies import counts_digest, word_counts
+from perturb.vocabulary.stop_words import stop_words
+from perturb.vocabulary.table import EmbeddingTable
 
 __all__ = ["CusText", "CusTextParameters", "CusTextPlus", "greedy_lists"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CusTextParameters(ScoredParameters):
-    """ε, and how many words a list has (K), an integer >= 2."""
+    """Hold ε, and the number of words in a list (K), an integer >= 2."""
 
     size: int = 20
 
@@ -37,11 +39,16 @@ class CusTextParameters(ScoredParameters):
 
 @lru_cache(maxsize=2)
 def greedy_lists(table: EmbeddingTable, size: int) -> tuple[NDArray[np.int32], ...]:
-    """Partition V into lists of `size` words, the last one shorter where it has to be.
+    """Partition V into lists of `size` words; the last list may be shorter.
 
-    From the most frequent word of the bundled corpus counts to the rarest (ties by rank): a
-    word in no list yet starts one with the `size` − 1 nearest words in no list yet (ties by
-    rank). Each list is sorted (Chen et al., Algorithm 1).
+    Words are taken from the most frequent in the bundled corpus counts to the rarest (ties by
+    rank). A word that is in no list yet starts one, with the `size` − 1 nearest words that are in
+    no list yet (ties by rank). Each list is sorted (Chen et al., Algorithm 1).
+
+    >>> from perturb import load_table
+    >>> lists = greedy_lists(load_table(), 20)
+    >>> len(lists), {len(words) for words in lists[:-1]}
+    (550, {20})
     """
     vectors = table.vectors.astype(np.float64)
     squares = np.einsum("ij,ij->i", vectors, vectors)
@@ -65,14 +72,20 @@ def greedy_lists(table: EmbeddingTable, size: int) -> tuple[NDArray[np.int32], .
 
 @register
 class CusText(ScoredMechanism):
-    """P(y | x) ∝ exp(ε/2 · u(x, y)) over the list of x, u = −(d − d_min)/(d_max − d_min), d_min
-    and d_max the extremes of d(x, ·) over that list (Chen et al., equations 2 and 5).
+    """Draw from the list of x: P(y | x) ∝ exp(ε/2 · u(x, y)), u = −(d − d_min)/(d_max − d_min),
+    where d_min and d_max are the extremes of d(x, ·) over that list (Chen et al., equations 2 and
+    5).
 
-    Where all words of a list are equally far from x, u = 0: uniform over the list.
+    If all words of a list are equally far from x, u = 0: uniform over the list.
     """
 
     name = "custext"
     summary = "exponential mechanism inside a fixed list of 20 words; no bound over V"
+    about = (
+        "The exponential mechanism inside fixed lists of 20 words (Chen et al., Findings of ACL "
+        "2023). Inside its list a token is ε-LDP; the released word reveals the list, so over V δ "
+        "is 1. For comparison with the literature only."
+    )
     parameter_type = CusTextParameters
     parameters: CusTextParameters
 
@@ -82,7 +95,7 @@ class CusText(ScoredMechanism):
 
     @cached_property
     def _list_of(self) -> NDArray[np.int32]:
-        """Each word's list, int32 (m,)."""
+        """Return the number of each word's list, int32 (m,)."""
         lists = np.empty(len(self.table), dtype=np.int32)
         for number, members in enumerate(self._lists):
             lists[members] = number
@@ -114,19 +127,23 @@ class CusText(ScoredMechanism):
 
 @register
 class CusTextPlus(CusText):
-    """CusText that leaves function words as they are (see `perturb.stop_words`)."""
+    """Draw as CusText does, but keep function words (see `perturb.vocabulary.stop_words`)."""
 
     name = "custext_plus"
     summary = "custext that keeps function words unchanged; no bound over V"
+    about = (
+        "CusText that keeps function words unchanged (Chen et al., Findings of ACL 2023). No "
+        "bound over V. For comparison with the literature only."
+    )
     verbatim = True
 
     @cached_property
-    def _kept(self) -> NDArray[np.bool_]:
+    def _function_words(self) -> NDArray[np.bool_]:
         return stop_words(self.table.vocabulary)
 
     def weights(self, words: Words) -> NDArray[np.float64]:
         rows = super().weights(words)
-        kept = np.flatnonzero(self._kept[words])
+        kept = np.flatnonzero(self._function_words[words])
         rows[kept] = 0.0
         rows[kept, np.asarray(words)[kept]] = 1.0
         return rows
@@ -135,6 +152,6 @@ class CusTextPlus(CusText):
     def guarantee(self) -> Guarantee:
         return no_guarantee(
             self.epsilon,
-            "function words leave unchanged, and any other released word reveals the list the "
-            "token is in",
+            "function words are released unchanged, and any other released word reveals the list "
+            "the token is in",
         )

@@ -1,8 +1,8 @@
 """rantext_ldp: RANTEXT's random adjacency with a proof.
 
-The R-th nearest word of x is released, R drawn from one law p over ranks that does not depend
-on the text. P(y | x) = p(rank_x(y)), so every ratio is at most max p / min p ≤ e^ε: ε-LDP for
-replacing a token. The draw uses integers only, so the proof covers what runs.
+The R-th nearest word of x is released, where R is drawn from one law p over ranks that does not
+depend on the text. P(y | x) = p(rank_x(y)), so every ratio is at most max p / min p ≤ e^ε: ε-LDP
+for replacing a token. The draw uses integers only, so the proof covers the running code.
 """
 
 from __future__ import annotations
@@ -16,17 +16,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.embeddings import EmbeddingTable
+from perturb.channel import Draw, Words
 from perturb.errors import ParameterError
-from perturb.mechanism import (
-    Draw,
-    Guarantee,
-    Mechanism,
-    Parameters,
-    Words,
-    ldp_guarantee,
-    register,
-)
+from perturb.mechanisms.base import Mechanism, ldp_guarantee
+from perturb.mechanisms.proof import TableProof
+from perturb.registry import register
+from perturb.release import Guarantee
+from perturb.sanitizer import Parameters, Variant
+from perturb.vocabulary.table import EmbeddingTable
 
 __all__ = ["RanTextLDP", "RanTextLDPParameters", "rank_weights"]
 
@@ -41,7 +38,12 @@ DIGITS = 50
 
 @dataclass(frozen=True, kw_only=True)
 class RanTextLDPParameters(Parameters):
-    """0 < ε ≤ 18 and the shape of the rank law (MECHANISMS, rantext_ldp)."""
+    """Hold ε, 0 < ε ≤ 18, and the shape of the law over ranks.
+
+    >>> RanTextLDPParameters(epsilon=20)
+    Traceback (most recent call last):
+    perturb.errors.ParameterError: epsilon must be <= 18 for rantext_ldp, got 20
+    """
 
     shape: Literal["power", "random_k", "knn"] = "power"
 
@@ -56,15 +58,20 @@ class RanTextLDPParameters(Parameters):
 
 
 def rank_weights(parameters: RanTextLDPParameters, size: int, m: int) -> list[int]:
-    """Integer weights w_1 … w_size of the nearest ranks; every rank beyond has weight B.
+    """Return the integer weights w_1 … w_size of the nearest ranks; every rank beyond has
+    weight B.
 
     All lie in [B, ⌊e^ε·B⌋]: computed in 50 digits and rounded down, so the ratio of any two
     is at most e^ε exactly.
+
+    >>> weights = rank_weights(RanTextLDPParameters(epsilon=2, shape="knn"), 20, 100)
+    >>> weights[0] == weights[15] > weights[16] == UNIT
+    True
     """
     with localcontext() as context:
         context.prec = DIGITS
         context.rounding = ROUND_FLOOR
-        # strictly below e^ε, and 1 where ε is below the 50 digits
+        # strictly below e^ε, and 1 if ε is below the 50 digits
         top = max(Decimal(1), Decimal(parameters.epsilon).exp().next_minus())
         if parameters.shape == "power":
             ratios = [
@@ -94,12 +101,31 @@ def rank_weights(parameters: RanTextLDPParameters, size: int, m: int) -> list[in
 
 @register
 class RanTextLDP(Mechanism):
-    """rantext_ldp over one table."""
+    """Draw the R-th nearest word, with R from one law over ranks."""
 
     name = "rantext_ldp"
     summary = "random rank among the nearest words; ε-LDP per token, proved"
+    about = (
+        "RANTEXT's random adjacency with a proof: the R-th nearest word is released, R drawn from "
+        "one law that does not depend on the text, with integers only. ε-LDP per token, and "
+        "`inferdpt privacy certify` proves it over the whole table. The shape `power` is the "
+        "default. Pick this one where a bound is wanted."
+    )
+    variants = (
+        Variant(
+            "shape random_k",
+            "The same with a list of random, public size: the mixture over K = 1, 2, 4, …, 512.",
+            {"shape": "random_k"},
+        ),
+        Variant(
+            "shape knn",
+            "The same with one fixed list of the 16 nearest words.",
+            {"shape": "knn"},
+        ),
+    )
     parameter_type = RanTextLDPParameters
     parameters: RanTextLDPParameters
+    certifiable = True
 
     def __init__(self, table: EmbeddingTable, parameters: RanTextLDPParameters) -> None:
         super().__init__(table, parameters)
@@ -111,10 +137,20 @@ class RanTextLDP(Mechanism):
         if self._total >= 1 << 63:
             raise ParameterError(f"epsilon {self.epsilon:g} is too large for {len(table)} words")
 
+    def proof(self) -> TableProof:
+        return TableProof(
+            table=self.table,
+            weights=self.integer_weights,
+            method="integer weights of every pair of words, compared exactly; every list of "
+            "nearest words checked against the exact distances",
+            one_law=True,
+            by_rank=True,
+        )
+
     @property
     def certificate(self) -> tuple[int, int]:
-        """(max w, min w) over all ranks: ln(max w / min w) is the proved ε, and is ≤ ε because
-        max w ≤ ⌊e^ε·B⌋ and min w ≥ B."""
+        """Return (max w, min w) over all ranks: ln(max w / min w) is the proved ε, and is ≤ ε
+        because max w ≤ ⌊e^ε·B⌋ and min w ≥ B."""
         return int(self._weights.max()), UNIT if self._far else int(self._weights.min())
 
     @property
@@ -130,14 +166,14 @@ class RanTextLDP(Mechanism):
         released = np.empty(len(words), dtype=np.int32)
         released[near] = self.table.neighbours[words[near], place[near]]
         beyond = (ticket[~near] - self._cumulative[-1]) // UNIT
-        released[~near] = _outside(self.table.neighbours[words[~near]], beyond)
+        released[~near] = _find_unlisted(self.table.neighbours[words[~near]], beyond)
         if not len(words):
             return Draw(released)
         return Draw(released, {"tail_share": float(1 - near.mean())})
 
     def integer_weights(self, words: Words) -> NDArray[np.uint64]:
-        """w(x, y) for the words x, int (n,) → uint64 (n, m), in [B, ⌊e^ε·B⌋]: the running code
-        draws y with probability w(x, y)/Σ_y' w(x, y') exactly."""
+        """Return w(x, y) for the words x, int (n,) → uint64 (n, m), in [B, ⌊e^ε·B⌋]: the running
+        code draws y with probability w(x, y)/Σ_y' w(x, y') exactly."""
         rows = np.full((len(words), len(self.table)), UNIT, dtype=np.uint64)
         listed = self.table.neighbours[words].astype(np.intp)
         np.put_along_axis(rows, listed, self._weights[None, :], axis=1)
@@ -148,10 +184,10 @@ class RanTextLDP(Mechanism):
         return rows, 0.0
 
     def dominating_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The rank law falling, and the same law rising.
+        """Return the law over ranks in falling order, and the same law in rising order.
 
-        Two rows are one law in two orders, and max(0, a − γb) summed over the words is largest
-        where the larger a meets the smaller b (rearrangement: it is convex in a − γb).
+        Two rows are one law in two orders. The sum of max(0, a − γb) over the words is largest
+        when the larger a meets the smaller b (rearrangement: it is convex in a − γb).
         """
         law = np.full(len(self.table), float(UNIT))
         law[: len(self._weights)] = np.sort(self._weights)[::-1]
@@ -159,23 +195,23 @@ class RanTextLDP(Mechanism):
         return law, law[::-1].copy()
 
     def keep_rate(self, words: Words) -> NDArray[np.float64]:
-        return np.full(len(words), self._keep)
+        return np.full(len(words), self._keep_rate)
 
     @cached_property
-    def _keep(self) -> float:
+    def _keep_rate(self) -> float:
         return math.nextafter(int(self._weights[0]) / self._total, math.inf)
 
 
-def _outside(listed: NDArray[np.uint16], place: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """The `place`-th word, counted from 0, that a row does not list; rows of distinct words.
+def _find_unlisted(listed: NDArray[np.uint16], place: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """Return the `place`-th word, counted from 0, that each row of distinct words does not list.
 
-    With a row sorted, s_i − i words below s_i are unlisted; the answer skips every listed
-    word at or below it.
+    In a sorted row s, s_i − i words below s_i are unlisted. The answer skips every listed word at
+    or below it.
     """
     answer = np.empty(len(listed), dtype=np.int32)
     for start in range(0, len(listed), 4096):
         rows = np.sort(listed[start : start + 4096], axis=1).astype(np.int32)
         rows -= np.arange(rows.shape[1], dtype=np.int32)
-        wanted = place[start : start + 4096].astype(np.int32)
-        answer[start : start + 4096] = wanted + (rows <= wanted[:, None]).sum(axis=1)
+        target = place[start : start + 4096].astype(np.int32)
+        answer[start : start + 4096] = target + (rows <= target[:, None]).sum(axis=1)
     return answer

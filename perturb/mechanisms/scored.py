@@ -1,8 +1,8 @@
 """Mechanisms whose channel is a row of weights over V: P(y | x) = w(x, y) / Σ_y' w(x, y').
 
-One draw and one channel serve them all, from the same weights: exact for integers; for floats up
-to words so unlikely (about 2⁻⁵³) that a ticket in double precision never meets them. Where the
-weight depends on the distance alone, a mechanism is one non-increasing function of it.
+All of them share one draw and one channel, computed from the same weights. Integer weights are
+drawn exactly. Floats are drawn up to words so unlikely (about 2⁻⁵³) that no ticket in double
+precision meets them. A weight that depends on the distance alone is one non-increasing function.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.embeddings import EmbeddingTable
+from perturb.channel import Draw, Words
 from perturb.errors import ParameterError
-from perturb.mechanism import Draw, Guarantee, Mechanism, Parameters, Words
+from perturb.mechanisms.base import Mechanism
+from perturb.release import Guarantee
+from perturb.sanitizer import Parameters
+from perturb.vocabulary.table import EmbeddingTable
 
 __all__ = [
+    "LARGEST_EXPONENT",
     "DistanceMechanism",
     "ScoredMechanism",
     "ScoredParameters",
@@ -32,12 +36,18 @@ __all__ = [
 ]
 
 WORDS_PER_BLOCK = 128  # rows of weights held at once
-ROUNDING = 1e-9  # far above what double precision loses in a row
+LARGEST_EXPONENT = 700.0  # e^700 is a float64
+ROUNDING = 1e-9  # far above the rounding of a row in double precision
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredParameters(Parameters):
-    """1e-9 ≤ ε ≤ 1e6: double precision holds what lies in between."""
+    """Hold ε, 1e-9 ≤ ε ≤ 1e6: double precision holds the weights for every ε in this range.
+
+    >>> ScoredParameters(epsilon=1e7)
+    Traceback (most recent call last):
+    perturb.errors.ParameterError: epsilon must be from 1e-9 to 1e6, got 1e+07
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,10 +56,16 @@ class ScoredParameters(Parameters):
 
 
 def require_share(name: str, value: Any, *, zero: bool = False, one: bool = True) -> None:
-    """Refuse what is no number from 0 to 1; `zero` and `one`: whether that end is allowed.
+    """Check that a value is a number from 0 to 1; `zero` and `one` tell whether that end is
+    allowed.
+
+    >>> require_share("share", 0.5)
+    >>> require_share("share", 0)
+    Traceback (most recent call last):
+    perturb.errors.ParameterError: share must be > 0 and <= 1, got 0
 
     Raises:
-        ParameterError: it is none.
+        ParameterError: it is not.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ParameterError(f"{name} must be a number, got {type(value).__name__}")
@@ -63,7 +79,11 @@ def require_share(name: str, value: Any, *, zero: bool = False, one: bool = True
 def metric_guarantee(
     epsilon: float, largest: float, distance: str = "d", precision: str = "double"
 ) -> Guarantee:
-    """ε per unit of distance, where `largest` bounds the distance of two words."""
+    """Return a guarantee of ε per unit of distance; `largest` bounds the distance of two words.
+
+    >>> round(metric_guarantee(6.0, 1.5).epsilon, 9)
+    9.0
+    """
     bound = math.nextafter(epsilon * largest, math.inf)
     return Guarantee(
         kind="metric",
@@ -78,7 +98,11 @@ def metric_guarantee(
 
 
 def no_guarantee(epsilon: float, reason: str) -> Guarantee:
-    """No bound over V; `reason` says why."""
+    """Return the guarantee of a mechanism without a bound over V, with the reason.
+
+    >>> no_guarantee(6.0, "the word reveals its list").epsilon
+    inf
+    """
     return Guarantee(
         kind="none",
         nominal=epsilon,
@@ -88,8 +112,14 @@ def no_guarantee(epsilon: float, reason: str) -> Guarantee:
 
 
 def squared_distances(table: EmbeddingTable, words: Words) -> NDArray[np.float64]:
-    """d(x, y)² for the words x and every y of V, float64 (n, m); exact, see
-    `perturb.table_build`."""
+    """Return d(x, y)² for the words x and every y of V, float64 (n, m). The squares are exact, see
+    `perturb.vocabulary.table_build`.
+
+    >>> from perturb import load_table
+    >>> rows = squared_distances(load_table(), np.array([3, 7]))
+    >>> rows.shape, float(rows[0, 3])
+    ((2, 11000), 0.0)
+    """
     wide, squares = table.wide
     out = wide[words] @ wide.T
     out *= -2.0
@@ -99,12 +129,12 @@ def squared_distances(table: EmbeddingTable, words: Words) -> NDArray[np.float64
 
 
 class ScoredMechanism(Mechanism):
-    """A mechanism that computes the weights of a row."""
+    """Draw by weights, which a subclass computes a row at a time."""
 
     @abstractmethod
     def weights(self, words: Words) -> NDArray[Any]:
-        """w(x, ·) for the words x, float64 or uint64 (n, m), every row with a positive sum
-        below the largest number of its type."""
+        """Return w(x, ·) for the words x, float64 or uint64 (n, m). The sum of every row is
+        positive and below the largest number of its type."""
 
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:
         words = np.asarray(words)
@@ -116,7 +146,7 @@ class ScoredMechanism(Mechanism):
             cumulative = np.cumsum(self.weights(block), axis=1)
             low = ends[first - 1] if first else 0
             tokens = order[low : ends[first + len(block) - 1]]
-            tickets = self._tickets(cumulative[row_of[tokens] - first, -1], rng)
+            tickets = self._draw_tickets(cumulative[row_of[tokens] - first, -1], rng)
             cuts = ends[first : first + len(block) - 1] - low
             parts = zip(np.split(tokens, cuts), np.split(tickets, cuts), strict=True)
             for row, (mine, drawn) in zip(cumulative, parts, strict=True):
@@ -139,17 +169,17 @@ class ScoredMechanism(Mechanism):
             kept[first : first + len(block)] = rows[np.arange(len(block)), block]
         return np.minimum(kept * (1 + ROUNDING), 1.0)[row_of]
 
-    def _tickets(self, totals: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-        """A uniform number in [0, total) for each total."""
+    def _draw_tickets(self, totals: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+        """Draw a uniform number in [0, total) for each total."""
         return np.asarray(rng.random(len(totals)) * totals)
 
 
 class DistanceMechanism(ScoredMechanism):
-    """A mechanism whose weights fall with the distance and depend on nothing else."""
+    """Draw by weights that fall with the distance and depend on nothing else."""
 
     @abstractmethod
     def profile(self, distances: NDArray[np.float64]) -> NDArray[Any]:
-        """The weight at each distance, same shape; positive at 0, non-increasing."""
+        """Return the weight at each distance, same shape; positive at 0, non-increasing."""
 
     def weights(self, words: Words) -> NDArray[Any]:
         square = squared_distances(self.table, words)
@@ -160,8 +190,8 @@ class DistanceMechanism(ScoredMechanism):
 
     @cached_property
     def _keep_rates(self) -> NDArray[np.float64]:
-        """P(x | x) for every x, bounded from above by putting every other word at the far edge
-        of its distance band."""
+        """Bound P(x | x) for every x from above: every other word is put at the far edge of its
+        distance band."""
         spread = self.table.spread.astype(np.float64)
         edges = np.linspace(0, self.table.diameter, spread.shape[1] + 1) * (1 + ROUNDING)
         own, *others = self.profile(edges).astype(np.float64)
@@ -170,6 +200,6 @@ class DistanceMechanism(ScoredMechanism):
 
 
 def _blocks(words: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Blocks of words, each with the place of its first."""
+    """Yield blocks of words, each with the place of its first word."""
     for first in range(0, len(words), WORDS_PER_BLOCK):
         yield first, words[first : first + WORDS_PER_BLOCK]

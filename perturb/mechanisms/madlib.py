@@ -1,7 +1,7 @@
 """Word embeddings with noise: Madlib (Feyisetan et al., WSDM 2020) and the Mahalanobis mechanism
 (Xu et al., PrivateNLP 2020).
 
-y is the word nearest to φ(x) + η. Its channel has no closed form: it is sampled.
+y is the word nearest to φ(x) + η. The channel has no closed form, so it is sampled.
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.mechanism import Draw, Guarantee, Mechanism, Words, register
-from perturb.scored import ScoredParameters, metric_guarantee, require_share
+from perturb.channel import Draw, Words
+from perturb.mechanisms.base import Mechanism
+from perturb.mechanisms.scored import ScoredParameters, metric_guarantee, require_share
+from perturb.registry import register
+from perturb.release import Guarantee
 
 __all__ = ["MadLib", "Mahalanobis", "MahalanobisParameters"]
 
 TOKENS_PER_BLOCK = 128  # score rows held at once
-# Figures of the channel are Monte Carlo over public numbers: nothing secret depends on them, so
-# a seeded generator of NumPy's is right, and everyone gets the same figures.
+# Figures of the channel are Monte Carlo over public numbers. Nothing secret depends on them, so
+# NumPy's own seeded generator is safe here, and everyone gets the same figures.
 PUBLIC_SEED = 20250101
 CHANNEL_SCORES = 1 << 25  # scores computed for one row of the channel
-BLOCK_SCORES = 1 << 19  # of them held at once
+BLOCK_SCORES = 1 << 19  # scores held at once
 MOST_DRAWS = 1 << 18
 FAILURE = 1e-6  # probability that a stated Monte Carlo bound does not hold
 KEEP_DRAWS = 2048
@@ -34,15 +37,22 @@ SINGLE_ROUNDING = 1e-5  # of a product with unit rows, relative to the length of
 
 @register
 class MadLib(Mechanism):
-    """η has a density ∝ exp(−ε‖η‖): direction uniform, length Gamma(d, 1/ε).
+    """Draw the word nearest to φ(x) + η, where η has a density ∝ exp(−ε‖η‖): direction uniform,
+    length Gamma(d, 1/ε).
 
     Moving φ(x) to φ(x') changes the density of z = φ(x) + η by a factor of at most
-    exp(ε·d(x, x')) everywhere, and y depends on x through z alone. Of words at one distance from
-    z (words that share a vector) the one of lowest rank is released.
+    exp(ε·d(x, x')) everywhere, and y depends on x through z alone. Of several words at the same
+    distance from z (words that share a vector), the one of lowest rank is released.
     """
 
     name = "madlib"
     summary = "nearest word to the embedding with noise; metric privacy"
+    about = (
+        "The word nearest to the embedding with noise of density ∝ exp(−ε‖η‖) (Feyisetan et al., "
+        "WSDM 2020). Metric privacy. In many dimensions the noise is long: these ε give almost "
+        "random words. Its channel has no closed form; the figures are Monte Carlo, with "
+        "intervals at 99.9 %, and the mutual information is an upper bound."
+    )
     parameter_type = ScoredParameters
     exact = False
 
@@ -50,8 +60,11 @@ class MadLib(Mechanism):
     def guarantee(self) -> Guarantee:
         return metric_guarantee(self.epsilon, self.table.diameter, precision="single")
 
+    def vector_noise(self) -> MadLib:
+        return self
+
     def noise(self, n: int, rng: np.random.Generator) -> NDArray[np.float32]:
-        """n draws of η, float32 (n, d)."""
+        """Return n draws of η, float32 (n, d)."""
         dimension = self.table.vectors.shape[1]
         direction = rng.standard_normal((n, dimension))
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
@@ -63,11 +76,11 @@ class MadLib(Mechanism):
         return noise
 
     def _unshape(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The inverse of `_shape`."""
+        """Undo `_shape`."""
         return vectors
 
     def log_density(self, noisy: NDArray[np.floating]) -> NDArray[np.float64]:
-        """ln of the density of z = φ(x) + η for every x, up to one constant: the vectors z,
+        """Return ln of the density of z = φ(x) + η for every x, up to one constant: vectors z,
         (n, d) → float64 (n, m)."""
         means = self._unshape(self.table.vectors.astype(np.float64))
         z = self._unshape(noisy.astype(np.float64))
@@ -79,13 +92,13 @@ class MadLib(Mechanism):
 
     @cached_property
     def _leaders(self) -> NDArray[np.intp]:
-        """The words that have no word of lower rank with the same vector, ascending."""
+        """Return the words that have no word of lower rank with the same vector, ascending."""
         _, first = np.unique(self.table.vectors, axis=0, return_index=True)
         return np.sort(first)
 
     @cached_property
     def _columns(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """φ(y) of the leaders, float32 (d, k), and ‖φ(y)‖²/2, (k,)."""
+        """Return φ(y) of the leaders, float32 (d, k), and ‖φ(y)‖²/2, (k,)."""
         columns = np.ascontiguousarray(self.table.vectors[self._leaders].astype(np.float32).T)
         return columns, np.einsum("ij,ij->j", columns, columns) / 2
 
@@ -104,16 +117,15 @@ class MadLib(Mechanism):
 
     @property
     def channel_draws(self) -> int:
-        """How many draws a row of the channel is made of."""
         return min(MOST_DRAWS, CHANNEL_SCORES // len(self.table))
 
     def channel(self, words: Words) -> tuple[NDArray[np.float64], float]:
-        """Monte Carlo: the share of `channel_draws` draws that release y.
+        """Return, by Monte Carlo, the share of `channel_draws` draws that release y.
 
         The same public noise serves every row. With n_y draws of y among N, the total variation
-        to the true row is at most Σ_y √n_y / N + √(2·ln(1/δ)/N) but for a probability of δ, here
-        1e-6 for each row: symmetrisation bounds the mean of the distance by that of the first
-        term, one draw changes either by at most 1/N, and McDiarmid's inequality does the rest.
+        to the true row is at most Σ_y √n_y / N + √(2·ln(1/δ)/N), except with probability δ, here
+        1e-6 for each row. Symmetrisation bounds the mean of the distance by the mean of the first
+        term. One draw changes either by at most 1/N, and McDiarmid's inequality gives the bound.
         """
         words = np.asarray(words)
         columns, half = self._columns
@@ -135,7 +147,7 @@ class MadLib(Mechanism):
 
     @cached_property
     def _keep_rates(self) -> NDArray[np.float64]:
-        """P(x | x) for every x, bounded from above by asking whether x is as near to z as a few
+        """Bound P(x | x) for every x from above: the probability that x is as near to z as a few
         rivals, the nearest words of x and those most in the direction of the noise.
 
         Monte Carlo over public noise with Chernoff's margin, which fails for a word with
@@ -163,18 +175,19 @@ class MadLib(Mechanism):
             place = place.reshape(far.shape)
             gram = vectors[rivals] @ vectors.T
             limit = along + half + slack[:, None]
-            for y, row in zip(far.T, place.T, strict=True):  # ⟨z, φ(y)⟩ − ‖φ(y)‖²/2, and x's
+            # ⟨z, φ(y)⟩ − ‖φ(y)‖²/2 of the rival, against the same of x
+            for y, row in zip(far.T, place.T, strict=True):
                 shift = along[np.arange(len(y)), y] - half[y]
                 stays &= (gram[row] + shift[:, None] <= limit).T
             kept += stays.sum(axis=1)
-        rates = _upper_bound(kept, KEEP_DRAWS)
+        rates = _bound_rates(kept, KEEP_DRAWS)
         rates[np.setdiff1d(np.arange(len(table)), self._leaders)] = 0.0
         return rates
 
 
 @dataclass(frozen=True, kw_only=True)
 class MahalanobisParameters(ScoredParameters):
-    """ε, and the share of the covariance in the shape of the noise (λ), in (0, 1]."""
+    """Hold ε, and the share of the covariance in the shape of the noise (λ), in (0, 1]."""
 
     mixing: float = 1.0
 
@@ -185,17 +198,22 @@ class MahalanobisParameters(ScoredParameters):
 
 @register
 class Mahalanobis(MadLib):
-    """η = length · A^{1/2} · direction, A = λΣ̂ + (1 − λ)I, length and direction as in Madlib; Σ̂
-    is the covariance of φ over V, scaled to a mean variance of 1.
+    """Draw as Madlib does, with η = length · A^{1/2} · direction, A = λΣ̂ + (1 − λ)I, length and
+    direction as in Madlib; Σ̂ is the covariance of φ over V, scaled to a mean variance of 1.
 
     The density of η is ∝ exp(−ε·‖A^{−1/2}η‖), so the proof is Madlib's with the distance
-    d_M(x, x') = ‖A^{−1/2}(φ(x) − φ(x'))‖. Eigenvalues of A below 1e-9 are raised to it: noise
-    then has a density whatever the table.
+    d_M(x, x') = ‖A^{−1/2}(φ(x) − φ(x'))‖. Eigenvalues of A below 1e-9 are raised to 1e-9, so that
+    the noise has a density for every table.
     """
 
     name = "mahalanobis"
     summary = "nearest word to the embedding with noise shaped by the covariance; metric privacy"
+    about = (
+        "Madlib with noise shaped by the covariance of the embeddings (Xu et al., PrivateNLP "
+        "2020). Metric privacy in the Mahalanobis distance. Monte Carlo as madlib."
+    )
     parameter_type = MahalanobisParameters
+    distance = "d_M"
     parameters: MahalanobisParameters
 
     @property
@@ -204,7 +222,8 @@ class Mahalanobis(MadLib):
 
     @cached_property
     def _axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The eigenvectors of A as columns, (d, d), and the roots of its eigenvalues, (d,)."""
+        """Return the eigenvectors of A as columns, (d, d), and the roots of its eigenvalues,
+        (d,)."""
         vectors = self.table.vectors.astype(np.float64)
         covariance = np.atleast_2d(np.cov(vectors, rowvar=False, bias=True))
         values, axes = np.linalg.eigh(covariance / (np.trace(covariance) / len(covariance)))
@@ -213,7 +232,7 @@ class Mahalanobis(MadLib):
 
     @cached_property
     def _diameter(self) -> float:
-        """An upper bound of d_M over V: twice the largest distance from the mean."""
+        """Return an upper bound of d_M over V: twice the largest distance from the mean."""
         axes, roots = self._axes
         vectors = self.table.vectors.astype(np.float64)
         centred = (vectors - vectors.mean(axis=0)) @ axes / roots
@@ -228,9 +247,9 @@ class Mahalanobis(MadLib):
         return np.asarray(vectors @ axes / roots)
 
 
-def _upper_bound(seen: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-    """The largest p with n·KL(seen/n ‖ p) ≤ ln(1/δ), δ = 1e-6: by Chernoff's bound a rate above
-    it shows so few of n with probability at most δ."""
+def _bound_rates(seen: NDArray[np.int64], n: int) -> NDArray[np.float64]:
+    """Return the largest p with n·KL(seen/n ‖ p) ≤ ln(1/δ), δ = 1e-6. By Chernoff's bound a rate
+    above p gives so few hits in n with probability at most δ."""
     share = seen / n
     low, high = share.copy(), np.ones(len(seen))
     for _ in range(40):

@@ -1,0 +1,167 @@
+"""The result of a sanitizer: the released text, its receipt and its guarantee."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+__all__ = [
+    "EMPTY",
+    "Guarantee",
+    "Known",
+    "Link",
+    "Perturbation",
+    "Protected",
+    "Receipt",
+    "Replacement",
+    "Span",
+    "Unit",
+]
+
+Known = Mapping[str, str]  # raw sensitive parts of other texts, each with its type
+EMPTY: Known = MappingProxyType({})
+Link = Callable[[str], np.random.Generator]
+Protected = Literal["token", "marked part", "generated token", "document"]
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """State the proved bound for one released unit.
+
+    Attributes:
+        kind: `ldp`; `metric` where ε is per unit of distance (metric differential privacy);
+            `none` where the nominal ε is not a bound.
+        nominal: the configured ε.
+        epsilon: the proved bound for replacing one unit by any other (metric mechanisms: ε times
+            the largest distance between two units); ∞ if no bound is proved.
+        statement: the guarantee in one sentence.
+        unit: the unit that ε refers to: a `token` of the text, a word of a `marked part`, a
+            `generated token` given those before it, or the whole `document`.
+
+    >>> Guarantee("ldp", 6.0, 6.0, "each released token is 6-LDP").unit
+    'token'
+    """
+
+    kind: Literal["ldp", "metric", "none"]
+    nominal: float
+    epsilon: float
+    statement: str
+    unit: Protected = "token"
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """Mark a sensitive part of a text: characters `start` to `end` (exclusive), and its type.
+
+    >>> Span(5, 9, "NAME") < Span(8, 9, "AGE")
+    True
+    """
+
+    start: int
+    end: int
+    type: str
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Record the treatment of one document, in counts. A receipt holds no text.
+
+    Attributes:
+        mechanism, parameters, table: the source of the noise.
+        tokens: the number of tokens of each class in the document.
+        treatment: the treatment of each class.
+        released: the number of tokens that the mechanism released.
+        statistics: public figures of the draw.
+        guarantee: the kind of guarantee; `statement` says it in words.
+        epsilon_nominal: the configured ε, per unit.
+        epsilon_per_token: the proved bound per unit (∞ if there is none).
+        epsilon_per_document: the proved bound for replacing all released tokens at once.
+        unbounded: the number of released tokens without a proved bound: those that no policy
+            marked, and those drawn by a mechanism without a bound. Layout does not count.
+        reveals: the facts about the document that the released text shows by design.
+        entities: the number of replaced parts of each type, where parts are marked.
+        vocabulary: the words of V, in a sentence; empty where no word of V is drawn.
+        unit: the unit that the ε of the guarantee refers to, see `Guarantee`.
+    """
+
+    mechanism: str
+    parameters: dict[str, Any]
+    table: str
+    tokens: dict[str, int]
+    treatment: dict[str, str]
+    released: int
+    statistics: dict[str, float]
+    guarantee: str
+    statement: str
+    epsilon_nominal: float
+    epsilon_per_token: float
+    epsilon_per_document: float
+    unbounded: int
+    reveals: tuple[str, ...]
+    entities: dict[str, int] = field(default_factory=dict)
+    vocabulary: str = ""
+    unit: str = "token"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the receipt ready for JSON, which has no infinite numbers: an infinite ε becomes
+        the string "infinity"."""
+        out: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        for key in ("epsilon_per_token", "epsilon_per_document"):
+            if math.isinf(out[key]):
+                out[key] = "infinity"
+        out["reveals"] = list(self.reveals)
+        return out
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """Record one replaced part: its characters in the raw text (`start` to `end`, exclusive),
+    its type, and the text that replaces it.
+
+    >>> Replacement(5, 9, "NAME", "Mary").type
+    'NAME'
+    """
+
+    start: int
+    end: int
+    type: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """Hold a released text and its receipt. It holds nothing of the sensitive raw text, so it may
+    be stored.
+
+    Attributes:
+        text: the released text.
+        words: the words that the mechanism released, in order.
+        receipt: the record of the treatment, in counts.
+        replaced: the replaced parts, in order, if the rest was released verbatim; None if
+            everything was perturbed.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    receipt: Receipt
+    replaced: tuple[Replacement, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Hold a stretch of a text that is released on its own.
+
+    Attributes:
+        text: the raw stretch; "" where there is nothing but white space.
+        after: the white space that is released after it.
+        start: its first character, counted from the beginning of the text.
+    """
+
+    text: str
+    after: str = ""
+    start: int = 0
