@@ -1,1 +1,1 @@
-"""Raw document and perturbed generation in, aligned answer out; runs on trusted hardware only."""
+"""Make the answer from the raw document and the perturbed generation, on trusted hardware only."""

@@ -1,15 +1,16 @@
 """Errors of the extraction layer.
 
     ExtractionError
-    ├── ModelFileError         a model file is not there or not of the kind that can be read
+    ├── ModelFileError         a model file is missing or of the wrong kind
     ├── TemplateError          a prompt template lacks a placeholder or has an unknown one
     └── LocalModelError        the local model cannot answer
         ├── LocalModelUnavailable   not reachable, not ready, or died while answering
         ├── LocalModelTimeout       no answer in time
-        ├── LocalModelRefused       it refused the request (its own 4xx)
-        └── ClippingNotProved       it was to clip logits and did not show that it does
+        ├── LocalModelRefused       it refused the request (a 4xx of its own)
+        ├── TooManyNumbers          the requested vectors exceed one answer
+        └── ClippingNotProved       it did not prove that it clips logits
 
-No message ever holds text a user sent, nor a raw body of the local server.
+No message holds text that a user sent, or a raw body of the local server.
 """
 
 from __future__ import annotations
@@ -23,35 +24,37 @@ __all__ = [
     "LocalModelUnavailable",
     "ModelFileError",
     "TemplateError",
+    "TooManyNumbers",
 ]
 
 
 class ExtractionError(Exception):
-    """Base of every error the extraction layer raises on purpose."""
+    """Serve as the base of every error that the extraction layer raises on purpose."""
 
 
 class ModelFileError(ExtractionError, ValueError):
-    """A model file is not there, or not of the kind that can be read; the message names it."""
+    """Report a model file that is missing or of the wrong kind; the message names it."""
 
 
 class TemplateError(ExtractionError, ValueError):
-    """A prompt template breaks its rule; the message names the template and the placeholder."""
+    """Report a prompt template that breaks its rule; the message names the template and the
+    placeholder."""
 
 
 class LocalModelError(ExtractionError):
-    """The local model cannot answer."""
+    """Report that the local model cannot answer."""
 
 
 class LocalModelUnavailable(LocalModelError):
-    """The local server is not reachable, not ready, or died while answering."""
+    """Report a local server that cannot be reached, is not ready, or died while answering."""
 
 
 class LocalModelTimeout(LocalModelError):
-    """The local server did not answer in time."""
+    """Report a local server that did not answer in time."""
 
 
 class LocalModelRefused(LocalModelError):
-    """The local server refused the request.
+    """Report a request that the local server refused.
 
     Attributes:
         status: its HTTP status.
@@ -64,6 +67,10 @@ class LocalModelRefused(LocalModelError):
         self.too_long = too_long
 
 
+class TooManyNumbers(LocalModelError):
+    """Report a request for vectors with more numbers than one answer may hold."""
+
+
 class ClippingNotProved(LocalModelError):
-    """The local server was to clip logits and did not show that it does; nothing it answered is
+    """Report a local server that did not prove that it clips logits; nothing it answered is
     used."""

@@ -1,7 +1,7 @@
 """The prompts of the pipeline, in the project's own words, and the rules for replacing them.
 
-`continuation` has the labelled blocks of InferDPT's Appendix A, the perturbed generation before
-the raw prefix: what is to be continued stands last, where a small model finds it. `chat` and
+`continuation` has the labelled blocks of InferDPT's Appendix A, with the perturbed generation
+before the raw prefix: the text to continue comes last, where a small model finds it. `chat` and
 `instruct` are this project's. `{document}`, `{generation}` and `{instruction}` are the only
 placeholders.
 """
@@ -20,10 +20,12 @@ PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Prompts:
-    """Every template; each field's default is the shipped text.
+    """Hold every template; each field's default is the shipped text.
 
-    The `remote_*` templates are public: with the perturbed text put in, they leave. The
-    `local_*` templates are filled with raw text and reach only the local model.
+    The `remote_*` templates are public: filled with perturbed text, they go to the remote. The
+    `local_*` templates are filled with raw text and go only to the local model. `remote_words` and
+    `remote_passages` are the system message that tells the remote of a chat what it reads; an
+    empty one is not sent.
     """
 
     remote_continuation: str = (
@@ -31,6 +33,18 @@ class Prompts:
         "prefix.\n\nPrefix Text:\n{document}"
     )
     remote_instruct: str = "{instruction}\n\n{document}"
+    remote_words: str = (
+        "The words of the texts that follow were replaced at random, one by one, so that only "
+        "their likely subject shows. Do not remark on it and do not ask for the original. Write "
+        "general material that would help to answer a text on that subject: facts, terms, "
+        "typical points and their order."
+    )
+    remote_passages: str = (
+        "In place of private texts, public passages on a related subject follow. Do not remark on "
+        "it and do not ask for the original. If there is a question beside them, answer it as "
+        "far as it concerns such a subject. Otherwise write general material on the subject: "
+        "facts, terms, typical points and their order."
+    )
     local_continuation: str = (
         "Write the continuation of the Prefix Text. The Perturbed Generation was written for a "
         "scrambled copy of the prefix and is your main writing material: take from it what is "

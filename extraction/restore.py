@@ -1,7 +1,7 @@
-"""Raw values put back into a remote's generation where it uses their replacements.
+"""Restore raw values in a remote's generation where it uses their replacements.
 
-The result is raw text: it goes to the local model and nowhere else. What a client may show of the
-answer can still load an address, so nothing is put back inside one.
+The result is raw text: it goes to the local model and nowhere else. A client that shows the
+answer may load the addresses in it, so nothing is restored inside an address.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from perturb.text.fold import decode_entities, read
+
 __all__ = ["restore"]
 
 SHORTEST = 3  # characters of a replacement that can be told from ordinary text
-LONGEST = 64  # tokens of a replacement that is looked for: bounds the work at each place
+LONGEST = 64  # tokens of a replacement that is searched for: bounds the work at each place
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _RUN = re.compile(r"\S+")
-# What is not one run of an address may still be a part of it: a Markdown target, an attribute.
+# An address may span several runs: in a Markdown target, or in an HTML attribute.
 _TARGET = re.compile(r"\]\([^)]*|\b(?:href|src)\s*=\s*(?:\"[^\"]*|'[^']*)", re.IGNORECASE)
 _END = ""  # the key of a replacement in the tree: no token is empty
 
@@ -25,38 +27,45 @@ Key = tuple[bool, str]  # whether white space stands before a token, and the tok
 
 
 def restore(generation: str, pairs: Iterable[tuple[str, str]], kept: str = "") -> str:
-    """Put raw values back for their replacements: whole words, the longest first, in the case
-    that left, whatever the white space between words.
+    """Restore raw values in place of their replacements: whole words, the longest first, in the
+    case in which they were released, whatever the white space between words.
 
-    A replacement is left where it could mean something else: two raw values share it, it stands
-    in `kept` as well, it is a single word without a capital, or it has fewer than three letters
-    and digits. The words of a replacement of several are put back one by one, too ("Mr. Miller"
-    for "John Miller"), under the same rules. Nothing is put back inside an address, which a
-    remote may write to carry it off.
+    A raw value is restored on one line. If it is written in two ways, with entities of HTML or
+    characters of no width, the shorter one is used. A replacement is left alone where it could
+    mean something else: two raw values share it, it also occurs in `kept`, it is a single word
+    without a capital, or it has fewer than three letters and digits. The words of a replacement of
+    several words are also restored one by one ("Mr. Miller" for "John Miller"), under the same
+    rules. Nothing is restored inside an address: a remote could write one to exfiltrate the value.
 
-    The time it takes grows with the length of the texts.
+    The time is linear in the length of the texts.
 
     Args:
-        generation: what the remote wrote.
+        generation: the remote's text.
         pairs: (replacement, raw value), in any order, repeated or not.
-        kept: what left unchanged beside the replacements.
+        kept: the text that was released unchanged beside the replacements.
     """
-    raw_of: dict[str, set[str]] = {}
+    raw_of: dict[str, dict[str, str]] = {}  # for each replacement, raw values as they are read
     for new, raw in dict.fromkeys(pairs):
-        for part, value in ((new, raw), *_words(new, raw)):
-            raw_of.setdefault(" ".join(part.split()), set()).add(value)
-    usable = {new: raws.pop() for new, raws in raw_of.items() if len(raws) == 1 and _clear(new)}
-    tree = _tree(usable)
-    for ends in _matches(kept, _tokens(kept), tree):
+        for part, value in ((new, raw), *_pair_words(new, raw)):
+            raws, value = raw_of.setdefault(" ".join(part.split()), {}), " ".join(value.split())
+            shown = read(value).text
+            raws[shown] = min(raws.get(shown, value), value, key=len)
+    usable = {
+        new: next(iter(raws.values()))
+        for new, raws in raw_of.items()
+        if len(raws) == 1 and _is_distinctive(new)
+    }
+    tree = _build_tree(usable)
+    for ends in _find_matches(kept, _tokenize(kept), tree):
         for _, new in ends:
             usable.pop(new, None)
-    tokens = _tokens(generation)
-    linked = _linked(generation, tokens)
+    tokens = _tokenize(generation)
+    linked = _find_linked(generation, tokens)
     out: list[str] = []
     end = 0
-    for ends in _matches(generation, tokens, _tree(usable)):
+    for ends in _find_matches(generation, tokens, _build_tree(usable)):
         last, new = ends[-1]
-        first = last - len(_keys(new))
+        first = last - len(_find_keys(new))
         start, stop = tokens[first].start, tokens[last - 1].end
         if start >= end and not any(linked[first:last]):
             out += [generation[end:start], usable[new]]
@@ -65,17 +74,17 @@ def restore(generation: str, pairs: Iterable[tuple[str, str]], kept: str = "") -
     return "".join(out)
 
 
-def _words(new: str, raw: str) -> Iterable[tuple[str, str]]:
-    """The words of a replacement with the raw word each stands for."""
-    ours, theirs = new.split(), raw.split()
+def _pair_words(new: str, raw: str) -> Iterable[tuple[str, str]]:
+    """Pair each word of a replacement with its raw word."""
+    ours, theirs = new.split(), decode_entities(raw).split()
     if not 1 < len(ours) == len(theirs):
         return ()
     pairs = zip(ours, theirs, strict=True)
     return [(word, value) for word, value in pairs if word.isalpha() and value.isalpha()]
 
 
-def _clear(new: str) -> bool:
-    """Whether a replacement stands out from ordinary text."""
+def _is_distinctive(new: str) -> bool:
+    """Return whether a replacement stands out from ordinary text."""
     if sum(c.isalnum() for c in new) < SHORTEST:
         return False
     return not new.isalpha() or not new.islower()
@@ -83,14 +92,14 @@ def _clear(new: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A word, or a character that is neither of a word nor white space."""
+    """Hold a word, or a character that is neither part of a word nor white space."""
 
     key: Key
     start: int
     end: int
 
 
-def _tokens(text: str) -> list[_Token]:
+def _tokenize(text: str) -> list[_Token]:
     out: list[_Token] = []
     end = 0
     for found in _TOKEN.finditer(text):
@@ -99,15 +108,15 @@ def _tokens(text: str) -> list[_Token]:
     return out
 
 
-def _keys(new: str) -> list[Key]:
-    """The tokens of a replacement; white space before the first says nothing."""
-    return [(i > 0 and token.key[0], token.key[1]) for i, token in enumerate(_tokens(new))]
+def _find_keys(new: str) -> list[Key]:
+    """Return the tokens of a replacement. White space before the first is ignored."""
+    return [(i > 0 and token.key[0], token.key[1]) for i, token in enumerate(_tokenize(new))]
 
 
-def _tree(replacements: Iterable[str]) -> dict[Any, Any]:
+def _build_tree(replacements: Iterable[str]) -> dict[Any, Any]:
     tree: dict[Any, Any] = {}
     for new in replacements:
-        keys = _keys(new)
+        keys = _find_keys(new)
         if len(keys) <= LONGEST:
             node = tree
             for key in keys:
@@ -116,11 +125,11 @@ def _tree(replacements: Iterable[str]) -> dict[Any, Any]:
     return tree
 
 
-def _matches(
+def _find_matches(
     text: str, tokens: Sequence[_Token], tree: Mapping[Any, Any]
 ) -> Iterator[list[tuple[int, str]]]:
-    """For each token at which replacements begin as whole words: behind which token each ends,
-    and the replacement, the longest last."""
+    """Yield, for each token at which replacements begin as whole words, the token after which each
+    ends and the replacement, the longest last."""
     for first, token in enumerate(tokens):
         node, key = tree, (False, token.key[1])
         ends = []
@@ -130,25 +139,25 @@ def _matches(
             if (following := node.get(key)) is None:
                 break
             node = following
-            if _END in node and _apart(text, token.start, tokens[i].end):
+            if _END in node and _stands_alone(text, token.start, tokens[i].end):
                 ends.append((i + 1, node[_END]))
         if ends:
             yield ends
 
 
-def _apart(text: str, start: int, end: int) -> bool:
-    """Whether no word goes on over the edges of a part."""
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Return whether a part of a text is not inside a longer word."""
     before, after = text[start - 1 : start], text[end : end + 1]
-    return not (_of_word(before) or _of_word(after))
+    return not (_is_word_character(before) or _is_word_character(after))
 
 
-def _of_word(character: str) -> bool:
+def _is_word_character(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _linked(text: str, tokens: Sequence[_Token]) -> list[bool]:
-    """For each token, whether it is of an address: of a run with `//` or `www.` in it, or one
-    that a Markdown target or an HTML attribute touches."""
+def _find_linked(text: str, tokens: Sequence[_Token]) -> list[bool]:
+    """Return for each token whether it belongs to an address: a run with `//` or `www.` in it, or
+    one that a Markdown target or an HTML attribute touches."""
     targets = [found.span() for found in _TARGET.finditer(text)]
     out: list[bool] = []
     place = 0

@@ -1,9 +1,10 @@
-"""The bundled model for transformers and vLLM: a GGUF file read into a model folder.
+"""Convert a GGUF file to a model folder for transformers and vLLM.
 
     python -m extraction.bundled.dequantize FOLDER
     vllm serve FOLDER --max-model-len 1024
 
-The weights are those llama.cpp computes with, each as the float32 its eight bits stand for.
+The weights equal those that llama.cpp computes with: each is the float32 that its eight bits
+encode.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extraction.errors import ModelFileError
+from perturb.install import install_command
 
 __all__ = ["main", "read_gguf", "write_hf"]
 
 MODEL = Path(__file__).with_name("model.gguf")
-HINT = "needs gguf, safetensors and tokenizers: pip install 'inferdpt[train]'"
 
 # llama.cpp's name of a layer's tensor → transformers'.
 LAYER_TENSORS = {
@@ -53,7 +54,7 @@ Weights = dict[str, NDArray[np.float32]]
 
 
 def read_gguf(path: Path) -> tuple[dict[str, Any], Weights]:
-    """The metadata, and the weights by transformers' names, dequantized to float32.
+    """Return the metadata, and the weights by transformers' names, dequantized to float32.
 
     Raises:
         ModelFileError: no such file, or not a Llama with a byte-level BPE tokenizer.
@@ -67,22 +68,22 @@ def read_gguf(path: Path) -> tuple[dict[str, Any], Weights]:
     except (ValueError, IndexError) as exc:
         raise ModelFileError(f"{path} is not a GGUF file") from exc
     facts = {name: field.contents() for name, field in reader.fields.items()}
-    for key, wanted in (("general.architecture", "llama"), ("tokenizer.ggml.model", "gpt2")):
-        if facts.get(key) != wanted:
-            raise ModelFileError(f"{path}: {key} must be {wanted!r}, got {facts.get(key)!r}")
+    for key, expected in (("general.architecture", "llama"), ("tokenizer.ggml.model", "gpt2")):
+        if facts.get(key) != expected:
+            raise ModelFileError(f"{path}: {key} must be {expected!r}, got {facts.get(key)!r}")
     weights: Weights = {}
     for tensor in reader.tensors:
         values = gguf.dequantize(tensor.data, tensor.tensor_type).astype(np.float32)
-        weights[_name(tensor.name)] = values
+        weights[_rename(tensor.name)] = values
     for name, heads in (("q_proj", "head_count"), ("k_proj", "head_count_kv")):
         for key in weights:
             if f".{name}." in key:
-                weights[key] = _halves(weights[key], facts[f"llama.attention.{heads}"])
+                weights[key] = _split_heads(weights[key], facts[f"llama.attention.{heads}"])
     return facts, weights
 
 
 def write_hf(model: Path, folder: Path) -> None:
-    """Write a GGUF file's model as config, weights, tokenizer and generation defaults.
+    """Write the model of a GGUF file as configuration, weights, tokenizer and generation defaults.
 
     Raises:
         ModelFileError: as `read_gguf`.
@@ -94,7 +95,7 @@ def write_hf(model: Path, folder: Path) -> None:
     tokens = facts["tokenizer.ggml.tokens"]
     end = facts["tokenizer.ggml.eos_token_id"]
     files = {
-        "config.json": _config(facts, tied="lm_head.weight" not in weights),
+        "config.json": _build_config(facts, tied="lm_head.weight" not in weights),
         "generation_config.json": {
             "do_sample": True,
             "eos_token_id": end,
@@ -116,26 +117,26 @@ def write_hf(model: Path, folder: Path) -> None:
     }
     for name, content in files.items():
         (folder / name).write_text(json.dumps(content, indent=2) + "\n")
-    (folder / "tokenizer.json").write_text(_tokenizer(facts))
+    (folder / "tokenizer.json").write_text(_build_tokenizer(facts))
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line and write the folder."""
     parser = argparse.ArgumentParser(prog="extraction.bundled.dequantize", description=__doc__)
-    parser.add_argument("folder", type=Path, help="where to; made if it is not there")
+    parser.add_argument("folder", type=Path, help="the folder to write; created if missing")
     parser.add_argument("--model", type=Path, default=MODEL, help="a GGUF file (the bundled one)")
     options = parser.parse_args(arguments)
     try:
         write_hf(options.model, options.folder)
     except ImportError:
-        sys.exit(HINT)
+        sys.exit(f"needs gguf, safetensors and tokenizers: {install_command('train')}")
     except ModelFileError as exc:
         sys.exit(str(exc))
     print(f"{options.folder}: for transformers, or vllm serve {options.folder}")
 
 
-def _name(theirs: str) -> str:
+def _rename(theirs: str) -> str:
     stem, _, kind = theirs.rpartition(".")
     if stem in TENSORS:
         return f"{TENSORS[stem]}.{kind}"
@@ -143,15 +144,15 @@ def _name(theirs: str) -> str:
     return f"model.layers.{layer}.{LAYER_TENSORS[part]}.{kind}"
 
 
-def _halves(matrix: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
-    """llama.cpp rotates neighbouring rows of a head against each other, transformers its
-    halves: the same rotation after this reordering."""
+def _split_heads(matrix: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
+    """Reorder the rows of each head. llama.cpp rotates neighbouring rows against each other,
+    transformers rotates halves: the rotation is the same after this."""
     rows, columns = matrix.shape
     pairs = matrix.reshape(heads, rows // heads // 2, 2, columns)
     return np.ascontiguousarray(pairs.swapaxes(1, 2).reshape(rows, columns))
 
 
-def _config(facts: dict[str, Any], *, tied: bool) -> dict[str, Any]:
+def _build_config(facts: dict[str, Any], *, tied: bool) -> dict[str, Any]:
     heads = facts["llama.attention.head_count"]
     end = facts["tokenizer.ggml.eos_token_id"]
     return {
@@ -178,8 +179,8 @@ def _config(facts: dict[str, Any], *, tied: bool) -> dict[str, Any]:
     }
 
 
-def _tokenizer(facts: dict[str, Any]) -> str:
-    """Byte-level BPE with GPT-2's splitting rule, as JSON of the tokenizers package."""
+def _build_tokenizer(facts: dict[str, Any]) -> str:
+    """Return byte-level BPE with GPT-2's splitting rule, as JSON of the tokenizers package."""
     import gguf
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 

@@ -1,9 +1,9 @@
 """A llama.cpp server over one GGUF file, as a child process: the `embedded` local engine.
 
-    python -m extraction.llama_server --model extraction/bundled/model.gguf --port 8101
+    python -m extraction.backends.llama_server --model extraction/bundled/model.gguf --port 8101
 
-It speaks OpenAI's HTTP API on loopback, writes nothing about requests, and ends with its
-parent, so that a killed proxy leaves no model behind.
+It speaks OpenAI's HTTP API on loopback, logs nothing about requests, and ends with its parent,
+so that a killed proxy leaves no model behind.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DRY_ALLOWED_LENGTH = 4
 def server_parameters(
     model: Path, *, host: str, port: int, context: int, parallel: int, threads: int, alias: str
 ) -> Any:
-    """llama.cpp's parameters; the client sets the sampling, but for the defaults here.
+    """Return llama.cpp's parameters. The client sets the sampling; these are its defaults.
 
     Raises:
         SystemExit: xllamacpp is not installed, or the model file is not there.
@@ -43,7 +43,9 @@ def server_parameters(
     try:
         import xllamacpp
     except ImportError:
-        sys.exit("the embedded engine needs xllamacpp: pip install 'inferdpt[embedded]'")
+        from perturb.install import install_command  # only needed for this message
+
+        sys.exit(f"the embedded engine needs xllamacpp: {install_command('embedded')}")
     if not model.is_file():
         sys.exit(f"no model file at {model}")
     parameters = xllamacpp.CommonParams()
@@ -51,7 +53,7 @@ def server_parameters(
     parameters.model_alias = {alias}
     parameters.hostnames = [host]
     parameters.port = port
-    # Slots share the context out evenly: each is to have all of it.
+    # Slots divide the context evenly; multiplying gives each slot all of it.
     parameters.n_ctx = context * parallel
     parameters.n_parallel = parallel
     parameters.kv_unified = False
@@ -60,7 +62,7 @@ def server_parameters(
     parameters.cpuparams.n_threads = threads
     parameters.cpuparams_batch.n_threads = threads
     parameters.verbosity = ERRORS_ONLY
-    # What shows other requests' state or serves pages has no place in front of raw text.
+    # Endpoints that show the state of other requests, or serve pages, must not front raw text.
     parameters.endpoint_slots = False
     parameters.endpoint_props = False
     parameters.ui = False
@@ -74,8 +76,8 @@ def server_parameters(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Serve until SIGTERM, SIGINT, or the parent's end."""
-    parser = argparse.ArgumentParser(prog="extraction.llama_server", description=__doc__)
+    """Serve until SIGTERM, SIGINT, or the end of the parent process."""
+    parser = argparse.ArgumentParser(prog="extraction.backends.llama_server", description=__doc__)
     parser.add_argument("--model", type=Path, required=True, help="a GGUF file")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, required=True)
@@ -86,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--parent", type=int, help="the process to end with (who started this)")
     options = vars(parser.parse_args(arguments))
 
-    # A parent that dies before this line is not seen to go: one that knows its id passes it.
+    # If the parent dies before this line, its death goes unnoticed; a caller can pass its own id.
     parent = options.pop("parent") or os.getppid()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -97,17 +99,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     server = xllamacpp.Server(parameters)
     print(f"listening on {server.listening_address}", flush=True)
-    _fall_silent()
+    _silence_output()
     while not stop.wait(PARENT_POLL_SECONDS) and os.getppid() == parent:
         pass
-    # The server's threads may be in the middle of an answer: nothing is left to save, so the
-    # process goes without waiting for them.
+    # The server's threads may be in the middle of an answer. Nothing is left to save, so the
+    # process exits without waiting for them.
     os._exit(0)
 
 
-def _fall_silent() -> None:
-    """Send standard output and error nowhere: llama.cpp may put parts of a request it cannot
-    read into its error lines. What stops a start has been printed by now."""
+def _silence_output() -> None:
+    """Send standard output and error to the null device. llama.cpp may quote parts of a request
+    that it cannot read; errors that stop a start have been printed by now."""
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)

@@ -1,14 +1,15 @@
 """A logits processor for vLLM that draws DP-Prompt's tokens itself.
 
     VLLM_USE_V2_MODEL_RUNNER=0 vllm serve MODEL \\
-        --logits-processors extraction.vllm_clip:ClipLogits --logprobs-mode processed_logprobs
+        --logits-processors extraction.dp_prompt.vllm_clip:ClipLogits \\
+        --logprobs-mode processed_logprobs
 
-A request asks for it with `"vllm_xargs": {"inferdpt_clip": [b1, b2, T, p]}` and temperature 0.
+A request selects it with `"vllm_xargs": {"inferdpt_clip": [b1, b2, T, p]}` and temperature 0.
 vLLM's own generator is seeded with 0 at every start, and its sampling options would act on
-clipped logits, so the token is drawn here, with operating-system randomness. Its logit becomes 0,
-that of one other token ln((1 − p)/p), all others −∞: vLLM picks the token that was drawn and says
-that its log probability is ln p. The client chooses p > 1/2 afresh for each request; finding it in
-every token of the answer proves that the processor was at work on each of them.
+clipped logits. So the processor draws the token itself, with operating-system randomness. It sets
+the token's logit to 0, that of one other token to ln((1 − p)/p), and all others to −∞. vLLM picks
+the drawn token and reports ln p as its log probability. The client chooses a fresh p > 1/2 for
+each request. Finding it in every token of the answer proves that the processor drew each of them.
 """
 
 from __future__ import annotations
@@ -17,33 +18,32 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from extraction.clip import Decoding
+from extraction.dp_prompt.clip import Decoding
 from perturb import secure_generator
 
-__all__ = ["ARGUMENT", "Wish", "follow", "logits_processor_class"]
+__all__ = ["ARGUMENT", "ClipRequest", "make_processor_class", "update_rows"]
 
 ARGUMENT = "inferdpt_clip"
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What a request asks for: how its tokens are drawn, and the probability p in (1/2, 1) that
-    is written down as theirs."""
+class ClipRequest:
+    """Hold a request's decoding, and the probability p in (1/2, 1) to report for its tokens."""
 
     decoding: Decoding
     mark: float
 
-    def argument(self) -> dict[str, list[float]]:
-        """As `vllm_xargs` carries it."""
+    def to_arguments(self) -> dict[str, list[float]]:
+        """Return the value of `vllm_xargs`."""
         assert self.decoding.bounds is not None
         return {ARGUMENT: [*self.decoding.bounds, self.decoding.temperature, self.mark]}
 
     @classmethod
-    def of(cls, arguments: dict[str, Any] | None) -> Wish | None:
-        """What a request's extra arguments ask for; None where they ask for nothing.
+    def parse(cls, arguments: dict[str, Any] | None) -> ClipRequest | None:
+        """Parse vLLM's extra arguments; return None if they do not request clipping.
 
         Raises:
-            ValueError: the argument is not four numbers that make sense.
+            ValueError: the argument is not four valid numbers.
         """
         found = (arguments or {}).get(ARGUMENT)
         if found is None:
@@ -56,16 +56,16 @@ class Wish:
         return cls(Decoding(temperature=temperature, bounds=(low, high)), mark)
 
 
-def follow(rows: dict[int, Wish], update: Any) -> None:
-    """Bring `rows` (place in the batch → what it asks for) up to date with vLLM's `BatchUpdate`:
-    requests removed, added and moved, in this order."""
+def update_rows(rows: dict[int, ClipRequest], update: Any) -> None:
+    """Update `rows` (place in the batch → request) with vLLM's `BatchUpdate`: requests removed,
+    added and moved, in this order."""
     for place in update.removed:
         rows.pop(place, None)
     for place, parameters, _, _ in update.added:
         rows.pop(place, None)  # a new request may take another one's place
-        wish = Wish.of(parameters.extra_args)
-        if wish is not None:
-            rows[place] = wish
+        request = ClipRequest.parse(parameters.extra_args)
+        if request is not None:
+            rows[place] = request
     for source, target, direction in update.moved:
         moved, other = rows.pop(source, None), rows.pop(target, None)
         if moved is not None:
@@ -74,41 +74,41 @@ def follow(rows: dict[int, Wish], update: Any) -> None:
             rows[source] = other
 
 
-def logits_processor_class() -> type:
-    """The class vLLM loads as `extraction.vllm_clip:ClipLogits`."""
+def make_processor_class() -> type:
+    """Return the class that vLLM loads as `extraction.dp_prompt.vllm_clip:ClipLogits`."""
     from vllm.v1.sample.logits_processor import LogitsProcessor
 
     class ClipLogits(LogitsProcessor):  # type: ignore[misc]
-        """Draws the tokens of requests that ask for it; leaves all others alone."""
+        """Draw the tokens of requests for clipping, and leave all others alone."""
 
         def __init__(self, config: Any, device: Any, pinned: bool) -> None:
             del config, device, pinned
-            self._rows: dict[int, Wish] = {}
+            self._rows: dict[int, ClipRequest] = {}
             self._rng = secure_generator()
 
         @classmethod
         def validate_params(cls, sampling_params: Any) -> None:
-            """Refuse a request whose argument makes no sense."""
-            Wish.of(sampling_params.extra_args)
+            """Refuse a request with an invalid argument."""
+            ClipRequest.parse(sampling_params.extra_args)
 
         def is_argmax_invariant(self) -> bool:
-            return False  # greedy requests are drawn here, too
+            return False  # greedy requests are drawn here too
 
         def update_state(self, batch_update: Any) -> None:
             if batch_update is not None:
-                follow(self._rows, batch_update)
+                update_rows(self._rows, batch_update)
 
         def apply(self, logits: Any) -> Any:
-            """(requests, m) logits; rows drawn here have two finite ones."""
-            for place, wish in self._rows.items():
+            """Return the logits, (requests, m); each row drawn here has only two finite ones."""
+            for place, request in self._rows.items():
                 row = logits[place].float().cpu().numpy()
                 try:
-                    token = wish.decoding.draw(row, self._rng)
-                except ValueError:  # an answer without its proof, rather than a dead engine
+                    token = request.decoding.draw(row, self._rng)
+                except ValueError:  # an answer without its proof is better than a dead engine
                     logits[place] = 0.0
                     continue
                 logits[place] = float("-inf")
-                logits[place, (token + 1) % len(row)] = math.log((1 - wish.mark) / wish.mark)
+                logits[place, (token + 1) % len(row)] = math.log((1 - request.mark) / request.mark)
                 logits[place, token] = 0.0
             return logits
 
@@ -116,8 +116,8 @@ def logits_processor_class() -> type:
 
 
 def __getattr__(name: str) -> Any:
-    """Make the class when vLLM asks for it: without vLLM this module can still be imported."""
+    """Make the class when vLLM asks for it, so that this module can be imported without vLLM."""
     if name != "ClipLogits":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = made = logits_processor_class()
+    globals()[name] = made = make_processor_class()
     return made

@@ -1,7 +1,7 @@
-"""Next-token weights by DP-Prompt's rules: clip, temperature, top-k; and a draw by them.
+"""Compute next-token weights by DP-Prompt's rules (clip, temperature, top-k), and draw from them.
 
-The weights are integers and the draw is by integers, so the bound on their ratio holds as it is
-computed: floating point shapes the distribution between the bounds and cannot leave them.
+Both the weights and the draw are in integers, so the bound on their ratio holds exactly: floating
+point shapes the distribution between the bounds and cannot leave them.
 """
 
 from __future__ import annotations
@@ -14,22 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb import ParameterError
+from perturb.install import install_command
 
-__all__ = ["Decoding", "clamp_processor", "temperature_for"]
+__all__ = ["Decoding", "compute_temperature", "make_clamp_processor"]
 
-ROOM = 2**62  # the weights of one vocabulary sum to no more: int64 holds them
+ROOM = 2**62  # the largest sum of the weights of one vocabulary: it fits int64
 ROUND_UP = 1.0 + 1e-12  # more than the relative error of one exp and one product
 
 
 @dataclass(frozen=True, kw_only=True)
 class Decoding:
-    """How a token is drawn from the model's logits.
+    """Define how a token is drawn from the model's logits.
 
     Attributes:
         temperature: T > 0.
-        bounds: (b1, b2), b1 <= b2: every logit is clipped to them; None clips nothing.
-        top_k: only the k largest logits may be drawn; None allows the whole vocabulary. With
-            bounds it is refused: the k tokens would depend on the document.
+        bounds: (b1, b2), b1 <= b2, to which every logit is clipped; None clips nothing.
+        top_k: the number of largest logits that may be drawn; None allows the whole vocabulary.
+            It is refused together with bounds: the k tokens would depend on the document.
     """
 
     temperature: float = 1.0
@@ -50,17 +51,18 @@ class Decoding:
 
     @property
     def epsilon(self) -> float:
-        """2(b2 − b1)/T: no two lists of logits give a token probabilities further apart than
-        e^ε; ∞ without bounds. (Utpala et al. 2023, theorem 1.)"""
+        """Return ε = 2(b2 − b1)/T; ∞ without bounds. For any two lists of logits, the
+        probabilities of a token differ by a factor of at most e^ε (Utpala et al. 2023, theorem
+        1)."""
         if self.bounds is None:
             return math.inf
         return 2 * (self.bounds[1] - self.bounds[0]) / self.temperature
 
     def weights(self, logits: NDArray[Any]) -> NDArray[np.int64]:
-        """Integer weights of the next token: (m,) logits → int64 (m,), P(v) = w_v / Σw.
+        """Return integer weights of the next token: (m,) logits → int64 (m,), P(v) = w_v / Σw.
 
         With bounds every weight lies in [least, most] with most/least <= e^{ε/2}, rounded
-        towards privacy: least is never below 1, which can only bring probabilities closer.
+        towards privacy: `least` is never below 1, which can only bring probabilities closer.
 
         Raises:
             ValueError: a logit is not a number, or (without bounds) none is finite.
@@ -86,23 +88,23 @@ class Decoding:
         return found
 
     def draw(self, logits: NDArray[Any], rng: np.random.Generator) -> int:
-        """One token by `weights`: one uniform integer below their sum, and a search."""
+        """Draw one token by `weights`: one uniform integer below their sum, and a search."""
         sums = np.cumsum(self.weights(logits))
         return int(np.searchsorted(sums, rng.integers(sums[-1]), side="right"))
 
-    def most_likely(self, share: float) -> float:
-        """The most a set of tokens can get that is a share s/m of the vocabulary, in (0, 1]:
-        1/(1 + (m/s − 1)e^{−ε/2}); 1 without bounds."""
+    def bound_probability(self, share: float) -> float:
+        """Return the largest possible probability of a set of tokens that is a share s/m of V,
+        in (0, 1]: 1/(1 + (m/s − 1)e^{−ε/2}); 1 without bounds."""
         return 1.0 / (1.0 + (1.0 / share - 1.0) * math.exp(-self.epsilon / 2))
 
 
-def temperature_for(bounds: tuple[float, float], epsilon: float) -> float:
-    """T = 2(b2 − b1)/ε, with which a clipped token is ε-LDP."""
+def compute_temperature(bounds: tuple[float, float], epsilon: float) -> float:
+    """Return T = 2(b2 − b1)/ε, the temperature at which a clipped token is ε-LDP."""
     return 2 * (bounds[1] - bounds[0]) / epsilon
 
 
-def clamp_processor(bounds: tuple[float, float]) -> Any:
-    """A transformers `LogitsProcessor` that clips scores to the bounds.
+def make_clamp_processor(bounds: tuple[float, float]) -> Any:
+    """Return a transformers `LogitsProcessor` that clips scores to the bounds.
 
     Raises:
         ParameterError: transformers is not installed.
@@ -112,7 +114,7 @@ def clamp_processor(bounds: tuple[float, float]) -> Any:
         from transformers import LogitsProcessor
     except ImportError as exc:
         raise ParameterError(
-            "clipping in this process needs transformers: pip install 'inferdpt[paraphrase]'"
+            f"clipping in this process needs transformers: {install_command('paraphrase')}"
         ) from exc
 
     class Clamp(LogitsProcessor):  # type: ignore[misc]

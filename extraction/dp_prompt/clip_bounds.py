@@ -1,7 +1,7 @@
-"""Clip bounds for DP-Prompt, measured on public text.
+"""Measure clip bounds for DP-Prompt on public text.
 
-Bounds are parameters of the guarantee like any other: taken from private text they would say
-something of it.
+Bounds are parameters of the guarantee. Bounds taken from private text would reveal something
+about it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from extraction.paraphrase import prompt_for
+from extraction.dp_prompt.paraphrase import build_prompt
 from perturb import ParameterError
 
 __all__ = ["LogitStatistics", "measure_bounds"]
@@ -26,8 +26,8 @@ PIECE = 200  # tokens of public text paraphrased as one document
 
 @dataclass
 class LogitStatistics:
-    """Least, greatest, mean and standard deviation of all logits seen; −∞ (tokens a model rules
-    out) and other numbers that are not finite are left out."""
+    """Accumulate the minimum, maximum, mean and standard deviation of logits. Values that are not
+    finite are left out: −∞ marks tokens that a model rules out."""
 
     count: int = 0
     mean: float = 0.0
@@ -36,8 +36,7 @@ class LogitStatistics:
     greatest: float = -math.inf
 
     def add(self, logits: NDArray[Any]) -> None:
-        """Take in an array of logits of any shape (Chan et al.'s update, so that no large sums
-        cancel)."""
+        """Add an array of logits of any shape, by Chan et al.'s update: no large sums cancel."""
         values = np.asarray(logits, dtype=np.float64)
         values = values[np.isfinite(values)]
         if not values.size:
@@ -53,12 +52,13 @@ class LogitStatistics:
 
     @property
     def std(self) -> float:
-        """Of all logits as one population."""
+        """Return the standard deviation of all logits as one population."""
         return math.sqrt(self.squares / self.count) if self.count else math.nan
 
     def bounds(self, rule: Literal["minmax", "mean_std"]) -> tuple[float, float]:
-        """(b1, b2). `minmax`: the least and the greatest logit (Utpala et al. 2023). `mean_std`:
-        the mean and the mean + 4 standard deviations (Meisenbacher & Matthes 2024).
+        """Return (b1, b2) by a rule. `minmax`: the smallest and the largest logit (Utpala et al.
+        2023). `mean_std`: the mean and the mean + 4 standard deviations (Meisenbacher & Matthes
+        2024).
 
         Raises:
             ParameterError: no rule has that name, or there is nothing to measure.
@@ -73,14 +73,14 @@ class LogitStatistics:
 
 
 def measure_bounds(model: Any, tokenizer: Any, texts: Iterable[str]) -> LogitStatistics:
-    """Run a model over public texts as if each piece of them paraphrased itself.
+    """Measure the logits of a model on public texts, as if each piece of them paraphrased itself.
 
-    A text is cut into pieces of 200 tokens. Each is put into DP-Prompt's prompt and, in place of
-    a generated paraphrase, follows it; what is measured are the logits of the whole vocabulary
-    at every place of the piece, the end token's included.
+    A text is cut into pieces of 200 tokens. Each piece is put into DP-Prompt's prompt and follows
+    it in place of a generated paraphrase. The logits of the whole vocabulary are measured at every
+    place of the piece, the end token's included.
 
     Args:
-        model, tokenizer: as `extraction.paraphrase_transformers.load_model` gives them.
+        model, tokenizer: from `extraction.dp_prompt.paraphrase_transformers.load_model`.
         texts: public text.
     """
     import torch
@@ -90,15 +90,15 @@ def measure_bounds(model: Any, tokenizer: Any, texts: Iterable[str]) -> LogitSta
         tokens = tokenizer(text, add_special_tokens=False).input_ids
         for start in range(0, len(tokens), PIECE):
             piece = tokens[start : start + PIECE]
-            document = prompt_for(tokenizer.decode(piece, skip_special_tokens=True))
+            document = build_prompt(tokenizer.decode(piece, skip_special_tokens=True))
             prompt = tokenizer(document).input_ids
             with torch.inference_mode():
-                found.add(_rows(model, prompt, piece))
+                found.add(_read_logits(model, prompt, piece))
     return found
 
 
-def _rows(model: Any, prompt: list[int], piece: list[int]) -> NDArray[np.float32]:
-    """The logits before each token of the piece and after the last, (len(piece) + 1, m)."""
+def _read_logits(model: Any, prompt: list[int], piece: list[int]) -> NDArray[np.float32]:
+    """Return the logits before each token of the piece and after the last, (len(piece) + 1, m)."""
     import torch
 
     def tensor(tokens: list[int]) -> Any:

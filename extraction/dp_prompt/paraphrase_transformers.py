@@ -1,8 +1,8 @@
-"""A paraphraser in this process: a transformers model, its tokens drawn one by one here.
+"""A paraphraser in this process, which draws the tokens of a transformers model one by one.
 
-`generate` of transformers is not used: its warpers come from the model's own settings and its
-noise from torch's generator, which is predictable. Here the clipped logits go to one draw by
-integers and nothing else can act on them.
+The `generate` method of transformers is not used. Its warpers come from the model's own settings,
+and its noise from torch's generator, which is predictable. Here the clipped logits go straight to
+a draw in integers, and nothing else can act on them.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extraction.clip import Decoding, clamp_processor
+from extraction.dp_prompt.clip import Decoding, make_clamp_processor
+from extraction.dp_prompt.paraphrase import Paraphrase
 from extraction.errors import LocalModelUnavailable
-from extraction.paraphrase import Paraphrase
 from perturb import DocumentTooLong, secure_generator
+from perturb.install import install_command
 
 __all__ = ["TransformersParaphraser", "load_model"]
 
@@ -26,8 +27,8 @@ UNLIMITED = 10**9  # tokenizers without a limit state an astronomic one
 
 
 def load_model(name: str) -> tuple[Any, Any]:
-    """A model (causal or encoder-decoder, whichever it is) in evaluation mode, on the GPU if
-    there is one, and its tokenizer.
+    """Load a model, causal or encoder-decoder, in evaluation mode, and its tokenizer; on the GPU
+    if there is one.
 
     Args:
         name: a folder or a name on the Hugging Face hub. Code that comes with it is not run.
@@ -45,7 +46,7 @@ def load_model(name: str) -> tuple[Any, Any]:
         )
     except ImportError as exc:
         raise LocalModelUnavailable(
-            "a model in this process needs transformers: pip install 'inferdpt[paraphrase]'"
+            f"a model in this process needs transformers: {install_command('paraphrase')}"
         ) from exc
     try:
         config = AutoConfig.from_pretrained(name)
@@ -59,12 +60,12 @@ def load_model(name: str) -> tuple[Any, Any]:
 
 
 class TransformersParaphraser:
-    """Paraphrases with a transformers model, one document at a time: several at once would only
+    """Paraphrase with a transformers model, one document at a time. Several at once would only
     share its processors, and each holds a cache. Threads and event loops may share it.
 
     Args:
-        name: what to call the model.
-        model, tokenizer: as `load_model` gives them.
+        name: the model's name in messages.
+        model, tokenizer: from `load_model`.
 
     Raises:
         LocalModelUnavailable: the model names no end token.
@@ -99,7 +100,7 @@ class TransformersParaphraser:
             return await asyncio.get_running_loop().run_in_executor(
                 self._worker, self._generate, prompt, decoding, max_tokens, rng
             )
-        except (IndexError, RuntimeError, ValueError) as exc:  # torch's, and ours of logits
+        except (IndexError, RuntimeError, ValueError) as exc:  # torch's, and ours about logits
             raise LocalModelUnavailable(
                 f"the paraphrasing model failed ({type(exc).__name__})"
             ) from exc
@@ -107,21 +108,21 @@ class TransformersParaphraser:
     def _generate(
         self, prompt: str, decoding: Decoding, max_tokens: int, rng: np.random.Generator
     ) -> Paraphrase:
-        rows = self._rows(prompt, decoding.bounds, max_tokens)
+        rows = self._iterate_logits(prompt, decoding.bounds, max_tokens)
         drawn = [decoding.draw(next(rows), rng)]
         while len(drawn) < max_tokens and drawn[-1] not in self._ends:
             drawn.append(decoding.draw(rows.send(drawn[-1]), rng))
         text = self._tokenizer.decode(drawn, skip_special_tokens=True)
         return Paraphrase(text.strip(), len(drawn))
 
-    def _rows(
+    def _iterate_logits(
         self, prompt: str, bounds: tuple[float, float] | None, room: int
     ) -> Generator[NDArray[np.float32], int, None]:
-        """The logits (m,) of the next token, clipped where there are bounds; sent a token, the
-        logits of the one after it."""
+        """Yield the logits (m,) of the next token, clipped if there are bounds. Each token that
+        is sent in yields the logits of the one after it."""
         import torch
 
-        clamp = clamp_processor(bounds) if bounds is not None else lambda _, scores: scores
+        clamp = make_clamp_processor(bounds) if bounds is not None else lambda _, scores: scores
         model, state = self._model, {}
         feed = self._tokenizer(prompt, return_tensors="pt").input_ids.to(model.device)
         self._check_room(feed.shape[1], room)
@@ -141,8 +142,8 @@ class TransformersParaphraser:
             feed = torch.tensor([[token]], device=model.device)
 
     def _check_room(self, prompt: int, room: int) -> None:
-        """Refuse what does not fit: a document that is cut, or a paraphrase that stops early for
-        want of room, would be another channel."""
+        """Refuse a document that does not fit. Cutting it, or ending the paraphrase early for lack
+        of room, would be another channel."""
         if self._context is None:
             return
         limit = self._context

@@ -1,4 +1,4 @@
-"""What DP-Prompt asks of a local model: a paraphrase of one document, token by token."""
+"""The contract of DP-Prompt's local model: it paraphrases one document, token by token."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from extraction.clip import Decoding
+from extraction.dp_prompt.clip import Decoding
 
-__all__ = ["PROMPT", "Paraphrase", "Paraphraser", "prompt_for"]
+__all__ = ["PROMPT", "Paraphrase", "Paraphraser", "build_prompt"]
 
 PROMPT = "Document : {text}\nParaphrase of the document :"  # Utpala et al. 2023, section 4
 
 
 @dataclass(frozen=True)
 class Paraphrase:
-    """A generated text, and how many tokens were drawn for it, the end token included."""
+    """Hold a generated text and the number of tokens drawn for it, the end token included."""
 
     text: str
     tokens: int
 
 
 class Paraphraser(Protocol):
-    """A local model that continues a raw prompt (no chat template).
+    """Define a local model that continues a raw prompt, without a chat template.
 
     Attributes:
-        vocabulary_size: how many tokens the model chooses from, or fewer.
+        vocabulary_size: a lower bound on the number of tokens the model chooses from.
     """
 
     vocabulary_size: int
 
     def identity(self) -> dict[str, Any]:
-        """Which model it is, JSON-ready."""
+        """Return a description of the model, JSON-ready."""
 
     async def generate(
         self,
@@ -41,21 +41,21 @@ class Paraphraser(Protocol):
         max_tokens: int,
         rng: np.random.Generator | None = None,
     ) -> Paraphrase:
-        """Draw tokens until an end token or until there are `max_tokens` of them. Nothing else
-        may end it: where it ends would depend on the document.
+        """Draw tokens until an end token or until there are `max_tokens` of them. Nothing else may
+        end the draw: the place where it ends would depend on the document.
 
         Args:
-            prompt: continued as it is.
+            prompt: the text to continue, unchanged.
             decoding: how every token is drawn.
             max_tokens: the cap, the end token included.
             rng: the noise; fresh operating-system randomness unless a test passes one.
 
         Raises:
             DocumentTooLong: prompt and cap do not fit the model's context; nothing is cut.
-            LocalModelError: the model cannot answer, or not by these rules.
+            LocalModelError: the model cannot answer, or cannot follow these rules.
         """
 
 
-def prompt_for(text: str) -> str:
-    """The prompt for a document."""
+def build_prompt(text: str) -> str:
+    """Return the prompt for a document."""
     return PROMPT.replace("{text}", text)

@@ -1,5 +1,5 @@
-"""What the extractor asks of a local model. One implementation talks to any OpenAI-compatible
-server; a test may bring its own."""
+"""The contract of a local model. One implementation talks to any OpenAI-compatible server; a test
+may bring its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Backend", "Delta", "Usage"]
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens, as the local server counts them."""
+    """Hold the local server's token counts."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -26,14 +26,14 @@ class Usage:
 
 @dataclass(frozen=True)
 class Delta:
-    """A step of a generation, or the whole of one.
+    """Hold a step of a generation, or a whole one.
 
     Attributes:
-        message: `content`, `tool_calls`, `function_call`, `refusal`: those that are there, in
+        message: `content`, `tool_calls`, `function_call` and `refusal`, where present, in
             OpenAI's form (with `index` in tool calls when streamed).
         logprobs: in the chat form, or None.
         finish_reason: on the last step.
-        usage: on the last step, where the server tells.
+        usage: on the last step, where the server sends it.
     """
 
     message: dict[str, Any] = field(default_factory=dict)
@@ -43,24 +43,28 @@ class Delta:
 
 
 class Backend(Protocol):
-    """A local model behind a chat interface.
+    """Define a local model behind a chat interface.
 
     Both calls raise `LocalModelError` and stop generating when they are cancelled.
     """
 
     async def complete(self, messages: list[dict[str, Any]], options: dict[str, Any]) -> Delta:
-        """One whole answer."""
+        """Return one whole answer."""
 
     def stream(
         self, messages: list[dict[str, Any]], options: dict[str, Any]
     ) -> AsyncIterator[Delta]:
-        """The answer in steps; the last has a `finish_reason`."""
+        """Yield the answer in steps; the last has a `finish_reason`."""
 
     async def context_tokens(self) -> int | None:
-        """How many tokens fit the model's context, where the server tells."""
+        """Return the size of the context in tokens; None if the server does not report it."""
+
+    async def special_tokens(self) -> tuple[str, ...] | None:
+        """Return the model's own control tokens (`extraction.control.read_tokens`), or None if
+        the server cannot be asked now."""
 
     async def ready(self) -> bool:
-        """Whether the model answers now."""
+        """Return whether the model answers now."""
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""

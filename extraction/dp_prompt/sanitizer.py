@@ -1,5 +1,5 @@
-"""DP-Prompt: the local model paraphrases a document, and the paraphrase leaves (Utpala et al.,
-"Locally Differentially Private Document Generation Using Zero Shot Prompting", 2023)."""
+"""DP-Prompt, which releases the local model's paraphrase of a document (Utpala et
+al., "Locally Differentially Private Document Generation Using Zero Shot Prompting", 2023)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from extraction.clip import Decoding, temperature_for
-from extraction.paraphrase import Paraphrase, Paraphraser, prompt_for
+from extraction.backends.base import Backend
+from extraction.backends.openai_server import OpenAIServer
+from extraction.dp_prompt.clip import Decoding, compute_temperature
+from extraction.dp_prompt.paraphrase import Paraphrase, Paraphraser, build_prompt
+from extraction.dp_prompt.paraphrase_server import ServerParaphraser
+from extraction.dp_prompt.paraphrase_transformers import TransformersParaphraser, load_model
+from extraction.errors import LocalModelUnavailable
 from perturb import (
-    DocumentTooLong,
     Guarantee,
     ParameterError,
     Perturbation,
@@ -22,10 +26,12 @@ from perturb import (
     ReleaseError,
     Sanitizer,
     TokenClass,
+    Unit,
     Vocabulary,
 )
-from perturb.mechanism import EMPTY, Known, Parameters
-from perturb.sanitizer import Link
+from perturb.registry import register
+from perturb.release import EMPTY, Known, Link
+from perturb.sanitizer import Parameters, Resources
 
 __all__ = ["DPPrompt", "PromptParameters"]
 
@@ -37,14 +43,14 @@ FALSE_ALARM = 1e-9  # probability that an honest release is refused for repeatin
 
 @dataclass(frozen=True, kw_only=True)
 class PromptParameters(Parameters):
-    """DP-Prompt's parameters.
+    """Hold and validate DP-Prompt's parameters.
 
     Attributes:
         epsilon: ε of one generated token; it sets the temperature T = 2(b2 − b1)/ε.
         mode: `dp` clips logits to [b1, b2] and samples at T from the whole vocabulary; `quasi`
             samples at T and clips nothing (Meisenbacher & Matthes 2024); `topk` samples from the
             k likeliest tokens at T = 1, whatever ε is.
-        clip: (b1, b2), from public text (`inferdpt clip-bounds`); for `dp` and `quasi`.
+        clip: (b1, b2), from public text (`inferdpt privacy clip-bounds`); for `dp` and `quasi`.
         max_tokens: the cap on generated tokens, the end token included.
         top_k: k, for `topk` only.
         engine: `server`, the proxy's local model; `transformers`, a model in this process.
@@ -80,33 +86,37 @@ class PromptParameters(Parameters):
             if self.clip is None:
                 raise ParameterError(
                     f"clip must be [b1, b2] in mode {self.mode}; measure them on public text with "
-                    "`inferdpt clip-bounds`"
+                    "`inferdpt privacy clip-bounds`"
                 )
-            object.__setattr__(self, "clip", _bounds(self.clip))
+            object.__setattr__(self, "clip", _read_bounds(self.clip))
         if (self.engine == "transformers") != (self.model is not None):
             raise ParameterError(
                 "model must be a folder or a name for the engine transformers, and for no other"
             )
 
     @property
+    def server_clips(self) -> bool:
+        return (self.mode, self.engine) == ("dp", "server")
+
+    @property
     def decoding(self) -> Decoding:
-        """How a token is drawn."""
+        """Return how a token is drawn."""
         if self.clip is None:
             return Decoding(top_k=self.top_k)
-        temperature = temperature_for(self.clip, self.epsilon)
+        temperature = compute_temperature(self.clip, self.epsilon)
         bounds = self.clip if self.mode == "dp" else None
         return Decoding(temperature=temperature, bounds=bounds)
 
 
+@register
 class DPPrompt(Sanitizer):
-    """Paraphrases documents.
+    """Paraphrase documents.
 
-    With clipping, whatever the document is, each generated token is drawn from a distribution
-    within e^ε of that for any other document after the same generated tokens. So n tokens are
-    within e^{nε}. How many there are depends on the document, too, and a guarantee has to hold
-    for every length that may come out: the document's ε is the cap times ε, not the number of
-    tokens that were drawn times ε. Hence the cap, and hence a document that leaves no room for
-    it in the model's context is refused rather than cut.
+    With clipping, each generated token is drawn from a distribution within e^ε of that for any
+    other document after the same generated tokens. So n tokens are within e^{nε}. The number of
+    tokens also depends on the document, and a guarantee must hold for every length. So the
+    document's ε is the cap times ε, not the number of drawn tokens times ε. For the same reason a
+    document that leaves no room for the cap in the model's context is refused rather than cut.
 
     Args:
         paraphraser: the local model.
@@ -114,6 +124,18 @@ class DPPrompt(Sanitizer):
         vocabulary: for counting the document's tokens by class.
         document_tokens: longer documents (in cl100k tokens) are refused.
     """
+
+    name = NAME
+    summary = "the local model paraphrases the document; ε-LDP per generated token where it clips"
+    about = (
+        "The local model paraphrases the document token by token, its logits clipped to [b₁, b₂] "
+        "and divided by a temperature T (Utpala et al., Findings of EMNLP 2023; Meisenbacher and "
+        "Matthes 2024). In mode `dp` a document of n generated tokens costs 2n(b₂ − b₁)/T; modes "
+        "`quasi` (no clipping) and `topk` have no guarantee. It has no channel over words, so no "
+        "table."
+    )
+    parameter_type = PromptParameters
+    needs_model = True
 
     def __init__(
         self,
@@ -129,9 +151,37 @@ class DPPrompt(Sanitizer):
         self._document_tokens = document_tokens
         self._decoding = parameters.decoding
 
-    @property
-    def name(self) -> str:
-        return NAME
+    @classmethod
+    async def prepare(cls, parameters: PromptParameters, server: Backend) -> Paraphraser:
+        """Return the model that paraphrases.
+
+        A server that is up must prove here that it clips. One that is not up yet must do so
+        before its first paraphrase.
+
+        Raises:
+            LocalModelError: there is no such model, or the server does not clip.
+        """
+        if parameters.model is not None:
+            model, tokenizer = await asyncio.to_thread(load_model, parameters.model)
+            return TransformersParaphraser(parameters.model, model, tokenizer)
+        if not isinstance(server, OpenAIServer):
+            raise LocalModelUnavailable(
+                f"{NAME} paraphrases with a server, which a plug-in is not: set "
+                "privacy.parameters.engine: transformers and a model, or another local.mode"
+            )
+        made = ServerParaphraser(server)
+        if parameters.mode == "dp" and await server.ready():
+            await made.prove()
+        return made
+
+    @classmethod
+    def build(cls, parameters: PromptParameters, resources: Resources) -> DPPrompt:
+        return cls(
+            resources.model,
+            parameters,
+            resources.table.vocabulary,
+            document_tokens=resources.max_tokens,
+        )
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -143,13 +193,14 @@ class DPPrompt(Sanitizer):
                 f"most {cap} of them, the end token included, and is {cap * epsilon:g}-LDP with "
                 "respect to replacing the whole document."
             )
-            return Guarantee("ldp", epsilon, epsilon, statement)
+            return Guarantee("ldp", epsilon, epsilon, statement, "generated token")
         reason = (
             "logits are not clipped, so no bound on their ratio is known"
             if self.parameters.mode == "quasi"
             else "which tokens may be drawn depends on the document"
         )
-        return Guarantee("none", epsilon, math.inf, f"No guarantee: {reason}.")
+        said = f"No guarantee: {reason}."
+        return Guarantee("none", epsilon, math.inf, said, "generated token")
 
     def identity(self) -> dict[str, Any]:
         return {
@@ -166,8 +217,8 @@ class DPPrompt(Sanitizer):
         link: Link | None = None,
         known: Known = EMPTY,
     ) -> Perturbation:
-        """As the contract says, outside of any event loop; `release` is for inside. The server
-        draws its noise itself, so `rng` is for the engine `transformers` only."""
+        """Release a text as the contract says, outside any event loop; inside one, use `release`.
+        The server draws its noise itself, so `rng` is for the engine `transformers` only."""
         del link, known  # nothing is replaced entity by entity
         return asyncio.run(self._paraphrase(text, rng))
 
@@ -178,39 +229,38 @@ class DPPrompt(Sanitizer):
         return await self._paraphrase(text, None)
 
     async def _paraphrase(self, text: str, rng: np.random.Generator | None) -> Perturbation:
-        classes = await asyncio.to_thread(self._classes, text)
+        classes = await asyncio.to_thread(self._count_classes, text)
         made = await self._paraphraser.generate(
-            prompt_for(text), self._decoding, self.parameters.max_tokens, rng
+            build_prompt(text), self._decoding, self.parameters.max_tokens, rng
         )
-        return Perturbation(text=made.text, words=(), receipt=self._receipt(classes, made))
+        return Perturbation(text=made.text, words=(), receipt=self._build_receipt(classes, made))
 
     def verify(self, raw: str, released: Perturbation) -> None:
-        """Two things can be told from the finished text: that it has no more words than tokens
-        were drawn for it, within the cap; and, with clipping, that it does not repeat the
-        document word for word further than chance allows, as a model that is not clipped would.
-        """
+        """Check two properties of the finished text. It has no more words than tokens were drawn
+        for it, within the cap. With clipping, it does not repeat the document word for word
+        further than chance allows, as a model that is not clipped would."""
         words, drawn = released.text.split(), released.receipt.released
         if not len(words) <= drawn <= self.parameters.max_tokens:
             raise ReleaseError("a paraphrase has more words or tokens than may be drawn")
-        if self._repeats(raw.split(), words):
+        if self._has_long_repeat(raw.split(), words):
             raise ReleaseError("a paraphrase repeats more of its document than chance explains")
 
-    def _repeats(self, raw: list[str], words: list[str]) -> bool:
-        """Whether the paraphrase holds a run of the raw words that the channel gives with
+    def _has_long_repeat(self, raw: list[str], words: list[str]) -> bool:
+        """Return whether the paraphrase holds a run of raw words that the channel produces with
         probability < FALSE_ALARM, over all places where a run may begin in either text.
 
-        A word of b bytes begins with a token that is its beginning, with or without a blank
-        before it: b + 1 tokens at the most. Any s of m tokens together have a probability
+        The first token of a word of b bytes is a prefix of it, with or without a blank before
+        it: at most b + 1 tokens. Any s of m tokens together have a probability
         <= 1/(1 + (m/s − 1)e^{−ε/2}); a run of words, the product.
         """
         if self._decoding.bounds is None or not raw or not words:
             return False
         size = self._paraphraser.vocabulary_size
         shares = (min(len(word.encode("utf-8", "replace")) + 1, size) / size for word in raw)
-        chances = [self._decoding.most_likely(share) for share in shares]
+        chances = [self._decoding.bound_probability(share) for share in shares]
         sums = np.append(0.0, np.cumsum(np.log(chances)))
         needed = math.log(FALSE_ALARM / (len(raw) * len(words)))
-        # For each place of the raw text, where the shortest run that chance does not explain ends.
+        # For each place of the raw text: the end of the shortest run that chance cannot explain.
         ends = np.searchsorted(-sums, -needed - sums[:-1], side="right")
         known, text = set(words), f" {' '.join(words)} "
         return any(
@@ -219,16 +269,17 @@ class DPPrompt(Sanitizer):
             if end <= len(raw) and end - start <= len(words) and raw[start] in known
         )
 
-    def _classes(self, text: str) -> dict[str, int]:
-        """The document's tokens by class. Raises `DocumentTooLong`."""
-        tokens = self._vocabulary.encode(text)
-        limit = self._document_tokens
-        if limit is not None and len(tokens) > limit:
-            raise DocumentTooLong(f"a text must have <= {limit} tokens, got {len(tokens)}")
+    def units(self, text: str, least: int | None = None) -> list[Unit]:
+        self._vocabulary.encode(text, at_most=self._document_tokens)
+        return super().units(text)
+
+    def _count_classes(self, text: str) -> dict[str, int]:
+        """Count the document's tokens by class. Raises `DocumentTooLong`."""
+        tokens = self._vocabulary.encode(text, at_most=self._document_tokens)
         counts = np.bincount(self._vocabulary.classes[tokens], minlength=len(TokenClass))
         return {kind.name.lower(): int(counts[kind]) for kind in TokenClass}
 
-    def _receipt(self, tokens: dict[str, int], made: Paraphrase) -> Receipt:
+    def _build_receipt(self, tokens: dict[str, int], made: Paraphrase) -> Receipt:
         guarantee, own = self.guarantee, {field.name for field in fields(PromptParameters)}
         facts = {k: v for k, v in self.identity().items() if k in own - {"model"}}
         return Receipt(
@@ -244,10 +295,12 @@ class DPPrompt(Sanitizer):
             epsilon_nominal=guarantee.nominal,
             epsilon_per_token=guarantee.epsilon,
             epsilon_per_document=guarantee.epsilon * self.parameters.max_tokens,
+            unbounded=0 if math.isfinite(guarantee.epsilon) else made.tokens,
             reveals=(
                 "what the paraphrase says of the document, in any way, within the document's ε: "
                 "its length, too",
             ),
+            unit=guarantee.unit,
         )
 
 
@@ -255,8 +308,8 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
-def _bounds(value: object) -> tuple[float, float]:
-    """(b1, b2) as two floats. Raises `ParameterError`."""
+def _read_bounds(value: object) -> tuple[float, float]:
+    """Return (b1, b2) as two floats. Raises `ParameterError`."""
     pair = list(value) if isinstance(value, (list, tuple)) else []
     numbers = [float(x) for x in pair if isinstance(x, (int, float)) and not isinstance(x, bool)]
     if len(pair) == len(numbers) == 2 and all(map(math.isfinite, numbers)):

@@ -1,18 +1,18 @@
-"""A local model server as a child process: started, watched, restarted when it dies, stopped."""
+"""Start, watch, restart and stop a local model server as a child process."""
 
 from __future__ import annotations
 
 import asyncio
 import codecs
 import contextlib
-import ctypes
 import logging
 import os
+import shutil
 import signal
-import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+from extraction.backends.with_parent import command_with_parent
 from extraction.errors import LocalModelUnavailable
 
 __all__ = ["ServerProcess"]
@@ -24,20 +24,20 @@ RESTART_DELAYS = (0.2, 1.0, 5.0, 15.0, 60.0)
 STEADY_SECONDS = 300.0  # a child that ran this long is restarted without delay again
 STOP_SECONDS = 10.0
 EXIT_POLL_SECONDS = 0.1
-LAST_WORDS_SECONDS = 1.0  # for reading what a child printed before it exited
+LAST_WORDS_SECONDS = 1.0  # for reading the output of a child that exited
 
 
 class ServerProcess:
-    """Runs a command that serves HTTP.
+    """Run a command that serves HTTP, and restart it when it exits.
 
-    What the child prints before it is ready is kept (its last lines explain a failed start);
-    what it prints afterwards may hold raw text and is thrown away.
+    Output from before the child is ready is kept: its last lines explain a failed start. Later
+    output may hold raw text and is discarded.
 
     Args:
         command: program and arguments.
-        ready: asked repeatedly until it says yes.
+        ready: called repeatedly until it returns true.
         ready_seconds: how long a start may take.
-        env: variables laid over this process's environment.
+        env: variables that extend or override this process's environment.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class ServerProcess:
 
     @property
     def pid(self) -> int | None:
-        """The child's process id, while there is one."""
+        """Return the child's process id; None while there is no child."""
         return self._process.pid if self._process else None
 
     async def start(self) -> None:
@@ -92,8 +92,8 @@ class ServerProcess:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGTERM)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(_exit(process), STOP_SECONDS)
-            self._kill()  # it, or workers that outlived it
+                await asyncio.wait_for(_wait_for_exit(process), STOP_SECONDS)
+            self._kill()  # the child, or workers that outlived it
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), STOP_SECONDS)
             self._process = None
@@ -104,26 +104,26 @@ class ServerProcess:
             self._reader = None
 
     async def _spawn(self) -> None:
+        program = self.command[0]
+        if shutil.which(program, path=self._env.get("PATH")) is None:
+            raise LocalModelUnavailable(f"cannot run `{program}`; is it installed?")
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *self.command,
+                *command_with_parent(self.command),  # a killed proxy leaves no model behind
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
                 env=self._env,
-                preexec_fn=_end_with_parent,
                 start_new_session=True,  # its own group: vLLM's workers die with it
             )
         except OSError as exc:
-            raise LocalModelUnavailable(
-                f"cannot run `{self.command[0]}` ({exc.strerror}); is it installed?"
-            ) from exc
+            raise LocalModelUnavailable(f"cannot run `{program}` ({exc.strerror})") from exc
         self._tail.clear()
         self._starting = True
         self._reader = asyncio.create_task(self._read(self._process))
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
-        """Keep the pipe empty; remember what comes while the child is starting."""
+        """Keep the pipe empty, and remember the output of a child that is starting."""
         assert process.stdout is not None
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         while chunk := await process.stdout.read(65536):
@@ -161,7 +161,7 @@ class ServerProcess:
         while True:
             assert self._process is not None
             started = loop.time()
-            status = await _exit(self._process)
+            status = await _wait_for_exit(self._process)
             if loop.time() - started > STEADY_SECONDS:
                 self.restarts = 0
             delay = RESTART_DELAYS[min(self.restarts, len(RESTART_DELAYS) - 1)]
@@ -183,20 +183,9 @@ class ServerProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
 
 
-_PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
-_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
-
-
-def _end_with_parent() -> None:
-    """Runs in the child before its program: Linux sends it SIGTERM when this process is gone, so
-    that a killed proxy leaves no model behind."""
-    if _PRCTL is not None:
-        _PRCTL(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
-async def _exit(process: asyncio.subprocess.Process) -> int:
-    """The child's status once it has exited. `Process.wait` may also wait for the end of its
-    output, which workers that outlive it hold open."""
+async def _wait_for_exit(process: asyncio.subprocess.Process) -> int:
+    """Return the child's status once it has exited. `Process.wait` may also wait for the end of
+    its output, which workers that outlive it hold open."""
     while process.returncode is None:  # noqa: ASYNC110  (asyncio has no event for it)
         await asyncio.sleep(EXIT_POLL_SECONDS)
     return process.returncode

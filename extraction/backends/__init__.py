@@ -1,0 +1,1 @@
+"""Local servers and engines that generate text."""

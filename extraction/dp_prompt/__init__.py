@@ -1,0 +1,1 @@
+"""DP-Prompt: paraphrases by a local model with clipped logits."""

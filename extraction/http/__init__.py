@@ -1,0 +1,1 @@
+"""An HTTP client for untrusted JSON servers."""

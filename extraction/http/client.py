@@ -1,0 +1,368 @@
+"""A small HTTP client for untrusted JSON servers.
+
+Every answer is read within limits of bytes and time and parsed within a limit of work. It yields
+a value or an `HttpError`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+from aiohttp.payload import BytesPayload
+
+from extraction.http.errors import (
+    CUT,
+    Blocked,
+    CutShort,
+    HttpError,
+    TimedOut,
+    Unreachable,
+    Unreadable,
+    map_errors,
+)
+from extraction.http.sessions import open_session, silence_library
+
+__all__ = [
+    "Blocked",
+    "CutShort",
+    "HttpClient",
+    "HttpError",
+    "Limit",
+    "Reply",
+    "TimedOut",
+    "Unreachable",
+    "Unreadable",
+    "dump",
+    "parse",
+    "replace_surrogates",
+]
+
+Inspector = Callable[[bytes | None], Awaitable[None]]
+CONNECT_SECONDS = 10.0
+DIGITS = 20  # of an integer
+STREAM_BYTES = 64_000_000  # of a whole stream: 250,000 tokens of chat chunks
+STREAM_TIMES = 12  # how many times the time between two events a whole stream may take
+# the body that `open` has already inspected
+_inspected: ContextVar[bytes | None] = ContextVar("inspected", default=None)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Bound how much of an answer is read.
+
+    Attributes:
+        size: bytes, after decompression.
+        marks: commas, colons and opening brackets, wherever they stand. The parser's work is
+            bounded by them: it holds the interpreter for as long as it runs.
+    """
+
+    size: int
+    marks: int
+
+
+EVENT = Limit(1_000_000, 50_000)  # of a stream
+SMALL = Limit(4_000_000, 200_000)  # an answer of a million characters, escaped
+LARGE = Limit(16_000_000, 1_200_000)  # log probabilities of 4,096 tokens, vectors of 64 texts
+
+
+class Reply:
+    """Read an answer whose head has arrived."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._content = response.content
+        self.status = response.status
+        self.retry_after = response.headers.get("Retry-After")
+
+    @property
+    def ok(self) -> bool:
+        """Return whether the server fulfilled the request; a redirect is a failure."""
+        return 200 <= self.status < 300
+
+    async def read(self, limit: Limit) -> bytes:
+        """Read the body. Raises `HttpError`."""
+        data = bytearray()
+        while chunk := await self._read_chunk():
+            data += chunk
+            if len(data) > limit.size:
+                raise Unreadable(f"the answer is longer than {limit.size} bytes")
+        return bytes(data)
+
+    async def json(self, limit: Limit) -> Any:
+        """Read the body as JSON. Raises `HttpError`."""
+        return parse(await self.read(limit), limit)
+
+    async def events(self, seconds: float) -> AsyncIterator[bytes]:
+        """Read the data of server-sent events; comments are no events.
+
+        Args:
+            seconds: how long the next event may take.
+
+        Raises:
+            HttpError: the connection breaks, an event or the stream is over its limit, or the
+                next event does not come in time.
+        """
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + seconds
+        received = size = 0
+        rest = b""
+        data: list[bytes] = []
+        while chunk := await self._read_chunk(deadline):
+            received += len(chunk)
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                line = line.removesuffix(b"\r")
+                if line.startswith(b"data:"):
+                    data.append(line[5:].removeprefix(b" "))
+                    size += len(line)
+                elif not line and data:
+                    yield b"\n".join(data)
+                    data, size = [], 0
+                    deadline = clock() + seconds
+            if size + len(rest) > EVENT.size or received > STREAM_BYTES:
+                raise Unreadable("the stream, or an event of it, is too long")
+            await asyncio.sleep(0)  # a flood of events must not block other tasks
+
+    async def _read_chunk(self, deadline: float | None = None) -> bytes:
+        with map_errors():
+            async with asyncio.timeout_at(deadline):
+                try:
+                    return await self._content.readany()
+                except TimeoutError:  # aiohttp's own is also a connection error
+                    raise
+                except (RuntimeError, aiohttp.ClientConnectionError) as exc:
+                    # RuntimeError is how aiohttp reports that the connection is gone
+                    raise CutShort(CUT) from exc
+
+
+class HttpClient:
+    """Connect to one server.
+
+    The client follows no redirect, keeps no cookie, reads no `.netrc`, and sends only the headers
+    that it sets itself.
+
+    Args:
+        base_url: the URL to which every path is appended.
+        key: sent as bearer token, unless the address itself holds a user.
+        inspect: called with the finished body of every request before it is sent, including
+            retries; with None for a body that is not plain bytes. An exception from it ends
+            the request. Its time does not count against the server's.
+        proxied: whether the environment's HTTP proxies are used.
+        kept: whether connections are kept for the next request. A server may close a kept
+            connection just as it is used again; the request is then sent again on a fresh one.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        key: str,
+        inspect: Inspector | None = None,
+        proxied: bool = False,
+        kept: bool = False,
+    ) -> None:
+        silence_library()
+        self._base_url = base_url.rstrip("/")
+        self._key = key.strip()
+        self._inspector = inspect
+        self._proxied = proxied
+        self._kept = kept
+        self._sessions: dict[bool, aiohttp.ClientSession] = {}  # by whether connections are kept
+
+    @asynccontextmanager
+    async def open(
+        self,
+        path: str,
+        body: bytes | None = None,
+        *,
+        seconds: float,
+        streamed: bool = False,
+        fresh: bool = False,
+    ) -> AsyncIterator[Reply]:
+        """Send a request (GET if there is no body) and hold its answer open.
+
+        Args:
+            path: appended to the base URL.
+            body: JSON.
+            seconds: for the whole exchange; for a stream, for its head and between two events.
+            streamed: whether server-sent events are requested.
+            fresh: whether to open a new connection.
+
+        Raises:
+            HttpError: also within the block, while the answer is read.
+        """
+        inspected = None
+        if self._inspector is not None:
+            inspected = body or b""
+            await self._inspector(inspected)
+        token = _inspected.set(inspected)
+        try:
+            with map_errors():
+                async with asyncio.timeout(seconds):
+                    response = await self._send(
+                        path, body, seconds, streamed=streamed, kept=self._kept and not fresh
+                    )
+        finally:
+            _inspected.reset(token)
+        try:
+            with _end_with_connection(response):
+                yield Reply(response)
+        finally:
+            response.close()
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        for session in self._sessions.values():
+            await session.close()
+
+    async def _send(
+        self, path: str, body: bytes | None, seconds: float, *, streamed: bool, kept: bool
+    ) -> aiohttp.ClientResponse:
+        """Return the answer to a request; send it again if a kept connection died."""
+        reused: list[None] = []
+        try:
+            return await self._open_session(kept=kept).request(
+                "GET" if body is None else "POST",
+                self._base_url + path,
+                data=body,
+                headers={"Accept": "text/event-stream" if streamed else "application/json"},
+                proxy=_find_proxy(self._base_url) if self._proxied else None,
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(
+                    total=seconds * STREAM_TIMES if streamed else seconds,
+                    sock_connect=CONNECT_SECONDS,
+                    sock_read=seconds,
+                ),
+                trace_request_ctx=reused,
+            )
+        except aiohttp.ClientConnectionError as exc:
+            if not reused or isinstance(exc, TimeoutError) or _has_answer_begun(exc):
+                raise
+        return await self._send(path, body, seconds, streamed=streamed, kept=False)
+
+    def _open_session(self, *, kept: bool | None = None) -> aiohttp.ClientSession:
+        """Return the session that keeps connections, or the one that does not. Each is made inside
+        a running event loop."""
+        kept = self._kept if kept is None else kept
+        if kept not in self._sessions:
+            headers = {
+                "Accept-Encoding": "identity",
+                "User-Agent": "inferdpt",
+                "Content-Type": "application/json",
+            }
+            if "@" not in urlsplit(self._base_url).netloc:
+                headers["Authorization"] = f"Bearer {self._key}"
+            self._sessions[kept] = open_session(headers, self._inspect, kept=kept)
+        return self._sessions[kept]
+
+    async def _inspect(
+        self, request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        """Inspect a request at the last step before the socket, unless `open` already inspected
+        the same bytes."""
+        if self._inspector is not None:
+            body: bytes | None = b""  # no body
+            if not isinstance(request.body, bytes):
+                plain = isinstance(request.body, BytesPayload)
+                body = await request.body.as_bytes() if plain else None
+            if body is None or body != _inspected.get():
+                await self._inspector(body)
+        return await send(request)
+
+
+def _has_answer_begun(exc: aiohttp.ClientError) -> bool:
+    """Return whether part of an answer's head had arrived when the connection ended."""
+    return isinstance(exc, aiohttp.ServerDisconnectedError) and not isinstance(exc.message, str)
+
+
+def dump(value: Any) -> bytes:
+    """Return a value as JSON in UTF-8."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")
+
+
+def parse(data: bytes, limit: Limit) -> Any:
+    """Parse JSON. NaN and the infinities, which are not JSON, become None, and so do integers of
+    more than 20 digits: reading one takes time quadratic in its length.
+
+    Raises:
+        Unreadable: it is not JSON, nested too deeply, or has more parts than the limit allows.
+    """
+    if sum(map(data.count, (b",", b":", b"[", b"{"))) > limit.marks:
+        raise Unreadable("the answer has too many parts")
+    try:
+        return json.loads(
+            data.decode("utf-8-sig"), parse_int=_parse_integer, parse_constant=lambda name: None
+        )
+    except (ValueError, RecursionError):
+        raise Unreadable("the answer is not JSON") from None
+
+
+def _parse_integer(digits: str) -> int | None:
+    return int(digits) if len(digits) <= DIGITS else None
+
+
+def replace_surrogates(text: str) -> str:
+    """Return a text with every lone surrogate, which UTF-8 cannot encode, replaced by U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+@contextmanager
+def _end_with_connection(response: aiohttp.ClientResponse) -> Iterator[None]:
+    """Stop reading a body when its connection is gone. If a body breaks HTTP's rules, aiohttp
+    closes the connection and leaves the reader waiting."""
+    connection, content = response.connection, response.content
+    protocol = None if connection is None else connection.protocol
+    if protocol is None:  # the body is here
+        yield
+        return
+
+    def end(_: object = None) -> None:
+        if not content.is_eof() and content.exception() is None:
+            content.set_exception(Unreadable("the answer is not HTTP"))
+
+    closed = protocol.closed
+    if closed is None:
+        end()
+        yield
+        return
+    closed.add_done_callback(end)
+    try:
+        yield
+    finally:
+        closed.remove_done_callback(end)
+
+
+def _find_proxy(url: str) -> str | None:
+    """Return the HTTP proxy that the environment names for an address.
+
+    Raises:
+        Unreachable: the proxy is not an HTTP proxy, or not an address.
+    """
+    parts = urlsplit(url)
+    if proxy_bypass(parts.hostname or ""):
+        return None
+    named = getproxies()
+    found = named.get(parts.scheme) or named.get("all")
+    if not found:
+        return None
+    found = found if "://" in found else f"http://{found}"
+    try:
+        scheme = urlsplit(found).scheme
+    except ValueError:
+        scheme = ""
+    if scheme not in ("http", "https"):
+        raise Unreachable("the environment names a proxy that is not an HTTP proxy")
+    return found

@@ -1,0 +1,90 @@
+"""The judge of generations: which parts of one are about the document.
+
+It reads raw text and runs on this machine, so what it decides costs no privacy: nothing that it
+keeps or drops is sent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from perturb.whole.encoder import Encoder, load_static
+
+__all__ = ["Judge", "build_judge", "split_parts"]
+
+SHORTEST = 4  # words of a part that is judged alone; a shorter one goes with the next
+_FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[^\n]*\n?", re.MULTILINE | re.DOTALL)
+_END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])|\n+")
+
+
+class Judge:
+    """Keep the parts of a generation that are about a document.
+
+    Args:
+        encode: the encoder of documents and parts.
+        unrelated: the cosine of a document and the nearest sentence of a text on another subject
+            that is exceeded in 2 % of such texts.
+    """
+
+    def __init__(self, encode: Encoder, unrelated: float) -> None:
+        self._encode = encode
+        self._unrelated = unrelated
+
+    def keep_relevant(self, document: str, generation: str) -> str:
+        """Return the relevant parts of a generation, joined as they stood; "" if there are none.
+
+        A document without any word that the encoder knows is about nothing, and keeps nothing.
+        """
+        parts = split_parts(generation)
+        if not parts:
+            return ""
+        about, *vectors = self._encode([document, *parts])
+        cosines = np.array(vectors) @ about
+        kept = [part for part, near in zip(parts, cosines > self._unrelated, strict=True) if near]
+        return "".join(kept).strip()
+
+
+def build_judge() -> Judge:
+    """Build a judge over the bundled encoder."""
+    encoder = load_static()
+    return Judge(encoder, encoder.unrelated)
+
+
+def split_parts(text: str) -> Sequence[str]:
+    """Cut a text into sentences, lines and fenced blocks of code, each with the white space after
+    it. A part of fewer than four words goes with the next.
+
+    >>> split_parts("It rains today. The roof of the shed leaks.")
+    ['It rains today. The roof of the shed leaks.']
+    >>> split_parts("The roof of the shed leaks. Call the man who built it.")
+    ['The roof of the shed leaks. ', 'Call the man who built it.']
+    """
+    pieces: list[str] = []
+    start = 0
+    for block in _FENCE.finditer(text):
+        pieces += _split_prose(text[start : block.start()])
+        pieces.append(block[0])
+        start = block.end()
+    pieces += _split_prose(text[start:])
+    parts: list[str] = []
+    waiting = ""
+    for piece in pieces:
+        waiting += piece
+        if len(waiting.split()) >= SHORTEST:
+            parts.append(waiting)
+            waiting = ""
+    if waiting.strip():
+        if parts:
+            parts[-1] += waiting
+        else:
+            parts.append(waiting)
+    return parts
+
+
+def _split_prose(text: str) -> list[str]:
+    ends = [found.end() for found in _END.finditer(text)]
+    starts = [0, *ends]
+    return [text[a:b] for a, b in zip(starts, [*ends, len(text)], strict=True) if text[a:b]]
