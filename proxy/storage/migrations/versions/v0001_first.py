@@ -1,4 +1,4 @@
-"""Releases, answers, accounts, spends, keys."""
+"""Make the first tables: releases, answers, accounts, spends, keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Create the tables."""
     for name in ("releases", "answers"):
         op.create_table(
             name,
@@ -59,6 +59,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop them."""
+    """Drop what `upgrade` added."""
     for name in ("keys", "spends", "accounts", "answers", "releases"):
         op.drop_table(name)

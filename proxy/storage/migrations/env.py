@@ -1,10 +1,10 @@
-"""Alembic's entry: runs the migrations on the connection that `proxy.store` hands over."""
+"""Run the migrations on the connection that `proxy.storage.store` passes to Alembic."""
 
 from __future__ import annotations
 
 from alembic import context
 
-from proxy.schema import METADATA
+from proxy.storage.schema import METADATA
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA)
 context.run_migrations()

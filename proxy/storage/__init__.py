@@ -1,0 +1,1 @@
+"""Keep what outlives the process: releases, spending and keys."""

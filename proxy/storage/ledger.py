@@ -1,0 +1,300 @@
+"""Keep the ledger: the charges of tenants, days and conversations, and their budgets.
+
+A request is charged before anything is sent, in the transaction that settles what is sent, and
+only for texts that are released for the first time. A crash between the charge and the request
+over-charges.
+
+ε adds up (basic composition): n tokens at ε cost n·ε. If a mechanism's ε is not a bound, its
+nominal ε is summed separately, under that name. Tokens without a proved bound are counted. An
+account that has some has no bound, even if there is a proof for the others.
+
+A conversation's account also holds what was disclosed in it: every release that was sent, charged
+there or elsewhere, once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from weakref import WeakValueDictionary
+
+from sqlalchemy import Row, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from perturb.audit.accounting import Bound, Spend, best, compose
+from perturb.verify import FALSE_ALARM
+from proxy.config.store import Budget
+from proxy.errors import ApiError
+from proxy.storage.prices import FIGURES, UNITS, Charge, Disclosure, Price, price_of, total
+from proxy.storage.schema import ACCOUNTS, DISCLOSURES, SPENDS
+from proxy.storage.store import Store
+
+__all__ = ["BudgetExceeded", "Ledger"]
+
+ROUNDING = 1e-9  # the relative error of a sum of many ε
+SUMS = ("requests", *FIGURES)
+NO_BOUND = {"basic": "infinity", "best": {"bound": "none", "epsilon": "infinity", "delta": 0.0}}
+CONVERSATIONS = 100  # how many of a tenant's latest ones are shown
+EXACT = 10_000  # the most releases whose privacy loss distribution is computed, which takes long
+
+
+class BudgetExceeded(ApiError):
+    """Report that a request would cost more than is left: nothing was charged or sent.
+
+    Attributes:
+        scope: the exceeded limit: request, conversation, day or total.
+    """
+
+    def __init__(self, scope: str, unit: str, cost: float, left: float) -> None:
+        of = {"day": "of the day", "total": "in all"}.get(scope, f"of a {scope}")
+        super().__init__(
+            403,
+            f"The privacy budget {of} is exceeded: the new text costs {cost:g} {unit}, "
+            f"{max(left, 0.0):g} are left. Nothing was sent.",
+            type="permission_error",
+            code="privacy_budget_exceeded",
+        )
+        self.scope = scope
+
+
+class Ledger:
+    """Charge and read the accounts in the store.
+
+    Args:
+        store: holds the accounts.
+        delta: the δ at which compositions are stated.
+    """
+
+    def __init__(self, store: Store, *, delta: float) -> None:
+        self._store = store
+        self._delta = delta
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def turn(self, tenant: str) -> asyncio.Lock:
+        """Return the lock to hold around a transaction that locks the account.
+
+        A request that waits for it here takes no connection from other tenants.
+        """
+        return self._turns.setdefault(tenant, asyncio.Lock())
+
+    async def lock(self, connection: AsyncConnection, tenant: str) -> None:
+        """Lock a tenant's account until the transaction ends.
+
+        Meanwhile no other request, in this process or another, writes the tenant's texts or
+        charges the account.
+        """
+        row = {"tenant": tenant, "scope": "total", "period": ""}
+        zero = {"requests": 0, **Price().figures, "used": time.time()}
+        insert = self._store.insert(ACCOUNTS).values(row | zero)
+        await connection.execute(insert.on_conflict_do_nothing())
+        await connection.execute(
+            select(ACCOUNTS.c.tenant)
+            .where(*(ACCOUNTS.c[name] == value for name, value in row.items()))
+            .with_for_update()
+        )
+
+    async def charge(
+        self,
+        connection: AsyncConnection,
+        tenant: str,
+        prices: Sequence[tuple[str, Price]],
+        *,
+        conversations: Sequence[str] = (),
+        disclosed: Sequence[Disclosure] = (),
+        budgets: Mapping[str, Budget],
+    ) -> Charge:
+        """Charge one request to an account that is locked.
+
+        Args:
+            prices: conversation and price of each text that is released for the first time.
+            conversations: the conversations of the request, even if it costs nothing.
+            disclosed: every release that is sent in them.
+            budgets: the limits, by unit (see `UNITS`).
+
+        Raises:
+            BudgetExceeded: a limit would be exceeded; the transaction must be rolled back.
+        """
+        today = datetime.now(UTC).date().isoformat()
+        accounts: dict[tuple[str, str], list[Price]] = {
+            ("total", ""): [p for _, p in prices],
+            ("day", today): [p for _, p in prices],
+            **{("conversation", c): [] for c in conversations},
+        }
+        for conversation, one in prices:
+            accounts.setdefault(("conversation", conversation), []).append(one)
+        found = await self._add(connection, tenant, accounts)
+        whole = total(accounts["total", ""])
+        checks = [("request", whole, whole)]
+        for place, costs in accounts.items():
+            checks.append((place[0], price_of(found[place]), total(costs)))
+        left: dict[str, dict[str, float]] = {unit: {} for unit in UNITS}
+        for scope, spent, cost in checks:
+            for unit, budget in budgets.items():
+                limit = getattr(budget, scope)
+                if limit is None:
+                    continue
+                new, so_far = getattr(cost, unit), getattr(spent, unit)
+                if new and so_far > limit * (1 + ROUNDING):
+                    raise BudgetExceeded(scope, UNITS[unit], new, limit - (so_far - new))
+                rest = left[unit].get(scope, math.inf)
+                left[unit][scope] = min(rest, max(limit - so_far, 0.0))
+        await self._disclose(connection, tenant, disclosed)
+        once = {disclosure.key: disclosure.price for disclosure in disclosed}
+        return Charge(whole, total(once.values()), left, _totals(found["total", ""]))
+
+    async def _disclose(
+        self, connection: AsyncConnection, tenant: str, disclosed: Sequence[Disclosure]
+    ) -> None:
+        """Record the releases that are sent in conversations that have accounts."""
+        rows = [
+            {
+                "tenant": tenant,
+                "scope": "conversation",
+                "period": one.conversation,
+                "key": one.key,
+                **one.price.figures,
+            }
+            for one in disclosed
+        ]
+        if rows:
+            insert = self._store.insert(DISCLOSURES)
+            await connection.execute(insert.on_conflict_do_nothing(), rows)
+
+    async def _add(
+        self,
+        connection: AsyncConnection,
+        tenant: str,
+        accounts: Mapping[tuple[str, str], Sequence[Price]],
+    ) -> dict[tuple[str, str], Row[Any]]:
+        """Add to accounts and return their new sums."""
+        rows, spends = [], []
+        for (scope, period), costs in accounts.items():
+            whole = total(costs)
+            place = {"tenant": tenant, "scope": scope, "period": period}
+            rows.append(place | whole.figures | {"requests": 1, "used": time.time()})
+            counts: Counter[tuple[str, float, bool]] = Counter()
+            for cost in costs:
+                if cost.channel is not None:
+                    counts[cost.channel] += cost.count
+            for (mechanism, epsilon, narrow), count in counts.items():
+                channel = {"mechanism": mechanism, "epsilon": epsilon, "bounded_range": narrow}
+                spends.append(place | channel | {"count": count})
+        insert = self._store.insert(ACCOUNTS).values(rows)
+        upsert = insert.on_conflict_do_update(
+            index_elements=list(ACCOUNTS.primary_key),
+            set_={
+                "used": insert.excluded.used,
+                **{name: ACCOUNTS.c[name] + insert.excluded[name] for name in SUMS},
+            },
+        ).returning(ACCOUNTS)
+        found = {(row.scope, row.period): row for row in await connection.execute(upsert)}
+        if spends:
+            more = self._store.insert(SPENDS).values(spends)
+            await connection.execute(
+                more.on_conflict_do_update(
+                    index_elements=list(SPENDS.primary_key),
+                    set_={"count": SPENDS.c["count"] + more.excluded["count"]},
+                )
+            )
+        return found
+
+    async def totals(self) -> dict[str, dict[str, float]]:
+        """Return the sums charged to each tenant in all, see `SUMS`."""
+        query = select(ACCOUNTS).where(ACCOUNTS.c.scope == "total").order_by(ACCOUNTS.c.tenant)
+        async with self._store.reading() as connection:
+            rows = (await connection.execute(query)).all()
+        return {row.tenant: _totals(row) for row in rows}
+
+    async def figures(self, tenant: str, *, exact: bool = False) -> dict[str, Any]:
+        """Return a tenant's account: in all, by day, and by conversation (the latest ones).
+
+        A conversation also states the releases disclosed in it.
+
+        Args:
+            tenant: the tenant.
+            exact: compute the privacy loss distribution, in all and by day, which takes long. It
+                needs dp-accounting, and at most `EXACT` releases.
+        """
+        mine = ACCOUNTS.c.tenant == tenant
+        order = ACCOUNTS.c.used.desc()
+        async with self._store.reading() as connection:
+            rows: list[Row[Any]] = []
+            for scope in ("total", "day", "conversation"):
+                query = select(ACCOUNTS).where(mine, ACCOUNTS.c.scope == scope).order_by(order)
+                rows += (await connection.execute(query.limit(CONVERSATIONS))).all()
+            spends: dict[tuple[str, str], list[Spend]] = {}
+            for row in await connection.execute(select(SPENDS).where(SPENDS.c.tenant == tenant)):
+                spent = Spend(row._mapping["count"], row.epsilon, row.bounded_range)
+                spends.setdefault((row.scope, row.period), []).append(spent)
+            shown = [row.period for row in rows if row.scope == "conversation"]
+            disclosed = await _read_disclosed(connection, tenant, shown)
+        out: dict[str, Any] = {
+            "tenant": tenant,
+            "guard_delta_per_text": FALSE_ALARM,  # beside every δ: the guard reads the draw
+            "total": {"requests": 0, **_figures(Price(), best(compose([])))},
+            "days": {},
+            "conversations": {},
+        }
+        for row in rows:
+            found = spends.get((row.scope, row.period), [])
+            fine = exact and row.scope != "conversation"  # there are many conversations
+            bound = await asyncio.to_thread(self._bound, found, fine)
+            account = {"requests": row.requests, **_figures(price_of(row), bound)}
+            if row.scope == "total":
+                out["total"] = account
+                continue
+            out[f"{row.scope}s"][row.period] = account
+            if row.scope == "conversation":
+                sent = disclosed.get(row.period, Price())
+                account["disclosed"] = _figures(sent, Bound("basic", sent.proved, 0.0))
+        return out
+
+    def _bound(self, spends: Sequence[Spend], exact: bool) -> Bound:
+        fine = exact and sum(spent.count for spent in spends) <= EXACT
+        return best(compose(spends, delta=self._delta, losses=fine and _has_accounting()))
+
+
+def _figures(whole: Price, bound: Bound) -> dict[str, Any]:
+    """Return sums for display.
+
+    `bound` is for the part that has a proof. With any other part, the whole has no bound.
+    """
+    proved = {"basic": whole.proved, "best": bound.to_dict()}
+    return {
+        "tokens": whole.tokens,
+        "unbounded": whole.unbounded,
+        "epsilon": {
+            "charged": whole.epsilon,
+            **(NO_BOUND if whole.unbounded or whole.nominal else proved),
+            "nominal": whole.nominal,
+            "proved_part": proved,
+        },
+    }
+
+
+async def _read_disclosed(
+    connection: AsyncConnection, tenant: str, conversations: Sequence[str]
+) -> dict[str, Price]:
+    """Return the sums disclosed in each of a tenant's conversations."""
+    sums = [func.sum(DISCLOSURES.c[name]).label(name) for name in FIGURES]
+    table = DISCLOSURES.c
+    query = select(table.period, *sums).where(
+        table.tenant == tenant, table.scope == "conversation", table.period.in_(conversations)
+    )
+    found = await connection.execute(query.group_by(table.period))
+    return {row.period: price_of(row) for row in found}
+
+
+def _totals(row: Row[Any]) -> dict[str, float]:
+    return {name: getattr(row, name) for name in SUMS}
+
+
+def _has_accounting() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("dp_accounting") is not None

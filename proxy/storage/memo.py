@@ -1,0 +1,243 @@
+"""Perturb each text once and reuse its first release.
+
+Fresh noise for a text sent twice allows the averaging attack: a dozen releases are enough to read
+most of it. So retries, regenerations, `n` and resent history reuse the first release.
+
+Releases are in the store, where the first draw wins: replicas that draw one text at the same time
+both send the winner. In front of the store, memory holds draws that were not released (a preview,
+a refused request), so that a later request releases the same draw. Keys are HMACs under the
+store's secret (proxy.storage.digests).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from perturb import Perturbation, Sanitizer, keyed_generator
+from perturb.release import Known, Link, Receipt, Replacement
+from proxy.release import Release
+from proxy.storage.cache import Cache
+from proxy.storage.digests import Digests, batches, spell_channel
+from proxy.storage.schema import RELEASES
+from proxy.storage.store import Store
+from proxy.words import find_words
+
+__all__ = ["Memo", "Pending"]
+
+PART_BYTES = 250  # of a replaced part without its text
+
+
+@dataclass(frozen=True)
+class Pending:
+    """Hold a private text that is to be released.
+
+    Attributes:
+        raw: the text.
+        channels: identities under which it may have been released, see `Sanitizer.identity`,
+            oldest first. The first with a release or a draw counts; without any, the text is
+            drawn under the last.
+        known: parts of other texts that are sensitive in this one if it is drawn now.
+    """
+
+    raw: str
+    channels: tuple[dict[str, Any], ...]
+    known: Known = field(default_factory=dict)
+
+
+class Memo:
+    """Keep the releases of all tenants. Not thread-safe: use it from the event loop.
+
+    Args:
+        size: approximate bytes of perturbations in memory.
+        ttl: seconds without use after which memory forgets a perturbation.
+    """
+
+    def __init__(
+        self, store: Store, *, size: int, ttl: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._store = store
+        self._digests = Digests(store)
+        self._cache: Cache[Perturbation] = Cache(size=size, ttl=ttl, clock=clock)
+        self._drawing: dict[bytes, asyncio.Task[Perturbation]] = {}
+
+    async def releases(
+        self, tenant: str, scope: str, sanitizer: Sanitizer, texts: Sequence[Pending]
+    ) -> list[Release]:
+        """Return a release for each text: an earlier one, or a draw that is not settled yet.
+
+        Concurrent requests share one draw, and a request that is cancelled while it waits does
+        not cancel the draw for the others.
+
+        Args:
+            tenant, scope: the owner, and the scope in which equal texts share a release: "" for
+                all of the tenant's texts, else a conversation's name.
+
+        Raises:
+            ApiError: 503, the store failed. Also everything that `Sanitizer.release` raises.
+        """
+        keys = [[self._digests.text(tenant, scope, c, t.raw) for c in t.channels] for t in texts]
+        found = await self.recall([key for some in keys for key in some])
+        chosen = [
+            next((key for key in some if key in found or key in self._drawing), some[-1])
+            for some in keys
+        ]
+        new = {key: t for key, t in zip(chosen, texts, strict=True) if key not in found}
+        link = self._link(tenant, sanitizer.identity())
+        drawn = await asyncio.gather(
+            *(self._draw(key, sanitizer, text, link) for key, text in new.items())
+        )
+        made = found | dict(zip(new, drawn, strict=True))
+        return [
+            Release(text.raw, made[key], sanitizer, key)
+            for key, text in zip(chosen, texts, strict=True)
+        ]
+
+    async def recall(self, keys: Iterable[bytes]) -> dict[bytes, Perturbation]:
+        """Return the remembered releases or draws under keys.
+
+        Raises:
+            ApiError: 503, the store failed.
+        """
+        cached = {key: self._cache.get(key) for key in keys}
+        found = {key: made for key, made in cached.items() if made is not None}
+        missing = [key for key in cached if key not in found and key not in self._drawing]
+        if missing:
+            async with self._store.reading() as connection:
+                for key, value in (await _load(connection, missing)).items():
+                    found[key] = _unpack(value)
+                    self._keep(key, found[key])
+        return found
+
+    async def _draw(
+        self, key: bytes, sanitizer: Sanitizer, text: Pending, link: Link
+    ) -> Perturbation:
+        found = self._cache.get(key)
+        if found is not None:
+            return found
+        task = self._drawing.get(key)
+        if task is None:
+            drawing = sanitizer.release(text.raw, link, text.known)
+            task = self._drawing[key] = asyncio.create_task(drawing)
+            task.add_done_callback(lambda done: self._finish(key, done))
+        return await asyncio.shield(task)
+
+    def _finish(self, key: bytes, task: asyncio.Task[Perturbation]) -> None:
+        """Keep a finished draw; forget a failed one, so that it may be tried again."""
+        del self._drawing[key]
+        if not task.cancelled() and task.exception() is None:
+            self._keep(key, task.result())
+
+    def _keep(self, key: bytes, made: Perturbation) -> None:
+        parts = sum(PART_BYTES + len(part.text) for part in made.replaced or ())
+        self._cache.put(key, made, len(made.text) + 8 * len(made.words) + parts)
+
+    def _link(self, tenant: str, channel: dict[str, Any]) -> Link:
+        """Return the link of a tenant: the noise of an entity by its raw text.
+
+        It is a keyed function, the same in all texts of the tenant, so nothing has to be stored.
+        A narrower scope would draw an entity afresh in each conversation. A client that shortens
+        its history, previews or sends separate prompts starts one with every request, and a few
+        dozen draws give a word away.
+        """
+        spelled = spell_channel(channel)
+
+        def generator(entity: str) -> np.random.Generator:
+            return keyed_generator(self._digests.of(tenant, "entity", spelled, entity))
+
+        return generator
+
+    async def settle(
+        self, connection: AsyncConnection, tenant: str, releases: Sequence[Release]
+    ) -> list[Release]:
+        """Store releases and return those to send.
+
+        A text with an earlier release, of this replica or another, gets that one. The caller
+        holds the lock of the tenant's account, so nobody else writes the tenant's texts
+        meanwhile.
+        """
+        now = time.time()
+        found = await _load(connection, [release.key for release in releases])
+        for some in batches(list(found)):
+            await connection.execute(
+                update(RELEASES).where(RELEASES.c.key.in_(some)).values(used=now)
+            )
+        rows = [
+            {"key": r.key, "tenant": tenant, "value": _pack(r.sanitized), "used": now}
+            for r in releases
+            if r.key not in found
+        ]
+        if rows:
+            await connection.execute(RELEASES.insert(), rows)
+        return [
+            replace(r, sanitized=_unpack(found[r.key]), fresh=False) if r.key in found else r
+            for r in releases
+        ]
+
+    def keep(self, releases: Iterable[Release]) -> None:
+        """Keep in memory the releases that `settle` returned, after its transaction."""
+        for release in releases:
+            self._keep(release.key, release.sanitized)
+
+
+async def _load(connection: AsyncConnection, keys: Sequence[bytes]) -> dict[bytes, str]:
+    found: dict[bytes, str] = {}
+    for some in batches(keys):
+        query = select(RELEASES.c.key, RELEASES.c.value).where(RELEASES.c.key.in_(some))
+        found.update((row.key, row.value) for row in await connection.execute(query))
+    return found
+
+
+def _pack(made: Perturbation) -> str:
+    """Return a perturbation as JSON in ASCII: the released text and the places of replaced parts.
+
+    It leaves out the statistics of the draw, which the remote does not know and which narrow down
+    the raw words.
+    """
+    return json.dumps(asdict(replace(made, receipt=replace(made.receipt, statistics={}))))
+
+
+def _unpack(value: str) -> Perturbation:
+    data = json.loads(value)
+    receipt = data["receipt"]
+    replaced = data["replaced"]
+    return Perturbation(
+        text=data["text"],
+        words=tuple(data["words"]),
+        receipt=Receipt(
+            **{
+                "unit": _read_unit(data),
+                "unbounded": _count_unbounded(data),
+                **receipt,
+                "reveals": tuple(receipt["reveals"]),
+            }
+        ),
+        replaced=None if replaced is None else tuple(Replacement(**part) for part in replaced),
+    )
+
+
+def _read_unit(data: Any) -> str:
+    """Return the unit of ε for a release that an earlier version stored."""
+    if data["replaced"] is not None:
+        return "marked part"
+    return "generated token" if data["receipt"]["table"] == "none" else "token"
+
+
+def _count_unbounded(data: Any) -> int:
+    """Count the tokens without a bound in a release that an earlier version stored.
+
+    Where only parts were replaced, this counts all words, an upper bound.
+    """
+    if data["receipt"]["guarantee"] != "none":
+        return 0
+    if data["replaced"] is None:
+        return int(data["receipt"]["released"])
+    return len(find_words(data["text"]))

@@ -1,0 +1,1 @@
+"""Migrate the store's schema, version by version; `proxy.storage.store` does so at start."""

@@ -1,0 +1,1 @@
+"""Hold one module for each version of the schema."""

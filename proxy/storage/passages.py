@@ -1,0 +1,266 @@
+"""Find passages, raw texts released before, inside other texts.
+
+Chat clients repeat a conversation in prompts of their own, and programs send a text again with
+more at its end. Drawn as new texts, the repeated parts could be averaged. So the store knows each
+released text by two HMACs, of its opening and of the whole. Where a later text contains it, its
+old release is sent again. The store shows which texts share an opening; lengths and places within
+a passage are encrypted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+import secrets
+import time
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from proxy.storage.digests import Digests, batches
+from proxy.storage.schema import PASSAGES
+from proxy.storage.store import Store
+from proxy.words import locate_words
+
+__all__ = ["Found", "Passage", "Passages", "Piece"]
+
+LEAST = 3  # words of the shortest passage: any text may hold one or two
+ANCHORS = (8, LEAST)  # words of an opening: the first of these that a passage has
+CANDIDATES = 1000  # the most passages compared with a text: those used last
+NONCE = 16
+# A passage may begin where a text begins, after a newline or a tab, after a punctuation mark, and
+# after the blanks that follow one of these. JSON's escapes count as newlines and tabs.
+_BEGIN = re.compile(r"(?:^|[\n\t]|\\[nrt]|[^\w\s])([^\S\n]*)")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Hold a part of a passage, and its release.
+
+    Attributes:
+        kind: `text` for a release, `answer` for the remote's own words, `blank` for white space.
+        value: the key of the release or the answer in hexadecimal, or the white space.
+        start, end: its place in the passage, in characters.
+    """
+
+    kind: Literal["text", "answer", "blank"]
+    value: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Hold a stretch of raw text and the pieces released for it, in order and disjoint."""
+
+    text: str
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """Hold a passage in a text and its place, in characters.
+
+    Without pieces, it is a text that the same request releases for the first time.
+    """
+
+    start: int
+    end: int
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Hold a passage that may occur at a place, by its key or its text."""
+
+    length: int
+    pieces: tuple[Piece, ...] = ()
+    key: bytes | None = None
+    raw: str | None = None
+
+
+class Passages:
+    """Keep the passages of all tenants."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._digests = Digests(store)
+
+    async def find(
+        self,
+        tenant: str,
+        scope: str,
+        channel: str,
+        text: str,
+        seen: Mapping[bytes, Iterable[str]],
+    ) -> list[Found]:
+        """Find the passages in a text, in order and disjoint, the longest at each place.
+
+        Args:
+            tenant, scope: the owner, and the scope of equal texts, see `Memo.releases`.
+            channel: the channel that drew them; the remote's own words belong to every channel.
+            seen: the texts of this request that are to be released, by their `anchors`.
+
+        Raises:
+            ApiError: the store failed.
+        """
+        places = await asyncio.to_thread(self._places, tenant, scope, text)
+        rows = await self._rows(tenant, list({anchor for _, anchor in places}))
+
+        def choose() -> list[Found]:
+            known = {
+                anchor: [
+                    *rows.get(anchor, ()),
+                    *(_Candidate(len(raw), raw=raw) for raw in seen.get(anchor, ())),
+                ]
+                for _, anchor in places
+            }
+            for candidates in known.values():
+                candidates.sort(key=lambda c: -c.length)
+            return list(self._choose(tenant, scope, channel, text, places, known))
+
+        return await asyncio.to_thread(choose) if rows or seen else []
+
+    def anchors(
+        self, tenant: str, scope: str, texts: Iterable[str]
+    ) -> Iterator[tuple[bytes, str]]:
+        """Yield the texts that are long enough to be found again, each with its anchor."""
+        for text in texts:
+            if opening := _cut_opening(text):
+                yield self._anchor(tenant, scope, opening), text
+
+    async def add(
+        self,
+        connection: AsyncConnection,
+        tenant: str,
+        scope: str,
+        channel: str,
+        passages: Iterable[Passage],
+    ) -> None:
+        """Record released passages, also those released before.
+
+        An answer of few words is left out, since the user may write the same words.
+        """
+        rows = {}
+        for passage in passages:
+            opening, kind = _cut_opening(passage.text), _find_channel(passage.pieces, channel)
+            if not opening or (not kind and _cut_opening(passage.text, ANCHORS[:1]) == ""):
+                continue
+            key = self._key(tenant, scope, kind, passage.text)
+            pieces = [(p.kind, p.value, p.start, p.end) for p in passage.pieces]
+            rows[key] = {
+                "key": key,
+                "tenant": tenant,
+                "anchor": self._anchor(tenant, scope, opening),
+                "value": self._seal(json.dumps([len(passage.text), pieces]).encode()),
+                "used": time.time(),
+            }
+        for some in batches(list(rows.values())):
+            insert = self._store.insert(PASSAGES).values(list(some))
+            await connection.execute(
+                insert.on_conflict_do_update(
+                    index_elements=["key"], set_={"used": insert.excluded.used}
+                )
+            )
+
+    def _places(self, tenant: str, scope: str, text: str) -> list[tuple[int, bytes]]:
+        """Return the places where passages may begin in a text, in order, each with an anchor."""
+        return [
+            (start, self._anchor(tenant, scope, opening))
+            for start, opening in _find_openings(text)
+        ]
+
+    def _choose(
+        self,
+        tenant: str,
+        scope: str,
+        channel: str,
+        text: str,
+        places: Sequence[tuple[int, bytes]],
+        known: Mapping[bytes, Sequence[_Candidate]],
+    ) -> Iterator[Found]:
+        past = 0
+        for start, anchor in places:
+            for candidate in known[anchor] if start >= past else ():
+                end = start + candidate.length
+                if end > len(text) or _inside_word(text, end):
+                    continue
+                raw = text[start:end]
+                kind = _find_channel(candidate.pieces, channel)
+                if raw == candidate.raw or candidate.key == self._key(tenant, scope, kind, raw):
+                    yield Found(start, end, candidate.pieces)
+                    past = end
+                    break
+
+    async def _rows(self, tenant: str, anchors: Sequence[bytes]) -> dict[bytes, list[_Candidate]]:
+        out: dict[bytes, list[_Candidate]] = {}
+        if not anchors:
+            return out
+        async with self._store.reading() as connection:
+            for some in batches(anchors):
+                here = PASSAGES.c.anchor.in_(some) & (PASSAGES.c.tenant == tenant)
+                query = select(PASSAGES).where(here).order_by(PASSAGES.c.used.desc())
+                for row in await connection.execute(query.limit(CANDIDATES)):
+                    length, pieces = json.loads(self._open(row.value))
+                    made = tuple(Piece(*piece) for piece in pieces)
+                    out.setdefault(row.anchor, []).append(_Candidate(length, made, key=row.key))
+        return out
+
+    def _anchor(self, tenant: str, scope: str, opening: str) -> bytes:
+        return self._digests.of(tenant, "anchor", scope, opening)
+
+    def _key(self, tenant: str, scope: str, kind: str, text: str) -> bytes:
+        return self._digests.of(tenant, "passage", scope, kind, text)
+
+    def _seal(self, data: bytes) -> bytes:
+        """Encrypt a row, so that the lengths of parts of a text stay private."""
+        nonce = secrets.token_bytes(NONCE)
+        return nonce + self._mask(nonce, data)
+
+    def _open(self, value: bytes) -> bytes:
+        return self._mask(value[:NONCE], value[NONCE:])
+
+    def _mask(self, nonce: bytes, data: bytes) -> bytes:
+        key = self._digests.of("passage value", nonce.hex())
+        stream = hashlib.shake_256(key).digest(len(data))
+        return bytes(a ^ b for a, b in zip(data, stream, strict=True))
+
+
+def _find_channel(pieces: Sequence[Piece], channel: str) -> str:
+    """Return the channel of a passage; the remote's own words have none."""
+    return "" if pieces and all(piece.kind == "answer" for piece in pieces) else channel
+
+
+def _inside_word(text: str, place: int) -> bool:
+    """Tell if a place in a text is inside a word."""
+    around = text[max(place - 1, 0) : place + 1]
+    return len(around) == 2 and around.isalnum() and len(list(locate_words(around))) == 1
+
+
+def _cut_opening(text: str, sizes: Sequence[int] = ANCHORS) -> str:
+    """Return the opening of a text, from which its anchor is made; "" if the text is too short."""
+    ends = [end for _, end in islice(locate_words(text), sizes[0])]
+    size = next((size for size in sizes if len(ends) >= size), 0)
+    return text[: ends[size - 1]] if size else ""
+
+
+def _find_openings(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each place where a passage may begin in a text, and its opening there."""
+    ends = [end for _, end in locate_words(text)]
+    last = -1
+    for found in _BEGIN.finditer(text):
+        for begin in dict.fromkeys((found.start(1), found.end(1))):
+            if begin <= last:
+                continue
+            last = begin
+            first = bisect_right(ends, begin)
+            for size in ANCHORS:
+                if first + size <= len(ends):
+                    yield begin, text[begin : ends[first + size - 1]]

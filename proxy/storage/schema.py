@@ -1,0 +1,119 @@
+"""Define the store's tables: released text, the remote's generations, keyed hashes and counters.
+
+No column holds raw text. A change here needs a migration (proxy/storage/migrations/versions).
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKeyConstraint,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+)
+
+METADATA = MetaData()
+
+
+def _build_memory(name: str) -> Table:
+    """Build a table of rows that are found by an HMAC.
+
+    `value` is JSON in ASCII: PostgreSQL's text takes neither NUL nor half a surrogate pair, and a
+    remote may send both.
+    """
+    return Table(
+        name,
+        METADATA,
+        Column("key", LargeBinary(32), primary_key=True),
+        Column("tenant", Text, nullable=False, index=True),
+        Column("value", Text, nullable=False),
+        Column("used", Double, nullable=False, index=True),  # seconds since 1970
+    )
+
+
+RELEASES = _build_memory("releases")
+ANSWERS = _build_memory("answers")
+
+# Passages of raw text by their HMAC, so that they are found again inside other texts. `anchor` is
+# the HMAC of the passage's beginning; `value` holds, encrypted, its length and the keys of its
+# releases.
+PASSAGES = Table(
+    "passages",
+    METADATA,
+    Column("key", LargeBinary(32), primary_key=True),
+    Column("tenant", Text, nullable=False, index=True),
+    Column("anchor", LargeBinary(32), nullable=False, index=True),
+    Column("value", LargeBinary, nullable=False),
+    Column("used", Double, nullable=False, index=True),
+)
+
+# The sums charged to a tenant: in all ("total", ""), on a day ("day", "2030-01-31") and in a
+# conversation ("conversation", its HMAC in hexadecimal).
+ACCOUNTS = Table(
+    "accounts",
+    METADATA,
+    Column("tenant", Text, primary_key=True),
+    Column("scope", Text, primary_key=True),
+    Column("period", Text, primary_key=True),
+    Column("requests", BigInteger, nullable=False),
+    Column("tokens", BigInteger, nullable=False),
+    Column("proved", Double, nullable=False),  # Σ n·ε where ε is a proved bound
+    Column("nominal", Double, nullable=False),  # Σ n·ε where it is not
+    # Tokens without a proved bound. The default is for replicas of an earlier version.
+    Column("unbounded", BigInteger, nullable=False, server_default="0"),
+    Column("used", Double, nullable=False, index=True),
+)
+
+# The proved part by channel, for composition: `count` releases at ε.
+SPENDS = Table(
+    "spends",
+    METADATA,
+    Column("tenant", Text, primary_key=True),
+    Column("scope", Text, primary_key=True),
+    Column("period", Text, primary_key=True),
+    Column("mechanism", Text, primary_key=True),
+    Column("epsilon", Double, primary_key=True),
+    Column("bounded_range", Boolean, primary_key=True),
+    Column("count", BigInteger, nullable=False),
+    ForeignKeyConstraint(
+        ["tenant", "scope", "period"],
+        ["accounts.tenant", "accounts.scope", "accounts.period"],
+        ondelete="CASCADE",
+    ),
+)
+
+# Every release that was sent in a conversation, new or not: its HMAC and its price.
+DISCLOSURES = Table(
+    "disclosures",
+    METADATA,
+    Column("tenant", Text, primary_key=True),
+    Column("scope", Text, primary_key=True),  # "conversation"
+    Column("period", Text, primary_key=True),
+    Column("key", LargeBinary(32), primary_key=True),
+    Column("tokens", BigInteger, nullable=False),
+    Column("unbounded", BigInteger, nullable=False),
+    Column("proved", Double, nullable=False),
+    Column("nominal", Double, nullable=False),
+    ForeignKeyConstraint(
+        ["tenant", "scope", "period"],
+        ["accounts.tenant", "accounts.scope", "accounts.period"],
+        ondelete="CASCADE",
+    ),
+)
+
+# Clients' keys: the SHA-256 of each, and its grant (JSON).
+KEYS = Table(
+    "keys",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("sha256", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("grant", Text, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("revoked", Double),
+)
