@@ -1,1 +1,1 @@
-"""The proxy: an OpenAI-compatible server that sends only perturbed text to the remote model."""
+"""Serve OpenAI's API, and send only sanitized text to the remote model."""

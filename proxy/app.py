@@ -12,15 +12,15 @@ from contextlib import AsyncExitStack
 from aiohttp import web
 
 from extraction.extractor import Extractor, Tokenizer
+from extraction.judge import build_judge
 from extraction.prompts import Prompts
 from perturb import EmbeddingTable, Vocabulary, load_table
-from perturb.embeddings import BUNDLED_TABLE
-from proxy.account import account_routes
-from proxy.auth import Keyring
-from proxy.config import Config
-from proxy.handlers import routes
-from proxy.housekeeping import Housekeeping
-from proxy.keys import (
+from proxy.access.admission import Admission
+from proxy.access.auth import Keyring
+from proxy.access.rates import Rates
+from proxy.api.account import account_routes
+from proxy.api.app_keys import (
+    ADMISSION,
     CONFIG,
     EXTRACTOR,
     HOUSEKEEPING,
@@ -35,22 +35,25 @@ from proxy.keys import (
     STORE,
     TABLE,
 )
-from proxy.ledger import Ledger
-from proxy.local import local_server, paraphraser
-from proxy.memo import Memo
+from proxy.api.connections import Runner
+from proxy.api.handlers import routes
+from proxy.api.middleware import observe, set_headers
+from proxy.config.settings import Config
+from proxy.local import local_backend, local_model
 from proxy.metrics import Metrics
-from proxy.middleware import observe, stamp
-from proxy.pipeline import Pipeline
-from proxy.policy import Policy
-from proxy.rates import Rates
-from proxy.store import open_store, sweeping
-from proxy.upstream import RemoteClient
+from proxy.pipeline.pipeline import Pipeline
+from proxy.pipeline.policy import Policy
+from proxy.pipeline.public import PublicText
+from proxy.remote.upstream import RemoteClient
+from proxy.requests.housekeeping import Housekeeping
+from proxy.storage.ledger import Ledger
+from proxy.storage.store import open_store, sweeping
 
-__all__ = ["build_app", "estimating_tokenizer", "runner"]
+__all__ = ["build_app", "build_runner", "build_tokenizer"]
 
 
 def build_app(config: Config, *, table: EmbeddingTable | None = None) -> web.Application:
-    """The application for a configuration; `table` overrides the configured one.
+    """Build the application for a configuration; `table` overrides the configured one.
 
     Raises:
         PerturbError: the table or the tokenizer cannot be loaded.
@@ -59,33 +62,40 @@ def build_app(config: Config, *, table: EmbeddingTable | None = None) -> web.App
     app[CONFIG] = config
     app[STARTED] = time.monotonic()
     app[METRICS] = Metrics()
+    app[ADMISSION] = Admission(config.limits, config.server, app[METRICS])
     app[HOUSEKEEPING] = Housekeeping(config.local.housekeeping)
     app[RATES] = Rates()
-    app[TABLE] = table or load_table(config.privacy.table or BUNDLED_TABLE)
+    privacy = config.privacy
+    app[TABLE] = table or load_table(privacy.table, privacy.vocabulary)
     app[POLICY] = Policy(config, app[TABLE])
     app.add_routes(routes)
     app.add_routes(account_routes)
-    app.on_response_prepare.append(stamp)
+    app.on_response_prepare.append(set_headers)
     app.cleanup_ctx.append(_resources)
     return app
 
 
-def runner(app: web.Application) -> web.AppRunner:
-    """A runner with this project's rules: a client that goes away cancels its handler, a stop
-    waits for running requests, and nothing is logged but by the project itself."""
-    return web.AppRunner(
+def build_runner(app: web.Application) -> web.AppRunner:
+    """Build a runner with this project's rules.
+
+    A client that goes away cancels its handler, a stop waits for running requests, and only the
+    project itself logs.
+    """
+    server = app[CONFIG].server
+    return Runner(
         app,
         handler_cancellation=True,
         access_log=None,
-        shutdown_timeout=app[CONFIG].server.drain_seconds,
+        shutdown_timeout=server.drain_seconds,
+        keepalive_timeout=server.idle_seconds,
     )
 
 
 async def _resources(app: web.Application) -> AsyncIterator[None]:
-    """The pipeline and what it holds open."""
+    """Open the pipeline and its resources; close them when the server stops."""
     config = app[CONFIG]
     remote = RemoteClient(config.remote)
-    # One small pool for all CPU work: every thread keeps buffers of its own.
+    # One small pool for all CPU work, since each thread keeps buffers of its own.
     executor = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="inferdpt")
     asyncio.get_running_loop().set_default_executor(executor)
     try:
@@ -95,17 +105,17 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
             await app[KEYRING].check()
             await stack.enter_async_context(sweeping(store, config.memo))
             backend = await stack.enter_async_context(
-                local_server(config.local, clips=config.server_clips)
+                local_backend(config.local, clips=config.server_clips)
             )
             app[LOCAL] = backend
             app[LEDGER] = Ledger(store, delta=config.limits.delta)
             for tenant, totals in (await app[LEDGER].totals()).items():
-                app[METRICS].charged(tenant, totals)
-            app[POLICY].attach(await paraphraser(config.privacy, backend))
+                app[METRICS].set_account(tenant, totals)
+            app[POLICY].attach(await local_model(config.privacy, backend))
             app[EXTRACTOR] = Extractor(
                 backend,
                 Prompts(**config.prompts),
-                estimating_tokenizer(app[TABLE].vocabulary, config.local.tokens_per_cl100k),
+                build_tokenizer(app[TABLE].vocabulary, config.local.tokens_per_cl100k),
                 context=config.local.context_tokens,
                 default_max_tokens=config.local.default_max_tokens,
                 temperature=config.local.temperature,
@@ -113,13 +123,17 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
             app[PIPELINE] = Pipeline(
                 config,
                 policy=app[POLICY],
-                store=store,
-                memo=Memo(
-                    store, size=int(config.memo.megabytes * 1e6), ttl=config.memo.ttl_seconds
+                public=PublicText(
+                    config.privacy,
+                    app[POLICY].marking,
+                    app[TABLE].vocabulary,
+                    at_most=config.limits.document_tokens,
                 ),
+                store=store,
                 ledger=app[LEDGER],
                 remote=remote,
                 extractor=app[EXTRACTOR],
+                judge=build_judge(),
                 metrics=app[METRICS],
             )
             yield
@@ -127,8 +141,8 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
         await remote.aclose()
 
 
-def estimating_tokenizer(vocabulary: Vocabulary, ratio: float) -> Tokenizer:
-    """cl100k_base as the measure of the local model's context."""
+def build_tokenizer(vocabulary: Vocabulary, ratio: float) -> Tokenizer:
+    """Build a tokenizer that measures the local model's context in cl100k tokens."""
     return Tokenizer(
         encode=lambda text: vocabulary.encode(text).tolist(),
         decode=lambda tokens: vocabulary.encoding.decode(tokens, errors="ignore"),

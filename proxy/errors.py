@@ -1,10 +1,10 @@
-"""Errors a client sees, in OpenAI's shape.
+"""Build the errors that a client sees, in OpenAI's shape.
 
     ApiError                 carries status, message, type, code, param
     └── GuardRefused         the outgoing body failed the last check; nothing was sent
 
-Every HTTP error is built here. Messages name fields and rules, never what a client wrote and
-never what an upstream answered.
+Every HTTP error is built here. Messages name fields and rules. They never hold a client's text or
+an upstream's answer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from extraction.errors import (
     LocalModelError,
     LocalModelRefused,
     LocalModelTimeout,
+    TooManyNumbers,
 )
+from perturb.errors import ExpressionTimeout, PluginError
 
 __all__ = [
     "ApiError",
@@ -42,18 +44,21 @@ logger = logging.getLogger("inferdpt.errors")
 
 
 class ConfigError(Exception):
-    """The configuration is invalid; the message names the key and the file."""
+    """Report an invalid configuration; the message names the key and the file."""
 
 
 class ApiError(Exception):
-    """An error answer.
+    """Carry an error response.
 
     Attributes:
         status: HTTP status.
         type, code, param: OpenAI's error fields.
         retry: whether the same request may succeed later; if not, SDKs are told so.
         headers: extra response headers.
+        upstream: what the remote reported about its failure, in known names, for the log.
     """
+
+    upstream: dict[str, Any] | None = None
 
     def __init__(
         self,
@@ -76,7 +81,7 @@ class ApiError(Exception):
         self.headers = headers or {}
 
     def body(self) -> dict[str, Any]:
-        """The JSON body, `{"error": {message, type, param, code}}`."""
+        """Return the JSON body, `{"error": {message, type, param, code}}`."""
         return {
             "error": {
                 "message": self.message,
@@ -87,15 +92,15 @@ class ApiError(Exception):
         }
 
     def response_headers(self) -> dict[str, str]:
-        """Headers of the error answer."""
+        """Return the headers of the error response."""
         return self.headers if self.retry else {**self.headers, "x-should-retry": "false"}
 
 
 class GuardRefused(ApiError):
-    """The last check before sending failed.
+    """Report that the last check before sending failed.
 
     Attributes:
-        rule: which rule, for the log.
+        rule: the rule that was broken, for the log.
     """
 
     def __init__(self, rule: str) -> None:
@@ -109,35 +114,47 @@ class GuardRefused(ApiError):
 
 
 def internal_error(exc: Exception) -> ApiError:
-    """500 for a bug, logged by where it is and not by what it says: its text could quote the
-    request."""
+    """Return 500 for an exception that nothing handled.
+
+    The log shows where it was raised but not its text, which could quote the request. It names
+    an operator's expression that ran out of time, and a plug-in that failed.
+    """
+    if isinstance(exc, ExpressionTimeout):
+        logger.error("%s", exc)
+        return ApiError(
+            500,
+            f"The operator's configuration failed: {exc}; nothing was sent.",
+            type="server_error",
+            code="expression_timeout",
+        )
     frames = "".join(traceback.format_tb(exc.__traceback__))
-    logger.error("internal error %s at\n%s", type(exc).__name__, frames)
+    said = str(exc) if isinstance(exc, PluginError) else type(exc).__name__
+    logger.error("internal error %s at\n%s", said, frames)
     return ApiError(500, "Internal error.", type="server_error", code="internal_error")
 
 
 def bad_request(message: str, *, param: str | None = None, code: str | None = None) -> ApiError:
-    """400: a field breaks its rule."""
+    """Return 400: a field breaks its rule."""
     return ApiError(400, message, param=param, code=code)
 
 
 def unauthorized() -> ApiError:
-    """401: no key, or an unknown one."""
+    """Return 401: no key, or an unknown one."""
     return ApiError(401, "Incorrect API key provided.", code="invalid_api_key")
 
 
 def not_permitted(message: str, *, param: str) -> ApiError:
-    """403: the operator does not allow what a client asked for."""
+    """Return 403: the operator does not allow the request."""
     return ApiError(403, message, type="permission_error", code="not_permitted", param=param)
 
 
 def not_found(message: str = "Unknown path; see GET /v1/models for what is served.") -> ApiError:
-    """404: this path is not served."""
+    """Return 404: this path is not served."""
     return ApiError(404, message, code="not_found")
 
 
 def model_not_found() -> ApiError:
-    """404: the model is not on the allow-list."""
+    """Return 404: the model is not on the allow-list."""
     return ApiError(
         404,
         "The model does not exist or is not served here; see GET /v1/models.",
@@ -147,37 +164,34 @@ def model_not_found() -> ApiError:
 
 
 def too_large(message: str, *, param: str | None = None) -> ApiError:
-    """413: the body, or the document in it, is over a limit."""
+    """Return 413: the body, or the document in it, is over a limit."""
     return ApiError(413, message, code="request_too_large", param=param)
 
 
-def remote_error(message: str, *, headers: dict[str, str] | None = None) -> ApiError:
-    """502: the remote model failed."""
-    return ApiError(
-        502, message, type="upstream_error", code="remote_error", retry=True, headers=headers
-    )
+def remote_error(message: str) -> ApiError:
+    """Return 502: the remote model failed, also on the last attempt."""
+    return ApiError(502, message, type="upstream_error", code="remote_error")
 
 
 def remote_timeout() -> ApiError:
-    """504: the remote model did not answer in time."""
+    """Return 504: the remote model did not answer in time."""
     return ApiError(
         504,
         "The remote model did not answer in time.",
         type="upstream_error",
         code="remote_timeout",
-        retry=True,
     )
 
 
 def local_unavailable(message: str = "The local model is not available.") -> ApiError:
-    """503: the local model cannot answer now."""
+    """Return 503: the local model cannot answer now."""
     return ApiError(
         503, message, type="upstream_error", code="local_model_unavailable", retry=True
     )
 
 
 def store_unavailable() -> ApiError:
-    """503: the database cannot be reached, so nothing is sent."""
+    """Return 503: the database cannot be reached, so nothing is sent."""
     return ApiError(
         503,
         "The proxy's store cannot be reached; nothing was sent.",
@@ -197,6 +211,8 @@ def from_local(error: LocalModelError) -> ApiError:
             code="local_model_timeout",
             retry=True,
         )
+    if isinstance(error, TooManyNumbers):
+        return too_large(f"'input': {error}; send fewer inputs at once.", param="input")
     if isinstance(error, LocalModelRefused):
         if error.too_long:
             return bad_request(

@@ -1,5 +1,4 @@
-"""The local model's server, in any of its three ways: reached, supervised, or bundled; and the
-model that paraphrases, where DP-Prompt needs one."""
+"""Reach or start the local model's server, and prepare it for the mechanism."""
 
 from __future__ import annotations
 
@@ -10,56 +9,79 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import extraction
+from extraction.backends.base import Backend
+from extraction.backends.openai_server import OpenAIServer
+from extraction.backends.plugged import load_backend
+from extraction.backends.server_process import ServerProcess
 from extraction.errors import LocalModelUnavailable
-from extraction.openai_server import OpenAIServer
-from extraction.paraphrase import Paraphraser
-from extraction.paraphrase_server import ServerParaphraser
-from extraction.paraphrase_transformers import TransformersParaphraser, load_model
-from extraction.server_process import ServerProcess
-from proxy.config import Local, Privacy
+from proxy.config.settings import Local, Privacy
+from proxy.sanitizers import sanitizer_class
 
-__all__ = ["free_port", "local_server", "paraphraser", "vllm_command"]
+__all__ = ["build_vllm_command", "find_free_port", "local_backend", "local_model", "local_server"]
 
 HOST = "127.0.0.1"
 FOLDER = Path(extraction.__file__).parent
 BUNDLED_MODEL = FOLDER / "bundled" / "model.gguf"
-# vLLM's second model runner takes processors of another kind and refuses ours at start.
+# vLLM's second model runner takes another kind of logits processor and refuses ours at start.
 V1_RUNNER = {"VLLM_USE_V2_MODEL_RUNNER": "0"}
 CLIP_ARGUMENTS = (
-    *("--logits-processors", "extraction.vllm_clip:ClipLogits"),
+    *("--logits-processors", "extraction.dp_prompt.vllm_clip:ClipLogits"),
     *("--logprobs-mode", "processed_logprobs"),
 )
 VICUNA_TEMPLATE = FOLDER / "templates" / "vicuna.jinja"
 
 
 @asynccontextmanager
-async def local_server(config: Local, *, clips: bool = False) -> AsyncIterator[OpenAIServer]:
-    """A backend whose server is up for as long as the block runs.
-
-    An `external` server is not waited for: `/ready` tells whether it answers.
-
-    Args:
-        config: which server, and how it is reached or started.
-        clips: a vLLM that is started here loads the logits processor of DP-Prompt.
+async def local_backend(config: Local, *, clips: bool = False) -> AsyncIterator[Backend]:
+    """Yield the local model: a plug-in's, or else a server's.
 
     Raises:
-        LocalModelUnavailable: a server that is to be started here does not come up.
+        PluginError: the plug-in cannot be used.
+        LocalModelUnavailable: as `local_server`, whose arguments these are.
     """
+    if config.mode != "plugin":
+        async with local_server(config, clips=clips) as server:
+            yield server
+        return
+    plugin = config.plugin
+    backend = await asyncio.to_thread(load_backend, plugin.name, plugin.options)
+    try:
+        yield backend
+    finally:
+        await backend.aclose()
+
+
+@asynccontextmanager
+async def local_server(config: Local, *, clips: bool = False) -> AsyncIterator[OpenAIServer]:
+    """Yield the backend of a server, which runs as long as the block if it is started here.
+
+    An `external` server is not waited for; `/ready` tells if it answers.
+
+    Args:
+        config: the server's settings.
+        clips: whether a vLLM started here loads the logits processor of DP-Prompt.
+
+    Raises:
+        LocalModelUnavailable: a server started here does not become ready.
+    """
+    if config.mode == "plugin":
+        raise LocalModelUnavailable("local.mode plugin is a model in this process, not a server")
     if config.mode == "external":
         command: list[str] = []
         base_url, model, seconds, env = config.base_url, config.model, 0.0, {}
     elif config.mode == "vllm":
-        port = config.vllm.port or free_port()
-        command = vllm_command(config, port, clips=clips)
+        port = config.vllm.port or find_free_port()
+        command = build_vllm_command(config, port, clips=clips)
         base_url, model = f"http://{HOST}:{port}/v1", config.model or config.vllm.model
         seconds, env = config.vllm.ready_seconds, config.vllm.env
         if clips:
             env = {**V1_RUNNER, **env}
     else:
-        port = free_port()
-        command = _embedded_command(config, port)
+        port = find_free_port()
+        command = _build_embedded_command(config, port)
         base_url, model = f"http://{HOST}:{port}/v1", None
         seconds, env = config.embedded.ready_seconds, {}
     backend = OpenAIServer(
@@ -81,29 +103,21 @@ async def local_server(config: Local, *, clips: bool = False) -> AsyncIterator[O
             await process.stop()
 
 
-async def paraphraser(privacy: Privacy, server: OpenAIServer) -> Paraphraser | None:
-    """The model that paraphrases; None where the mechanism is not DP-Prompt.
-
-    A server that answers has to prove here that it clips; one that does not answer yet, before
-    its first paraphrase.
+async def local_model(privacy: Privacy, server: Backend) -> Any:
+    """Return the mechanism's share of the local model; None if it needs none.
 
     Raises:
-        LocalModelError: there is no such model, or the server does not clip.
+        LocalModelError: there is no such model, or the server lacks a required feature.
     """
-    wanted = privacy.paraphrasing
-    if wanted is None:
-        return None
-    if wanted.model is not None:
-        model, tokenizer = await asyncio.to_thread(load_model, wanted.model)
-        return TransformersParaphraser(wanted.model, model, tokenizer)
-    made = ServerParaphraser(server)
-    if wanted.mode == "dp" and await server.ready():
-        await made.prove()
-    return made
+    kind = sanitizer_class(privacy.mechanism)
+    return await kind.prepare(privacy.checked_parameters, server)
 
 
-def vllm_command(config: Local, port: int, *, clips: bool = False) -> list[str]:
-    """`vllm serve MODEL …`. Vicuna's weights ship no chat template, so ours goes with them."""
+def build_vllm_command(config: Local, port: int, *, clips: bool = False) -> list[str]:
+    """Build the command `vllm serve MODEL …`.
+
+    Vicuna's weights come without a chat template, so ours is used for them.
+    """
     vllm = config.vllm
     template = vllm.chat_template
     if template is None and "vicuna" in vllm.model.lower():
@@ -119,12 +133,12 @@ def vllm_command(config: Local, port: int, *, clips: bool = False) -> list[str]:
     ]
 
 
-def _embedded_command(config: Local, port: int) -> list[str]:
+def _build_embedded_command(config: Local, port: int) -> list[str]:
     model = Path(config.embedded.model) if config.embedded.model else BUNDLED_MODEL
     if not model.is_file():
         raise LocalModelUnavailable(f"no model file at {model}")
     return [
-        *(sys.executable, "-m", "extraction.llama_server"),
+        *(sys.executable, "-m", "extraction.backends.llama_server"),
         *("--model", str(model), "--host", HOST, "--port", str(port)),
         *("--context", str(config.embedded.context)),
         *("--parallel", str(config.embedded.parallel)),
@@ -133,8 +147,8 @@ def _embedded_command(config: Local, port: int) -> list[str]:
     ]
 
 
-def free_port() -> int:
-    """A port nobody listens on now."""
+def find_free_port() -> int:
+    """Find a port that is free now."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         port: int = probe.getsockname()[1]

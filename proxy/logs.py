@@ -1,4 +1,4 @@
-"""Logging: one JSON object a line on standard error, and nothing but the project's own words."""
+"""Log one JSON object a line to standard error, from the project's own loggers only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _QUIET = ("aiohttp", "openai", "httpx2", "httpcore2", "asyncio")
 
 
 class JsonFormatter(logging.Formatter):
-    """`fields` of a record, if it has any, stand beside time, level and message."""
+    """Format a record as time, level, message and its `fields`, if it has any."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {

@@ -1,9 +1,12 @@
-"""Prometheus metrics: counts, sizes and times; labels come from closed sets, never from text."""
+"""Count requests, sizes and times for Prometheus. Labels come from closed sets, never from text.
+
+Operators see all metrics, a tenant only its own account.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import cast
 
@@ -16,7 +19,7 @@ SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
 class Metrics:
-    """One registry for one application."""
+    """Hold the metrics of one application in a registry of its own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -67,7 +70,8 @@ class Metrics:
             for name, text in (
                 ("requests", "Requests charged to a tenant, in all, when it last sent one."),
                 ("tokens", "Tokens released for a tenant, in all, when it last sent some."),
-                ("proved", "Epsilon charged to a tenant, proved bounds, basic composition."),
+                ("unbounded", "Tokens released for a tenant of which nothing is proved."),
+                ("proved", "Epsilon charged to a tenant for tokens with a bound, summed."),
                 ("nominal", "Epsilon charged to a tenant that is no bound."),
             )
         }
@@ -78,30 +82,43 @@ class Metrics:
             registry=self.registry,
         )
 
+    def count_waiting(self, count: Callable[[], int]) -> None:
+        """Add a gauge of the requests that wait to be served."""
+        gauge = Gauge(
+            "inferdpt_requests_waiting",
+            "Requests that wait for a place, or for memory for their body.",
+            registry=self.registry,
+        )
+        gauge.set_function(count)
+
     @contextmanager
-    def stage(self, name: str, timings: dict[str, float] | None = None) -> Iterator[None]:
-        """Time a stage, also into `timings` (seconds, summed) for the log line."""
+    def stage(self, name: str, note: Callable[[str, float], None] | None = None) -> Iterator[None]:
+        """Time a stage and pass its name and its seconds to `note`."""
         start = time.perf_counter()
         try:
             yield
         finally:
             seconds = time.perf_counter() - start
             self._stages.labels(name).observe(seconds)
-            if timings is not None:
-                timings[name] = timings.get(name, 0.0) + seconds
+            if note is not None:
+                note(name, seconds)
 
-    def charged(self, tenant: str, totals: Mapping[str, float]) -> None:
-        """Show a tenant's account as it is now."""
+    def set_account(self, tenant: str, totals: Mapping[str, float]) -> None:
+        """Set a tenant's account to these totals."""
         for name, value in totals.items():
             self._accounts[name].labels(tenant).set(value)
 
     def render(self, tenant: str | None = None) -> bytes:
-        """The text exposition; for a tenant, without the accounts of the others."""
+        """Return the text exposition: all of it, or only a tenant's own account."""
         return generate_latest(cast("CollectorRegistry", _Own(self.registry, tenant)))
 
 
 class _Own:
-    """A registry without the samples of other tenants."""
+    """Filter a registry: the samples about one tenant, or all of them.
+
+    Samples without a tenant are for operators: a tenant could subtract its own figures from them
+    and learn those of the others.
+    """
 
     def __init__(self, registry: CollectorRegistry, tenant: str | None) -> None:
         self._registry, self._tenant = registry, tenant
@@ -112,6 +129,7 @@ class _Own:
                 family.samples = [
                     sample
                     for sample in family.samples
-                    if sample.labels.get("tenant", self._tenant) == self._tenant
+                    if sample.labels.get("tenant") == self._tenant
                 ]
-            yield family
+            if family.samples:
+                yield family

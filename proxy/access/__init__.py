@@ -1,0 +1,1 @@
+"""Decide which clients are served, and how much each may ask for."""

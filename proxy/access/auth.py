@@ -1,0 +1,178 @@
+"""Check client keys: stored as SHA-256, compared in constant time.
+
+A key is 256 random bits, so a plain hash cannot be searched. A slow hash, made for passwords,
+would only slow every request. Keys are in config.yaml, or in the store, where they are made and
+revoked while the proxy runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Row, delete, func, select, update
+
+from proxy.access.grants import ANONYMOUS, Client, Grant
+from proxy.config.settings import Server, is_loopback
+from proxy.errors import ConfigError, unauthorized
+from proxy.storage.schema import KEYS
+from proxy.storage.store import Store
+
+__all__ = ["Keyring", "StoredKey", "check_tenant", "new_key"]
+
+PREFIX = "sk-inferdpt-"
+NOBODY = "0" * 64  # the digest to compare with if there is no such key
+
+
+@dataclass(frozen=True)
+class StoredKey:
+    """Describe a key of the store, without the key itself; times are seconds since 1970."""
+
+    id: str
+    tenant: str
+    grant: Grant
+    created: float
+    revoked: float | None
+
+
+class Keyring:
+    """Hold the keys of the configuration and those of the store."""
+
+    def __init__(self, store: Store, server: Server) -> None:
+        self._store = store
+        self._server = server
+        self.locked = bool(server.keys) or not is_loopback(server.host)
+
+    async def required(self) -> bool:
+        """Return whether clients need a key.
+
+        They do if there is any key, also a revoked one, or if the proxy listens to more than
+        this machine. Once they do, `locked` stays true.
+        """
+        if not self.locked:
+            async with self._store.reading() as connection:
+                self.locked = await connection.scalar(select(KEYS.c.id).limit(1)) is not None
+        return self.locked
+
+    async def count_in_force(self) -> int:
+        """Return the number of keys in force."""
+        mine = select(func.count()).select_from(KEYS).where(KEYS.c.revoked.is_(None))
+        async with self._store.reading() as connection:
+            return len(self._server.keys) + int(await connection.scalar(mine) or 0)
+
+    async def mode(self) -> str:
+        """Describe who is served, as the start line, `keys` and `check` print it."""
+        if not await self.required():
+            return "open to this machine without a key"
+        return f"keys required, {await self.count_in_force() or 'none'} in force"
+
+    async def check(self) -> None:
+        """Check that the proxy may start.
+
+        Raises:
+            ConfigError: it is open to the network and no client has a key.
+        """
+        if not is_loopback(self._server.host) and not await self.count_in_force():
+            raise ConfigError(
+                "server.host is not a loopback address, and neither server.keys nor the store "
+                "has a key: give clients keys (`inferdpt keys create TENANT`) or listen on "
+                "127.0.0.1"
+            )
+
+    async def client(self, authorization: str | None) -> Client:
+        """Return the client that an `Authorization: Bearer …` header belongs to.
+
+        A key of the store is found by its id, which is not secret, and then compared. The
+        configuration's keys are all compared, also after one has matched.
+
+        Raises:
+            ApiError: 401.
+        """
+        if not await self.required():
+            return ANONYMOUS
+        scheme, _, key = (authorization or "").partition(" ")
+        key = key.strip()
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+        found = None
+        for entry in self._server.keys:
+            if hmac.compare_digest(entry.sha256, digest):
+                found = Client(entry.tenant)
+        stored = await self._row(key.removeprefix(PREFIX).partition("-")[0])
+        same = hmac.compare_digest(stored.sha256 if stored else NOBODY, digest)
+        if stored is not None and same and stored.revoked is None:
+            found = Client(stored.tenant, Grant.model_validate_json(stored.grant), stored.id)
+        if scheme.lower() != "bearer" or found is None:
+            raise unauthorized()
+        return found
+
+    def sees_all(self, client: Client) -> bool:
+        """Return whether a client may see every tenant's figures."""
+        return not self.locked or client.tenant in self._server.operators
+
+    async def create(self, tenant: str, grant: Grant) -> tuple[str, str]:
+        """Make a key and return its id and the key itself, which is not kept."""
+        id_ = secrets.token_hex(6)
+        key = f"{PREFIX}{id_}-{secrets.token_urlsafe(32)}"
+        row = {
+            "id": id_,
+            "sha256": hashlib.sha256(key.encode()).hexdigest(),
+            "tenant": tenant,
+            "grant": grant.model_dump_json(exclude_defaults=True),
+            "created": time.time(),
+        }
+        async with self._store.writing() as connection:
+            await connection.execute(KEYS.insert(), [row])
+        return id_, key
+
+    async def list_keys(self) -> Sequence[StoredKey]:
+        """Return the store's keys, oldest first."""
+        async with self._store.reading() as connection:
+            rows = (await connection.execute(select(KEYS).order_by(KEYS.c.created))).all()
+        return [
+            StoredKey(r.id, r.tenant, Grant.model_validate_json(r.grant), r.created, r.revoked)
+            for r in rows
+        ]
+
+    async def revoke(self, id_: str) -> bool:
+        """Revoke a key from the next request on. Return False if no key of that id is in force."""
+        change = update(KEYS).where(KEYS.c.id == id_, KEYS.c.revoked.is_(None))
+        async with self._store.writing() as connection:
+            done = await connection.execute(change.values(revoked=time.time()))
+        return bool(done.rowcount)
+
+    async def reopen(self) -> None:
+        """Forget that there were keys.
+
+        A proxy that starts on loopback after this serves this machine without a key.
+
+        Raises:
+            ConfigError: the configuration demands keys, or a key is in force.
+        """
+        if self._server.keys or not is_loopback(self._server.host):
+            raise ConfigError("server.keys or server.host demands keys: change that first")
+        if count := await self.count_in_force():
+            raise ConfigError(f"keys in force: {count}; revoke them first (`inferdpt keys list`)")
+        async with self._store.writing() as connection:
+            await connection.execute(delete(KEYS).where(KEYS.c.revoked.is_not(None)))
+
+    async def _row(self, id_: str) -> Row[tuple[str, ...]] | None:
+        if not id_.isalnum():
+            return None
+        async with self._store.reading() as connection:
+            return (await connection.execute(select(KEYS).where(KEYS.c.id == id_))).first()
+
+
+def check_tenant(name: str) -> None:
+    """Check the name of a tenant; raise `ConfigError` if it cannot be one."""
+    if not name or not name.isprintable():
+        raise ConfigError("the tenant must be a name of printable characters")
+
+
+def new_key() -> tuple[str, str]:
+    """Return a fresh key, for the client, and its SHA-256, for config.yaml."""
+    key = PREFIX + secrets.token_urlsafe(32)
+    return key, hashlib.sha256(key.encode()).hexdigest()

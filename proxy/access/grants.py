@@ -1,0 +1,101 @@
+"""Define clients and the limits that their keys carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pydantic import ConfigDict, Field, field_validator, model_validator
+
+from perturb import Sanitizer
+from proxy.config.section import Section
+from proxy.config.store import Budget
+from proxy.errors import model_not_found, not_permitted
+from proxy.sanitizers import sanitizer_names
+
+__all__ = ["ANONYMOUS", "Client", "Grant"]
+
+
+class Grant(Section):
+    """Limit a key further than the configuration does; null is no further limit.
+
+    `budget`, `budget_tokens` and `budget_unbounded` replace the configured limits that they
+    name. They apply to the tenant's account, which all of its keys share.
+    """
+
+    # JSON has no infinity: in the store it would become null, which is no limit.
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    mechanisms: tuple[str, ...] | None = None
+    models: tuple[str, ...] | None = None
+    epsilon_min: float | None = Field(None, gt=0)
+    epsilon_max: float | None = Field(None, gt=0)
+    requests_per_minute: float | None = Field(None, gt=0)
+    burst: int | None = Field(None, ge=1)
+    budget: Budget = Budget()
+    budget_tokens: Budget = Budget()
+    budget_unbounded: Budget = Budget()
+
+    @field_validator("mechanisms")
+    @classmethod
+    def _check_mechanisms(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        known = sanitizer_names()
+        if not set(value or ()).issubset(known):
+            raise ValueError(f"mechanisms must be among {', '.join(known)}")
+        return value
+
+    @model_validator(mode="after")
+    def _check_burst(self) -> Grant:
+        if self.burst is not None and self.requests_per_minute is None:
+            raise ValueError("burst needs requests_per_minute: alone it limits nothing")
+        return self
+
+
+@dataclass(frozen=True)
+class Client:
+    """Hold the client of a request.
+
+    Attributes:
+        tenant: the tenant.
+        grant: the limits of its key.
+        key: the key's id; "" for a key of the configuration, which has no further limits.
+    """
+
+    tenant: str
+    grant: Grant = field(default_factory=Grant)
+    key: str = ""
+
+    def serves(self, model: str) -> bool:
+        """Return whether the key allows a model, by the name that clients use."""
+        return self.grant.models is None or model in self.grant.models
+
+    def check(self, model: str | None, sanitizer: Sanitizer) -> None:
+        """Check that the key allows a request.
+
+        Args:
+            model: the name that clients use; None for a preview.
+            sanitizer: the requested one, or the operator's.
+
+        Raises:
+            ApiError: 403, or 404 for the model.
+        """
+        grant, epsilon = self.grant, sanitizer.guarantee.nominal
+        if model is not None and not self.serves(model):
+            raise model_not_found()
+        if grant.mechanisms is not None and sanitizer.name not in grant.mechanisms:
+            raise not_permitted(
+                f"This key does not allow the mechanism {sanitizer.name}.",
+                param="inferdpt.mechanism",
+            )
+        if grant.epsilon_min is not None and epsilon < grant.epsilon_min:
+            raise not_permitted(
+                f"epsilon must be >= {grant.epsilon_min:g} with this key, is {epsilon:g}.",
+                param="inferdpt.epsilon",
+            )
+        if grant.epsilon_max is not None and epsilon > grant.epsilon_max:
+            raise not_permitted(
+                f"epsilon must be <= {grant.epsilon_max:g} with this key, is {epsilon:g}.",
+                param="inferdpt.epsilon",
+            )
+
+
+ANONYMOUS = Client("anonymous")  # the only client of a proxy without keys

@@ -1,0 +1,1 @@
+"""Serve the HTTP API: routes, middleware and rendering."""

@@ -1,0 +1,67 @@
+"""Define the typed keys of the application's objects, which `proxy.app` fills."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from extraction.backends.base import Backend
+from extraction.extractor import Extractor
+from perturb import EmbeddingTable
+from proxy.access.admission import Admission
+from proxy.access.auth import Keyring
+from proxy.access.grants import Client
+from proxy.access.rates import Rates
+from proxy.config.settings import Config
+from proxy.metrics import Metrics
+from proxy.pipeline.pipeline import Pipeline
+from proxy.pipeline.plan import Plan
+from proxy.pipeline.policy import Policy
+from proxy.requests.housekeeping import Housekeeping
+from proxy.storage.ledger import Ledger
+from proxy.storage.store import Store
+
+__all__ = [
+    "ADMISSION",
+    "BODY",
+    "CONFIG",
+    "ERROR",
+    "EXTRACTOR",
+    "HOUSEKEEPING",
+    "KEYRING",
+    "LEDGER",
+    "LOCAL",
+    "METRICS",
+    "PARAM",
+    "PIPELINE",
+    "PLAN",
+    "POLICY",
+    "RATE",
+    "RATES",
+    "REQUEST_ID",
+    "STARTED",
+    "STORE",
+    "TABLE",
+    "TENANT",
+]
+
+ADMISSION = web.AppKey("admission", Admission)
+CONFIG = web.AppKey("config", Config)
+EXTRACTOR = web.AppKey("extractor", Extractor)
+HOUSEKEEPING = web.AppKey("housekeeping", Housekeeping)
+LOCAL = web.AppKey[Backend]("local")
+KEYRING = web.AppKey("keyring", Keyring)
+LEDGER = web.AppKey("ledger", Ledger)
+METRICS = web.AppKey("metrics", Metrics)
+PIPELINE = web.AppKey("pipeline", Pipeline)
+POLICY = web.AppKey("policy", Policy)
+STARTED = web.AppKey("started", float)
+STORE = web.AppKey("store", Store)
+TABLE = web.AppKey("table", EmbeddingTable)
+RATES = web.AppKey("rates", Rates)
+TENANT = web.RequestKey("tenant", Client)  # the owner of the request, and the grant of its key
+RATE = web.RequestKey[dict[str, str]]("rate", dict)  # the rate limit headers
+BODY = web.RequestKey("body", bytes)
+REQUEST_ID = web.RequestKey("request_id", str)
+PLAN = web.RequestKey("plan", Plan)
+ERROR = web.RequestKey("error", str)
+PARAM = web.RequestKey("param", str)  # the field of an error

@@ -1,0 +1,45 @@
+"""Write to clients, and disconnect a client that does not read in time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+__all__ = ["finish", "limit_time"]
+
+WRITE_SECONDS = 60.0  # how long a client may read nothing
+
+
+@asynccontextmanager
+async def limit_time(request: web.Request) -> AsyncIterator[None]:
+    """Bound the time of a write, and cut the connection when it is over.
+
+    Closing the connection instead would wait for the client.
+
+    Raises:
+        ConnectionError: the client is gone.
+    """
+    try:
+        async with asyncio.timeout(WRITE_SECONDS):
+            yield
+    except TimeoutError:
+        if request.transport is not None:
+            request.transport.abort()
+        raise ConnectionError("the client does not read") from None
+
+
+async def finish(request: web.Request, response: web.StreamResponse) -> None:
+    """Write the rest of an answer, and wait until all of it is sent.
+
+    Raises:
+        ConnectionError: the client is gone.
+    """
+    async with limit_time(request):
+        if request.transport is not None:
+            request.transport.set_write_buffer_limits(high=0)  # `drain` then waits for all of it
+        await response.prepare(request)
+        await response.write_eof()
+        await request.writer.drain()

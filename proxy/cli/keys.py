@@ -1,0 +1,244 @@
+"""`inferdpt keys` and `key`: make, list and revoke clients' keys, or reopen the proxy."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from proxy.cli.help import group_page, page
+from proxy.cli.options import ConfigFile, load_configuration
+
+if TYPE_CHECKING:
+    from proxy.access.grants import Grant
+    from proxy.config.settings import Config
+
+__all__ = ["add_key", "create", "keys_group", "list_keys", "make_key", "reopen", "revoke"]
+
+FIRST = """\
+This is the first key. Until now a proxy on this store was open to this machine without a key.
+From now on every client needs one, even of a running proxy, and even after this key is revoked
+(`inferdpt keys reopen` undoes that).\
+"""
+REOPENED = """\
+the revoked keys are forgotten: a proxy that starts from now on is open to this machine without a
+key; a running one stays as it is until it is restarted\
+"""
+NOBODY = "every request is refused until you run `inferdpt keys create TENANT`"
+
+NOTE = """\
+Once there has been a key, every client needs one, even after it is revoked.
+`inferdpt keys reopen` and a restart of the proxy undo that."""
+LIMITS = "NAME=N,…"
+ID = re.compile("[0-9a-f]{12}")
+
+Tenant = Annotated[str, typer.Argument(metavar="TENANT", help="Name the client.")]
+
+
+def keys_group() -> typer.Typer:
+    """Build the group of commands."""
+    app = typer.Typer(
+        cls=group_page(
+            "inferdpt keys create alice",
+            "inferdpt keys list",
+            "inferdpt keys revoke 1f2e3d4c5b6a",
+        ),
+        help="Make, list and revoke clients' keys in the store.",
+        no_args_is_help=True,
+    )
+    creating = page(
+        "inferdpt keys create alice",
+        "inferdpt keys create bob --mechanisms rantext_ldp --epsilon-max 8 --models gpt-4o",
+        "inferdpt keys create ci --rpm 60 --burst 10 --budget 'day=5000,total=100000'",
+        notes=lambda: NOTE,
+    )
+    app.command("create", cls=creating)(create)
+    app.command("list", cls=page("inferdpt keys list"))(list_keys)
+    app.command("revoke", cls=page("inferdpt keys revoke 1f2e3d4c5b6a"))(revoke)
+    app.command("reopen", cls=page("inferdpt keys reopen"))(reopen)
+    return app
+
+
+def add_key(app: typer.Typer, panel: str) -> None:
+    """Add `key` to the command line."""
+    app.command("key", cls=page("inferdpt key alice"), rich_help_panel=panel)(make_key)
+
+
+def create(
+    tenant: Tenant,
+    mechanisms: Annotated[
+        str | None, typer.Option(metavar="NAME,…", help="Allow only these mechanisms.")
+    ] = None,
+    models: Annotated[
+        str | None, typer.Option(metavar="NAME,…", help="Allow only these models.")
+    ] = None,
+    epsilon_min: Annotated[
+        float | None, typer.Option(metavar="ε", help="Allow no smaller ε.")
+    ] = None,
+    epsilon_max: Annotated[
+        float | None, typer.Option(metavar="ε", help="Allow no larger ε.")
+    ] = None,
+    rpm: Annotated[
+        float | None, typer.Option(metavar="N", help="Allow this many requests a minute.")
+    ] = None,
+    burst: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Allow this many requests at once (default: as --rpm)."),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(metavar=LIMITS, help="Limit ε by request, conversation, day, total."),
+    ] = None,
+    budget_tokens: Annotated[
+        str | None, typer.Option(metavar=LIMITS, help="Limit tokens, by the same names.")
+    ] = None,
+    budget_unbounded: Annotated[
+        str | None,
+        typer.Option(metavar=LIMITS, help="Limit tokens without a proved bound, likewise."),
+    ] = None,
+    config: ConfigFile = None,
+) -> int:
+    """Make a key; it is shown once."""
+    from proxy.access.auth import check_tenant
+
+    settings = load_configuration(config)
+    check_tenant(tenant)
+    grant = _build_grant(
+        mechanisms=mechanisms and mechanisms.split(","),
+        models=models and models.split(","),
+        epsilon_min=epsilon_min,
+        epsilon_max=epsilon_max,
+        requests_per_minute=rpm,
+        burst=burst,
+        budget=_parse_limits(budget),
+        budget_tokens=_parse_limits(budget_tokens),
+        budget_unbounded=_parse_limits(budget_unbounded),
+    )
+    asyncio.run(_create(settings, tenant, grant))
+    return 0
+
+
+def list_keys(config: ConfigFile = None) -> int:
+    """List the keys, without their secrets."""
+    asyncio.run(_list(load_configuration(config)))
+    return 0
+
+
+def revoke(
+    id_: Annotated[
+        str, typer.Argument(metavar="ID", help="Name the key, as `keys list` shows it.")
+    ],
+    config: ConfigFile = None,
+) -> int:
+    """Revoke a key from its next request on."""
+    asyncio.run(_revoke(load_configuration(config), id_))
+    return 0
+
+
+def reopen(config: ConfigFile = None) -> int:
+    """Forget revoked keys, so that this machine needs none."""
+    asyncio.run(_reopen(load_configuration(config)))
+    return 0
+
+
+def make_key(tenant: Tenant) -> int:
+    """Make a key for config.yaml.
+
+    `inferdpt keys create` keeps a key in the store instead, with limits of its own.
+    """
+    from proxy.access.auth import check_tenant, new_key
+
+    check_tenant(tenant)
+    key, digest = new_key()
+    print(f"key for the client (shown once): {key}\n\nfor config.yaml:\n")
+    print("server:\n  keys:")
+    print(f"    - tenant: {json.dumps(tenant)}\n      sha256: {digest}")
+    return 0
+
+
+def _build_grant(**given: Any) -> Grant:
+    """Build the grant of a key; None leaves out a limit.
+
+    Raises:
+        ConfigError: a limit breaks its rule.
+    """
+    from pydantic import ValidationError
+
+    from proxy.access.grants import Grant
+    from proxy.config.errors import explain_key
+    from proxy.errors import ConfigError
+
+    try:
+        grant = Grant.model_validate({k: v for k, v in given.items() if v is not None})
+    except ValidationError as exc:
+        error = exc.errors(include_url=False)[0]
+        where = [".".join(str(part) for part in error["loc"])] if error["loc"] else []
+        raise ConfigError(": ".join([*where, explain_key(dict(error), Grant)])) from None
+    least, most = grant.epsilon_min, grant.epsilon_max
+    if least is not None and most is not None and least > most:
+        raise ConfigError(f"epsilon_min must be <= epsilon_max, is {least:g} > {most:g}")
+    return grant
+
+
+async def _create(config: Config, tenant: str, grant: Grant) -> None:
+    from proxy.access.auth import Keyring
+    from proxy.storage.store import open_store
+
+    async with open_store(config.store) as store:
+        keyring = Keyring(store, config.server)
+        first = not await keyring.required()
+        id_, key = await keyring.create(tenant, grant)
+        print(FIRST if first else await keyring.mode())
+    print(f"key {id_} of {tenant} (shown once): {key}")
+
+
+async def _list(config: Config) -> None:
+    from proxy.access.auth import Keyring
+    from proxy.storage.store import open_store
+
+    async with open_store(config.store) as store:
+        for key in await Keyring(store, config.server).list_keys():
+            grant = key.grant.model_dump(exclude_defaults=True, exclude_none=True)
+            state = "in force" if key.revoked is None else f"revoked {_format_day(key.revoked)}"
+            made = _format_day(key.created)
+            print(f"{key.id}  {key.tenant}  made {made}  {state}  {json.dumps(grant)}")
+
+
+async def _revoke(config: Config, id_: str) -> None:
+    from proxy.access.auth import Keyring
+    from proxy.errors import ConfigError
+    from proxy.storage.store import open_store
+
+    async with open_store(config.store) as store:
+        keyring = Keyring(store, config.server)
+        if not await keyring.revoke(id_):
+            if not ID.fullmatch(id_):  # not repeated, since it may be a key
+                raise ConfigError("revoke takes the id of a key, as `keys list` shows it")
+            raise ConfigError(f"there is no key {id_} in force")
+        print(f"key {id_} is revoked: {await keyring.mode()}")
+        if not await keyring.count_in_force():
+            print(NOBODY)
+
+
+async def _reopen(config: Config) -> None:
+    from proxy.access.auth import Keyring
+    from proxy.storage.store import open_store
+
+    async with open_store(config.store) as store:
+        await Keyring(store, config.server).reopen()
+    print(REOPENED)
+
+
+def _parse_limits(text: str | None) -> dict[str, str] | None:
+    if text is None:
+        return None
+    pairs = [part.partition("=") for part in text.split(",")]
+    return {name.strip(): value for name, _, value in pairs}
+
+
+def _format_day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()

@@ -1,0 +1,201 @@
+"""`inferdpt privacy audit` and `certify`: the guarantee of a mechanism over its table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from proxy.cli.help import page
+from proxy.cli.options import (
+    AsJson,
+    Epsilon,
+    Settings,
+    Table,
+    Variant,
+    list_mechanisms,
+    load_mechanism,
+    load_sanitizer,
+    mechanism_option,
+    name_mechanisms,
+    print_json,
+)
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from perturb.audit.certificate import Certificate
+    from perturb.audit.figures import Audit
+
+__all__ = ["add_audit", "add_certify", "audit", "certify"]
+
+
+def add_audit(app: typer.Typer) -> None:
+    """Add `audit` to a group."""
+    auditing = page(
+        "inferdpt privacy audit --mechanism rantext --epsilon 6",
+        "inferdpt privacy audit --mechanism rantext --epsilon 3 --set noise=published --json",
+        "inferdpt privacy audit --mechanism rantext_ldp --epsilon 8 --figure audit.png",
+        notes=name_mechanisms(),
+    )
+    app.command("audit", cls=auditing)(audit)
+
+
+def add_certify(app: typer.Typer) -> None:
+    """Add `certify` to a group."""
+    certifying = page(
+        "inferdpt privacy certify --mechanism rantext_ldp --epsilon 8",
+        "inferdpt privacy certify --mechanism exponential --epsilon 8 --out certificate.json",
+        "inferdpt privacy certify --mechanism surrogate --epsilon 12",
+        notes=name_mechanisms(_list_certifiable),
+    )
+    app.command("certify", cls=certifying)(certify)
+
+
+def _list_certifiable() -> Sequence[str]:
+    from perturb.audit.certificate import certifiable_names
+
+    return certifiable_names()
+
+
+def audit(
+    mechanism: Annotated[str, mechanism_option(list_mechanisms, "Audit this mechanism.")],
+    epsilon: Epsilon = 6.0,
+    settings: Settings = None,
+    table: Table = None,
+    vocabulary: Variant = "clean",
+    prior: Annotated[
+        Literal["uniform", "unigram"], typer.Option(help="Assume this distribution of words.")
+    ] = "unigram",
+    as_json: AsJson = False,
+    figure: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw a figure, e.g. audit.png.")
+    ] = None,
+) -> int:
+    """Print the guarantee of a mechanism and the information it reveals.
+
+    The whole channel P(y | x) is computed, a block of rows at a time; madlib and mahalanobis are
+    sampled. All figures are for one released token.
+    """
+    from perturb.audit import report
+
+    if figure:
+        from proxy.cli.privacy.audit_figure import draw, require_matplotlib
+
+        require_matplotlib()  # fail before the work
+    chosen = load_mechanism(mechanism, epsilon, settings, table, vocabulary)
+    with _open_bar("rows" if chosen.exact else "draws") as bar:
+        found = report.audit(chosen, prior, lambda done, total: _advance(bar, done, total))
+    if figure:
+        draw(found, figure)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print(_format(found))
+    return 0
+
+
+def certify(
+    mechanism: Annotated[str, mechanism_option(_list_certifiable, "Certify this mechanism.")],
+    epsilon: Epsilon = 6.0,
+    settings: Settings = None,
+    table: Table = None,
+    vocabulary: Variant = "clean",
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the certificate as JSON.")
+    ] = None,
+) -> int:
+    """Prove a mechanism's ε over its table.
+
+    The ratio P(y | x) / P(y | x') is bounded for all words x, x' and y of the table in exact
+    arithmetic. A broken table, or a mechanism that exceeds its ε, is an error.
+    """
+    from perturb.audit import certificate
+
+    chosen = load_sanitizer(mechanism, epsilon, settings, table, vocabulary).mechanism
+    with _open_bar("rows") as bar:
+        proved = certificate.certify(chosen, lambda done, total: _advance(bar, done, total))
+    if out:
+        certificate.save_certificate(proved, out)
+        print(_summarize(proved))
+        print(f"written to {out}")
+    else:
+        print_json(asdict(proved))
+    return 0
+
+
+def _summarize(proved: Certificate) -> str:
+    worst = proved.worst_pair
+    other = worst["x'"]
+    return (
+        f"proved: ε = {proved.epsilon_proved} per {proved.unit} (nominal "
+        f"{proved.epsilon_nominal:g}) over {proved.words:,} releases ({proved.vocabulary}); "
+        f"largest ratio at y = {worst['y']!r}, x = {worst['x']!r}, x' = {other!r}"
+    )
+
+
+def _open_bar(unit: str) -> tqdm[Any]:
+    from tqdm import tqdm
+
+    return tqdm(total=0, desc=unit, unit="", leave=False)
+
+
+def _advance(bar: tqdm[Any], done: int, total: int) -> None:
+    bar.total = total
+    bar.update(done - bar.n)
+
+
+def _format(found: Audit) -> str:
+    settings = ", ".join(f"{key} = {_shorten(value)}" for key, value in found.parameters.items())
+    proved = "∞" if math.isinf(found.epsilon_proved) else f"{found.epsilon_proved:.6g}"
+    rows: list[tuple[str, object]] = [
+        ("mechanism", f"{found.mechanism} ({settings})"),
+        ("words", f"{found.words:,}, prior {found.prior}"),
+        ("vocabulary", found.vocabulary),
+        ("method", found.method),
+        ("", ""),
+        ("ε asked for", f"{found.epsilon_nominal:g} per {found.unit}"),
+        ("ε proved", proved),
+        ("smallest ε", found.epsilon),
+    ]
+    if found.worst:
+        worst = found.worst
+        rows.append(("  needed for", f"{worst.x!r} against {worst.other!r}, seeing {worst.y!r}"))
+    rows += [("δ at ε asked for", found.delta)]
+    if found.delta.low < found.delta.high:
+        rows.append(("  from below by", f"{found.pairs:,} pairs of words"))
+    if found.slope is not None:
+        rows.append(
+            ("ε per unit distance", f">= {found.slope:.4g} over {found.pairs:,} pairs of words")
+        )
+    rows += [
+        ("", ""),
+        ("word kept", found.kept),
+        ("  in any case", found.kept_forms),
+        ("word guessed", f"{found.bayes}   (without looking {found.prior_best:.4g})"),
+        ("  up to case", f"{found.bayes_forms}   (without looking {found.prior_best_forms:.4g})"),
+        ("information", f"{found.information} bits of {found.entropy_x:.4g}"),
+    ]
+    if found.entropy_channel:
+        rows.append(("entropy of the release", f"{found.entropy_channel} bits"))
+    if found.posterior:
+        sure = found.posterior
+        known = "" if sure.low == sure.high else f" ({sure.low:.2g} to {sure.high:.2g})"
+        rows.append(("largest posterior", f"{sure.value:.4g}{known}"))
+    rows.append(("mean cosine", found.cosine))
+    if found.sizes:
+        sizes = ", ".join(f"{key} {value:,}" for key, value in found.sizes.items())
+        rows.append(("words in the list", sizes))
+    width = max(len(name) for name, _ in rows)
+    lines = [f"{name:{width}}  {value}".rstrip() for name, value in rows]
+    return "\n".join(
+        [found.statement, "", *lines, "", *(f"note: {n}" for n in found.notes)]
+    ).strip()
+
+
+def _shorten(value: Any) -> str:
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 24 else f"{text[:12]}…"

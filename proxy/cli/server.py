@@ -1,0 +1,84 @@
+"""`inferdpt serve`, `check` and `demo`: run the proxy, check its parts, show a request's path."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from proxy.cli.help import page
+from proxy.cli.options import (
+    list_mechanisms,
+    list_served,
+    mechanism_option,
+    name_mechanisms,
+    read_text,
+)
+from proxy.cli.settings import with_settings
+
+__all__ = ["PANEL", "add_server", "demo"]
+
+PANEL = "Run the proxy"
+
+
+def add_server(app: typer.Typer) -> None:
+    """Add `serve`, `check` and `demo` to the command line."""
+    served = name_mechanisms(list_served)
+    serving = page(
+        "inferdpt serve                # config.yaml if there is one, else defaults",
+        "inferdpt serve --remote-model gpt-4o --local-base-url http://127.0.0.1:8000/v1",
+        "inferdpt serve --config config.yaml --mechanism rantext_ldp --epsilon 8",
+        notes=served,
+    )
+    checking = page(
+        "inferdpt check",
+        "inferdpt check --config config.yaml --local-base-url http://127.0.0.1:8000/v1",
+        notes=served,
+    )
+    showing = page(
+        "inferdpt demo",
+        "inferdpt demo --text letter.txt --mechanism rantext_ldp --epsilon 9",
+        notes=name_mechanisms(),
+    )
+    app.command("serve", cls=serving, rich_help_panel=PANEL)(with_settings(_serve))
+    app.command("check", cls=checking, rich_help_panel=PANEL)(with_settings(_check))
+    app.command("demo", cls=showing, rich_help_panel=PANEL)(demo)
+
+
+def _serve(path: str | None, overrides: dict[str, Any]) -> int:
+    """Run the proxy until a signal stops it."""
+    from proxy.config.settings import load_config
+    from proxy.serve import serve
+
+    serve(load_config(path, overrides))
+    return 0
+
+
+def _check(path: str | None, overrides: dict[str, Any]) -> int:
+    """Check the configuration and reach every part that it names."""
+    from proxy.checkup import check
+    from proxy.config.settings import load_config
+
+    return check(load_config(path, overrides))
+
+
+def demo(
+    text: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Use a text of your own; - is standard input."),
+    ] = None,
+    mechanism: Annotated[
+        str, mechanism_option(list_mechanisms, "Sanitize with this mechanism.")
+    ] = "rantext",
+    epsilon: Annotated[
+        float, typer.Option(metavar="ε", help="Set the nominal ε per token.")
+    ] = 6.0,
+) -> int:
+    """Show the whole path of a text on this machine.
+
+    The bundled model plays both the remote and the local model; nothing leaves the machine.
+    """
+    from proxy.cli.demo import DEMO_TEXT, run
+
+    run(read_text(text) if text else DEMO_TEXT, mechanism, epsilon)
+    return 0

@@ -1,0 +1,173 @@
+"""`inferdpt store` and `ledger`: inspect the memory of the proxy, and purge it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from proxy.cli.help import group_page, page
+from proxy.cli.options import AsJson, ConfigFile, load_configuration, print_json
+
+if TYPE_CHECKING:
+    from proxy.config.settings import Config
+
+__all__ = ["add_ledger", "info", "ledger", "purge", "store_group"]
+
+TITLES = (
+    "tenant",
+    "",
+    "requests",
+    "tokens",
+    "unbounded",
+    "ε charged",
+    "ε basic",
+    "ε best (δ)",
+    "ε nominal",
+    "ε proved part",
+    "disclosed",
+)
+LEGEND = """\
+unbounded: tokens without a proved bound. With any of them, or with ε nominal (charged for
+mechanisms whose ε is not a bound), the whole has no bound; ε proved part is for the other tokens.
+disclosed: tokens (unbounded) sent in a conversation, charged there or not. Add 1e-9 to every δ
+for each text: the guard checks the draw and may refuse an honest one."""
+DAY = 86_400.0
+PURGE_NOTE = """\
+A forgotten text is drawn afresh when it is sent again: an adversary with both releases can
+average them."""
+
+
+def store_group() -> typer.Typer:
+    """Build the group of commands."""
+    app = typer.Typer(
+        cls=group_page("inferdpt store info", "inferdpt store purge --older-than 7"),
+        help="Inspect the store of releases and accounts, or purge it.",
+        no_args_is_help=True,
+    )
+    purging = page(
+        "inferdpt store purge                    # as memo.ttl_seconds and memo.rows limit it",
+        "inferdpt store purge --older-than 7",
+        "inferdpt store purge --tenant alice --ledger",
+        notes=lambda: PURGE_NOTE,
+    )
+    app.command("info", cls=page("inferdpt store info"))(info)
+    app.command("purge", cls=purging)(purge)
+    return app
+
+
+def add_ledger(app: typer.Typer, panel: str) -> None:
+    """Add `ledger` to the command line."""
+    showing = page("inferdpt ledger", "inferdpt ledger --tenant alice --json")
+    app.command("ledger", cls=showing, rich_help_panel=panel)(ledger)
+
+
+def info(config: ConfigFile = None) -> int:
+    """Print the size of the store."""
+    asyncio.run(_info(load_configuration(config)))
+    return 0
+
+
+def purge(
+    older_than: Annotated[
+        float | None, typer.Option(metavar="DAYS", help="Forget entries last used before that.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Forget everything.")] = False,
+    tenant: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Forget only this tenant's entries.")
+    ] = None,
+    ledger: Annotated[
+        bool, typer.Option("--ledger", help="Forget the accounts, too: budgets start anew.")
+    ] = False,
+    config: ConfigFile = None,
+) -> int:
+    """Forget texts and answers."""
+    if everything and older_than is not None:
+        raise typer.BadParameter("give one of the two", param_hint=["--older-than", "--all"])
+    some = older_than is not None or bool(tenant) or everything
+    asyncio.run(_purge(load_configuration(config), some, older_than, tenant, ledger))
+    return 0
+
+
+def ledger(
+    tenant: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Print only this account, with its conversations."),
+    ] = None,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> int:
+    """Print the charges, by tenant, day and conversation."""
+    accounts = asyncio.run(_read_accounts(load_configuration(config), tenant))
+    if as_json:
+        print_json(accounts)
+        return 0
+    rows: list[tuple[str, ...]] = [TITLES]
+    for account in accounts:
+        rows.append(_format_row(account["tenant"], "in all", account["total"]))
+        parts = {**account["days"], **(account["conversations"] if tenant else {})}
+        rows += [_format_row("", name[:12], figures) for name, figures in parts.items()]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(TITLES))]
+    for row in rows:
+        print(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        )
+    print(LEGEND)
+    return 0
+
+
+async def _info(config: Config) -> None:
+    from proxy.storage.store import open_store
+
+    async with open_store(config.store) as store:
+        print(store)
+        for name, value in (await store.info()).items():
+            print(f"{name:>10} {value}")
+
+
+async def _purge(
+    config: Config, some: bool, older_than: float | None, tenant: str | None, ledger: bool
+) -> None:
+    from proxy.errors import ConfigError
+    from proxy.storage.store import open_store
+
+    if ledger and not some:
+        raise ConfigError("--ledger needs --older-than, --tenant or --all")
+    async with open_store(config.store) as store:
+        if some:
+            before = None if older_than is None else time.time() - older_than * DAY
+            gone = await store.purge(before=before, tenant=tenant, ledger=ledger)
+        else:
+            gone = await store.sweep(config.memo.ttl_seconds, config.memo.rows)
+    print(f"{gone} rows deleted")
+
+
+async def _read_accounts(config: Config, tenant: str | None) -> list[dict[str, Any]]:
+    from proxy.storage.ledger import Ledger
+    from proxy.storage.store import open_store
+
+    async with open_store(config.store) as store:
+        ledger = Ledger(store, delta=config.limits.delta)
+        tenants = [tenant] if tenant else list(await ledger.totals())
+        return [await ledger.figures(name, exact=True) for name in tenants]
+
+
+def _format_row(tenant: str, what: str, figures: dict[str, Any]) -> tuple[str, ...]:
+    epsilon, disclosed = figures["epsilon"], figures.get("disclosed")
+    best = epsilon["best"]
+    bounded = best["bound"] != "none"
+    return (
+        tenant,
+        what,
+        str(figures["requests"]),
+        str(figures["tokens"]),
+        str(figures["unbounded"]),
+        f"{epsilon['charged']:.6g}",
+        f"{epsilon['basic']:.6g}" if bounded else "no bound",
+        f"{best['epsilon']:.6g} ({best['delta']:g}, {best['bound']})" if bounded else "no bound",
+        f"{epsilon['nominal']:.6g}",
+        f"{epsilon['proved_part']['basic']:.6g}",
+        "" if disclosed is None else f"{disclosed['tokens']} ({disclosed['unbounded']})",
+    )

@@ -1,0 +1,1 @@
+"""Define, load and explain the settings."""

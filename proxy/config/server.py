@@ -1,0 +1,172 @@
+"""Define the settings of the listening side: address, clients and their limits."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from proxy.config.privacy import find_sanitizer
+from proxy.config.section import Section
+from proxy.config.store import Budget
+
+__all__ = ["ClientKey", "Limits", "Server", "is_loopback"]
+
+
+class ClientKey(Section):
+    """Hold an API key of a client: its tenant and the SHA-256 of the key."""
+
+    tenant: str = Field(min_length=1, description="The tenant that the key belongs to.")
+    sha256: str = Field(
+        pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the key, in hexadecimal."
+    )
+
+
+class Server(Section):
+    """Hold the address to listen on and the clients to serve."""
+
+    host: str = Field(
+        "127.0.0.1",
+        description="Address to listen on. Any but loopback needs a client key.",
+    )
+    port: int = Field(8100, ge=0, le=65535, description="Port to listen on. 0 picks a free one.")
+    keys: tuple[ClientKey, ...] = Field(
+        (),
+        description="Clients' API keys as [{tenant: alice, sha256: …}], made by `inferdpt key "
+        "alice`. `inferdpt keys` keeps them in the store instead. Once there has been a key, "
+        "every client needs one.",
+    )
+    operators: tuple[str, ...] = Field(
+        (),
+        description="Tenants whose keys see all of /metrics. Others see only their own account.",
+    )
+    cors_origins: tuple[str, ...] = Field(
+        (), description='Browser origins that may call the proxy, or ["*"].'
+    )
+    drain_seconds: float = Field(
+        30.0, ge=0, description="Seconds that a stop waits for running requests."
+    )
+    ping_seconds: float = Field(
+        5.0,
+        gt=0,
+        description="Seconds between comments on a silent stream, so that nothing on the way "
+        "times out.",
+    )
+    body_seconds: float = Field(
+        30.0,
+        gt=0,
+        description="Seconds that a body may take to arrive. A slower one is answered with 408.",
+    )
+    idle_seconds: float = Field(
+        75.0,
+        gt=0,
+        description="Seconds without a complete request after which a connection is closed.",
+    )
+    connections_per_address: int = Field(
+        512, ge=1, description="Connections from one address. More are closed at once."
+    )
+    ignore_unsupported_tools: bool = Field(
+        False,
+        description="Leave out tools that are not functions (web_search, mcp and so on). false "
+        "refuses them with 400.",
+    )
+
+
+class Limits(Section):
+    """Hold the limits on the requests of clients."""
+
+    body_bytes: int = Field(
+        8_000_000, ge=1, description="Bytes of a body. Larger ones are refused with 413."
+    )
+    held_bytes: int = Field(
+        64_000_000,
+        ge=1,
+        description="Bytes of memory that all bodies above 64 kB share, half of them for one "
+        "client. Bodies that do not fit wait in the queue.",
+    )
+    json_depth: int = Field(
+        64,  # deeper JSON is more than libraries can recurse
+        ge=1,
+        le=128,
+        description="Levels of nesting in a JSON body. Deeper ones are refused with 400.",
+    )
+    json_values: int = Field(
+        400_000,
+        ge=1000,
+        description="Numbers in the lists of a body (token ids); of other values, an eighth of "
+        "that. More are refused with 413.",
+    )
+    messages: int = Field(1000, ge=1, description="Messages in a conversation.")
+    parts: int = Field(
+        2000, ge=1, description="Parts and tool calls of all messages of a request together."
+    )
+    prompts: int = Field(128, ge=1, description="Prompts in one /v1/completions request.")
+    document_tokens: int = Field(
+        200_000,
+        ge=1,
+        description="cl100k tokens in one private text, and in all public text of a request.",
+    )
+    choices: int = Field(16, ge=1, le=128, description="The largest `n` of a request.")
+    mechanisms: tuple[str, ...] | None = Field(
+        None,
+        description="Mechanisms that clients may request beside the default. null allows all "
+        "that keep no raw word unchanged by design.",
+    )
+    epsilon_max: float | None = Field(
+        None,
+        gt=0,
+        description="The largest ε that clients may request. null leaves it to the mechanism.",
+    )
+    concurrent_requests: int = Field(64, ge=1, description="Requests served at once. Others wait.")
+    concurrent_per_client: int = Field(
+        48,
+        ge=1,
+        description="Requests served at once for one client: a tenant or, without keys, an "
+        "address.",
+    )
+    queue_requests: int = Field(
+        256,
+        ge=0,
+        description="Requests that may wait; clients take turns. More are answered with 429.",
+    )
+    queue_seconds: float = Field(
+        60.0, gt=0, description="The most seconds that a request waits before 429."
+    )
+    budget: Budget = Field(
+        Budget(),
+        description="The ε that may be charged for new text. null is no limit.",
+    )
+    budget_tokens: Budget = Field(Budget(), description="The same limits in released tokens.")
+    budget_unbounded: Budget = Field(
+        Budget(),
+        description="The same limits in tokens without a proved bound. 0 refuses them all.",
+    )
+    on_budget: Literal["refuse", "local_only"] = Field(
+        "refuse",
+        description="At a limit: refuse with 403, or let the local model answer alone.",
+    )
+    delta: float = Field(
+        1e-6, gt=0, lt=1, description="The δ at which the ledger states compositions."
+    )
+
+    @field_validator("mechanisms")
+    @classmethod
+    def _check_mechanisms(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for name in value or ():
+            if find_sanitizer(name).needs_model:
+                raise ValueError(
+                    f"{name} needs the operator's parameters: clients may request it only where "
+                    "it is privacy.mechanism"
+                )
+        return value
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address can be reached from this machine only."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

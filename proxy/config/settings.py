@@ -1,0 +1,151 @@
+"""Define the whole configuration, and load it.
+
+Settings come from a YAML file, from the environment and from the command line; a later source
+overrides an earlier one. Unknown keys are errors that name the key and where it was set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from extraction.errors import TemplateError
+from extraction.prompts import Prompts
+from proxy.config.errors import explain
+from proxy.config.fields import merge
+from proxy.config.privacy import Privacy
+from proxy.config.section import Section
+from proxy.config.server import ClientKey, Limits, Server, is_loopback
+from proxy.config.sources import (
+    COMMAND_LINE,
+    Source,
+    check_variables,
+    read_environment,
+    read_file,
+)
+from proxy.config.store import Budget, Memo, Store
+from proxy.config.upstream import Embedded, Local, Remote, Vllm
+from proxy.errors import ConfigError
+
+__all__ = [
+    "Budget",
+    "ClientKey",
+    "Config",
+    "Embedded",
+    "Limits",
+    "Local",
+    "Memo",
+    "Privacy",
+    "Remote",
+    "Section",
+    "Server",
+    "Store",
+    "Vllm",
+    "is_loopback",
+    "load_config",
+    "load_with_sources",
+]
+
+
+class Config(Section):
+    """Hold every setting."""
+
+    server: Server = Field(Server(), description="The listening side: address and clients.")
+    limits: Limits = Field(Limits(), description="Limits on the requests of clients.")
+    privacy: Privacy = Field(Privacy(), description="The sanitizing of documents.")
+    remote: Remote = Field(
+        Remote(), description="The untrusted model. It sees sanitized text only."
+    )
+    local: Local = Field(Local(), description="The trusted model. It sees the raw text.")
+    memo: Memo = Field(
+        Memo(),
+        description="The memory of earlier releases: a text sent twice is released as the same "
+        "bytes.",
+    )
+    store: Store = Field(
+        Store(),
+        description="The store, which outlives the process: released text, generations, keyed "
+        "hashes and counters.",
+    )
+    prompts: dict[str, str] = Field(
+        {},
+        description="Templates that replace the shipped ones: remote_continuation, "
+        "remote_instruct, remote_words, remote_passages, local_continuation, local_answer. See "
+        "extraction/prompts.py.",
+    )
+
+    @field_validator("prompts")
+    @classmethod
+    def _check_templates(cls, value: dict[str, str]) -> dict[str, str]:
+        try:
+            Prompts(**value)
+        except TemplateError as exc:
+            raise ValueError(str(exc)) from None
+        except TypeError:
+            known = ", ".join(Prompts.__dataclass_fields__)
+            raise ValueError(f"unknown template; there are {known}") from None
+        return value
+
+    @property
+    def server_clips(self) -> bool:
+        """Return whether the local server has to clip logits."""
+        return self.privacy.checked_parameters.server_clips
+
+    @model_validator(mode="after")
+    def _check_clipping(self) -> Config:
+        if self.server_clips and self.local.mode == "embedded":
+            raise ValueError(
+                f"privacy.mechanism {self.privacy.mechanism} in mode dp: local.mode embedded is "
+                "llama.cpp, which cannot clip logits; serve the local model with vLLM, or set "
+                "privacy.parameters.engine: transformers and a model"
+            )
+        return self
+
+
+def load_config(
+    path: str | Path | None,
+    overrides: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Config:
+    """Load the configuration.
+
+    Args:
+        path: the YAML file, if there is one.
+        overrides: the settings of the command line, by section.
+        environment: the environment's variables; None for those of the process.
+
+    Raises:
+        ConfigError: the file cannot be read, a key or a variable is unknown, or a value breaks
+            its rule.
+    """
+    return load_with_sources(path, overrides, environment)[0]
+
+
+def load_with_sources(
+    path: str | Path | None,
+    overrides: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> tuple[Config, tuple[Source, ...]]:
+    """Load the configuration and return it with its sources, in order.
+
+    Arguments and errors are those of `load_config`.
+    """
+    variables = os.environ if environment is None else environment
+    sources = (
+        *((read_file(path),) if path is not None else ()),
+        read_environment(Config, variables),
+        Source(COMMAND_LINE, overrides or {}),
+    )
+    data: Mapping[str, Any] = {}
+    for source in sources:
+        data = merge(Config, data, source.data)
+    try:
+        config = Config.model_validate(data)
+    except ValidationError as exc:
+        raise ConfigError(explain(exc, Config, sources)) from None
+    check_variables(Config, variables, (config.remote.api_key_env, config.local.api_key_env))
+    return config, sources

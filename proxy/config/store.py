@@ -1,0 +1,87 @@
+"""Define the settings of the proxy's memory: store, memo and budgets."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field, SecretStr
+
+from proxy.config.section import Section
+
+__all__ = ["Budget", "Memo", "Store"]
+
+MONTH = 30 * 86_400.0
+
+
+class Store(Section):
+    """Hold the place of the state."""
+
+    url: SecretStr | None = Field(
+        None,
+        description="Database: `sqlite+aiosqlite:///FILE`, or `postgresql+asyncpg://HOST/NAME`, "
+        "which replicas share. null is a SQLite file in `folder`. Prefer PGPASSWORD for a "
+        "password.",
+    )
+    folder: str | None = Field(
+        None,
+        description="Folder of the SQLite file. null is $INFERDPT_STATE_DIR, else `inferdpt` in "
+        "the XDG state directory.",
+    )
+    secret_file: str | None = Field(
+        None,
+        description="File with the secret under which keys and texts are hashed. null is "
+        "`secret` beside the database, made at the first start. $INFERDPT_SECRET takes "
+        "precedence.",
+    )
+
+
+class Memo(Section):
+    """Hold the limits of the memory of texts and answers, and the scope of equal texts."""
+
+    scope: Literal["tenant", "conversation"] = Field(
+        "tenant",
+        description="Where equal texts have one release, which the remote can see: in all of a "
+        "tenant's conversations, or within one, identified by its system turns and its first "
+        "user turn. With `conversation` a document sent in many conversations is drawn afresh "
+        "in each, and an observer can average over the draws.",
+    )
+    ttl_seconds: float = Field(
+        MONTH,
+        gt=0,
+        description="Seconds without use after which a text is forgotten. If it is sent again, it "
+        "is drawn afresh.",
+    )
+    rows: int = Field(
+        1_000_000,
+        ge=1,
+        description="Texts of one tenant in the store, and as many answers. The least recently "
+        "used ones are forgotten first.",
+    )
+    megabytes: float = Field(
+        32.0,
+        gt=0,
+        description="Memory in front of the store for texts, and as much for answers, in MB.",
+    )
+    paragraphs: bool = Field(
+        True,
+        description="Sanitize long texts of user turns paragraph by paragraph, so that an edit "
+        "redraws only one. Does not apply to dp_prompt.",
+    )
+    paragraph_words: int = Field(
+        20, ge=1, description="Shorter paragraphs, in words, are joined with a neighbour."
+    )
+
+
+class Budget(Section):
+    """Hold the most that may be charged; null is no limit."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    request: float | None = Field(None, ge=0, description="Limit of one request.")
+    conversation: float | None = Field(None, ge=0, description="Limit of one conversation.")
+    day: float | None = Field(None, ge=0, description="Limit of a tenant's day (UTC).")
+    total: float | None = Field(None, ge=0, description="Limit of a tenant, for all time.")
+
+    def under(self, own: Budget) -> Budget:
+        """Return these limits with `own` in place of those that it names."""
+        return self.model_copy(update=own.model_dump(exclude_none=True))

@@ -1,0 +1,1 @@
+"""Turn a parsed request into an answer."""

@@ -1,0 +1,90 @@
+"""Find the sensitive parts of a request: a part found in one of its texts counts in all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from perturb import Sanitizer
+from perturb.release import EMPTY, Known
+from perturb.text.fold import read
+
+__all__ = ["Findings", "find"]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Hold a sensitive part: its type, the turn it was first found in, and its displayed form in
+    lower case."""
+
+    type: str
+    turn: int
+    displayed: str
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Hold the sensitive parts in the turns of a request.
+
+    A new text is released without any of them. A text with an earlier release is sent as it was
+    released then, when only some of them were known.
+
+    Attributes:
+        sanitizer: the sanitizer that found them.
+        parts: the parts in the order of the turns.
+        own: each text's own parts.
+    """
+
+    sanitizer: Sanitizer
+    parts: Mapping[str, _Found]
+    own: Mapping[str, Known]
+
+    async def channels(self, text: str, turn: int) -> tuple[tuple[dict[str, Any], ...], Known]:
+        """Return the identities under which a text of a turn may have been released, oldest
+        first, and the parts that are sensitive in it if it is released now, under the last
+        identity."""
+        identity = self.sanitizer.identity()
+        if not self.parts:
+            return (identity,), EMPTY
+        shown = _display(text)
+        later = {
+            found.turn
+            for found in self.parts.values()
+            if found.turn > turn and found.displayed in shown
+        }
+        # The text's own parts change nothing, wherever else they occur.
+        own = self.own[text]
+        here: Known = EMPTY
+        channels: list[dict[str, Any]] = []
+        for last in (turn, *sorted(later)):
+            known = {part: f.type for part, f in self.parts.items() if f.turn <= last}
+            here = await asyncio.to_thread(self.sanitizer.known_in, text, known)
+            others = {part: kind for part, kind in here.items() if part not in own}
+            channel = {**identity, "known": others} if others else identity
+            if channel not in channels:
+                channels.append(channel)
+        return tuple(channels), here
+
+
+async def find(sanitizer: Sanitizer, turns: Iterable[Iterable[str]]) -> Findings:
+    """Find the sensitive parts of a request.
+
+    Args:
+        turns: the private texts of each turn, in order.
+    """
+    parts: dict[str, _Found] = {}
+    own: dict[str, Known] = {}
+    for turn, texts in enumerate(turns):
+        for text in dict.fromkeys(texts):
+            if text not in own:
+                own[text] = await asyncio.to_thread(sanitizer.findings, text)
+            for part, kind in own[text].items():
+                if part not in parts:
+                    parts[part] = _Found(kind, turn, _display(part))
+    return Findings(sanitizer, parts, own)
+
+
+def _display(text: str) -> str:
+    return read(text).text.casefold()

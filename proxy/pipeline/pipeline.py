@@ -1,0 +1,229 @@
+"""Run the steps of a request in order.
+
+Planning decides everything before anything is sent: draft, settle, compose. Then the remote is
+consulted, and the local model answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from extraction.extractor import Extractor
+from extraction.judge import Judge
+from perturb import Perturbation, Sanitizer
+from proxy.access.grants import Client
+from proxy.config.settings import Config
+from proxy.errors import bad_request, not_permitted
+from proxy.metrics import Metrics
+from proxy.pipeline.answer import Answer
+from proxy.pipeline.answering import Answerer, Emit
+from proxy.pipeline.composing import Composer, join, merge
+from proxy.pipeline.drafting import Drafter
+from proxy.pipeline.plan import Consultation, Exchange, Plan, Unsent
+from proxy.pipeline.policy import Policy
+from proxy.pipeline.public import INSTRUCTION, PublicText
+from proxy.pipeline.settling import Settlement, Settler
+from proxy.pipeline.trace import Trace
+from proxy.remote.upstream import RemoteClient
+from proxy.requests.housekeeping import keep_local
+from proxy.requests.messages import Prompt, read_chat, read_text
+from proxy.requests.protocol import (
+    ChatRequest,
+    CompletionRequest,
+    SamplingRequest,
+    select_local_fields,
+)
+from proxy.storage.answers import Answers
+from proxy.storage.digests import Digests
+from proxy.storage.ledger import BudgetExceeded, Ledger
+from proxy.storage.memo import Memo
+from proxy.storage.passages import Passages
+from proxy.storage.store import Store
+
+__all__ = ["Pipeline"]
+
+
+class Pipeline:
+    """Plan requests and answer them."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        policy: Policy,
+        public: PublicText,
+        store: Store,
+        ledger: Ledger,
+        remote: RemoteClient,
+        extractor: Extractor,
+        judge: Judge,
+        metrics: Metrics,
+    ) -> None:
+        self._config = config
+        self._policy = policy
+        self._public = public
+        self._metrics = metrics
+        size, ttl = int(config.memo.megabytes * 1e6), config.memo.ttl_seconds
+        digests, passages = Digests(store), Passages(store)
+        memo = Memo(store, size=size, ttl=ttl)
+        answers = Answers(store, passages, size=size, ttl=ttl)
+        self._drafter = Drafter(
+            config,
+            digests=digests,
+            memo=memo,
+            answers=answers,
+            passages=passages,
+            metrics=metrics,
+        )
+        self._settler = Settler(
+            config.limits,
+            store=store,
+            digests=digests,
+            memo=memo,
+            answers=answers,
+            passages=passages,
+            ledger=ledger,
+            metrics=metrics,
+        )
+        self._composer = Composer(config)
+        self._answerer = Answerer(
+            remote=remote,
+            extractor=extractor,
+            answers=answers,
+            metrics=metrics,
+            on_failure=config.remote.on_remote_failure,
+            judge=judge,
+            extraction=config.local.extraction,
+        )
+
+    async def plan_chat(
+        self, request: ChatRequest, client: Client, *, housekeeping: bool = False
+    ) -> Plan:
+        """Plan a chat completion.
+
+        Args:
+            housekeeping: the client made the request on its own behalf; the local model answers
+                alone.
+
+        Raises:
+            ApiError: the request breaks a rule or a limit, or its texts could not be settled.
+        """
+        privacy = self._config.privacy
+        asked = keep_local(request) if housekeeping else request
+        prompt = read_chat(asked, system=privacy.system, public_tags=privacy.public_tags)
+        return await self._plan(asked, client, [prompt], housekeeping=housekeeping)
+
+    async def plan_completion(
+        self, request: CompletionRequest, texts: Sequence[str], client: Client
+    ) -> Plan:
+        """Plan a text completion, with one exchange for each text.
+
+        Raises:
+            ApiError: as `plan_chat`.
+        """
+        task = request.inferdpt.task or "continuation"
+        return await self._plan(request, client, [read_text(text, task) for text in texts])
+
+    async def preview(self, text: str, sanitizer: Sanitizer, client: Client) -> Perturbation:
+        """Return the release of a text without sending it.
+
+        Memory keeps the draw: the text, sent as a conversation's first turn, is released as
+        previewed, so previews cannot be averaged either.
+
+        Raises:
+            ApiError: the key does not allow it, or the text could not be drafted.
+        """
+        client.check(None, sanitizer)
+        prompts = [read_text(text, "chat")]
+        (draft,) = await self._drafter.draft(client.tenant, sanitizer, prompts)
+        if draft.releases:
+            return merge(draft.spans)
+        return replace(await sanitizer.release(""), text=join(draft.spans))
+
+    async def consult(self, plan: Plan) -> Consultation:
+        """Call the remote, see `Answerer.consult`; raise `ApiError`."""
+        return await self._answerer.consult(plan)
+
+    async def complete(self, consultation: Consultation) -> list[Answer]:
+        """Answer in full, see `Answerer.complete`; raise `ApiError`."""
+        return await self._answerer.complete(consultation)
+
+    async def stream(self, consultation: Consultation, emit: Emit) -> None:
+        """Answer step by step, see `Answerer.stream`; raise `ApiError`."""
+        await self._answerer.stream(consultation, emit)
+
+    async def _plan(
+        self,
+        request: SamplingRequest,
+        client: Client,
+        prompts: Sequence[Prompt],
+        *,
+        housekeeping: bool = False,
+    ) -> Plan:
+        options = request.inferdpt
+        model = self._policy.remote_model(request.model)
+        sanitizer = self._policy.sanitizer(options)
+        self._check(request, client, sanitizer)
+        unsent: Unsent = "housekeeping" if housekeeping else "skipped"
+        trace = Trace([unsent] * len(prompts))
+        findings: dict[str, int] = {}
+        settlement, exceeded = Settlement(), None
+        if not options.local_only:  # else nothing is drawn, since nothing is sent
+            findings = await self._inspect_public(request, prompts)
+            with self._metrics.stage("perturb", trace.note_stage):
+                drafts = await self._drafter.draft(client.tenant, sanitizer, prompts)
+            try:
+                with self._metrics.stage("commit", trace.note_stage):
+                    settlement = await self._settler.settle(client, sanitizer, drafts)
+            except BudgetExceeded as exc:
+                if self._config.limits.on_budget == "refuse":
+                    raise
+                exceeded = exc.scope
+        exchanges = [
+            Exchange(d.prompt, self._composer.compose(d, request, model), d.scope, unsent)
+            for d in settlement.drafts
+        ] or [Exchange(prompt, None, "", unsent) for prompt in prompts]
+        plan = Plan(
+            client=client,
+            request=request,
+            sanitizer=sanitizer,
+            exchanges=tuple(exchanges),
+            options=select_local_fields(request),
+            settlement=settlement,
+            exceeded=exceeded,
+            public_findings=findings,
+            trace=trace,
+        )
+        self._count(plan)
+        return plan
+
+    def _check(self, request: SamplingRequest, client: Client, sanitizer: Sanitizer) -> None:
+        """Check a request against the limits and the client's grant; raise `ApiError`."""
+        limits = self._config.limits
+        if request.choices > limits.choices:
+            raise bad_request(f"n must be <= {limits.choices}.", param="n")
+        client.check(request.model, sanitizer)
+        if request.inferdpt.instruction and not self._config.privacy.public_tags:
+            raise not_permitted(
+                "The instruction is sent as it is, and the operator allows no public text "
+                "(privacy.public_tags: false).",
+                param=INSTRUCTION,
+            )
+
+    async def _inspect_public(
+        self, request: SamplingRequest, prompts: Sequence[Prompt]
+    ) -> dict[str, int]:
+        """Count the sensitive parts of each type in public text; raise `ApiError`."""
+        instruction = request.inferdpt.instruction
+        own = [(INSTRUCTION, instruction)] if instruction else []
+        public = [place for prompt in prompts for place in prompt.public]
+        await self._public.check_size([*public, *own * len(prompts)])
+        return await self._public.inspect([*public, *own])
+
+    def _count(self, plan: Plan) -> None:
+        """Count a plan's tokens for the operator."""
+        guarantee, name = plan.sanitizer.guarantee, plan.sanitizer.name
+        self._metrics.tokens.labels(name).inc(plan.fresh)
+        self._metrics.reused.labels(name).inc(plan.released - plan.fresh)
+        self._metrics.epsilon.labels(name, guarantee.kind).inc(plan.fresh * guarantee.nominal)

@@ -1,0 +1,132 @@
+"""Define plans, which hold everything that is decided about a request before anything is sent, and
+consultations, which add the replies of the remote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from extraction.extractor import Job
+from perturb import Sanitizer
+from proxy.access.grants import Client
+from proxy.pipeline.composing import Outgoing
+from proxy.pipeline.receipt import RemoteOutcome, make_receipt
+from proxy.pipeline.settling import Settlement
+from proxy.pipeline.trace import Trace
+from proxy.release import Release
+from proxy.remote.upstream import Generation
+from proxy.requests.messages import Prompt
+from proxy.requests.protocol import SamplingRequest
+from proxy.storage.prices import Charge
+
+__all__ = ["Consultation", "Exchange", "Plan", "Reply", "Unsent"]
+
+Unsent = Literal["housekeeping", "skipped"]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Hold a prompt and the body that is sent for it.
+
+    Attributes:
+        outgoing: None if nothing is sent; `unsent` then gives the reason.
+        scope: the scope of equal answers.
+    """
+
+    prompt: Prompt
+    outgoing: Outgoing | None
+    scope: str
+    unsent: Unsent
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Hold a decided request of which nothing has been sent yet.
+
+    Attributes:
+        options: the options of the local model.
+        settlement: the releases in it, and their charge.
+        exceeded: the limit at which the local model answers alone.
+        public_findings: sensitive parts in public text, by type.
+        trace: the notes for the log.
+    """
+
+    client: Client
+    request: SamplingRequest
+    sanitizer: Sanitizer
+    exchanges: tuple[Exchange, ...]
+    options: dict[str, Any]
+    settlement: Settlement
+    exceeded: str | None
+    public_findings: Mapping[str, int]
+    trace: Trace
+
+    @property
+    def tenant(self) -> str:
+        """Return the owner of the request."""
+        return self.client.tenant
+
+    @property
+    def is_sent(self) -> bool:
+        """Tell if anything is sent to the remote."""
+        return any(exchange.outgoing is not None for exchange in self.exchanges)
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """Return the private texts that are released, each once."""
+        return self.settlement.releases
+
+    @property
+    def released(self) -> int:
+        """Return the number of perturbed tokens in the request."""
+        return sum(release.sanitized.receipt.released for release in self.releases)
+
+    @property
+    def fresh(self) -> int:
+        """Return the number of them that are released for the first time."""
+        fresh = (release for release in self.releases if release.fresh)
+        return sum(release.sanitized.receipt.released for release in fresh)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Hold the outcome of an exchange: the remote's generation, if there is one, and the local
+    model's job with it."""
+
+    outcome: RemoteOutcome
+    job: Job
+    generation: Generation | None = None
+
+
+@dataclass(frozen=True)
+class Consultation:
+    """Hold a plan whose remote calls are over, with a reply for each of its exchanges."""
+
+    plan: Plan
+    replies: tuple[Reply, ...]
+
+    def make_receipt(self) -> dict[str, Any] | None:
+        """Return the receipt at the level that the client requested."""
+        plan = self.plan
+        level = plan.request.inferdpt.receipt
+        if level == "none":
+            return None
+        budget = (plan.settlement.charge or Charge()).to_dict() | {"exceeded": plan.exceeded}
+        exchanges = [
+            {
+                "sent": exchange.outgoing.body["messages"] if exchange.outgoing else [],
+                "generation": reply.generation.text if reply.generation else None,
+            }
+            for exchange, reply in zip(plan.exchanges, self.replies, strict=True)
+        ]
+        return make_receipt(
+            level,
+            plan.sanitizer,
+            [(release.sanitized, release.fresh) for release in plan.releases],
+            [reply.outcome for reply in self.replies],
+            exchanges,
+            budget,
+            public=plan.public_findings,
+            sent=plan.is_sent,
+        )

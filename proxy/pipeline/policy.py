@@ -1,0 +1,165 @@
+"""Decide what clients may request: the remote model's name and the sanitizer."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from cachetools import LRUCache
+
+from perturb import (
+    EmbeddingTable,
+    ParameterError,
+    PluginError,
+    Resources,
+    Sanitizer,
+    mechanism_names,
+)
+from perturb.audit.certificate import check_certificate, load_certificate
+from perturb.errors import CertificateError, CodebookError, TableError
+from perturb.sanitizer import Marking
+from proxy.config.settings import Config
+from proxy.errors import (
+    ApiError,
+    ConfigError,
+    bad_request,
+    local_unavailable,
+    model_not_found,
+    not_permitted,
+)
+from proxy.requests.protocol import Options
+from proxy.sanitizers import sanitizer_class
+
+__all__ = ["Policy"]
+
+logger = logging.getLogger("inferdpt.policy")
+SANITIZERS = 64  # prepared mechanisms to keep: clients may name any ε within the limits
+
+
+class Policy:
+    """Apply the operator's configuration to the options of clients."""
+
+    def __init__(self, config: Config, table: EmbeddingTable) -> None:
+        self._config = config
+        self._table = table
+        self._sanitizers: LRUCache[tuple[str, float], Sanitizer] = LRUCache(SANITIZERS)
+        self._model: Any = None
+        self._certificates = [load_certificate(path) for path in config.privacy.certificates]
+        if not sanitizer_class(config.privacy.mechanism).needs_model:
+            try:
+                self.sanitizer(Options())  # so that a wrong table or parameter fails at start
+            except ApiError as exc:
+                raise ConfigError(f"privacy: {exc.__cause__ or exc}") from None
+
+    def attach(self, model: Any) -> None:
+        """Attach the result of `Sanitizer.prepare`: the local model starts after the policy is
+        built."""
+        self._model = model
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Return the names of models that clients may use."""
+        return tuple(self._config.remote.models)
+
+    def remote_model(self, alias: str) -> str:
+        """Return the remote's name for a model.
+
+        Raises:
+            ApiError: 404, the name is not on the list.
+        """
+        try:
+            return self._config.remote.models[alias]
+        except KeyError:
+            raise model_not_found() from None
+
+    def sanitizer(self, options: Options) -> Sanitizer:
+        """Return the sanitizer that a client requested, or the operator's.
+
+        Raises:
+            ApiError: 400 for an unknown mechanism or a bad ε, 403 for one beyond the limits.
+        """
+        privacy, limits = self._config.privacy, self._config.limits
+        name = options.mechanism or privacy.mechanism
+        epsilon = options.epsilon if options.epsilon is not None else privacy.epsilon
+        if options.mechanism and not self._is_allowed(name):
+            raise not_permitted(
+                "The operator does not allow this mechanism.", param="inferdpt.mechanism"
+            )
+        if limits.epsilon_max is not None and epsilon > limits.epsilon_max:
+            raise not_permitted(
+                f"epsilon must be <= {limits.epsilon_max:g}, got {epsilon:g}.",
+                param="inferdpt.epsilon",
+            )
+        key = (name, float(epsilon))
+        found = self._sanitizers.get(key)
+        if found is None:
+            try:
+                found = self._make(name, epsilon)
+            except ParameterError as exc:
+                raise bad_request(str(exc), param="inferdpt", code="invalid_value") from None
+            except (CodebookError, PluginError, TableError) as exc:
+                logger.error("%s", exc)
+                raise not_permitted(
+                    "The operator does not allow this mechanism.", param="inferdpt.mechanism"
+                ) from exc
+            except CertificateError as exc:
+                raise not_permitted(
+                    f"A certificate is required: {exc}.", param="inferdpt"
+                ) from None
+            self._sanitizers[key] = found
+        return found
+
+    @property
+    def marking(self) -> Marking | None:
+        """Return the marking of the operator's mechanism, if it replaces marked parts."""
+        if sanitizer_class(self._config.privacy.mechanism).needs_model:
+            return None
+        return self.sanitizer(Options()).marking
+
+    def _make(self, name: str, epsilon: float) -> Sanitizer:
+        privacy, kind = self._config.privacy, sanitizer_class(name)
+        own = name == privacy.mechanism
+        if kind.needs_model and not own:  # there are no parameters for it here
+            raise ParameterError(f"mechanism must be one of {', '.join(mechanism_names())}")
+        if kind.needs_model and self._model is None:
+            raise local_unavailable()
+        parameters = kind.check_parameters(epsilon=epsilon, **(privacy.parameters if own else {}))
+        made = kind.build(
+            parameters,
+            Resources(
+                table=self._table,
+                options=privacy.document_options,
+                max_tokens=self._config.limits.document_tokens,
+                model=self._model,
+            ),
+        )
+        if privacy.require_certificate:
+            self._prove(made.mechanism)
+        return made
+
+    def _prove(self, mechanism: Sanitizer) -> None:
+        """Find the certificate of a mechanism.
+
+        Raises:
+            CertificateError: none of the operator's certificates proves it.
+        """
+        wrong = CertificateError("privacy.certificates is empty")
+        for certificate in self._certificates:
+            try:
+                return check_certificate(certificate, mechanism)
+            except CertificateError as exc:
+                wrong = exc
+        raise wrong
+
+    def _is_allowed(self, name: str) -> bool:
+        """Tell if clients may request a mechanism: the operator's own, a listed one, or without a
+        list one that keeps no raw word unchanged by design."""
+        if name == self._config.privacy.mechanism:
+            return True
+        listed = self._config.limits.mechanisms
+        if listed is not None:
+            return name in listed
+        try:
+            return not sanitizer_class(name).verbatim
+        except (ParameterError, PluginError):
+            return True  # refused where it is built

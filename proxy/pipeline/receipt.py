@@ -1,0 +1,125 @@
+"""Make the privacy receipt: how a request's private texts were treated, in counts and words."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal
+
+from perturb import Guarantee, Perturbation, Sanitizer, TokenClass
+from perturb.verify import FALSE_ALARM
+
+__all__ = ["RemoteOutcome", "format_epsilon", "make_receipt"]
+
+RemoteOutcome = Literal["answered", "empty", "failed", "housekeeping", "irrelevant", "skipped"]
+NOTHING_LEFT = "nothing left this machine: the local model answered alone"
+EQUALITY = (
+    "which texts and paragraphs are equal, here and in what the client sent before, and which of "
+    "them hold another that left before",
+    "which paragraphs were edited, where a text is sent again",
+)
+_REMOTE = {
+    "answered": "the remote answered the perturbed text",
+    "empty": "the remote answered with nothing; the local model worked alone",
+    "failed": "the remote failed; the local model worked alone",
+    "irrelevant": "nothing in the remote's answer was about the document; the local model worked "
+    "alone",
+    "housekeeping": "client housekeeping: the local model answered, the remote was not called",
+    "skipped": "the remote was not called",
+}
+
+
+def make_receipt(
+    level: Literal["summary", "full"],
+    sanitizer: Sanitizer,
+    texts: Sequence[tuple[Perturbation, bool]],
+    outcomes: Sequence[RemoteOutcome],
+    exchanges: Sequence[dict[str, Any]] = (),
+    budget: dict[str, Any] | None = None,
+    *,
+    public: Mapping[str, int] = MappingProxyType({}),
+    sent: bool = True,
+) -> dict[str, Any]:
+    """Make the receipt of a request.
+
+    `tokens` and `entities` count the perturbed parts: where a text is sent unchanged but for its
+    sensitive parts, only those. The ε of the request counts every text once, drawn now or earlier;
+    a text that was released before costs nothing new. `unbounded` counts the tokens without a
+    proved bound, whatever the ε of the others.
+
+    Args:
+        level: `full` adds each text's own receipt and the exchanges with the remote.
+        sanitizer: the sanitizer in force.
+        texts: each private text's perturbation, and whether it was drawn for this request.
+        outcomes: the outcome of each remote call.
+        exchanges: for `full`: `{"sent": messages, "generation": text}` for each remote call.
+        budget: the charge of the request and the remaining budget, see
+            `proxy.storage.prices.Charge`.
+        public: the number of sensitive parts of each type in public text, which is sent as it is.
+        sent: whether anything was sent. If not, the receipt states no ε.
+    """
+    guarantee = sanitizer.guarantee
+    released = sum(p.receipt.released for p, _ in texts)
+    new = sum(p.receipt.released for p, fresh in texts if fresh)
+    entities: Counter[str] = Counter()
+    for p, _ in texts:
+        entities.update(p.receipt.entities)
+    epsilon = {
+        "nominal": guarantee.nominal,
+        "per_token": _spell_number(guarantee.epsilon),
+        "all_tokens": _spell_number(sum(p.receipt.epsilon_per_document for p, _ in texts)),
+    }
+    if guarantee.kind != "none":
+        epsilon["delta"] = FALSE_ALARM * len(texts)
+    reveals = [r for p, _ in texts for r in p.receipt.reveals]
+    out: dict[str, Any] = {
+        "mechanism": sanitizer.name if sent else "none",
+        "guarantee": guarantee.kind if sent else "nothing_left",
+        "unit": guarantee.unit if sent else None,
+        "statement": _state_guarantee(guarantee) if sent else NOTHING_LEFT,
+        "epsilon": epsilon if sent else None,
+        "tokens": {
+            kind.name.lower(): sum(p.receipt.tokens[kind.name.lower()] for p, _ in texts)
+            for kind in TokenClass
+        },
+        "entities": dict(sorted(entities.items())),
+        "public_findings": dict(public),
+        "released": released,
+        "released_before": released - new,
+        "unbounded": sum(p.receipt.unbounded for p, _ in texts),
+        "budget": budget or {},
+        "remote": [_REMOTE[outcome] for outcome in outcomes],
+        "reveals": list(dict.fromkeys((*reveals, *EQUALITY))) if sent and texts else [],
+    }
+    if level == "full":
+        out["texts"] = [p.receipt.to_dict() for p, _ in texts]
+        out["exchanges"] = list(exchanges)
+    return out
+
+
+def _state_guarantee(guarantee: Guarantee) -> str:
+    """State the guarantee of a request.
+
+    The mechanism's own guarantee covers neither the memo, which releases equal texts as equal
+    texts, nor the guard, which conditions on the draw.
+    """
+    parts = [guarantee.statement, "equal texts and paragraphs leave as equal text, which shows"]
+    if guarantee.kind != "none":
+        parts.append(
+            f"the guard refuses an honest draw with probability at most {FALSE_ALARM:g}, so that "
+            f"each text's ε comes with δ = {FALSE_ALARM:g}"
+        )
+    return "; ".join(parts)
+
+
+def format_epsilon(guarantee: Guarantee) -> str:
+    """Format ε per token, its kind of guarantee and, if there is one, the δ of a text:
+    `6; guarantee=none`, `6; guarantee=ldp; delta=1e-09`."""
+    delta = "" if guarantee.kind == "none" else f"; delta={FALSE_ALARM:g}"
+    return f"{guarantee.nominal:g}; guarantee={guarantee.kind}{delta}"
+
+
+def _spell_number(value: float) -> float | str:
+    return "infinity" if math.isinf(value) else value

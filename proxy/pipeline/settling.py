@@ -1,0 +1,156 @@
+"""Settle releases: store and charge them before anything is sent, or send nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from perturb import Sanitizer
+from proxy.access.grants import Client
+from proxy.config.settings import Limits
+from proxy.metrics import Metrics
+from proxy.pipeline.draft import Draft, Quote, Text
+from proxy.release import Release
+from proxy.remote.guard import check_releases
+from proxy.storage.answers import Answers
+from proxy.storage.digests import Digests, spell_channel
+from proxy.storage.ledger import BudgetExceeded, Ledger
+from proxy.storage.memo import Memo
+from proxy.storage.passages import Passage, Passages, Piece
+from proxy.storage.prices import Charge, Disclosure, price
+from proxy.storage.store import Store
+
+__all__ = ["Settlement", "Settler"]
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """Hold the drafts of a request as they are sent, each release in them once, and the charge."""
+
+    drafts: tuple[Draft, ...] = ()
+    releases: tuple[Release, ...] = ()
+    charge: Charge | None = None
+
+
+class Settler:
+    """Settle requests, each in one transaction."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        *,
+        store: Store,
+        digests: Digests,
+        memo: Memo,
+        answers: Answers,
+        passages: Passages,
+        ledger: Ledger,
+        metrics: Metrics,
+    ) -> None:
+        self._limits = limits
+        self._store = store
+        self._digests = digests
+        self._memo = memo
+        self._answers = answers
+        self._passages = passages
+        self._ledger = ledger
+        self._metrics = metrics
+
+    async def settle(
+        self, client: Client, sanitizer: Sanitizer, drafts: Sequence[Draft]
+    ) -> Settlement:
+        """Settle the releases of a request and charge it.
+
+        The guard refuses before anything is stored. A request without private text still counts
+        as one in the ledger. A text with an empty release still has a price: a paraphrase may be
+        empty.
+
+        Raises:
+            BudgetExceeded: nothing was stored or charged.
+            ApiError: the guard refused, or the store failed.
+        """
+        tenant = client.tenant
+        drawn: dict[bytes, Release] = {}
+        conversations: dict[bytes, str] = {}  # a text is charged where it occurs first
+        for draft in drafts:
+            for release in draft.releases:
+                drawn.setdefault(release.key, release)
+                conversations.setdefault(release.key, draft.conversation)
+        await asyncio.to_thread(check_releases, list(drawn.values()))
+        grant = client.grant
+        budgets = {
+            "epsilon": self._limits.budget.under(grant.budget),
+            "tokens": self._limits.budget_tokens.under(grant.budget_tokens),
+            "unbounded": self._limits.budget_unbounded.under(grant.budget_unbounded),
+        }
+        channel = spell_channel(sanitizer.identity())
+        try:
+            async with self._ledger.turn(tenant), self._store.writing() as connection:
+                await self._ledger.lock(connection, tenant)
+                settled = {
+                    release.key: release
+                    for release in await self._memo.settle(
+                        connection, tenant, list(drawn.values())
+                    )
+                }
+                quotes = [quote.key for draft in drafts for quote in draft.quotes]
+                await self._answers.reuse(connection, quotes)
+                for draft in drafts if sanitizer.divisible else ():
+                    await self._passages.add(
+                        connection, tenant, draft.scope, channel, _find_passages(draft)
+                    )
+                prices = {key: price(sanitizer, r.sanitized) for key, r in settled.items()}
+                charge = await self._ledger.charge(
+                    connection,
+                    tenant,
+                    [(conversations[key], prices[key]) for key, r in settled.items() if r.fresh],
+                    conversations=[draft.conversation for draft in drafts],
+                    disclosed=[
+                        Disclosure(
+                            draft.conversation, self._digests.release(settled[key]), prices[key]
+                        )
+                        for draft in drafts
+                        for key in dict.fromkeys(release.key for release in draft.releases)
+                    ],
+                    budgets=budgets,
+                )
+        except BudgetExceeded as exc:
+            self._metrics.refused.labels(exc.scope).inc()
+            raise
+        self._memo.keep(settled.values())
+        self._metrics.set_account(tenant, charge.totals)
+        return Settlement(
+            tuple(
+                draft.change(lambda c: settled[c.key] if isinstance(c, Release) else c)
+                for draft in drafts
+            ),
+            tuple(settled.values()),
+            charge,
+        )
+
+
+def _find_passages(draft: Draft) -> Iterator[Passage]:
+    """Yield the passages of a draft: each text, and each release and quote in it."""
+    for turn in draft.turns:
+        for text in turn.texts:
+            if text.raw is not None:
+                yield from _cut_passages(text.raw, text)
+
+
+def _cut_passages(raw: str, text: Text) -> Iterator[Passage]:
+    pieces = []
+    for span in text.spans:
+        match span.content:
+            case Release(key=key):
+                pieces.append(Piece("text", key.hex(), span.start, span.end))
+            case Quote(key=key):
+                pieces.append(Piece("answer", key.hex(), span.start, span.end))
+            case _:
+                pieces.append(Piece("blank", span.outgoing, span.start, span.end))
+    for piece in pieces:
+        if piece.kind != "blank":
+            own = replace(piece, start=0, end=piece.end - piece.start)
+            yield Passage(raw[piece.start : piece.end], (own,))
+    if len(pieces) > 1:
+        yield Passage(raw, tuple(pieces))

@@ -1,0 +1,1 @@
+"""Call the untrusted model: its client, its guard and its errors."""

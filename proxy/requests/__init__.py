@@ -1,0 +1,1 @@
+"""Turn a body into turns, with every field classified."""

@@ -1,0 +1,123 @@
+"""Parse JSON strictly: refuse, with a reason, what a lenient parser would accept silently.
+
+A body is measured before it is parsed. It may have as many values as `json_values`, of which an
+eighth may be anything but numbers in lists. Token ids come by the hundred thousand and cost
+little; every library copies, walks and checks the other values.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, NoReturn
+
+from proxy.config.settings import Limits
+from proxy.errors import ApiError, bad_request, too_large
+
+__all__ = ["ITEMS", "KEYS", "parse_object"]
+
+KEYS = 2000  # of one object
+ITEMS = 10_000  # of one list that holds anything but numbers
+
+# A string literal or one structural character; only structure outside strings counts. Possessive:
+# a backtracking string literal would keep a frame for every character.
+_TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)
+_TOKENS_OF_A_VALUE = 4  # at most, in valid JSON: a comma, a key, and a string or two brackets
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_QUOTE, _COMMA, _LIST, _OBJECT = b'",[{'
+
+
+def parse_object(body: bytes, limits: Limits) -> dict[str, Any]:
+    """Parse a request body into an object.
+
+    Raises:
+        ApiError: 400 for invalid UTF-8 or JSON, a duplicate key, NaN or Infinity, nesting
+            beyond `limits.json_depth`, or anything but an object at the top. 413 for more
+            values, keys or items than a body may have.
+    """
+    _measure(body, limits)
+    try:
+        value = json.loads(
+            body.decode("utf-8"),
+            object_pairs_hook=_build_object,
+            parse_constant=_refuse_constant,
+            parse_float=_parse_float,
+        )
+    except ApiError:
+        raise
+    except (ValueError, RecursionError):
+        raise _make_error("The body is not valid JSON.") from None
+    if not isinstance(value, dict):
+        raise _make_error("The body must be a JSON object.")
+    if b"\\ud" in body or b"\\uD" in body:  # only an escape can spell half of a surrogate pair
+        return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
+    return value
+
+
+def _measure(body: bytes, limits: Limits) -> None:
+    """Count the values in a body before it is parsed; raise `ApiError` for too many."""
+    most = limits.json_values
+    numbers, others = 0, 1
+    room = [most]  # the number of further items that each open container may have
+    for tokens, token in enumerate(_TOKENS.finditer(body)):
+        kind = body[token.start()]
+        if kind == _COMMA:
+            if room[-1] > ITEMS:
+                numbers += 1
+            else:
+                others += 1
+            room[-1] -= 1
+        elif kind in b"]}":
+            if len(room) == 1:
+                raise _make_error("The body is not valid JSON.")
+            room.pop()
+        elif room[-1] > ITEMS:  # no longer a list of numbers alone
+            room[-1] -= most - ITEMS
+        if kind in b"[{":
+            others += 1
+            if len(room) > limits.json_depth:
+                raise _make_error(f"The body is nested deeper than {limits.json_depth} levels.")
+            room.append(KEYS if kind == _OBJECT else most)
+        if numbers > most or others > most // 8 or tokens > _TOKENS_OF_A_VALUE * most:
+            raise too_large(
+                f"A body may hold at most {most} numbers in lists, and {most // 8} other values."
+            )
+        if room[-1] <= 0:
+            raise too_large(
+                f"A list in the body may have at most {ITEMS} items that are not numbers, and an "
+                f"object at most {KEYS} keys."
+            )
+
+
+def _replace_surrogates(value: Any) -> Any:
+    """Replace every lone surrogate, which UTF-8 cannot encode, by U+FFFD."""
+    if isinstance(value, str):
+        return _LONE_SURROGATE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_replace_surrogates(item) for item in value]
+    return value
+
+
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        raise _make_error("An object in the body has a duplicate key.")
+    return out
+
+
+def _parse_float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        _refuse_constant("a number too large")
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _make_error(f"Numbers must be finite, got {name}.")
+
+
+def _make_error(message: str) -> ApiError:
+    return bad_request(message, code="invalid_json")

@@ -1,0 +1,219 @@
+"""Read messages as a prompt: its public texts, its private ones, and the local conversation.
+
+`<public>…</public>` in a user turn marks an instruction that is sent verbatim, without the tags,
+as is `inferdpt.instruction`. Everything else in user, tool and function turns is private. System
+turns stay on this machine unless the operator configures otherwise. Assistant turns are looked up,
+or else private.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from extraction.extractor import Task
+from proxy.errors import bad_request
+from proxy.requests.protocol import ChatRequest, FunctionCall, Message, ToolCall
+
+__all__ = [
+    "Part",
+    "Prompt",
+    "Turn",
+    "read_chat",
+    "read_text",
+    "spell_assistant",
+    "spell_turn",
+    "split_public",
+]
+
+# If a tag opens twice before it closes, only the inner span is public.
+_PUBLIC = re.compile(r"<public>((?:[^<]++|<(?!/?public>))*+)</public>")
+SystemPolicy = Literal["local", "public", "perturb"]
+Role = Literal["system", "user", "assistant"]
+_ROLES: dict[str, Role] = {  # as the remote sees them
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "user",  # results are text for the model to read
+    "function": "user",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """Hold a piece of a turn. Public text is sent as it is, other text only perturbed."""
+
+    text: str
+    public: bool = False
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Hold a turn as the remote may see it: its parts joined, after perturbation."""
+
+    role: Role
+    parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        """Return the raw turn without tags."""
+        return "".join(part.text for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Hold one prompt as it was received.
+
+    Attributes:
+        task: the task, which selects the pipeline's templates.
+        turns: the turns that concern the remote, in order; the last is to be answered.
+        messages: the raw conversation for the local model, in OpenAI's form.
+        private: every raw text that must not be sent as it is, local system turns included.
+        public: every text that is sent as it is, with the name of its place.
+    """
+
+    task: Task
+    turns: tuple[Turn, ...]
+    messages: tuple[dict[str, Any], ...]
+    private: tuple[str, ...]
+    public: tuple[tuple[str, str], ...]
+
+    @property
+    def question(self) -> str:
+        """Return the raw turn to answer."""
+        return self.turns[-1].text
+
+    @property
+    def opening(self) -> list[str]:
+        """Return the raw turns that identify a conversation: system turns and the first user
+        turn."""
+        roles = [message["role"] for message in self.messages]
+        first = roles.index("user") if "user" in roles else len(roles)
+        return [
+            part
+            for i, message in enumerate(self.messages)
+            if message["role"] == "system" or i == first
+            for part in (message["role"], message["content"])
+        ]
+
+
+def split_public(text: str, *, tags: bool) -> tuple[Part, ...]:
+    """Split a user's text at its public spans; an unclosed tag has no effect."""
+    parts: list[Part] = []
+    end = 0
+    for match in _PUBLIC.finditer(text) if tags else ():
+        if match.start() > end:
+            parts.append(Part(text[end : match.start()]))
+        parts.append(Part(match.group(1), public=True))
+        end = match.end()
+    if end < len(text) or not parts:
+        parts.append(Part(text[end:]))
+    return tuple(parts)
+
+
+def read_chat(request: ChatRequest, *, system: SystemPolicy, public_tags: bool) -> Prompt:
+    """Read a chat as a prompt.
+
+    Args:
+        system: the treatment of system turns; `local` hides them from the remote.
+        public_tags: whether users may mark public text.
+
+    Raises:
+        ApiError: 400, there is nothing to answer, or too many turns for the task.
+    """
+    task = request.inferdpt.task or "chat"
+    turns: list[Turn] = []
+    messages: list[dict[str, Any]] = []
+    private: list[str] = []
+    public: list[tuple[str, str]] = []
+    for i, message in enumerate(request.messages):
+        role = _ROLES[message.role]
+        if role == "assistant":  # the proxy's own answers hold the remote's words: not private
+            parts: tuple[Part, ...] = (Part(spell_assistant(message)),)
+        else:
+            if message.role == "user":
+                parts = _split_user(message, tags=public_tags)
+            else:
+                parts = (Part(message.text, public=role == "system" and system == "public"),)
+            private += [part.text for part in parts if not part.public]
+        if role != "system" or (system != "local" and message.text):
+            turns.append(Turn(role, parts))
+        if shown := "\n".join(part.text for part in parts if part.public):
+            public.append((f"messages[{i}].content", shown))
+        messages.append(_spell_message(message, parts))
+    if task == "continuation" and [t.role for t in turns if t.role != "system"] != ["user"]:
+        raise bad_request(
+            "Task 'continuation' takes one user message (and system messages).",
+            param="messages",
+        )
+    if not turns:
+        raise bad_request("The conversation has no turn to answer.", param="messages")
+    seen = turns[-1:] if task == "instruct" else turns
+    return Prompt(task, tuple(seen), tuple(messages), tuple(private), tuple(public))
+
+
+def read_text(text: str, task: Task) -> Prompt:
+    """Read a text as a prompt of one private user turn."""
+    turn = Turn("user", (Part(text),))
+    return Prompt(task, (turn,), ({"role": "user", "content": text},), (text,), ())
+
+
+def _split_user(message: Message, *, tags: bool) -> tuple[Part, ...]:
+    """Return the public and private parts of a user turn; no span crosses text parts."""
+    parts: list[Part] = []
+    for i, text in enumerate(message.texts):
+        if i:
+            parts.append(Part("\n", public=True))
+        parts += split_public(text, tags=tags)
+    return tuple(parts)
+
+
+def spell_assistant(message: Message) -> str:
+    """Spell an assistant turn as one string: its text, then its tool calls.
+
+    The string is the same for a turn that the proxy produced and for the client's copy of it.
+    """
+    calls = [call.function for call in message.tool_calls or ()]
+    if message.function_call is not None:
+        calls.append(message.function_call)
+    return spell_turn(message.text, ((call.name, call.arguments) for call in calls))
+
+
+def spell_turn(text: str, calls: Iterable[tuple[str, str]]) -> str:
+    """Spell a text and its calls, (name, arguments) each, as `spell_assistant` does."""
+    lines = [
+        text.strip(),
+        *(json.dumps([name, arguments], ensure_ascii=False) for name, arguments in calls),
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+def _spell_message(message: Message, parts: Sequence[Part]) -> dict[str, Any]:
+    """Return a message for the local model: its parts joined, without tags, `name`, refusals and
+    unused ids."""
+    text = "".join(part.text for part in parts) if message.role == "user" else message.text
+    out: dict[str, Any] = {
+        "role": "system" if message.role == "developer" else message.role,
+        "content": text,
+    }
+    if message.role == "tool":
+        out["tool_call_id"] = message.tool_call_id or ""
+    if message.role == "function":
+        out["name"] = message.name or ""
+    if message.tool_calls:
+        out["tool_calls"] = [_spell_call(call) for call in message.tool_calls]
+    if message.function_call is not None:
+        out["function_call"] = _spell_function(message.function_call)
+    return out
+
+
+def _spell_call(call: ToolCall) -> dict[str, Any]:
+    return {"id": call.id, "type": call.type, "function": _spell_function(call.function)}
+
+
+def _spell_function(call: FunctionCall) -> dict[str, str]:
+    return {"name": call.name, "arguments": call.arguments}

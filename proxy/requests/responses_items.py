@@ -1,0 +1,162 @@
+"""Define the input items of `POST /v1/responses`, and normalise their spellings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, Field
+
+from proxy.errors import bad_request
+from proxy.requests.fields import Items
+from proxy.requests.protocol import Strict
+from proxy.requests.validation import unsupported
+
+__all__ = [
+    "STATELESS",
+    "CallItem",
+    "CallOutputItem",
+    "InputTextPart",
+    "Item",
+    "MessageItem",
+    "OutputTextPart",
+    "Part",
+    "ReasoningItem",
+    "RefusedPart",
+    "spell_items",
+]
+
+STATELESS = "the proxy and the remote keep no state; send the whole conversation in 'input'"
+_ITEMS = ("message", "function_call", "function_call_output", "reasoning")
+_PARTS = ("input_text", "output_text", "refusal")
+
+
+class InputTextPart(Strict):
+    """Hold a text part of a client."""
+
+    type: Literal["input_text"]
+    text: str
+    prompt_cache_breakpoint: Any = None
+
+
+class OutputTextPart(Strict):
+    """Hold a text part of an answer; only the text is read."""
+
+    type: Literal["output_text"]
+    text: str
+    annotations: Any = None
+    logprobs: Any = None
+    parsed: Any = None
+
+
+class RefusedPart(Strict):
+    """Hold a refusal of an earlier answer; it is dropped."""
+
+    type: Literal["refusal"]
+    refusal: str
+
+
+Part = Annotated[InputTextPart | OutputTextPart | RefusedPart, Field(discriminator="type")]
+
+
+class MessageItem(Strict):
+    """Hold a message, written by a client or sent back from an answer."""
+
+    type: Literal["message"]
+    role: Literal["system", "developer", "user", "assistant"]
+    content: Items[Part]
+    id: Any = None
+    phase: Any = None
+    status: Any = None
+
+
+class CallItem(Strict):
+    """Hold a function call of an earlier answer."""
+
+    type: Literal["function_call"]
+    call_id: str
+    name: str
+    arguments: str
+    id: Any = None
+    status: Any = None
+    # added by SDKs that send an answer back
+    async_: Any = Field(None, validation_alias=AliasChoices("async", "async_"))
+    caller: Any = None
+    created_by: Any = None
+    namespace: Any = None
+    parsed_arguments: Any = None
+
+
+class CallOutputItem(Strict):
+    """Hold a function's result, which is private text."""
+
+    type: Literal["function_call_output"]
+    call_id: str
+    output: Items[Part]
+    id: Any = None
+    status: Any = None
+    caller: Any = None
+    created_by: Any = None
+    name: Any = None
+    namespace: Any = None
+
+
+class ReasoningItem(Strict):
+    """Hold the reasoning of another server's model; it is dropped."""
+
+    type: Literal["reasoning"]
+    id: Any = None
+    content: Any = None
+    encrypted_content: Any = None
+    status: Any = None
+    summary: Any = None
+
+
+Item = Annotated[
+    MessageItem | CallItem | CallOutputItem | ReasoningItem, Field(discriminator="type")
+]
+
+
+def spell_items(given: Any) -> Any:
+    """Spell the input as a list of typed items, with texts as lists of parts.
+
+    Malformed input is left to the model that validates it.
+    """
+    if isinstance(given, str):
+        given = [{"role": "user", "content": given}]
+    if not isinstance(given, list):
+        return given
+    return [_spell_item(item, f"input[{i}]") for i, item in enumerate(given)]
+
+
+def _spell_item(item: Any, where: str) -> Any:
+    if not isinstance(item, dict):
+        return item
+    kind = item.get("type")
+    if kind is None:
+        kind = "item_reference" if item.keys() <= {"id", "type"} else "message"
+    if kind == "item_reference":
+        raise unsupported(where, STATELESS)
+    if kind not in _ITEMS:
+        raise _refuse_content(
+            "Only messages and function calls with their outputs are served.", where
+        )
+    out = {**item, "type": kind}
+    for name in ("content", "output"):
+        if name in item and kind != "reasoning":
+            out[name] = _spell_parts(item[name], kind, item.get("role"), f"{where}.{name}")
+    return out
+
+
+def _spell_parts(given: Any, kind: str, role: Any, where: str) -> Any:
+    if isinstance(given, str):
+        return [{"type": "output_text" if role == "assistant" else "input_text", "text": given}]
+    for i, part in enumerate(given if isinstance(given, list) else ()):
+        if isinstance(part, dict) and part.get("type") not in _PARTS:
+            raise _refuse_content(
+                "Only text parts are supported; images, audio and files are not.", f"{where}[{i}]"
+            )
+    return given
+
+
+def _refuse_content(message: str, where: str) -> Exception:
+    return bad_request(message, param=where, code="unsupported_content")

@@ -1,0 +1,8 @@
+"""Look up the sanitizers of this installation: perturb's, extraction's and those of plug-ins."""
+
+from __future__ import annotations
+
+from extraction.dp_prompt import sanitizer as _dp_prompt  # noqa: F401  (registers it)
+from perturb import sanitizer_class, sanitizer_names
+
+__all__ = ["sanitizer_class", "sanitizer_names"]
