@@ -1,1 +1,1 @@
-"""Measurements. May import every layer; nothing imports this."""
+"""Measurements. They may import every layer; no layer imports them."""

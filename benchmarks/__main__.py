@@ -1,4 +1,4 @@
-"""Measure utility and privacy, and write what was found.
+"""Measure utility and privacy, and report the results.
 
     python -m benchmarks list
     python -m benchmarks run --suite quick --data ../shared/data --out results
@@ -6,7 +6,7 @@
     python -m benchmarks report results
     python -m benchmarks compare docs/results results
 
-A run that was stopped goes on where it was; a proved bound that an attack passed makes it fail.
+A stopped run resumes where it was. An attack that exceeds a proved bound makes the run fail.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.compare import compare
-from benchmarks.context import Context
-from benchmarks.datasets import DataError
-from benchmarks.experiments import experiments
+from benchmarks.experiments import list_experiments
+from benchmarks.harness.context import Context
+from benchmarks.harness.datasets import DataError
+from benchmarks.harness.suite import list_suites, load_suite
+from benchmarks.report.compare import compare
 from benchmarks.run import describe, run
-from benchmarks.suite import load_suite, suite_names
 from perturb import PerturbError
 
 __all__ = ["main"]
@@ -33,7 +33,7 @@ SETS = Path("open_ended")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status: 1 for a breached bound, 2 for bad input."""
-    args = _parser().parse_args(arguments)
+    args = _build_parser().parse_args(arguments)
     try:
         return int(args.command(args))
     except (DataError, PerturbError) as exc:
@@ -41,16 +41,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _list(args: argparse.Namespace) -> int:
-    found = experiments()
+def _run_list(args: argparse.Namespace) -> int:
+    found = list_experiments()
     width = max(map(len, found))
-    print(f"suites: {', '.join(suite_names())}, or a YAML file\n")
+    print(f"suites: {', '.join(list_suites())}, or a YAML file\n")
     for name, experiment in found.items():
         print(f"{name:{width}}  {experiment.about}")
     return 0
 
 
-def _run(args: argparse.Namespace) -> int:
+def _run_suite(args: argparse.Namespace) -> int:
     changes = {"experiments": args.only} if args.only else {}
     corpus, authors = args.data / CORPUS, args.data / AUTHORS
     context = Context(
@@ -72,49 +72,49 @@ def _run(args: argparse.Namespace) -> int:
     return 1 if breaches else 0
 
 
-def _report(args: argparse.Namespace) -> int:
-    from benchmarks.report import write_report
+def _run_report(args: argparse.Namespace) -> int:
+    from benchmarks.report.page import write_report
 
     print(f"written to {write_report(args.folder, args.to or args.folder)}")
     return 0
 
 
-def _compare(args: argparse.Namespace) -> int:
+def _run_compare(args: argparse.Namespace) -> int:
     found = compare(args.first, args.second)
     for line in found.apart:
         print(line)
     print(
-        f"{found.figures} figures in common, {found.equal} equal; the 95 % intervals of "
-        f"{len(found.apart)} do not meet"
+        f"{found.figures} figures in common, {found.equal} equal; "
+        f"{len(found.apart)} with disjoint 95 % intervals"
     )
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    listing = commands.add_parser("list", help="the suites and the experiments")
-    listing.set_defaults(command=_list)
-    running = commands.add_parser("run", help="measure what is not measured yet")
+    listing = commands.add_parser("list", help="list the suites and the experiments")
+    listing.set_defaults(command=_run_list)
+    running = commands.add_parser("run", help="run the measurements that are still missing")
     running.add_argument("--suite", default="quick", help="quick, full or a YAML file (quick)")
     running.add_argument(
         "--data", type=Path, required=True, help="the folder with open_ended/, corpus/, authors/"
     )
     running.add_argument("--out", type=Path, required=True, help="the run's folder")
     running.add_argument("--only", nargs="+", metavar="NAME", help="experiments (all)")
-    running.set_defaults(command=_run)
-    report = commands.add_parser("report", help="Markdown and figures from a run's folder")
+    running.set_defaults(command=_run_suite)
+    report = commands.add_parser("report", help="write Markdown and figures from a run's folder")
     report.add_argument("folder", type=Path)
-    report.add_argument("--to", type=Path, help="where to write (the same folder)")
-    report.set_defaults(command=_report)
-    comparing = commands.add_parser("compare", help="whether one run reproduces another")
+    report.add_argument("--to", type=Path, help="the folder to write to (the same folder)")
+    report.set_defaults(command=_run_report)
+    comparing = commands.add_parser("compare", help="check that one run reproduces another")
     comparing.add_argument("first", type=Path)
     comparing.add_argument("second", type=Path)
-    comparing.set_defaults(command=_compare)
+    comparing.set_defaults(command=_run_compare)
     return parser
 
 

@@ -1,27 +1,27 @@
-"""The experiments there are, in the order they run."""
+"""The list of experiments, in the order in which they run."""
 
 from __future__ import annotations
 
-from benchmarks.answers import Lift, Utility
 from benchmarks.attacks.authors import Authors
 from benchmarks.attacks.averaging import Averaging
 from benchmarks.attacks.bayes import Bayes
-from benchmarks.attacks.contextual import Contextual
 from benchmarks.attacks.exposure import Exposure
 from benchmarks.attacks.gpt import GptInference
+from benchmarks.attacks.in_context.contextual import Contextual
+from benchmarks.attacks.in_context.masked import InputInference
 from benchmarks.attacks.inversion import Inversion
-from benchmarks.attacks.masked import InputInference
 from benchmarks.attacks.membership import Membership
-from benchmarks.channel_figures import ChannelFigures
-from benchmarks.documents import Assumption1, Leakage, Similarity
-from benchmarks.experiment import Experiment
-from benchmarks.list_sizes import ListSizes
+from benchmarks.harness.experiment import Experiment
+from benchmarks.utility.answers import Lift, Utility
+from benchmarks.utility.channel_figures import ChannelFigures
+from benchmarks.utility.documents import Assumption1, Leakage, Similarity
+from benchmarks.utility.list_sizes import ListSizes
 
-__all__ = ["experiments"]
+__all__ = ["list_experiments"]
 
 
-def experiments() -> dict[str, Experiment]:
-    """Every experiment by name."""
+def list_experiments() -> dict[str, Experiment]:
+    """Return every experiment by name."""
     found: tuple[Experiment, ...] = (
         ChannelFigures(),
         ListSizes(),

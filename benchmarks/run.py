@@ -1,4 +1,4 @@
-"""Run a suite: every case that is not measured yet, one record each."""
+"""Run a suite: measure every case that has no record yet."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from typing import Any
 
 from tqdm import tqdm
 
-from benchmarks.context import Context
-from benchmarks.datasets import DataError
-from benchmarks.experiment import Experiment
-from benchmarks.experiments import experiments
-from benchmarks.records import Case, Record, Records, key
-from benchmarks.suite import Suite, load_suite
+from benchmarks.experiments import list_experiments
+from benchmarks.harness.context import Context
+from benchmarks.harness.datasets import DataError
+from benchmarks.harness.experiment import Experiment
+from benchmarks.harness.records import Case, Record, Records, key
+from benchmarks.harness.suite import Suite, load_suite
 
-__all__ = ["commit", "describe", "last_suite", "run"]
+__all__ = ["describe", "load_last_suite", "read_commit", "run"]
 
 ROOT = Path(__file__).resolve().parent.parent
-SUITE = "suite.json"  # in a run's folder: what was measured last
+SUITE = "suite.json"  # in a run's folder: the suite that was run last
 
 
 def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list[Record]:
-    """Measure what the suite asks for and the run's folder does not hold yet.
+    """Measure the cases of a suite that the run's folder does not hold yet.
 
     Args:
         context: suite, data and folder.
-        known: the experiments there are; those of the project by default.
+        known: the available experiments; those of the project by default.
 
     Returns:
         The suite's records, old and new, in the order of its experiments and cases.
 
     Raises:
-        DataError: the suite names an experiment that there is not, or a data file is missing.
+        DataError: the suite names an unknown experiment, or a data file is missing.
     """
-    known = experiments() if known is None else known
+    known = list_experiments() if known is None else known
     suite, records = context.suite, Records(context.folder)
     for name in suite.experiments:
         if name not in known:
@@ -54,8 +54,8 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
     (context.folder / SUITE).write_text(suite.model_dump_json(indent=2) + "\n", "utf-8")
     missing = [job for place, job in jobs.items() if place not in records]
     points = list(dict.fromkeys(_point(case) for _, case in jobs.values()))
-    missing.sort(key=lambda job: points.index(_point(job[1])))  # a channel is read once, then
-    head = commit()
+    missing.sort(key=lambda job: points.index(_point(job[1])))  # so a channel is read only once
+    head = read_commit()
     with tqdm(total=len(jobs), initial=len(jobs) - len(missing), unit="case") as bar:
         for experiment, case in missing:
             bar.set_postfix_str(describe(experiment.name, case))
@@ -79,27 +79,28 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
     return [held[place] for place in jobs]
 
 
-def last_suite(folder: Path) -> Suite:
-    """The suite that was run last in a folder.
+def load_last_suite(folder: Path) -> Suite:
+    """Return the suite that was run last in a folder.
 
     Raises:
-        DataError: nothing was run there.
+        DataError: no suite was run there.
     """
     return load_suite(str(folder / SUITE))
 
 
 def _point(case: Case) -> tuple[Any, Any]:
-    """The mechanism and the ε that a case is about, if any."""
+    """Return the mechanism and the ε of a case, if it has them."""
     return case.get("mechanism"), case.get("epsilon")
 
 
 def describe(name: str, case: Case) -> str:
-    """A case in a few words."""
+    """Describe a case in a few words."""
     return " ".join([name, *(f"{value}" for value in case.values())])
 
 
-def commit(root: Path = ROOT) -> str:
-    """The code's commit, marked `+` where files differ from it; `unknown` outside a repository."""
+def read_commit(root: Path = ROOT) -> str:
+    """Return the code's commit, marked `+` where files differ from it; `unknown` outside a
+    repository."""
 
     def git(*arguments: Sequence[str]) -> str:
         command = ["git", "-C", str(root), *map(str, arguments)]

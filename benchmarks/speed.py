@@ -1,9 +1,9 @@
-"""Speed: how fast documents are perturbed, and what the proxy adds to a request.
+"""Measure the speed of perturbation.
 
     python -m benchmarks.speed            a table on standard output
     python -m benchmarks.speed --json     the same as JSON
 
-Times depend on the machine; the ratios, taken within one run, are what to compare.
+Times depend on the machine. Compare the ratios, which are taken within one run.
 """
 
 from __future__ import annotations
@@ -21,18 +21,17 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from perturb import EmbeddingTable, Perturber, get_mechanism, load_table, seeded_generator
-from perturb.rantext import RanText
+from perturb.mechanisms.rantext import RanText, RanTextParameters
 
-__all__ = ["article", "main", "measure", "one_token_at_a_time", "seconds"]
+__all__ = ["main", "measure", "perturb_one_by_one", "time_job", "write_article"]
 
 ARTICLE_WORDS = 2000
 REPEATS = 15
-BASELINE_TOKENS = 40  # the baseline is slow: timed on a sample and scaled
+BASELINE_TOKENS = 40  # the baseline is slow: it is timed on a sample and scaled
 
 
-def article(words: int) -> str:
-    """A text of so many words: public-domain prose of this project's own making, with the word
-    frequencies of English (a few words often, most of them rarely)."""
+def write_article(words: int) -> str:
+    """Write a text of `words` random words with the word frequencies of English."""
     table = load_table()
     rng = seeded_generator(7)
     vocabulary = [w for w in table.vocabulary.words if w.islower() and len(w) > 2]
@@ -46,11 +45,11 @@ def article(words: int) -> str:
     return " ".join(sentences)
 
 
-def one_token_at_a_time(
+def perturb_one_by_one(
     table: EmbeddingTable, mechanism: RanText, words: NDArray[np.int32], rng: np.random.Generator
 ) -> list[int]:
-    """RANTEXT as it reads in the paper, in plain NumPy: for each token draw the noise, measure
-    the distance to every word, list the nearer ones, weigh and choose."""
+    """Run RANTEXT as the paper states it, in plain NumPy: for each token draw the noise, measure
+    the distance to every word, list the nearer ones, weigh them and choose."""
     vectors = table.vectors.astype(np.float64)
     spans = vectors.max(axis=0) - vectors.min(axis=0)
     out = []
@@ -64,8 +63,8 @@ def one_token_at_a_time(
     return out
 
 
-def seconds(job: Callable[[], Any], repeats: int = REPEATS) -> float:
-    """The median time of a job, after one run that warms everything up."""
+def time_job(job: Callable[[], Any], repeats: int = REPEATS) -> float:
+    """Return the median time of a job, after one warm-up run."""
     job()
     times = []
     for _ in range(repeats):
@@ -76,31 +75,30 @@ def seconds(job: Callable[[], Any], repeats: int = REPEATS) -> float:
 
 
 def measure() -> dict[str, Any]:
-    """All figures, in milliseconds and ratios."""
+    """Measure all figures, in milliseconds and ratios."""
     table = load_table()
-    text = article(ARTICLE_WORDS)
+    text = write_article(ARTICLE_WORDS)
     out: dict[str, Any] = {"article_words": ARTICLE_WORDS}
     bar = tqdm(total=4, desc="speed", disable=not sys.stderr.isatty())
     for name in ("rantext", "rantext_ldp"):
         perturber = Perturber(get_mechanism(name, table, epsilon=6))
         tokens = len(table.vocabulary.encode(text))
-        whole = seconds(lambda p=perturber: p.perturb(text))  # type: ignore[misc]
-        long = seconds(lambda p=perturber: p.perturb(text * 10), 3)  # type: ignore[misc]
+        whole = time_job(lambda p=perturber: p.perturb(text))  # type: ignore[misc]
+        long = time_job(lambda p=perturber: p.perturb(text * 10), 3)  # type: ignore[misc]
         out[name] = {
             "ms": round(whole * 1000, 1),
             "tokens_per_second": round(tokens / whole),
             "ms_ten_times_the_length": round(long * 1000, 1),
         }
         bar.update()
-    mechanism = get_mechanism("rantext", table, epsilon=6)
-    assert isinstance(mechanism, RanText)
+    mechanism = RanText(table, RanTextParameters(epsilon=6))
     perturber = Perturber(mechanism)
     _, words = perturber.places(table.vocabulary.encode(text))
     rng = np.random.default_rng(1)
     sample = words[:: max(1, len(words) // BASELINE_TOKENS)]
-    baseline = seconds(lambda: one_token_at_a_time(table, mechanism, sample, rng), 3)
+    baseline = time_job(lambda: perturb_one_by_one(table, mechanism, sample, rng), 3)
     bar.update()
-    fast = seconds(lambda: mechanism.draw(words, seeded_generator(1)))
+    fast = time_job(lambda: mechanism.draw(words, seeded_generator(1)))
     bar.update()
     bar.close()
     per_token = baseline / len(sample) * len(words)
@@ -113,7 +111,7 @@ def measure() -> dict[str, Any]:
 
 
 def main() -> None:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description="Perturbation speed, with its baseline.")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()

@@ -1,1 +1,1 @@
-"""Attacks on what leaves, each with the bound it is held against."""
+"""Attacks on releases, each compared with its proved bound."""

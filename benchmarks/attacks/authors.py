@@ -1,14 +1,13 @@
-"""Who wrote it? Author identification from perturbed texts, static and adaptive (Utpala et al.
-2023, §4).
+"""Author identification from perturbed texts, static and adaptive (Utpala et al. 2023, §4).
 
-The static attacker learned each author's way of writing from raw texts; the adaptive one knows
-the mechanism and learned from texts perturbed with it. Each does so from n-grams, or from
-sentence embeddings, and is asked for texts that it has not seen.
+The static attacker learned each author's way of writing from raw texts. The adaptive attacker
+knows the mechanism and learned from texts perturbed with it. Each classifies unseen texts by
+n-grams or by sentence embeddings.
 
-F1_c = 2·TP/(predicted + actual) of author c, 1 being right always; macro-F1 is its mean over the
-authors. A classifier that does not look at the text and names c with its share π_c finds
-2nπ_c²/(2nπ_c) = π_c of expected counts, a macro-F1 of 1/C for C authors whatever their shares.
-`random_f1` is the exact expectation for n texts, which lies a little below.
+F1_c = 2·TP/(predicted + actual) of author c; macro-F1 is its mean over the authors. A classifier
+that ignores the text and names c with its share π_c has F1_c = 2nπ_c²/(2nπ_c) = π_c in expected
+counts, a macro-F1 of 1/C for C authors with any shares. `random_f1` is the exact expectation for
+n texts, which lies a little below.
 """
 
 from __future__ import annotations
@@ -21,21 +20,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.context import Context
-from benchmarks.datasets import DataError, read_authored
-from benchmarks.experiment import ALPHA, Experiment, Found
-from benchmarks.records import Case, Estimate
+from benchmarks.harness.context import Context
+from benchmarks.harness.datasets import DataError, read_authored
+from benchmarks.harness.experiment import ALPHA, Experiment, Outcome
+from benchmarks.harness.markdown import format_figure, format_point, format_table
+from benchmarks.harness.records import Case, Estimate, Record
 from perturb import Perturber
+from perturb.audit.intervals import require_scipy
 from perturb.errors import MissingPackage
-from perturb.intervals import require_scipy
+from perturb.install import install_command
 
 __all__ = [
     "Authors",
+    "assign_folds",
     "bootstrap_f1",
-    "classifier",
-    "f1_estimate",
-    "folds",
-    "gain",
+    "build_classifier",
+    "estimate_f1",
+    "estimate_gain",
     "macro_f1",
     "predict",
     "random_f1",
@@ -46,8 +47,8 @@ FOLDS = 5
 RESAMPLES = 2_000
 WORDS = (1, 2)  # n-grams, whole words
 CHARACTERS = (2, 4)  # and of characters within words, with case
-KINDS = ("text", "embedding")  # what a classifier sees: n-grams, or sentence embeddings
-PENALTY = 0.3  # C of the linear SVM: the best of .1, .3, 1 on raw texts, by little
+KINDS = ("text", "embedding")  # the input of a classifier: n-grams, or sentence embeddings
+PENALTY = 0.3  # C of the linear SVM: slightly the best of .1, .3, 1 on raw texts
 
 Classes = NDArray[np.integer[Any]]
 Inputs = NDArray[Any]  # (n,) texts or (n, d) embeddings
@@ -57,9 +58,9 @@ Inputs = NDArray[Any]  # (n,) texts or (n, d) embeddings
 
 
 def macro_f1(actual: Classes, predicted: Classes, classes: int) -> NDArray[np.float64]:
-    """Macro-F1, 0 to 1: the mean over all classes 0 … classes − 1 of 2·TP/(predicted + actual),
-    which is 0 for a class that neither has. Both int (..., n); one figure for each leading
-    index, (...)."""
+    """Return macro-F1, 0 to 1: the mean over the classes 0 … classes − 1 of 2·TP/(predicted +
+    actual), which is 0 for a class that neither array has. Both arrays are int (..., n); the
+    result has one figure for each leading index, (...)."""
     shape = actual.shape[:-1]
     rows = int(np.prod(shape))
     base = np.arange(rows)[:, None] * classes
@@ -74,8 +75,8 @@ def macro_f1(actual: Classes, predicted: Classes, classes: int) -> NDArray[np.fl
 
 
 def random_f1(counts: Sequence[int]) -> float:
-    """The expected macro-F1, 0 to 1, of naming each class with its share, blindly; `counts` is
-    how many texts each class has.
+    """Return the expected macro-F1, 0 to 1, of a blind guess that names each class with its share;
+    `counts` is the number of texts in each class.
 
     With n_c of n texts, M ~ Bin(n, n_c/n) are named c, and of those M·n_c/n are right on
     average, so E[F1_c] = 2·(n_c/n)·E[M/(M + n_c)].
@@ -96,32 +97,33 @@ def random_f1(counts: Sequence[int]) -> float:
 def bootstrap_f1(
     actual: Classes, predicted: Sequence[Classes], rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Macro-F1 of each of several predictions of the same texts, over one set of resampled
-    texts: (len(predicted), RESAMPLES). Same columns, same texts, so differences are paired."""
+    """Return the macro-F1 of several predictions of the same texts over one set of resampled
+    texts: (len(predicted), RESAMPLES). Each column has the same texts in all rows, so differences
+    are paired."""
     classes = int(actual.max()) + 1
     chosen = rng.integers(len(actual), size=(RESAMPLES, len(actual)))
     return np.array([macro_f1(actual[chosen], p[chosen], classes) for p in predicted])
 
 
-def f1_estimate(actual: Classes, predicted: Classes, resampled: NDArray[np.float64]) -> Estimate:
-    """Macro-F1 with the percentile interval of its row of `bootstrap_f1`: what other texts by
-    the same authors would change. Training and noise are as they were."""
+def estimate_f1(actual: Classes, predicted: Classes, resampled: NDArray[np.float64]) -> Estimate:
+    """Return macro-F1 with the percentile interval of its row of `bootstrap_f1`. The interval
+    covers the choice of texts by the same authors; training and noise are held fixed."""
     low, high = np.quantile(resampled, [ALPHA / 2, 1 - ALPHA / 2])
     value = float(macro_f1(actual, predicted, int(actual.max()) + 1))
     return Estimate(value, float(low), float(high), len(actual))
 
 
-def gain(
+def estimate_gain(
     value: Estimate,
     raw: Estimate,
     blind: float,
     resampled: NDArray[np.float64],
     resampled_raw: NDArray[np.float64],
 ) -> Estimate | None:
-    """Relative gain γ = (F1 − blind)/(F1_raw − blind) with its paired bootstrap interval: the
-    share that perturbation leaves of what raw texts give away beyond chance. 1 is no protection,
-    0 is none of it left; None where raw texts themselves give away nothing for sure.
-    """
+    """Return the relative gain γ = (F1 − blind)/(F1_raw − blind) with its paired bootstrap
+    interval: the share of the information in raw texts, beyond chance, that perturbation
+    preserves. 1 is no protection, 0 is complete protection. None where raw texts are not clearly
+    above chance."""
     if raw.low <= blind:
         return None
     # A resample of raw texts at chance has no ratio; those above raw.low are all but 2.5 %.
@@ -133,9 +135,9 @@ def gain(
 # -- the attackers --------------------------------------------------------------------------
 
 
-def classifier(kind: str) -> Any:
-    """An untrained linear SVM, of one of KINDS: on TF-IDF of word and character n-grams, or on
-    embeddings as they are.
+def build_classifier(kind: str) -> Any:
+    """Build an untrained linear SVM of one of KINDS: on TF-IDF of word and character n-grams, or
+    on embeddings as they are.
 
     Raises:
         MissingPackage: scikit-learn is not installed.
@@ -145,7 +147,7 @@ def classifier(kind: str) -> Any:
         from sklearn.pipeline import make_pipeline, make_union
         from sklearn.svm import LinearSVC
     except ImportError:
-        raise MissingPackage("authors need scikit-learn: pip install 'inferdpt[bench]'") from None
+        raise MissingPackage(f"authors need scikit-learn: {install_command('bench')}") from None
     svm = LinearSVC(C=PENALTY, random_state=0)
     if kind == "embedding":
         return svm
@@ -156,9 +158,9 @@ def classifier(kind: str) -> Any:
     return make_pipeline(make_union(words, characters), svm)
 
 
-def folds(actual: Classes, rng: np.random.Generator) -> Classes:
-    """Stratified folds, int (n,) from 0 to FOLDS − 1: the texts of a class, shuffled, are dealt
-    one after the other."""
+def assign_folds(actual: Classes, rng: np.random.Generator) -> Classes:
+    """Return stratified folds, int (n,) from 0 to FOLDS − 1: the shuffled texts of each class are
+    dealt out in turn."""
     fold = np.empty(len(actual), dtype=np.int64)
     dealt = 0
     for name in np.unique(actual):
@@ -169,13 +171,13 @@ def folds(actual: Classes, rng: np.random.Generator) -> Classes:
 
 
 @dataclass(frozen=True)
-class _Raw:
-    """Raw texts, their authors as numbers, their folds, and what was learned from them.
+class _RawTexts:
+    """Hold raw texts, their authors as numbers, their folds, and the models trained on them.
 
     Attributes:
-        inputs: what the classifier of each kind sees, (n, …).
+        inputs: the input of the classifier of each kind, (n, …).
         models: of each kind, one for each fold, trained on the others: the static attacker.
-        predicted: int (n,), what those say of the raw texts.
+        predicted: the predictions of these models for the raw texts, int (n,).
     """
 
     texts: list[str]
@@ -187,14 +189,15 @@ class _Raw:
 
 
 def train(kind: str, inputs: Inputs, actual: Classes, fold: Classes) -> list[Any]:
-    """One classifier for each fold, trained on all other folds."""
+    """Train one classifier for each fold, on all other folds."""
     return [
-        classifier(kind).fit(inputs[fold != held], actual[fold != held]) for held in range(FOLDS)
+        build_classifier(kind).fit(inputs[fold != held], actual[fold != held])
+        for held in range(FOLDS)
     ]
 
 
 def predict(models: list[Any], inputs: Inputs, fold: Classes) -> Classes:
-    """What is said of each text by the classifier that was trained without it, int (n,)."""
+    """Predict the class of each text with the classifier that was trained without it, int (n,)."""
     predicted = np.empty(len(fold), dtype=np.int64)
     for held, model in enumerate(models):
         predicted[fold == held] = model.predict(inputs[fold == held])
@@ -202,8 +205,9 @@ def predict(models: list[Any], inputs: Inputs, fold: Classes) -> Classes:
 
 
 class Authors(Experiment):
-    """Static and adaptive attackers on n-grams and on embeddings, of the subjects that whole
-    answers are generated for: every text is perturbed and encoded anew at each ε."""
+    """Attack with static and adaptive classifiers on n-grams and on embeddings. The subjects are
+    those that whole answers are generated for: every text is perturbed and encoded anew at each
+    ε."""
 
     name = "authors"
     about = "author identification: macro-F1 of static and adaptive attackers against chance"
@@ -217,11 +221,11 @@ class Authors(Experiment):
         for subject, epsilon in context.suite.points(pipeline=True):
             yield {"mechanism": subject.label, "epsilon": epsilon}
 
-    def measure(self, case: Case, context: Context) -> Found:
+    def measure(self, case: Case, context: Context) -> Outcome:
         raw = self._raw(context)
         rng = context.rng(self.name, case)
         perturber = Perturber(context.mechanism(case["mechanism"], case["epsilon"]))
-        inputs = _inputs([perturber.perturb(text, rng).text for text in raw.texts], context)
+        inputs = _encode([perturber.perturb(text, rng).text for text in raw.texts], context)
         predicted = {f"raw_{kind}": raw.predicted[kind] for kind in KINDS}
         for kind in KINDS:
             adaptive = train(kind, inputs[kind], raw.actual, raw.fold)
@@ -232,20 +236,42 @@ class Authors(Experiment):
             zip(predicted, bootstrap_f1(raw.actual, list(predicted.values()), rng), strict=True)
         )
         found = {
-            name: f1_estimate(raw.actual, guesses, resampled[name])
+            name: estimate_f1(raw.actual, guesses, resampled[name])
             for name, guesses in predicted.items()
         }
         values: dict[str, Any] = {"blind": Estimate.exact(blind), **found}
         for kind in KINDS:
             for name in (f"static_{kind}", f"adaptive_{kind}"):
                 base = f"raw_{kind}"
-                values[f"gain_{name}"] = gain(
+                values[f"gain_{name}"] = estimate_gain(
                     found[name], found[base], blind, resampled[name], resampled[base]
                 )
-        return Found(values)
+        return Outcome(values)
 
-    def _learn(self, context: Context) -> _Raw:
-        """The first `answers` texts of every author, and the static attackers."""
+    def render(self, records: Sequence[Record], figure: str | None = None) -> Iterable[str]:
+        if not records:
+            return
+        first = records[0].values
+        names = [n for n in first if n.startswith(("static_", "adaptive_"))]
+        before = ", ".join(
+            f"{name.removeprefix('raw_')} {format_figure(value, 2)}"
+            for name, value in first.items()
+            if name.startswith("raw_")
+        )
+        rows = [
+            [*format_point(r.case), *(format_figure(r.values[name], 2) for name in names)]
+            for r in records
+        ]
+        head = ["mechanism", "ε", *(name.replace("_", ", ") for name in names)]
+        yield (
+            "### Author identification\n\n"
+            "Macro-F1 of naming the author. *Static* attackers are trained on raw texts, "
+            f"*adaptive* ones on perturbed texts. On raw texts: {before}; by chance "
+            f"{format_figure(first['blind'], 2)}.\n\n" + format_table(head, rows)
+        )
+
+    def _learn(self, context: Context) -> _RawTexts:
+        """Read the first `answers` texts of every author, and train the static attackers."""
         assert context.authors is not None
         by_author: dict[str, list[str]] = {}
         for entry in read_authored(context.authors):
@@ -259,12 +285,12 @@ class Authors(Experiment):
         chosen = [texts[: max(FOLDS, context.suite.answers)] for texts in by_author.values()]
         texts = [text for some in chosen for text in some]
         actual = np.repeat(np.arange(len(chosen)), [len(some) for some in chosen])
-        fold = folds(actual, context.rng(self.name, "folds"))
-        inputs = _inputs(texts, context)
+        fold = assign_folds(actual, context.rng(self.name, "folds"))
+        inputs = _encode(texts, context)
         models = {kind: train(kind, inputs[kind], actual, fold) for kind in KINDS}
         predicted = {kind: predict(models[kind], inputs[kind], fold) for kind in KINDS}
-        return _Raw(texts, actual, fold, inputs, models, predicted)
+        return _RawTexts(texts, actual, fold, inputs, models, predicted)
 
 
-def _inputs(texts: list[str], context: Context) -> dict[str, Inputs]:
+def _encode(texts: list[str], context: Context) -> dict[str, Inputs]:
     return {"text": np.array(texts, dtype=object), "embedding": context.encode(texts)}

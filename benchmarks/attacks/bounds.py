@@ -1,28 +1,28 @@
-"""What a proved guarantee allows an attack: a success beyond it is a breach.
+"""Derive bounds on attacks from a proved guarantee; a success beyond its bound is a breach.
 
 An attack names an answer set S(y) for each released word y (one form of a word, or the forms of
-K words) and succeeds where the raw word is in it. Which statement is a theorem depends on what
-the attack looks at.
+K words) and succeeds if the raw word is in it. The theorem that applies depends on the releases
+that the attack uses.
 
-Context-free, S a fixed function of the one release y. Let the raw word X be one of the attacked
+Context-free: S is a fixed function of the one release y. Let the raw word X be one of the attacked
 words, each equally likely, and p* the share of them that the best set of S's size covers: the
-success of the best guess without looking, made by someone who knows how often each word is among
-them. ε-LDP gives P(y|S) ≤ e^ε·P(y|not S), so a posterior is at most e^ε·p/(1 + (e^ε − 1)·p) at
-p = π(S) ≤ p*: this is `limit`, and it is proved of the expected success on the very words that
-are attacked, whatever the attack believes. t fresh releases are one release at t·ε. It is true
-of any words picked without looking at the releases, so `held` checks each form's first place
-alone, too: there p* is as small as it can be, and the limit says most.
+success of the best blind guess by someone who knows how often each word occurs among them. ε-LDP
+gives P(y|S) ≤ e^ε·P(y|not S), so a posterior is at most e^ε·p/(1 + (e^ε − 1)·p) at p = π(S) ≤ p*:
+this is `limit`. It is proved for the expected success on the very words that are attacked,
+whatever prior the attack assumes. t fresh releases are one release at t·ε. The limit holds for any
+words chosen independently of the releases, so `measure_bounded` also checks the first place of
+each form alone: there p* is smallest, and the limit is tightest.
 
-Contextual, S a function of all releases of a text. There the prior of a word given its context
-is the language's, which nobody knows: a language model's success without looking is below that
-of the best guess, so putting it for p* is no theorem, and a sound mechanism can pass it (a model
-that never names a word blindly does so once it looks). What is a theorem needs no prior: replace
-the release of the attacked word by that of a word drawn without regard to it, let the same
-attack run again, and its success falls by a factor of e^ε at most, and its failure too. That is
-`contextual_limit`.
+Contextual: S is a function of all releases of a text. The prior of a word given its context is
+then that of the language, which nobody knows. A language model's blind success is below that of
+the best guess, so a limit with it as p* is not a theorem, and a sound mechanism can exceed it (a
+model that never names a word blindly may name it after a release). The theorem that holds needs no
+prior: replace the release of the attacked word by that of a word drawn independently of it, run
+the same attack again, and both its success and its failure fall by a factor of e^ε at most. That
+is `contextual_limit`.
 
-A metric guarantee is ε-LDP at ε times the largest distance, which is `Guarantee.epsilon`. Where
-none is proved (`rantext`, whose proved δ is 1 over the bundled table, among them) the limit is 1.
+A metric guarantee is ε-LDP at ε times the largest distance, which is `Guarantee.epsilon`. If
+nothing is proved the limit is 1 (also for `rantext`: its proved δ is 1 over the bundled table).
 """
 
 from __future__ import annotations
@@ -33,30 +33,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.experiment import Found, success
-from perturb.intervals import clopper_pearson
-from perturb.mechanism import Guarantee
+from benchmarks.harness.experiment import Outcome, success
+from perturb.audit.intervals import clopper_pearson
+from perturb.release import Guarantee
 
-__all__ = ["best_blind", "breach", "contextual_limit", "held", "largest_success", "limit"]
+__all__ = [
+    "best_blind",
+    "contextual_limit",
+    "largest_success",
+    "limit",
+    "measure_bounded",
+    "report_breach",
+]
 
-ALPHA = 1e-9  # probability at most that a sound mechanism is said to be breached, each time
+ALPHA = 1e-9  # upper bound on the probability of a false report, for each test
 
 
 def largest_success(epsilon: float, prior: float) -> float:
-    """e^ε·p/(1 + (e^ε − 1)·p) for ε >= 0 and a prior success p in [0, 1]."""
+    """Return e^ε·p/(1 + (e^ε − 1)·p) for ε >= 0 and a prior success p in [0, 1]."""
     if prior <= 0:
         return 0.0
     return 1 / (1 + (1 / prior - 1) * math.exp(-epsilon))
 
 
 def best_blind(targets: NDArray[np.integer[Any]], answers: int = 1) -> float:
-    """p*: the share of the targets, int (n,), that their `answers` most frequent values cover."""
+    """Return p*: the share of the targets, int (n,), that their `answers` most frequent values
+    cover."""
     counts = np.sort(np.unique(targets, return_counts=True)[1])
     return float(counts[-answers:].sum() / len(targets))
 
 
 def limit(guarantee: Guarantee, prior: float, releases: int = 1) -> float:
-    """The largest expected success of a context-free attack; see the module.
+    """Return the largest expected success of a context-free attack; see the module.
 
     Args:
         guarantee: of one release.
@@ -69,7 +77,7 @@ def limit(guarantee: Guarantee, prior: float, releases: int = 1) -> float:
 
 
 def contextual_limit(guarantee: Guarantee, hits: int, trials: int) -> float:
-    """The largest expected success of any attack, contextual ones too; see the module.
+    """Return the largest expected success of any attack, contextual ones included; see the module.
 
     Args:
         guarantee: of one release.
@@ -84,12 +92,13 @@ def contextual_limit(guarantee: Guarantee, hits: int, trials: int) -> float:
     return min(1 - shrink * (1 - blind), blind / shrink if blind < shrink else 1.0)
 
 
-def breach(attack: str, hits: int, trials: int, limit: float) -> tuple[str, ...]:
-    """A sentence where an attack succeeded more often than a limit on its expected success lets
-    it, but for a probability of ALPHA; else nothing.
+def report_breach(attack: str, hits: int, trials: int, limit: float) -> tuple[str, ...]:
+    """Report an attack that succeeded more often than a limit on its expected success allows,
+    except with probability ALPHA. Returns one sentence, or nothing.
 
-    Trials are independent and need not be alike: the number of hits has tails no heavier than
-    the binomial one of their mean (Hoeffding 1956), which Clopper and Pearson's interval is of.
+    Trials are independent but need not be identical: the tails of the number of hits are no
+    heavier than those of the binomial with the same mean (Hoeffding 1956), on which Clopper and
+    Pearson's interval rests.
     """
     if limit >= 1:
         return ()
@@ -102,7 +111,7 @@ def breach(attack: str, hits: int, trials: int, limit: float) -> tuple[str, ...]
     )
 
 
-def held(
+def measure_bounded(
     name: str,
     right: NDArray[np.bool_],
     targets: NDArray[np.integer[Any]],
@@ -110,8 +119,8 @@ def held(
     *,
     answers: int = 1,
     releases: int = 1,
-) -> Found:
-    """A context-free attack's success, beside what the guarantee allows.
+) -> Outcome:
+    """Measure a context-free attack's success and the limit that the guarantee sets on it.
 
     Args:
         name: of the success among the values.
@@ -134,5 +143,5 @@ def held(
         bound = limit(guarantee, blind, releases)
         values |= {label: success(hits, trials), f"{label}_bound": bound}
         values |= {f"{label}_blind": blind} if label == name else {}
-        breaches += breach(label, hits, trials, bound)
-    return Found(values, breaches)
+        breaches += report_breach(label, hits, trials, bound)
+    return Outcome(values, breaches)

@@ -1,6 +1,6 @@
-"""Made-up demonstrations for prompts, and how likely they give what was released.
+"""Synthetic demonstrations for prompts, and the likelihood of their releases.
 
-Every template has the same number of words, so that its length tells nothing and any two
+Every template has the same number of words, so that its length reveals nothing and any two
 demonstrations are neighbours at a known distance.
 """
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from perturb import Mechanism, Vocabulary
 
-__all__ = ["Channel", "Population", "population"]
+__all__ = ["Channel", "Population", "build_population"]
 
 Words = NDArray[np.integer]
 CITIES = "Boston/London/Paris/Chicago/Houston/Washington/Florida/Texas"
@@ -39,21 +39,21 @@ TEMPLATES = (
 
 @dataclass(frozen=True)
 class Population:
-    """What demonstrations are drawn from: a template, uniformly, then a word for each of its
-    places, uniformly and independently.
+    """Define the law of demonstrations: a template, uniformly, then a word for each of its places,
+    uniformly and independently.
 
     Attributes:
-        choices: int (templates, n, most), places in V; what lies beyond `sizes` means nothing.
-        sizes: int (templates, n), how many choices there are.
+        choices: int (templates, n, most), places in V; entries beyond `sizes` are unused.
+        sizes: int (templates, n), the number of choices.
     """
 
     choices: Words
     sizes: Words
 
     @classmethod
-    def of(cls, templates: Sequence[Sequence[Sequence[int]]]) -> Population:
-        """From the choices for each place of each template, as places in V; all templates have
-        one length."""
+    def from_choices(cls, templates: Sequence[Sequence[Sequence[int]]]) -> Population:
+        """Build a population from the choices for each place of each template, as places in V. All
+        templates have the same length."""
         sizes = np.array([[len(words) for words in template] for template in templates])
         choices = np.zeros((*sizes.shape, int(sizes.max())), dtype=np.int64)
         for t, template in enumerate(templates):
@@ -63,19 +63,19 @@ class Population:
 
     @property
     def length(self) -> int:
-        """Words of a demonstration."""
+        """Return the number of words in a demonstration."""
         return int(self.sizes.shape[1])
 
     def draw(self, count: int, rng: np.random.Generator) -> Words:
-        """Demonstrations, int (count, length)."""
+        """Draw demonstrations, int (count, length)."""
         template = rng.integers(len(self.sizes), size=(count, 1))
         place = np.arange(self.length)
         words: Words = self.choices[template, place, rng.integers(self.sizes[template[:, 0]])]
         return words
 
     def neighbours(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
-        """The one word in which two demonstrations differ, for the one and for the other, int
-        (count,) both: a place with a choice, uniformly, then two of its words."""
+        """Draw pairs of words in which two neighbouring demonstrations differ, int (count,) both:
+        a place with a choice, uniformly, then two of its words."""
         template, place = np.nonzero(self.sizes > 1)
         which = rng.integers(len(template), size=count)
         template, place = template[which], place[which]
@@ -85,10 +85,10 @@ class Population:
         return self.choices[template, place, one], self.choices[template, place, other]
 
 
-def population(vocabulary: Vocabulary) -> Population:
-    """The demonstrations of TEMPLATES, whose words are all in V."""
+def build_population(vocabulary: Vocabulary) -> Population:
+    """Return the demonstrations of TEMPLATES, whose words are all in V."""
     place = {word: i for i, word in enumerate(vocabulary.words)}
-    return Population.of(
+    return Population.from_choices(
         [
             [[place[word] for word in words.split("/")] for words in template.split()]
             for template in TEMPLATES
@@ -97,8 +97,8 @@ def population(vocabulary: Vocabulary) -> Population:
 
 
 class Channel:
-    """What an attacker who knows mechanism and population computes once: P(y | x) of the words
-    that demonstrations are made of, and the law of a released demonstration."""
+    """Compute once what an attacker who knows mechanism and population needs: P(y | x) of the
+    words that demonstrations are made of, and the law of a released demonstration."""
 
     def __init__(self, mechanism: Mechanism, source: Population) -> None:
         used = np.unique(source.choices)
@@ -121,13 +121,12 @@ class Channel:
         self._used = used
 
     def words(self, raw: Words, released: Words) -> NDArray[np.float64]:
-        """log P(y | x) of each word, the shapes broadcast."""
+        """Return log P(y | x) of each word; the shapes broadcast."""
         found: NDArray[np.float64] = self._log[np.searchsorted(self._used, raw), released]
         return found.astype(np.float64)
 
     def demonstrations(self, released: Words) -> NDArray[np.float64]:
-        """log P(y) of released demonstrations, int (..., n) → (...), over what the population
-        draws."""
+        """Return log P(y) of released demonstrations over the population, int (..., n) → (...)."""
         place = np.arange(released.shape[-1])
         each = self._law[:, place, released].sum(axis=-1, dtype=np.float64)
         whole: NDArray[np.float64] = np.logaddexp.reduce(each, axis=0) - np.log(len(each))

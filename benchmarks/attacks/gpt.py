@@ -1,6 +1,6 @@
-"""GPT inference: a large language model is told what it sees and asked for the originals.
+"""GPT inference, in which a large language model guesses the originals of the released words.
 
-The question is InferDPT's (Appendix C) in other words. The model meets released words alone.
+The question rephrases InferDPT's (Appendix C). The model sees only released words.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from typing import Any
 
 from tqdm import tqdm
 
-from benchmarks.context import Context
-from benchmarks.datasets import DataError
-from benchmarks.experiment import Experiment, Found, success
-from benchmarks.records import Case
-from benchmarks.suite import Endpoint
+from benchmarks.harness.context import Context
+from benchmarks.harness.datasets import DataError
+from benchmarks.harness.experiment import Experiment, Outcome, success
+from benchmarks.harness.markdown import format_percent, format_point, format_table
+from benchmarks.harness.records import Case, Record
+from benchmarks.harness.suite import Endpoint
 
 __all__ = ["GptInference", "guess_originals", "parse"]
 
 AT_ONCE = 8  # requests
-HIDDEN = "?"  # stands for a word that was not released at all
+HIDDEN = "?"  # in place of a word that was not released
 QUESTION = """\
 A text was made private word by word: a differentially private mechanism put another word, drawn \
 at random, in the place of each. The new word is often related to the original, sometimes it is \
@@ -39,8 +40,8 @@ with nothing before or after it.
 
 
 def guess_originals(endpoint: Endpoint, texts: Sequence[Sequence[str]]) -> list[list[str] | None]:
-    """The model's word for each released word of each text; None where its answer is not in the
-    form that it was asked for.
+    """Return the model's word for each released word of each text; None if its answer is not in
+    the requested form.
 
     Raises:
         DataError: the server cannot be reached, or refuses.
@@ -72,7 +73,8 @@ def guess_originals(endpoint: Endpoint, texts: Sequence[Sequence[str]]) -> list[
 
 
 def parse(answer: str | None, count: int) -> list[str] | None:
-    """A JSON array of `count` strings, with nothing around it but blanks; None if it is not."""
+    """Parse a JSON array of `count` strings, with only blanks around it; None for anything
+    else."""
     try:
         words = json.loads(answer or "")
     except ValueError:
@@ -82,22 +84,26 @@ def parse(answer: str | None, count: int) -> list[str] | None:
 
 
 class GptInference(Experiment):
-    """Success up to case of the suite's `attacker`. Every word of a text whose answer was not in
-    form is a miss; `failed` is the share of such texts. `prior` is the same model's success when
-    it is told how many words there are, and none of them."""
+    """Measure the success, up to case, of the suite's `attacker`.
+
+    Values:
+        success: every word of a text whose answer was not in the requested form is a miss.
+        failed: the share of such texts.
+        prior: the same model's success when it is told only the number of words.
+    """
 
     name = "gpt"
     about = "words guessed by a large model; nothing where the suite names none (attacker)"
 
     def __init__(self) -> None:
-        self._prior = lru_cache(maxsize=None)(_prior)
+        self._prior = lru_cache(maxsize=None)(_count_blind_hits)
 
     def cases(self, context: Context) -> Iterable[Case]:
         if context.suite.attacker is None:
             return
         yield from context.suite.cases(model=context.suite.attacker.model)
 
-    def measure(self, case: Case, context: Context) -> Found:
+    def measure(self, case: Case, context: Context) -> Outcome:
         endpoint, words = context.suite.attacker, context.table.vocabulary.words
         assert endpoint is not None, "cases() gave none"
         label, epsilon, dataset = case["mechanism"], case["epsilon"], case["dataset"]
@@ -107,24 +113,44 @@ class GptInference(Experiment):
         guesses = guess_originals(endpoint, released)
         count = sum(map(len, raw))
         values = {
-            "success": success(_hits(guesses, raw), count),
+            "success": success(_count_hits(guesses, raw), count),
             "prior": success(self._prior(context, dataset), count),
             "failed": success(guesses.count(None), len(guesses)),
         }
-        return Found(values)
+        return Outcome(values)
+
+    def render(self, records: Sequence[Record], figure: str | None = None) -> Iterable[str]:
+        rows = [
+            [
+                *format_point(r.case),
+                r.case["dataset"],
+                r.case["model"],
+                *(format_percent(r.values[name]) for name in ("success", "prior", "failed")),
+            ]
+            for r in records
+        ]
+        if rows:
+            head = ["mechanism", "ε", "set", "model"]
+            yield (
+                "### Words guessed by a large language model\n\n"
+                "Per cent of the words that a model names when it is told how they were "
+                "released. *Blind*: when it is told only how many there are. *Failed*: per cent "
+                "of the answers that were not in the form asked for.\n\n"
+                + format_table([*head, "words read", "blind", "failed"], rows)
+            )
 
 
-def _prior(context: Context, dataset: str) -> int:
-    """How many words of a set the model guesses without a release."""
+def _count_blind_hits(context: Context, dataset: str) -> int:
+    """Count the words of a set that the model guesses without a release."""
     endpoint, words = context.suite.attacker, context.table.vocabulary.words
     assert endpoint is not None, "cases() gave none"
     samples = context.samples(dataset)[: context.suite.texts]
     raw = [[words[x] for x in context.words(sample.prefix)] for sample in samples]
     raw = [text for text in raw if text]
-    return _hits(guess_originals(endpoint, [[HIDDEN] * len(text) for text in raw]), raw)
+    return _count_hits(guess_originals(endpoint, [[HIDDEN] * len(text) for text in raw]), raw)
 
 
-def _hits(guesses: Sequence[Sequence[str] | None], raw: Sequence[Sequence[str]]) -> int:
+def _count_hits(guesses: Sequence[Sequence[str] | None], raw: Sequence[Sequence[str]]) -> int:
     return sum(
         guess.strip().casefold() == word.casefold()
         for found, text in zip(guesses, raw, strict=True)

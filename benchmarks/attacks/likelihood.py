@@ -1,7 +1,7 @@
-"""An attacker who knows the mechanism: how likely each raw word gives what was seen.
+"""Compute likelihoods for an attacker who knows the mechanism.
 
-The whole channel is read once for a mechanism and kept, so that attacks on one mechanism, run
-one after another, share the pass with each other and with the channel's own figures.
+The whole channel is read once per mechanism and kept, so that consecutive attacks on one mechanism
+share the pass with each other and with the channel's own figures.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb import Mechanism
-from perturb.audit import prior_of
-from perturb.channel import ChannelSums, Forms, read_channel
+from perturb.audit.channel import ChannelSums, Forms, read_channel
+from perturb.audit.figures import prior_of
 
-__all__ = ["Channel", "best_forms", "channel_of", "likelihood", "log_likelihood"]
+__all__ = ["Channel", "choose_forms", "likelihood", "load_channel", "log_likelihood"]
 
 PRIOR = "unigram"
 
 
 @dataclass(frozen=True)
 class Channel:
-    """A mechanism's whole channel.
+    """Hold a mechanism's whole channel.
 
     Attributes:
         prior: π, the unigram prior, float64 (m,).
@@ -37,7 +37,7 @@ class Channel:
 
 
 @lru_cache(maxsize=1)
-def channel_of(mechanism: Mechanism) -> Channel:
+def load_channel(mechanism: Mechanism) -> Channel:
     """Read the channel of a mechanism; the last one read is kept."""
     m = len(mechanism.table)
     likelihoods = np.empty((m, m), dtype=np.float32)
@@ -52,15 +52,15 @@ def channel_of(mechanism: Mechanism) -> Channel:
 
 
 def likelihood(mechanism: Mechanism, released: NDArray[np.integer]) -> NDArray[np.float32]:
-    """P(y | x) of the channel for k released words y, int (k,), and every x of V:
-    float32 (k, m)."""
-    return np.asarray(channel_of(mechanism).likelihoods[released])
+    """Return P(y | x) of the channel for k released words y, int (k,), and every x of V: float32
+    (k, m)."""
+    return np.asarray(load_channel(mechanism).likelihoods[released])
 
 
 def log_likelihood(mechanism: Mechanism, released: NDArray[np.integer]) -> NDArray[np.float32]:
-    """ln P(y | x), as `likelihood`. Where rows are known up to an error alone, that much of a
-    uniform row is mixed in: a zero that is none would rule the truth out."""
-    error = channel_of(mechanism).sums.error
+    """Return ln P(y | x), as `likelihood`. If rows are known only up to an error, a uniform row of
+    that weight is mixed in, because a spurious zero would rule out the truth."""
+    error = load_channel(mechanism).sums.error
     found = likelihood(mechanism, released)
     if error:
         found = found * np.float32(1 - error) + np.float32(error / found.shape[1])
@@ -68,8 +68,8 @@ def log_likelihood(mechanism: Mechanism, released: NDArray[np.integer]) -> NDArr
         return np.asarray(np.log(found), dtype=np.float32)
 
 
-def best_forms(scores: NDArray[np.floating], forms: Forms) -> NDArray[np.int64]:
-    """The form whose words are most likely together, by its number, int (n,).
+def choose_forms(scores: NDArray[np.floating], forms: Forms) -> NDArray[np.int64]:
+    """Return the form whose words are most likely together, by its number, int (n,).
 
     Args:
         scores: ln P(x, everything seen) up to a constant of each row, float (n, m).

@@ -1,0 +1,1 @@
+"""Attacks that use a release as running text."""

@@ -1,0 +1,1 @@
+"""Shared parts of the experiments: data sets, suites, records and a running proxy."""

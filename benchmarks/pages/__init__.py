@@ -1,0 +1,1 @@
+"""Documentation pages made by a command."""

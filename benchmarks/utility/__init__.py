@@ -1,0 +1,1 @@
+"""Experiments on the quality of answers and releases."""
