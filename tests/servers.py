@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -133,7 +134,7 @@ async def answer(
         return web.json_response(completion(server.text))
     response = await open_stream(request)
     await send(response, chunk({"role": "assistant", "content": ""}))
-    for word in WORDS:
+    for word in re.findall(r"\S+\s*", server.text):
         await send(response, chunk({"content": word}))
     await send(response, chunk({}, "stop"))
     usage = {"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.pii import Share, found, main, measure
+from benchmarks.pii import Share, is_covered, main, measure
 from perturb import Span, get_mechanism, load_table
 
 LINES = [
@@ -34,11 +34,20 @@ def test_shares_are_counted_by_type() -> None:
     }
 
 
+def test_a_label_is_a_type_by_another_name() -> None:
+    spans = [{"label": span["type"], **span} for span in LINES[0]["spans"]]
+    for span in spans:
+        del span["type"]
+    renamed = [{**LINES[0], "spans": spans}, LINES[1]]
+    mechanism = get_mechanism("selective", load_table())
+    assert measure(mechanism, renamed) == measure(mechanism, LINES)
+
+
 def test_a_part_is_found_when_all_its_letters_and_digits_are_marked() -> None:
     text = "Ann-Lee x"
-    assert found(text, Span(0, 7, "P"), [Span(0, 3, "X"), Span(4, 7, "X")])
-    assert not found(text, Span(0, 7, "P"), [Span(0, 6, "X")])
-    assert not found(text, Span(0, 7, "P"), [])
+    assert is_covered(text, Span(0, 7, "P"), [Span(0, 3, "X"), Span(4, 7, "X")])
+    assert not is_covered(text, Span(0, 7, "P"), [Span(0, 6, "X")])
+    assert not is_covered(text, Span(0, 7, "P"), [])
 
 
 def test_the_interval_is_clopper_pearsons() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.speed import article, one_token_at_a_time
+from benchmarks.speed import perturb_one_by_one, write_article
 from perturb import get_mechanism, load_table
-from perturb.rantext import RanText
+from perturb.mechanisms.rantext import RanText
 
 
 def test_the_baseline_is_the_same_mechanism() -> None:
@@ -20,9 +20,9 @@ def test_the_baseline_is_the_same_mechanism() -> None:
     mean = float(row @ distances)
     deviation = float(np.sqrt(row @ (distances - mean) ** 2))
     words = np.full(150, word, dtype=np.int32)
-    drawn = distances[one_token_at_a_time(table, mechanism, words, np.random.default_rng(3))]
+    drawn = distances[perturb_one_by_one(table, mechanism, words, np.random.default_rng(3))]
     assert abs(drawn.mean() - mean) < 5 * deviation / np.sqrt(len(words))
 
 
 def test_the_article_has_the_words_it_is_asked_for() -> None:
-    assert len(article(100).split()) == 100
+    assert len(write_article(100).split()) == 100

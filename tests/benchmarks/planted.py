@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb import EmbeddingTable, Guarantee, Mechanism, Vocabulary
-from perturb.mechanism import Draw, Parameters, ldp_guarantee
-from perturb.table_build import build_table
-from perturb.vocabulary import load_encoding
-from tests.perturb.random_embeddings import PROVENANCE, random_rows
+from perturb.channel import Draw
+from perturb.mechanisms.base import ldp_guarantee
+from perturb.sanitizer import Parameters
+from perturb.testing.tables import PROVENANCE, random_rows
+from perturb.vocabulary.table_build import build_table
+from perturb.vocabulary.vocabulary import load_encoding
 
 
 @cache

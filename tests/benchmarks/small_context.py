@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import benchmarks
-from benchmarks.context import Context
-from benchmarks.suite import Suite
+from benchmarks.harness.context import Context
+from benchmarks.harness.suite import Suite
 from perturb import EmbeddingTable, Vocabulary
-from perturb.table_build import build_table
-from perturb.vocabulary import load_encoding
-from tests.perturb.random_embeddings import PROVENANCE, random_rows
+from perturb.testing.tables import PROVENANCE, random_rows
+from perturb.vocabulary.table_build import build_table
+from perturb.vocabulary.vocabulary import load_encoding
 
 DEMO = Path(benchmarks.__file__).with_name("demo_texts.jsonl")
 SET = "demo"

@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 import benchmarks.__main__ as command
-from benchmarks.context import Context
-from benchmarks.datasets import DataError
-from benchmarks.experiment import Experiment, Found
-from benchmarks.records import Estimate, Records
-from benchmarks.run import commit, last_suite, run
-from benchmarks.suite import load_suite
+from benchmarks.harness.context import Context
+from benchmarks.harness.datasets import DataError
+from benchmarks.harness.experiment import Experiment, Outcome
+from benchmarks.harness.records import Estimate, Records
+from benchmarks.harness.suite import load_suite
+from benchmarks.run import load_last_suite, read_commit, run
 
 SAMPLE = {"id": "1", "prefix": "a day", "continuation": " at sea", "document": "a day at sea"}
 
@@ -39,7 +39,10 @@ class Toy(Experiment):
             raise KeyboardInterrupt
         self.measured.append(case["epsilon"])
         drawn = float(context.rng(self.name, case).random())
-        return Found({"drawn": Estimate.exact(drawn)}, self.breaches)
+        return Outcome({"drawn": Estimate.exact(drawn)}, self.breaches)
+
+    def render(self, records, figure=None):
+        return [f"{len(records)} toys"]
 
 
 @pytest.fixture
@@ -151,10 +154,10 @@ def test_points_are_measured_one_after_the_other_and_come_back_by_experiment(fol
 
 def test_the_folder_holds_the_suite_that_was_run_last(folder):
     with pytest.raises(DataError, match=r"suite\.json: No such"):
-        last_suite(folder / "out")
+        load_last_suite(folder / "out")
     go(folder, Toy())
     go(folder, Toy(), seed=5)
-    assert last_suite(folder / "out") == context_of(folder, seed=5).suite
+    assert load_last_suite(folder / "out") == context_of(folder, seed=5).suite
 
 
 def test_an_unknown_experiment_is_an_error_before_anything_is_measured(folder):
@@ -211,8 +214,8 @@ def test_releases_are_aligned_and_another_draw_is_fresh_noise(folder):
 def toys(monkeypatch):
     """The project's experiments are these for the command."""
     known = {toy.name: toy for toy in (Toy("sound"), Toy("broken", breaches=["too much"]))}
-    monkeypatch.setattr("benchmarks.run.experiments", lambda: known)
-    monkeypatch.setattr(command, "experiments", lambda: known)
+    monkeypatch.setattr("benchmarks.run.list_experiments", lambda: known)
+    monkeypatch.setattr(command, "list_experiments", lambda: known)
     return known
 
 
@@ -281,14 +284,14 @@ def test_the_commit_says_whether_files_differ_from_it(tmp_path):
     Path(tmp_path / "file").write_text("one")
     git("add", "file")
     git("commit", "--quiet", "-m", "one")
-    clean = commit(tmp_path)
+    clean = read_commit(tmp_path)
     assert len(clean) == 40
     (tmp_path / "untracked").touch()
-    assert commit(tmp_path) == clean
+    assert read_commit(tmp_path) == clean
     (tmp_path / "file").write_text("two")
-    assert commit(tmp_path) == clean + "+"
+    assert read_commit(tmp_path) == clean + "+"
 
 
 def test_outside_a_repository_the_commit_is_unknown(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert commit(tmp_path) == "unknown"
+    assert read_commit(tmp_path) == "unknown"

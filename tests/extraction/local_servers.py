@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from extraction.backends.openai_server import OpenAIServer
 from extraction.errors import (
     LocalModelError,
 )
-from extraction.openai_server import OpenAIServer
 from tests.servers import (
     FakeServer,
     completion,
@@ -57,6 +57,29 @@ async def listing(answer: Callable[[], web.Response]) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
     finally:
         await runner.cleanup()
+
+
+@asynccontextmanager
+async def telling(**pages: Any) -> AsyncIterator[str]:
+    """A server with these pages at its root, as JSON or as a handler; every other is not found."""
+    app = web.Application()
+    for name, page in pages.items():
+        handle = page if callable(page) else _showing(page)
+        app.router.add_get(f"/{name}", handle)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    finally:
+        await runner.cleanup()
+
+
+def _showing(page: Any) -> Callable[[web.Request], Awaitable[web.Response]]:
+    async def show(request: web.Request) -> web.Response:
+        return web.json_response(page)
+
+    return show
 
 
 def models(*listed: dict[str, Any]) -> Callable[[], web.Response]:

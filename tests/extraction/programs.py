@@ -13,8 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from extraction import server_process
-from extraction.server_process import ServerProcess
+from extraction.backends import server_process
+from extraction.backends.server_process import ServerProcess
 
 CANARY = "raw-text-canary"
 SOON = 20.0  # a bound on what must happen at once, on a busy machine too

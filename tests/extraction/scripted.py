@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from extraction.backend import Delta, Usage
+from extraction.backends.base import Delta, Usage
 from extraction.extractor import (
     Extractor,
     Job,
@@ -24,11 +24,18 @@ SHORT = Prompts(
 class ScriptedBackend:
     """Remembers what it was asked; raises what the script says, else answers."""
 
-    def __init__(self, *script: Exception, context: int | None = None) -> None:
+    def __init__(
+        self,
+        *script: Exception,
+        context: int | None = None,
+        tokens: tuple[str, ...] | None = (),
+    ) -> None:
         self.script = list(script)
         self.calls: list[tuple[list[dict[str, Any]], dict[str, Any]]] = []
         self.context = context
         self.context_asked = 0
+        self.tokens = tokens
+        self.tokens_asked = 0
 
     def _turn(self, messages: list[dict[str, Any]], options: dict[str, Any]) -> None:
         self.calls.append((messages, options))
@@ -50,6 +57,10 @@ class ScriptedBackend:
     async def context_tokens(self) -> int | None:
         self.context_asked += 1
         return self.context
+
+    async def special_tokens(self) -> tuple[str, ...] | None:
+        self.tokens_asked += 1
+        return self.tokens
 
     async def ready(self) -> bool:
         return True

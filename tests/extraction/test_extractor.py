@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from extraction.backend import Delta, Usage
+from extraction.backends.base import Delta, Usage
 from extraction.errors import LocalModelRefused, LocalModelUnavailable
 from extraction.extractor import (
     DEFAULT_CONTEXT,

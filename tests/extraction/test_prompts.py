@@ -14,6 +14,8 @@ from extraction.prompts import PLACEHOLDER, Prompts, fill
 PLACEHOLDERS = {
     "remote_continuation": {"document"},
     "remote_instruct": {"instruction", "document"},
+    "remote_words": set(),
+    "remote_passages": set(),
     "local_continuation": {"document", "generation"},
     "local_answer": {"document", "generation"},
 }

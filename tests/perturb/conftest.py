@@ -4,14 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 import tiktoken
 
-from perturb import EmbeddingTable, Vocabulary, load_table
-from perturb.table_build import build_table
-from perturb.vocabulary import load_encoding
-from tests.perturb.random_embeddings import PROVENANCE, random_rows
+from perturb import EmbeddingTable, Vocabulary
+from perturb.testing.tables import load_test_table
+from perturb.vocabulary.vocabulary import load_encoding
+
+# Tests of the kit that have a tier of their own, and the arguments for which they do.
+LONG_TEXT = "test_hostile_texts_cost_what_their_length_says"
+OVER_BUNDLED = {
+    "test_keep_rate_is_close_on_bundled_table",
+    "test_sampler_matches_channel_on_bundled_table",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+            continue
+        given = item.callspec.params
+        if item.originalname == LONG_TEXT and given["length"] == 100_000:
+            item.add_marker(pytest.mark.hostile)
+        # a row of a channel that has to be sampled takes a second there
+        if item.originalname in OVER_BUNDLED and given["case"].limit is None:
+            item.add_marker(pytest.mark.statistical)
 
 
 @pytest.fixture(scope="session")
@@ -27,56 +44,35 @@ def vocabulary(bundled: EmbeddingTable) -> Vocabulary:
 
 @pytest.fixture(scope="session")
 def bundled() -> EmbeddingTable:
-    return load_table()
+    return load_test_table("bundled")
 
 
 @pytest.fixture(scope="session")
-def toy(encoding: tiktoken.Encoding) -> EmbeddingTable:
-    """600 words in 8 dimensions: larger than the table of nearest words, so there is a tail."""
-    vocabulary = Vocabulary(encoding, 600)
-    return build_table(vocabulary, random_rows(vocabulary, 8, 1), provenance=PROVENANCE)
+def toy() -> EmbeddingTable:
+    return load_test_table("toy")
 
 
 @pytest.fixture(scope="session")
-def small(encoding: tiktoken.Encoding) -> EmbeddingTable:
-    """60 words in 4 dimensions, for references that take their time."""
-    vocabulary = Vocabulary(encoding, 60)
-    return build_table(vocabulary, random_rows(vocabulary, 4, 8), provenance=PROVENANCE)
+def small() -> EmbeddingTable:
+    return load_test_table("small")
 
 
 @pytest.fixture(scope="session")
-def lattice(encoding: tiktoken.Encoding) -> EmbeddingTable:
-    """560 words on 80 directions: every word shares its vector with others, and ties abound."""
-    vocabulary = Vocabulary(encoding, 560)
-    rows = len(vocabulary) + len(vocabulary.others)
-    embeddings = np.random.default_rng(2).integers(-1, 2, (rows, 4)).astype(np.float64)
-    embeddings[~embeddings.any(axis=1)] = 1.0
-    return build_table(vocabulary, embeddings, provenance=PROVENANCE)
+def lattice() -> EmbeddingTable:
+    return load_test_table("lattice")
 
 
 @pytest.fixture(scope="session")
-def skewed(encoding: tiktoken.Encoding) -> EmbeddingTable:
-    """600 words in 8 dimensions that vary 12 times as much along one axis as along another."""
-    vocabulary = Vocabulary(encoding, 600)
-    rows = random_rows(vocabulary, 8, 6) * np.geomspace(1, 12, 8)
-    return build_table(vocabulary, rows, provenance=PROVENANCE)
+def skewed() -> EmbeddingTable:
+    return load_test_table("skewed")
 
 
 @pytest.fixture(scope="session")
-def pair(encoding: tiktoken.Encoding) -> EmbeddingTable:
-    """The smallest V there can be: two words."""
-    vocabulary = Vocabulary(encoding, 2)
-    return build_table(vocabulary, random_rows(vocabulary, 3, 3), provenance=PROVENANCE)
+def pair() -> EmbeddingTable:
+    return load_test_table("pair")
 
 
 @pytest.fixture(scope="session")
-def tables(
-    bundled: EmbeddingTable,
-    toy: EmbeddingTable,
-    lattice: EmbeddingTable,
-    skewed: EmbeddingTable,
-    pair: EmbeddingTable,
-) -> Callable[[str], EmbeddingTable]:
-    """A table by its name, for parametrised tests."""
-    found = {"bundled": bundled, "toy": toy, "lattice": lattice, "skewed": skewed, "pair": pair}
-    return found.__getitem__
+def tables() -> Callable[[str], EmbeddingTable]:
+    """Return a table by its name, for parametrised tests."""
+    return load_test_table

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from perturb import DocumentOptions, Perturber, Span, load_table
-from perturb.selective import Selective, SelectiveParameters
+from perturb.selective.sanitizer import Selective, SelectiveParameters
 
 TABLE = load_table()
 TEXT = (

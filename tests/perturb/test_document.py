@@ -28,9 +28,10 @@ from perturb import (
     mechanism_names,
     seeded_generator,
 )
-from perturb.mechanism import Draw, Parameters
-from perturb.vocabulary import LAYOUT
-from tests.perturb.chi_square import ALPHA, p_value, two_sample_p_value
+from perturb.channel import Draw
+from perturb.sanitizer import Parameters
+from perturb.testing.statistics import ALPHA, p_value, two_sample_p_value
+from perturb.vocabulary.vocabulary import LAYOUT
 
 OPTIONS = [
     DocumentOptions(oov=oov, number=number, layout=layout)

@@ -4,7 +4,7 @@ import numpy as np
 from randomgen import AESCounter
 
 from perturb import secure_generator, seeded_generator
-from tests.perturb.chi_square import ALPHA, p_value
+from perturb.testing.statistics import ALPHA, p_value
 
 
 def test_generators_run_aes_in_counter_mode() -> None:

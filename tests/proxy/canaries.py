@@ -9,6 +9,7 @@ from typing import Any
 
 import aiohttp
 
+from proxy.requests.validation import NAME_CHARACTERS
 from tests.proxy.conftest import Proxy
 
 AT_ONCE = 8
@@ -26,6 +27,10 @@ class Canaries:
         made = "".join(self.random.choices(LETTERS, k=12))
         self.all.add(made)
         return made
+
+    def name(self) -> str:
+        """A field's name that nobody knows: errors tell of it what comes before the canary."""
+        return "n" * NAME_CHARACTERS + self.word()
 
     def number(self) -> str:
         made = "".join(self.random.choices("123456789", k=14))

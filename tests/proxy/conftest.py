@@ -6,8 +6,11 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -16,10 +19,12 @@ import pytest
 from aiohttp import web
 
 from perturb import EmbeddingTable, Perturber, load_table
-from proxy.app import build_app, runner
-from proxy.config import load_config
-from proxy.keys import POLICY
+from proxy.api.app_keys import POLICY
+from proxy.app import build_app, build_runner
+from proxy.config.settings import load_config
+from proxy.config.store import Store
 from proxy.logs import JsonFormatter
+from proxy.storage.store import open_store
 from tests.servers import FakeServer, fake_server
 
 MODEL = "gpt-4o"
@@ -77,6 +82,19 @@ def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+@cache
+def new_store() -> bytes:
+    """Return the file of a store that is migrated and empty: migrating is half of a start."""
+
+    async def make(folder: str) -> None:
+        async with open_store(Store(folder=folder)):
+            pass
+
+    with TemporaryDirectory() as folder, ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, make(folder)).result()
+        return Path(folder, "inferdpt.db").read_bytes()
+
+
 @asynccontextmanager
 async def running_proxy(
     table: EmbeddingTable,
@@ -93,21 +111,26 @@ async def running_proxy(
     root.setLevel(logging.DEBUG)
     project.setLevel(logging.DEBUG)
     async with fake_server() as remote, fake_server() as local, AsyncExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        (folder / "inferdpt.db").touch(0o600)
+        (folder / "inferdpt.db").write_bytes(new_store())
         defaults = {
-            "store": {"folder": stack.enter_context(TemporaryDirectory())},
+            "store": {"folder": str(folder)},
             "remote": {
                 "base_url": remote.base_url,
                 "api_key": "operator-secret",
                 "models": {MODEL: "remote-model", "org/other": "o"},
                 "retries": 0,
             },
-            "local": {"mode": "external", "base_url": local.base_url},
+            # The remote's fixed answers are about nothing that the tests ask.
+            "local": {"mode": "external", "base_url": local.base_url, "extraction": "all"},
+            "prompts": {"remote_words": "", "remote_passages": ""},
             "server": {"drain_seconds": 0.5},
         }
         config = load_config(None, merge(defaults, settings))
         app = build_app(config, table=table)
         prepare(app)
-        run = runner(app)
+        run = build_runner(app)
         await run.setup()
         await web.TCPSite(run, "127.0.0.1", 0).start()
         base_url = f"http://127.0.0.1:{run.addresses[0][1]}/v1"

@@ -17,6 +17,7 @@ import openai
 import psutil
 import pytest
 
+from tests.extraction.local_servers import unused_port
 from tests.proxy.conftest import MODEL
 from tests.servers import FakeServer, fake_server, hang
 
@@ -45,7 +46,16 @@ class Served:
 async def serve(*arguments: str, **env: str) -> AsyncIterator[Served]:
     async with fake_server() as remote, fake_server() as local:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "proxy.cli", "serve", "--config", os.devnull, "--port", "0"),
+            *(
+                sys.executable,
+                "-m",
+                "proxy.cli.main",
+                "serve",
+                "--config",
+                os.devnull,
+                "--port",
+                "0",
+            ),
             *("--remote-base-url", remote.base_url, "--remote-model", MODEL),
             *("--local-base-url", local.base_url),
             *arguments,
@@ -79,6 +89,36 @@ async def test_it_starts_without_any_file_and_prints_its_base_url() -> None:
         assert line["path"] == "/v1/chat/completions"
         assert line["released"] == 6
         assert "Monday" not in log
+
+
+async def test_it_warns_of_what_would_fail_the_first_request() -> None:
+    """The ready line comes first: no probe delays or prevents a start."""
+    gone = f"http://127.0.0.1:{unused_port()}/v1"
+    arguments = ("--remote-base-url", gone, "--local-base-url", gone)
+    async with serve(*arguments, OPENAI_API_KEY="") as served:
+        assert served.line.startswith("inferdpt: base_url ")
+        async with (
+            aiohttp.ClientSession() as session,
+            session.get(served.base_url.removesuffix("/v1") + "/health") as response,
+        ):
+            assert response.status == 200
+        await asyncio.sleep(1)
+        status, _, log = await served.end()
+    assert status == 0
+    told = [json.loads(line) for line in log.splitlines()]
+    warnings = [line["message"] for line in told if line["level"] == "warning"]
+    assert [line.split(":")[0] for line in warnings] == ["remote", "local"]
+    assert "cannot be reached" in warnings[0]
+    assert all(gone in line for line in warnings)
+
+
+async def test_it_warns_of_a_missing_key() -> None:
+    nowhere = "http://remote.invalid/v1"
+    async with serve("--remote-base-url", nowhere, OPENAI_API_KEY="", NO_PROXY="*") as served:
+        await asyncio.sleep(1)
+        status, _, log = await served.end()
+    assert status == 0
+    assert "no key; set OPENAI_API_KEY" in log
 
 
 async def test_it_stays_small_under_load() -> None:
@@ -129,7 +169,7 @@ async def test_what_cannot_be_served_is_said_and_exits_2(
     arguments: tuple[str, ...], word: str
 ) -> None:
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "proxy.cli", "serve", "--config", os.devnull, *arguments),
+        *(sys.executable, "-m", "proxy.cli.main", "serve", "--config", os.devnull, *arguments),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )

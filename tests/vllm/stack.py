@@ -15,13 +15,13 @@ import aiohttp
 import psutil
 from aiohttp import web
 
+from extraction.backends.openai_server import OpenAIServer
 from extraction.extractor import Extractor
-from extraction.openai_server import OpenAIServer
-from proxy.app import build_app, runner
-from proxy.config import Config, Local
-from proxy.keys import EXTRACTOR
-from proxy.local import free_port, local_server
-from proxy.serve import listening
+from proxy.api.app_keys import EXTRACTOR
+from proxy.app import build_app, build_runner
+from proxy.config.settings import Config, Local
+from proxy.local import find_free_port, local_server
+from proxy.serve import start_runner
 from tests.servers import FakeServer
 from tests.vllm.tiny_model import CONTEXT
 
@@ -130,7 +130,7 @@ class Stack:
 
     async def start(self) -> None:
         await self.remote.start()
-        port = free_port()
+        port = find_free_port()
         config = Config.model_validate(
             {
                 "server": {"port": 0, "drain_seconds": 5, "ping_seconds": 0.2},
@@ -154,8 +154,8 @@ class Stack:
         )
         self.vllm.root = f"http://127.0.0.1:{port}"
         self.app = build_app(config)
-        self._runner = runner(self.app)
-        self.url = await listening(self._runner, config)
+        self._runner = build_runner(self.app)
+        self.url = await start_runner(self._runner, config)
 
     async def stop(self) -> None:
         if self._runner is not None:

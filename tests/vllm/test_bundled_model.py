@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from extraction.backends.openai_server import OpenAIServer
 from extraction.bundled.dequantize import MODEL, write_hf
-from extraction.openai_server import OpenAIServer
 from extraction.prompts import Prompts, fill
-from proxy.config import load_config
+from proxy.config.settings import load_config
 from proxy.local import local_server
 from tests.vllm.stack import serving
 

@@ -20,7 +20,7 @@ def test_a_text_on_the_same_topic_is_nearer_than_another() -> None:
 
     from perturb import load_table
 
-    near, far, same, empty = Nearness(load_table()).of([NEAR, FAR, TRUTH, "…"], TRUTH)
+    near, far, same, empty = Nearness(load_table()).measure([NEAR, FAR, TRUTH, "…"], TRUTH)
     assert near > far + 0.1
     assert same == pytest.approx(1, abs=1e-5)
     assert empty == 0
@@ -31,7 +31,7 @@ def test_common_words_hardly_count() -> None:
 
     from perturb import load_table
 
-    wordier, renamed = Nearness(load_table()).of(
+    wordier, renamed = Nearness(load_table()).measure(
         ["harbor and the of it was to that", "budget"], "harbor"
     )
     assert wordier > 0.9
@@ -39,12 +39,12 @@ def test_common_words_hardly_count() -> None:
 
 
 def test_the_ends_of_the_order_are_paired_and_equals_are_not() -> None:
-    from bundled.pairs import best_and_worst
+    from bundled.pairs import pair_best_and_worst
 
     near = np.array([0.5, 0.1, 0.9, 0.2, 0.6, 0.52], dtype=np.float32)
-    assert best_and_worst(near, 2) == [(2, 1), (4, 3)]
-    assert best_and_worst(near, 3) == [(2, 1), (4, 3)]  # .52 and .5: chance
-    assert best_and_worst(np.full(4, 0.3, dtype=np.float32), 2) == []
+    assert pair_best_and_worst(near, 2) == [(2, 1), (4, 3)]
+    assert pair_best_and_worst(near, 3) == [(2, 1), (4, 3)]  # .52 and .5: chance
+    assert pair_best_and_worst(np.full(4, 0.3, dtype=np.float32), 2) == []
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_of_an_answer_all_is_learnt_and_its_end_where_the_model_wrote_it(
 def test_the_gradient_is_that_of_the_published_loss() -> None:
     import torch
     from bundled.model import HALF, log_probabilities, weighted_loss
-    from bundled.preference import Preferences, counts
+    from bundled.preference import Preferences, weigh_targets
 
     torch.manual_seed(7)
     pairs, length, settings = 4, 20, Preferences(prompts=1, beta=0.3, truth=0.2)
@@ -84,7 +84,7 @@ def test_the_gradient_is_that_of_the_published_loss() -> None:
 
     found = log_probabilities(hidden, embedding, targets, weights > 0)
     delta = found[:pairs] - found[pairs : 2 * pairs] - before
-    counted = counts(weights, delta, settings)
+    counted = weigh_targets(weights, delta, settings)
     ours = torch.autograd.grad(
         weighted_loss(hidden, embedding, targets, counted), (hidden, embedding)
     )

@@ -12,14 +12,19 @@ RARE = " basalt viaduct"
 
 
 def test_a_shared_word_of_content_counts_more_where_it_is_first_used() -> None:
-    from bundled.packing import SHARED_WEIGHT, content_words, encode_conversations, encode_plain
+    from bundled.packing import (
+        SHARED_WEIGHT,
+        encode_conversations,
+        encode_plain,
+        find_content_words,
+    )
     from bundled.tokenizer import Turn, train_tokenizer
 
     # Words a tokenizer has whole; those before RARE fill the list of the commonest.
     filler = " ".join(f"w{chr(97 + i // 26)}{chr(97 + i % 26)}q" for i in range(300))
     plain = f"{filler} {filler} {PLAIN}{RARE} quarry"
     tokenizer = train_tokenizer([f"{plain} " * 20], 2000)
-    content = content_words(tokenizer, encode_plain(tokenizer, [plain]), "Extend the quarry")
+    content = find_content_words(tokenizer, encode_plain(tokenizer, [plain]), "Extend the quarry")
     turns = [
         Turn("user", f"Extend the quarry: a town of{RARE}", "a town of basalt viaduct"),
         Turn("assistant", " the basalt quarry, basalt river"),
@@ -40,12 +45,12 @@ def test_a_shared_word_of_content_counts_more_where_it_is_first_used() -> None:
 @pytest.mark.parametrize("shape", [(48, 48), (32, 80), (80, 32)])
 def test_updates_are_near_orthogonal(shape: tuple[int, int]) -> None:
     import torch
-    from bundled.muon import orthogonal
+    from bundled.muon import orthogonalize
 
     torch.manual_seed(3)
     matrix = torch.randn(shape)
     u, _, v = torch.linalg.svd(matrix, full_matrices=False)
-    update = orthogonal(matrix)
+    update = orthogonalize(matrix)
     assert update.shape == matrix.shape
     values = torch.linalg.svdvals(update)
     assert values.max() < 1.3
@@ -116,11 +121,13 @@ def test_log_probabilities_are_summed_over_each_rows_chosen_targets() -> None:
 
 
 def test_rows_carry_the_weights_of_what_they_hold() -> None:
-    from bundled.packing import Encoded, rows
+    from bundled.packing import Encoded, pack_rows
 
     plain = np.arange(100, 200, dtype=np.uint16)
     talk = Encoded(np.arange(10, dtype=np.uint16), np.linspace(0, 5, 10, dtype=np.float32))
-    stream = rows(31, iter(range(60)), plain, iter([talk] * 50), 1.0, np.random.default_rng(1))
+    stream = pack_rows(
+        31, iter(range(60)), plain, iter([talk] * 50), 1.0, np.random.default_rng(1)
+    )
     row = next(stream)
     assert row.tokens.tolist()[:30] == [*range(10)] * 3
     assert np.array_equal(row.weights[:30], np.tile(talk.weights, 3))

@@ -7,12 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.answers import Lift, Utility
-from benchmarks.context import Context
-from benchmarks.documents import Similarity
-from benchmarks.encoders import feature_encoder, sentence_encoder, token_encoder
+from benchmarks.harness.context import Context
+from benchmarks.metrics.encoders import (
+    load_feature_encoder,
+    load_sentence_encoder,
+    load_token_encoder,
+)
 from benchmarks.run import run
-from tests.benchmarks.test_stack import data, echo, extracting, servers, suite
+from benchmarks.utility.answers import Lift, Utility
+from benchmarks.utility.documents import Similarity
+from tests.benchmarks.harness.test_stack import data, echo, extracting, servers, suite
 from tests.vllm.tiny_model import SENTENCES, save_tiny_model
 
 pytestmark = pytest.mark.vllm
@@ -39,19 +43,19 @@ def test_features_are_those_that_mauve_text_takes(gpt2: Path) -> None:
     model = get_model(str(gpt2), tokenizer, -1)
     tokens = [tokenizer.encode(text, return_tensors="pt") for text in SENTENCES]
     published = featurize_tokens_from_model(model, tokens, batch_size=1).numpy()
-    assert feature_encoder(str(gpt2))(SENTENCES) == pytest.approx(published, abs=1e-5)
+    assert load_feature_encoder(str(gpt2))(SENTENCES) == pytest.approx(published, abs=1e-5)
 
 
 def test_a_text_has_the_same_vectors_alone_and_among_longer_ones(gpt2: Path) -> None:
     for name in ("minilm", str(gpt2)):
-        encode = token_encoder(name)
+        encode = load_token_encoder(name)
         for alone, among in zip((encode([t])[0] for t in TEXTS), encode(TEXTS), strict=True):
             assert among == pytest.approx(alone, abs=1e-4)
 
 
 def test_special_tokens_are_left_out() -> None:
-    kept = token_encoder("minilm")(["town", ""])
-    [whole] = token_encoder("minilm", specials=True)(["town"])
+    kept = load_token_encoder("minilm")(["town", ""])
+    [whole] = load_token_encoder("minilm", specials=True)(["town"])
     assert [len(rows) for rows in kept] == [1, 1]
     assert len(whole) == 3  # [CLS] town [SEP]
     assert kept[0][0] == pytest.approx(whole[1], abs=1e-5)
@@ -59,7 +63,7 @@ def test_special_tokens_are_left_out() -> None:
 
 
 def test_minilm_s_features_are_its_sentence_embeddings() -> None:
-    same = feature_encoder("minilm")(SENTENCES), sentence_encoder("minilm")(SENTENCES)
+    same = load_feature_encoder("minilm")(SENTENCES), load_sentence_encoder("minilm")(SENTENCES)
     assert np.array_equal(*same)
 
 

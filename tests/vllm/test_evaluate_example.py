@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from proxy.app import build_app, runner
-from proxy.config import load_config
+from proxy.app import build_app, build_runner
+from proxy.config.settings import load_config
 from proxy.local import local_server
-from proxy.serve import listening
+from proxy.serve import start_runner
 
 pytestmark = pytest.mark.vllm
 ROOT = Path(__file__).parents[2]
@@ -35,9 +35,13 @@ async def test_the_example_measures_through_base_url(tmp_path: Path) -> None:
                 "local": {"mode": "external", "base_url": model.base_url, "context_tokens": 1024},
             },
         )
-        run = runner(build_app(config))
+        run = build_runner(build_app(config))
         try:
-            command = [str(ROOT / "examples" / "evaluate.py"), await listening(run, config), "any"]
+            command = [
+                str(ROOT / "examples" / "evaluate.py"),
+                await start_runner(run, config),
+                "any",
+            ]
             process = await asyncio.create_subprocess_exec(
                 sys.executable, *command, str(file), stdout=asyncio.subprocess.PIPE
             )

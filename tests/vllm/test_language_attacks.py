@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.attacks.beam import CausalModel, Lattice, decode
-from benchmarks.attacks.masked import InputInference, MaskedModel
-from benchmarks.attacks.skeleton import Gap, fill
+from benchmarks.attacks.in_context.beam import CausalModel, Lattice, decode
+from benchmarks.attacks.in_context.masked import InputInference, MaskedModel
+from benchmarks.attacks.in_context.skeleton import Gap, fill_gaps
 from perturb import seeded_generator
 from tests.benchmarks.attacks.small import small_context
 from tests.vllm.tiny_model import SENTENCES, save_tiny_model
@@ -134,16 +134,16 @@ def test_a_beam_as_wide_as_all_texts_finds_the_best_of_all(model, plain):
 def test_identity_leaves_no_doubt_and_silence_leaves_the_models_own_text(model):
     raw = np.array([3, 0, 5, 1, 2])
     uniform = np.full((5, len(WORDS)), 1 / len(WORDS))
-    clear = Lattice.best(GAPS, uniform, np.eye(len(WORDS))[raw], WORDS, 4)
+    clear = Lattice.from_best(GAPS, uniform, np.eye(len(WORDS))[raw], WORDS, 4)
     assert decode(model, [clear])[0].tolist() == raw.tolist()
-    silent = Lattice.best(GAPS, uniform, uniform, WORDS, len(WORDS))
-    alone = Lattice.best(GAPS, uniform, np.ones_like(uniform), WORDS, len(WORDS))
+    silent = Lattice.from_best(GAPS, uniform, uniform, WORDS, len(WORDS))
+    alone = Lattice.from_best(GAPS, uniform, np.ones_like(uniform), WORDS, len(WORDS))
     assert decode(model, [silent])[0].tolist() == decode(model, [alone])[0].tolist()
 
 
 def test_candidates_are_the_likeliest_with_the_channels_score():
     others, likelihoods = np.array([[0.5, 0.3, 0.1, 0.1]]), np.array([[0.1, 0.4, 0.9, 0.0]])
-    found = Lattice.best(GAPS[:1], others, likelihoods, WORDS[:4], 2)
+    found = Lattice.from_best(GAPS[:1], others, likelihoods, WORDS[:4], 2)
     assert sorted(found.words[0].tolist()) == [1, 2]
     assert found.scores[0] == pytest.approx(np.log(likelihoods[0, found.words[0]]))
 
@@ -198,7 +198,7 @@ def test_each_place_is_filled_from_the_others_and_never_with_unk(bert):
     words = ["the", "river", "wrote", "xylophone", "letter"]
     expected = []
     for i in range(len(words)):
-        text = fill(GAPS, [*words[:i], "[MASK]", *words[i + 1 :]])
+        text = fill_gaps(GAPS, [*words[:i], "[MASK]", *words[i + 1 :]])
         ids = tokenizer(text, return_tensors="pt")
         with torch.inference_mode():
             logits = network(**ids).logits[0]
@@ -209,16 +209,16 @@ def test_each_place_is_filled_from_the_others_and_never_with_unk(bert):
             if token not in tokenizer.all_special_ids
         )
         expected.append(tokenizer.decode([best]))
-    found = MaskedModel(str(bert)).one_by_one(GAPS, words)
+    found = MaskedModel(str(bert)).guess_each(GAPS, words)
     assert found == expected
     assert "[UNK]" not in found
-    assert len(MaskedModel(str(bert)).all_at_once(GAPS)) == len(GAPS)
+    assert len(MaskedModel(str(bert)).guess_all(GAPS)) == len(GAPS)
 
 
 def test_the_guess_does_not_depend_on_the_places_own_release(bert):
     model = MaskedModel(str(bert))
-    one = model.one_by_one(GAPS, ["the", "river", "wrote", "a", "letter"])
-    other = model.one_by_one(GAPS, ["the", "river", "town", "a", "letter"])
+    one = model.guess_each(GAPS, ["the", "river", "wrote", "a", "letter"])
+    other = model.guess_each(GAPS, ["the", "river", "town", "a", "letter"])
     assert one[2] == other[2]
     assert one != other
 

@@ -1,4 +1,4 @@
-"""`inferdpt embeddings build --encoder`: a real sentence-transformers model, a small one made
+"""`inferdpt table build --encoder`: a real sentence-transformers model, a small one made
 here. It stands in this tier because this is the environment that has torch."""
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from perturb import Perturber, get_mechanism, load_table, seeded_generator
-from perturb.embed import local_encoder
 from perturb.errors import TableError
-from proxy.cli import main
+from perturb.vocabulary.embed import local_encoder
+from proxy.cli.main import main
 
 pytestmark = pytest.mark.vllm
 DIMENSION = 24

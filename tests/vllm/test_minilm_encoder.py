@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.utility import cosines, minilm_encoder
+from benchmarks.metrics.utility import cosines, load_minilm
 from perturb import load_table
 
 pytestmark = pytest.mark.vllm
 
 
 def test_it_is_the_model_of_the_bundled_table_and_knows_what_texts_are_about() -> None:
-    encode = minilm_encoder()
+    encode = load_minilm()
     table = load_table()
     words = table.vocabulary.words[:300]
     rows = encode(words)

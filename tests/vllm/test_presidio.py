@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from perturb import ParameterError, Perturber, get_mechanism, load_table, seeded_generator
-from perturb.policies import PresidioPolicy, settle
+from perturb.selective.policies import PresidioPolicy, settle
 
 pytestmark = pytest.mark.vllm
 TEXT = (

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from extraction.bundled.dequantize import read_gguf
-from proxy.config import load_config
+from proxy.config.settings import load_config
 from proxy.local import local_server
 
 pytestmark = pytest.mark.vllm

@@ -9,7 +9,7 @@ import pytest
 from openai import AsyncOpenAI, OpenAI
 
 from extraction.prompts import Prompts, fill
-from perturb.vocabulary import load_encoding
+from perturb.vocabulary.vocabulary import load_encoding
 from tests.vllm.stack import ALIAS, GENERATION, Stack
 
 pytestmark = [pytest.mark.vllm, pytest.mark.asyncio(loop_scope="session")]

@@ -17,24 +17,24 @@ import pytest
 import pytest_asyncio
 from openai import AsyncOpenAI
 
-from extraction.clip import Decoding
+from extraction.backends.openai_server import OpenAIServer
+from extraction.dp_prompt.clip import Decoding
+from extraction.dp_prompt.paraphrase import build_prompt
+from extraction.dp_prompt.paraphrase_server import ServerParaphraser
+from extraction.dp_prompt.vllm_clip import ClipRequest, make_processor_class
 from extraction.errors import ClippingNotProved, LocalModelRefused
-from extraction.openai_server import OpenAIServer
-from extraction.paraphrase import prompt_for
-from extraction.paraphrase_server import ServerParaphraser
-from extraction.vllm_clip import Wish, logits_processor_class
 from perturb import DocumentTooLong, seeded_generator
-from proxy.app import build_app, runner
-from proxy.config import Config
-from proxy.serve import listening
-from tests.perturb.chi_square import ALPHA, p_value
+from perturb.testing.statistics import ALPHA, p_value
+from proxy.app import build_app, build_runner
+from proxy.config.settings import Config
+from proxy.serve import start_runner
 from tests.servers import fake_server
 from tests.vllm.stack import ALIAS, GENERATION, Stack, serving
 from tests.vllm.tiny_model import SENTENCES, save_tiny_model
 
 pytestmark = [pytest.mark.vllm, pytest.mark.asyncio(loop_scope="session")]
 
-PROMPT = prompt_for(SENTENCES[0])
+PROMPT = build_prompt(SENTENCES[0])
 DECODING = Decoding(temperature=1.0, bounds=(-1.0, 3.0))
 UNIFORM = Decoding(bounds=(0.0, 0.0))
 CONTEXT = 512
@@ -57,7 +57,7 @@ MARK = 0.75
 
 def arguments(decoding: Decoding) -> dict[str, Any]:
     return {
-        "vllm_xargs": Wish(decoding, MARK).argument(),
+        "vllm_xargs": ClipRequest(decoding, MARK).to_arguments(),
         "logprobs": 0,
         "return_tokens_as_token_ids": True,
     }
@@ -165,9 +165,11 @@ async def test_warpers_a_request_adds_do_not_move_the_draw(
 async def test_rows_of_other_requests_are_left_alone() -> None:
     import torch
 
-    processor = logits_processor_class()(None, None, False)
-    wishes = {1: Wish(DECODING, MARK), 2: Wish(UNIFORM, MARK)}
-    added = [(i, SimpleNamespace(extra_args=w.argument()), None, []) for i, w in wishes.items()]
+    processor = make_processor_class()(None, None, False)
+    requests = {1: ClipRequest(DECODING, MARK), 2: ClipRequest(UNIFORM, MARK)}
+    added = [
+        (i, SimpleNamespace(extra_args=r.to_arguments()), None, []) for i, r in requests.items()
+    ]
     processor.update_state(SimpleNamespace(removed=[], added=added, moved=[]))
     logits = torch.randn(4, 50)
     logits[2, 7] = math.nan
@@ -226,7 +228,7 @@ async def test_bounds_that_make_no_sense_are_refused(server: OpenAIServer, wrong
 
 @pytest.mark.parametrize("words", [CONTEXT, 20])
 async def test_a_document_that_leaves_no_room_is_refused(server: OpenAIServer, words: int) -> None:
-    prompt = prompt_for("lighthouse " * words)
+    prompt = build_prompt("lighthouse " * words)
     with pytest.raises(DocumentTooLong):
         await ServerParaphraser(server).generate(prompt, DECODING, CONTEXT - 8)
 
@@ -253,9 +255,9 @@ async def test_the_proxy_sends_the_paraphrase(server: OpenAIServer) -> None:
                 },
             }
         )
-        run = runner(build_app(config))
+        run = build_runner(build_app(config))
         try:
-            url = await listening(run, config)
+            url = await start_runner(run, config)
             async with AsyncOpenAI(base_url=url, api_key="any", max_retries=0) as client:
                 answer = await client.chat.completions.create(
                     model=ALIAS,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from proxy.config import Local
-from proxy.local import VICUNA_TEMPLATE, vllm_command
+from proxy.config.settings import Local
+from proxy.local import VICUNA_TEMPLATE, build_vllm_command
 from tests.vllm.stack import Stack
 
 pytestmark = pytest.mark.vllm
@@ -100,7 +100,7 @@ def test_vicuna_gets_the_template_unless_the_operator_names_one(tmp_path: Path) 
     own = tmp_path / "own.jinja"
 
     def command(**vllm: Any) -> list[str]:
-        return vllm_command(Local.model_validate({"mode": "vllm", "vllm": vllm}), 1)
+        return build_vllm_command(Local.model_validate({"mode": "vllm", "vllm": vllm}), 1)
 
     assert str(VICUNA_TEMPLATE) in command(model="lmsys/vicuna-7b-v1.5")
     assert "--chat-template" not in command(model="some/llama-chat")

@@ -8,12 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.context import Context
-from benchmarks.suite import Suite
+from benchmarks.harness.context import Context
+from benchmarks.harness.suite import Suite
 from perturb import EmbeddingTable, Vocabulary
-from perturb.table_build import build_table
-from perturb.vocabulary import load_encoding
-from tests.perturb.random_embeddings import PROVENANCE, random_rows
+from perturb.testing.tables import PROVENANCE, random_rows
+from perturb.vocabulary.table_build import build_table
+from perturb.vocabulary.vocabulary import load_encoding
 
 DEMO = Path(__file__).parents[3] / "benchmarks" / "demo_texts.jsonl"
 TEXTS = [json.loads(line)["text"] for line in DEMO.read_text("utf-8").splitlines()]

@@ -12,15 +12,15 @@ from scipy.stats import binom
 from benchmarks.attacks.bounds import (
     ALPHA,
     best_blind,
-    breach,
     contextual_limit,
-    held,
     largest_success,
     limit,
+    measure_bounded,
+    report_breach,
 )
-from perturb.intervals import clopper_pearson
-from perturb.mechanism import ldp_guarantee
-from perturb.scored import metric_guarantee, no_guarantee
+from perturb.audit.intervals import clopper_pearson
+from perturb.mechanisms.base import ldp_guarantee
+from perturb.mechanisms.scored import metric_guarantee, no_guarantee
 
 
 def randomized_response(m: int, epsilon: float) -> np.ndarray:
@@ -123,19 +123,19 @@ def test_limits_by_kind_of_guarantee():
 
 def test_a_breach_is_said_of_a_sound_mechanism_at_most_once_in_a_billion_runs():
     trials, bound = 1000, 0.3
-    said = next(h for h in range(trials + 1) if breach("attack", h, trials, bound))
+    said = next(h for h in range(trials + 1) if report_breach("attack", h, trials, bound))
     assert binom.sf(said - 1, trials, bound) <= ALPHA
     assert said < 420  # and it is said
-    [sentence] = breach("attack", said, trials, bound)
+    [sentence] = report_breach("attack", said, trials, bound)
     assert sentence.startswith(f"attack: {said} of 1000 right")
-    assert breach("attack", 1000, 1000, 1.0) == ()
+    assert report_breach("attack", 1000, 1000, 1.0) == ()
 
 
 def test_held_counts_all_places_and_each_forms_first():
     """Six words of three forms; named at the first, third and fourth place."""
     targets = np.array([4, 4, 9, 1, 4, 9])
     right = np.array([True, False, True, True, False, False])
-    found = held("hit", right, targets, ldp_guarantee(math.log(3)), releases=2)
+    found = measure_bounded("hit", right, targets, ldp_guarantee(math.log(3)), releases=2)
     assert found.values["hit"].value == found.values["hit_blind"] == 0.5
     assert found.values["hit_bound"] == pytest.approx(0.9)  # odds of 1 times 3²
     assert found.values["hit_once"].value == 1.0
@@ -148,5 +148,5 @@ def test_held_says_which_limit_was_passed():
     targets = np.concatenate([np.zeros(2000, dtype=int), np.arange(1, 1001)])
     right = np.ones(3000, dtype=bool)
     right[1:2000] = False
-    [sentence] = held("hit", right, targets, ldp_guarantee(1.0)).breaches
+    [sentence] = measure_bounded("hit", right, targets, ldp_guarantee(1.0)).breaches
     assert sentence.startswith("hit_once: 1001 of 1001 right")

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from benchmarks.attacks.gpt import GptInference, guess_originals, parse
-from benchmarks.datasets import DataError
-from benchmarks.suite import Endpoint
+from benchmarks.harness.datasets import DataError
+from benchmarks.harness.suite import Endpoint
 from tests.benchmarks.attacks.small import small_context
 from tests.servers import completion, fake_server, status, web
 

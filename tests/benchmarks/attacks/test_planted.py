@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from benchmarks.__main__ import main
-from perturb import mechanism as registry
-from perturb.exponential import Exponential
-from perturb.mechanism import Draw, Words
+from perturb import registry
+from perturb.channel import Draw, Words
+from perturb.mechanisms.exponential import Exponential
 from tests.benchmarks.small_context import SET, write_set
 
 

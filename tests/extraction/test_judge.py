@@ -1,0 +1,76 @@
+"""The judge: an unrelated generation is dropped, a related one kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from extraction.judge import Judge, build_judge, split_parts
+from perturb.whole.codebook import load_codebook
+from perturb.whole.encoder import load_static
+
+RIVER = "The river rose after three days of rain, and the village on its bank was flooded."
+FLOOD = "Water stood in the streets, and the fire brigade brought people out by boat."
+GOAL = "The striker scored twice in the second half of the match."
+
+
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    return build_judge()
+
+
+def test_what_is_about_the_document_is_kept(judge: Judge) -> None:
+    assert judge.keep_relevant(RIVER, FLOOD) == FLOOD
+    assert judge.keep_relevant(RIVER, f"{FLOOD}\n\n{GOAL} {FLOOD}") == f"{FLOOD}\n\n{FLOOD}"
+    assert judge.keep_relevant(RIVER, GOAL) == ""
+
+
+@pytest.mark.parametrize("nothing", ["", " \n", "zxqv", "日本"])
+def test_nothing_is_about_nothing(judge: Judge, nothing: str) -> None:
+    assert judge.keep_relevant(RIVER, nothing) == ""
+
+
+def test_an_unrelated_generation_rarely_passes(judge: Judge) -> None:
+    """Passages of the bundled codebook, in pairs. At a true rate of 2 %, more than 60 of 1,500
+    pass with probability below 1e-6."""
+    book = load_codebook()
+    texts = [book.passage(i) for i in range(3000)]
+    passed = [
+        bool(judge.keep_relevant(document, generation))
+        for document, generation in zip(texts[::2], texts[1::2], strict=True)
+    ]
+    assert sum(passed) <= 60
+
+
+def test_a_threshold_of_zero_is_caught() -> None:
+    """Negative control of the test above."""
+    encoder = load_static()
+    book = load_codebook()
+    texts = [book.passage(i) for i in range(200)]
+    careless = Judge(encoder, 0.0)
+    passed = [careless.keep_relevant(a, b) for a, b in zip(texts[::2], texts[1::2], strict=True)]
+    assert np.mean([bool(kept) for kept in passed]) > 0.5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "One sentence stands here alone. Another one follows it there!\n\n- a list\n- of things\n",
+        "Look at this:\n```python\nx = 1\n\nprint(x)\n```\nThat was the whole of it.",
+        "no end",
+        "A. B. C. D. E. F.",
+        "\n\n  \n",
+        "Yes.",
+        "x" * 10_000,
+    ],
+)
+def test_parts_are_the_text(text: str) -> None:
+    assert "".join(split_parts(text)).strip() == text.strip()
+    assert all(part.strip() for part in split_parts(text))
+
+
+def test_a_block_of_code_is_one_part() -> None:
+    text = (
+        "Here is what you asked for. \n```\na b c d\n\ne f g h\n```\nIt prints the letters of it."
+    )
+    assert "```\na b c d\n\ne f g h\n```\n" in split_parts(text)

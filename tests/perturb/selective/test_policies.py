@@ -1,0 +1,282 @@
+"""What the shipped patterns mark, how findings settle, and that hostile texts cost no more."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perturb import ParameterError, Span, get_mechanism, load_table
+from perturb.errors import ExpressionTimeout, MissingPackage
+from perturb.install import install_command
+from perturb.selective.patterns import NAME, shape_types
+from perturb.selective.policies import PatternPolicy, PresidioPolicy, compile_patterns, settle
+from perturb.testing import PolicyContract
+from tests.catastrophe import CATASTROPHIC, ENDLESS
+
+SHIPPED = PatternPolicy.shipped()
+
+MARKED = [  # (text, the part that is marked, its type)
+    (
+        "write to anna.schmidt+x@mail.example.co.uk now",
+        "anna.schmidt+x@mail.example.co.uk",
+        "EMAIL_ADDRESS",
+    ),
+    ("see https://example.com/a?b=c#d, please", "https://example.com/a?b=c#d", "URL"),
+    ("see (www.example.com/a).", "www.example.com/a", "URL"),
+    ("the site shop.example.com has it", "shop.example.com", "URL"),
+    ("from 192.168.17.4 today", "192.168.17.4", "IP_ADDRESS"),
+    ("from 2001:db8::8a2e:370:7334 today", "2001:db8::8a2e:370:7334", "IP_ADDRESS"),
+    ("device 00:1B:44:11:3A:B7 is off", "00:1B:44:11:3A:B7", "MAC_ADDRESS"),
+    ("card 4095-2609-9393-4932 was", "4095-2609-9393-4932", "CREDIT_CARD"),
+    ("card 4095 2609 9393 4932 was", "4095 2609 9393 4932", "CREDIT_CARD"),
+    ("pay GB82 WEST 1234 5698 7654 32 now", "GB82 WEST 1234 5698 7654 32", "IBAN_CODE"),
+    ("pay DE89370400440532013000 now", "DE89370400440532013000", "IBAN_CODE"),
+    ("ssn 078-05-1120 is", "078-05-1120", "US_SSN"),
+    ("call +41 (0)85 806 98 67 or", "+41 (0)85 806 98 67", "PHONE_NUMBER"),
+    ("call (212) 555-1234 or", "(212) 555-1234", "PHONE_NUMBER"),
+    ("call 463-612-6138x036 or", "463-612-6138x036", "PHONE_NUMBER"),
+    ("on 2024-05-12 we", "2024-05-12", "DATE_TIME"),
+    ("on 2024-05-12T09:30:00 we", "2024-05-12T09:30:00", "DATE_TIME"),
+    ("on 12/5/24 we", "12/5/24", "DATE_TIME"),
+    ("on 12th of May 2024 we", "12th of May 2024", "DATE_TIME"),
+    ("on May 12, 2024 we", "May 12, 2024", "DATE_TIME"),
+    ("at 9:30 pm we", "9:30 pm", "DATE_TIME"),
+    ("since 1984 we", "1984", "DATE_TIME"),
+    ("lives at 12 Baker Street, and", "12 Baker Street", "STREET_ADDRESS"),
+    ("lives at 4711 Old Mill Rd. Apt. 5 and", "4711 Old Mill Rd. Apt. 5", "STREET_ADDRESS"),
+    ("send to P.O. Box 123 in", "P.O. Box 123", "STREET_ADDRESS"),
+    ("zip 12345-6789 it is", "12345-6789", None),
+    ("code SW1A 1AA it is", "SW1A 1AA", "ZIP_CODE"),
+    ("costs $1,200.50 each", "$1,200.50", "MONEY"),
+    ("costs 3 million euros each", "3 million euros", "MONEY"),
+    ("a woman aged 47 came", "47", "AGE"),
+    ("a 47-year-old woman came", "47", "AGE"),
+    ("case AB-12345X is", "AB-12345X", "ID"),
+    ("key sk_live51HabcDEF0129384756abcdefABCDEF0123456789abcdefabcdef is", "sk_live51", "ID"),
+    ("number 48,213 is", "48,213", "NUMBER"),
+    ("then Anna Schmidt came", "Anna Schmidt", NAME),
+    ("then Jean-Luc de la Tour's dog came", "Jean-Luc de la Tour", NAME),
+    ("then Müller came", "Müller", NAME),
+    ("Mr. Smith came", "Smith", NAME),
+    ("then J. R. Tolkien came", "J. R. Tolkien", NAME),
+    ("In Paris we met", "Paris", NAME),
+    ("Thank Anna Schmidt now", "Anna Schmidt", NAME),
+]
+
+
+def marks(text: str, policy: Any = SHIPPED) -> list[tuple[str, str]]:
+    return [(text[s.start : s.end], s.type) for s in settle(text, policy.find(text))]
+
+
+@pytest.mark.parametrize(("text", "part", "type_"), MARKED)
+def test_shipped_patterns_mark(text: str, part: str, type_: str | None) -> None:
+    [(found, of)] = marks(text)
+    assert found == part or found.startswith("sk_live51")
+    assert type_ is None or of.startswith(type_)
+
+
+class TestShipped(PolicyContract):
+    marks = tuple(
+        (text, ((part, type_),))
+        for text, part, type_ in MARKED
+        if type_ and not text.startswith("key sk_")  # its part is given by its beginning
+    )
+    leaves = (
+        "we had 3 options and 25 reasons, about 5% of them good",
+        "The report was long. It said little. I think it's fine.",
+        "use std::vector and a ratio of 3:4 :: that is all",
+        "What a day! Nothing else; see the section above.",
+        "",
+        " \n\t ",
+        "\ud800 lone",
+    )
+
+    def build(self) -> PatternPolicy:
+        return PatternPolicy.shipped()
+
+
+class TestDigits(PolicyContract):
+    marks = (("room B12, 3 people", (("B12", "NUMBER"), ("3", "NUMBER"))),)
+    leaves = ("no digits",)
+
+    def build(self) -> PatternPolicy:
+        return PatternPolicy.digits()
+
+
+@pytest.mark.parametrize(
+    ("text", "type_"),
+    [
+        ("card 4095-2609-9393-4931 was", "CREDIT_CARD"),  # a wrong check digit
+        ("pay GB83 WEST 1234 5698 7654 32 now", "IBAN_CODE"),
+        ("from 492.168.17.4 today", "IP_ADDRESS"),
+    ],
+)
+def test_a_failed_check_changes_the_type_and_still_marks(text: str, type_: str) -> None:
+    found = marks(text)
+    assert found
+    assert all(of != type_ for _, of in found)
+
+
+def test_every_shipped_type_is_tried() -> None:
+    tried = {of for text, _, _ in MARKED for _, of in marks(text)}
+    assert tried == set(shape_types())
+
+
+def test_entities_choose_the_types() -> None:
+    text = "then Anna Schmidt wrote to a@b.example on 2024-05-12"
+    only = PatternPolicy.shipped(["EMAIL_ADDRESS"])
+    assert marks(text, only) == [("a@b.example", "EMAIL_ADDRESS")]
+    with pytest.raises(ParameterError, match="^entities must be among AGE, "):
+        PatternPolicy.shipped(["EMAIL"])
+
+
+def test_digits_mark_whole_words() -> None:
+    text = "room B12, 3 people, v2.0"
+    assert [part for part, _ in marks(text, PatternPolicy.digits())] == ["B12", "3", "v2", "0"]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "said"),
+    [
+        ({"x": "a"}, "patterns must be named in capitals"),
+        ({1: "a"}, "patterns must be named in capitals"),
+        ({"X": 1}, "patterns.X must be a regular expression as a string"),
+        ({"X": "("}, "patterns.X must be a regular expression: missing"),
+        ({"X": "a*"}, "patterns.X must not match the empty text"),
+    ],
+)
+def test_bad_patterns_are_refused_by_name(patterns: Any, said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        compile_patterns(patterns)
+
+
+def test_an_operators_pattern_that_takes_too_long_marks_nothing_in_silence() -> None:
+    """What it does not mark would leave: the caller must hear of it."""
+    policy = PatternPolicy(compile_patterns({"CASE": CATASTROPHIC}))
+    assert marks("aaa", policy) == [("aaa", "CASE")]
+    with pytest.raises(ExpressionTimeout, match="patterns.CASE"):
+        marks(ENDLESS, policy)
+
+
+# -- settling -------------------------------------------------------------------------------
+
+
+def settled(text: str, *spans: tuple[int, int, str]) -> list[tuple[str, str]]:
+    return [(text[s.start : s.end], s.type) for s in settle(text, [Span(*s) for s in spans])]
+
+
+def test_findings_are_widened_to_whole_words() -> None:
+    assert settled("xJohnson's", (1, 5, "P")) == [("xJohnson", "P")]
+    assert settled("Jose\u0301 x", (0, 4, "P")) == [("Jose\u0301", "P")]
+    assert settled("患者は田中", (3, 4, "P")) == [("田", "P")]  # no blanks: no wider
+
+
+def test_overlapping_findings_become_one_of_the_longest_type() -> None:
+    assert settled("a bb ccc", (0, 4, "X"), (2, 8, "Y")) == [("a bb ccc", "Y")]
+    assert settled("a bb ccc", (0, 8, "X"), (2, 4, "Y")) == [("a bb ccc", "X")]
+    assert settled("a bb", (0, 1, "X"), (2, 4, "Y")) == [("a", "X"), ("bb", "Y")]
+
+
+def test_a_text_found_once_is_sensitive_wherever_it_stands() -> None:
+    text = "Ann Lee, Lee Ann, Ann Leee, Ann Lee; ANN lee"
+    assert [p for p, _ in settled(text, (0, 7, "P"))] == ["Ann Lee", "Ann Lee", "ANN lee"]
+    # … also a part of an overlap, and the overlap itself
+    assert settled("a b c / a b / b c / a b c", (0, 3, "X"), (2, 5, "Y")) == [
+        ("a b c", "X"),
+        ("a b", "X"),
+        ("b c", "Y"),
+        ("a b c", "X"),
+    ]
+
+
+def test_the_words_of_a_name_are_sensitive_alone_too() -> None:
+    text = "Mr Ann van Lee and The Ann; LEE, Lee. Van"
+    assert [p for p, _ in settled(text, (3, 14, "PERSON"))] == ["Ann van Lee", "Ann", "LEE", "Lee"]
+    assert [p for p, _ in settled(text, (3, 14, "DATE_TIME"))] == ["Ann van Lee"]
+
+
+def test_a_word_hardly_ever_written_small_is_a_name_where_a_sentence_begins() -> None:
+    policy = PatternPolicy.shipped(["NAME"], proper={"Leon", "Furthermore"})
+    assert marks("Leon left. Later he came. Furthermore, Leon slept.", policy) == [
+        ("Leon", "NAME"),
+        ("Leon", "NAME"),
+    ]
+    assert marks("Leon left. Later he came.", PatternPolicy.shipped(["NAME"])) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("then Maria\nSchmidt came", ["Maria\nSchmidt"]),
+        ("then Maria \r\n  Schmidt came", ["Maria \r\n  Schmidt"]),
+        ("then Maria\n> Schmidt came", ["Maria\n> Schmidt"]),
+        ("then Maria\u2028Schmidt came", ["Maria\u2028Schmidt"]),
+        ("then Juan de\nla Cruz came", ["Juan de\nla Cruz"]),
+        ("then Anna-\nLena Schmidt came", ["Anna-\nLena Schmidt"]),
+        ("Maria\nKowalczyk", ["Maria\nKowalczyk"]),  # one word is hardly ever written small
+        ("Kowalczyk\nMaria", ["Kowalczyk\nMaria"]),
+        ("then Maria\nThe end", ["Maria"]),  # a sentence begins
+        ("then Maria\n\nKowalczyk", ["Maria"]),  # a paragraph ends
+        ("Apples\nBananas\nCherries", []),  # a list
+        ("Kowalczyk, Maria came", ["Kowalczyk", "Maria"]),
+        ("1. Kowalczyk, Jan\n2. Nowak, Ewa", ["Kowalczyk", "Jan", "Nowak", "Ewa"]),
+        ("Recently, Maria came", ["Maria"]),
+        ("However, Maria came", ["Maria"]),
+    ],
+)
+def test_names_over_the_end_of_a_line_and_before_a_comma(text: str, parts: list[str]) -> None:
+    policy = PatternPolicy.shipped([NAME], proper={"Maria"}, common={"recently"})
+    assert [part for part, _ in marks(text, policy)] == parts
+
+
+def test_a_name_in_small_letters_is_the_name() -> None:
+    """Also one that is written small now and then, but no word that usually is."""
+    text = "met Tom Smith, Mr. Baker and Will Rose. Then tom, smith and baker; will a rose bloom?"
+    spans = get_mechanism("selective", load_table()).spans(text) or ()
+    assert [text[s.start : s.end] for s in spans] == [
+        *("Tom Smith", "Baker", "Will Rose", "tom", "smith", "baker"),
+    ]
+
+
+def test_a_name_on_two_lines_is_known_on_one() -> None:
+    spans = settle("x Ann\nLee, ann lee", [Span(2, 9, "P")])
+    assert [(s.start, s.end) for s in spans] == [(2, 9), (11, 18)]
+
+
+@pytest.mark.parametrize("span", [(-1, 2), (0, 4), (3, 9), (2, 1)])
+def test_findings_outside_the_text_are_refused(span: tuple[int, int]) -> None:
+    with pytest.raises(ParameterError, match="^a policy must mark parts of the text$"):
+        settle("abc", [Span(*span, "X")])
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.text(st.sampled_from("ab1 .\n李é\u0301"), max_size=30),
+    st.lists(st.tuples(st.integers(0, 29), st.integers(1, 5)), max_size=6),
+)
+def test_settled_findings_are_disjoint_in_order_and_cover(
+    text: str, raw: list[tuple[int, int]]
+) -> None:
+    found = [Span(a, min(a + n, len(text)), "X") for a, n in raw if a < len(text)]
+    spans = settle(text, found)
+    covered = {i for s in spans for i in range(s.start, s.end)}
+    assert all(set(range(s.start, s.end)) <= covered for s in found)
+    assert all(a.end <= b.start for a, b in itertools.pairwise(spans))
+    assert settle(text, spans) == spans, "a second pass finds nothing new"
+
+
+# -- presidio: with the package in tests/vllm/test_presidio.py ----------------------------------
+
+
+def test_presidio_without_its_package_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "presidio_analyzer", None)
+    with pytest.raises(MissingPackage, match=re.escape(install_command("pii"))):
+        PresidioPolicy()

@@ -1,0 +1,265 @@
+"""Keys and tenants: who is let in, for what, how often; and that tenants see only themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import openai
+import pytest
+
+from perturb import EmbeddingTable
+from proxy.access.auth import Keyring, new_key
+from proxy.access.grants import ANONYMOUS, Client, Grant
+from proxy.access.rates import Rates
+from proxy.api.app_keys import KEYRING
+from proxy.cli.main import main
+from proxy.config.settings import Server
+from proxy.config.store import Budget
+from proxy.config.store import Store as Settings
+from proxy.errors import ApiError, ConfigError
+from proxy.storage.store import Store, open_store
+from tests.proxy.conftest import MODEL, Proxy, running_proxy
+
+TEXT = "The board met on Monday to decide"
+TURNS: Any = [{"role": "user", "content": TEXT}]
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    async with open_store(Settings(folder=str(tmp_path / "keys"))) as opened:
+        yield opened
+
+
+class TestKeyring:
+    async def refused(self, keyring: Keyring, authorization: str | None) -> bool:
+        try:
+            await keyring.client(authorization)
+        except ApiError as exc:
+            return exc.status == 401
+        return False
+
+    async def test_a_configured_key_finds_its_tenant(self, store: Store) -> None:
+        (a, hash_a), (b, hash_b) = new_key(), new_key()
+        entries: Any = [{"tenant": "a", "sha256": hash_a}, {"tenant": "b", "sha256": hash_b}]
+        keyring = Keyring(store, Server(keys=entries))
+        assert await keyring.client(f"Bearer {a}") == Client("a")
+        assert await keyring.client(f"bearer {b}") == Client("b")
+        for wrong in (None, "", "Bearer ", f"Basic {a}", a, f"Bearer {a}x", f"Bearer {hash_a}"):
+            assert await self.refused(keyring, wrong)
+
+    async def test_a_stored_key_finds_its_tenant_until_it_is_revoked(self, store: Store) -> None:
+        keyring = Keyring(store, Server())
+        grant = Grant(mechanisms=("rantext_ldp",), epsilon_max=8.0, budget=Budget(day=5.0))
+        id_, key = await keyring.create("alice", grant)
+        other, _ = await keyring.create("bob", Grant())
+        assert await keyring.client(f"Bearer {key}") == Client("alice", grant, id_)
+        for wrong in (key[:-1], key + "x", key.replace(id_, other), f"sk-inferdpt-{id_}", "x"):
+            assert await self.refused(keyring, f"Bearer {wrong}")
+        assert not await keyring.revoke("nobody")
+        assert await keyring.revoke(id_)
+        assert await self.refused(keyring, f"Bearer {key}")
+        assert not await keyring.revoke(id_)
+        assert [k.revoked is None for k in await keyring.list_keys()] == [False, True]
+
+    async def test_no_key_can_be_read_from_the_store(self, store: Store) -> None:
+        _, key = await Keyring(store, Server()).create("alice", Grant())
+        secret = key.rpartition("-")[2].encode() or key[-20:].encode()
+        assert store.file is not None
+        for path in store.file.parent.iterdir():
+            assert secret not in path.read_bytes()
+            assert key[-20:].encode() not in path.read_bytes()
+
+    async def test_without_keys_everybody_is_one_tenant_until_there_is_a_key(
+        self, store: Store
+    ) -> None:
+        keyring = Keyring(store, Server())
+        assert await keyring.client("Bearer whatever") == await keyring.client(None) == ANONYMOUS
+        id_, _ = await keyring.create("alice", Grant())
+        assert await self.refused(keyring, None)
+        await keyring.revoke(id_)  # the last key gone does not open the door
+        assert await self.refused(Keyring(store, Server()), None)
+
+    async def test_the_network_is_served_only_where_there_are_keys(self, store: Store) -> None:
+        keyring = Keyring(store, Server(host="0.0.0.0"))
+        with pytest.raises(ConfigError, match="server.keys"):
+            await keyring.check()
+        assert await self.refused(keyring, None)
+        id_, _ = await keyring.create("alice", Grant())
+        await keyring.check()
+        await keyring.revoke(id_)
+        with pytest.raises(ConfigError, match="inferdpt keys create"):
+            await keyring.check()
+
+
+class TestRates:
+    def test_a_bucket_empties_and_fills(self) -> None:
+        now = 0.0
+        rates = Rates(clock=lambda: now)
+        slow = Client("a", Grant(requests_per_minute=6, burst=2), "1")
+        seen = [rates.take(slow)["x-ratelimit-remaining-requests"] for _ in range(2)]
+        assert seen == ["1", "0"]
+        with pytest.raises(ApiError) as info:
+            rates.take(slow)
+        assert (info.value.status, info.value.code) == (429, "rate_limit_exceeded")
+        headers = info.value.response_headers()
+        assert (headers["retry-after"], headers["x-ratelimit-limit-requests"]) == ("10", "2")
+        assert "x-should-retry" not in headers
+        rates.take(Client("a", Grant(requests_per_minute=6, burst=2), "2"))  # another key
+        assert rates.take(Client("a")) == {}
+        now = 10.0
+        assert rates.take(slow)["x-ratelimit-reset-requests"] == "20s"
+        with pytest.raises(ApiError):
+            rates.take(slow)
+        now = 1e6
+        assert rates.take(slow)["x-ratelimit-remaining-requests"] == "1"
+
+
+@pytest.fixture
+async def proxy(table: EmbeddingTable) -> AsyncIterator[Proxy]:
+    settings = {"server": {"operators": ["ops"]}, "privacy": {"mechanism": "rantext_ldp"}}
+    async with running_proxy(table, settings) as running:
+        yield running
+
+
+async def made(proxy: Proxy, tenant: str, **grant: Any) -> str:
+    _, key = await proxy.app[KEYRING].create(tenant, Grant.model_validate(grant))
+    return key
+
+
+async def ask(proxy: Proxy, key: str, text: str = TEXT, **inferdpt: Any) -> Any:
+    turns: Any = [{"role": "user", "content": text}]
+    return await proxy.client(api_key=key).chat.completions.with_raw_response.create(
+        model=MODEL, messages=turns, extra_body={"inferdpt": inferdpt}
+    )
+
+
+@pytest.mark.parametrize(
+    ("grant", "inferdpt", "status", "param"),
+    [
+        ({"mechanisms": ["exponential"]}, {}, 403, "inferdpt.mechanism"),
+        ({"mechanisms": ["exponential"]}, {"mechanism": "exponential"}, 200, None),
+        ({"mechanisms": ["selective"]}, {"mechanism": "selective"}, 403, "inferdpt.mechanism"),
+        ({"epsilon_max": 4}, {}, 403, "inferdpt.epsilon"),
+        ({"epsilon_max": 4}, {"epsilon": 3}, 200, None),
+        ({"epsilon_min": 7}, {}, 403, "inferdpt.epsilon"),
+        ({"models": ["org/other"]}, {}, 404, "model"),
+        ({"budget": {"total": 10}}, {}, 403, None),
+        ({"budget_tokens": {"request": 6}}, {}, 403, None),
+        ({"budget_tokens": {"request": 7}}, {}, 200, None),
+        ({"budget_unbounded": {"request": 6}}, {"mechanism": "rantext"}, 403, None),
+        ({"budget_unbounded": {"request": 7}}, {"mechanism": "rantext"}, 200, None),
+        ({"budget_unbounded": {"total": 0}}, {}, 200, None),
+    ],
+)
+async def test_a_key_allows_what_it_grants(
+    proxy: Proxy, grant: Any, inferdpt: Any, status: int, param: str | None
+) -> None:
+    key = await made(proxy, "alice", **grant)
+    try:
+        await ask(proxy, key, **inferdpt)
+        found, where = 200, None
+    except openai.APIStatusError as exc:
+        found, where = exc.status_code, exc.param
+        assert proxy.remote.received == []
+    assert (found, where) == (status, param)
+
+
+async def test_a_preview_needs_the_grant_too(proxy: Proxy) -> None:
+    key = await made(proxy, "alice", mechanisms=["exponential"])
+    async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {key}"}) as session:
+        url = f"{proxy.base_url}/privacy/perturb"
+        for mechanism, status in (("rantext_ldp", 403), ("exponential", 200)):
+            body = {"text": TEXT, "mechanism": mechanism}
+            async with session.post(url, json=body) as response:
+                assert response.status == status
+
+
+async def test_only_the_models_it_grants_are_listed(proxy: Proxy) -> None:
+    client = proxy.client(api_key=await made(proxy, "alice", models=["org/other"]))
+    assert [model.id async for model in client.models.list()] == ["org/other"]
+    assert (await client.models.retrieve("org/other")).id == "org/other"
+    with pytest.raises(openai.NotFoundError):
+        await client.models.retrieve(MODEL)
+
+
+async def test_too_many_requests_are_429_and_headers_tell(proxy: Proxy) -> None:
+    key = await made(proxy, "alice", requests_per_minute=1, burst=2)
+    for left in ("1", "0"):
+        found = await ask(proxy, key)
+        assert found.headers["x-ratelimit-remaining-requests"] == left
+    with pytest.raises(openai.RateLimitError) as info:
+        await ask(proxy, key)
+    assert int(info.value.response.headers["retry-after"]) > 0
+    assert info.value.response.headers["x-ratelimit-limit-requests"] == "2"
+    await ask(proxy, await made(proxy, "bob"))
+
+
+async def test_tenants_see_only_themselves(proxy: Proxy) -> None:
+    keys = {name: await made(proxy, name) for name in ("alice", "bob", "ops")}
+    await ask(proxy, keys["alice"])
+    await ask(proxy, keys["alice"], "Another text of some words")
+    await ask(proxy, keys["bob"])
+    assert proxy.sent(0) != proxy.sent(2)  # one text, two tenants: two draws
+    seen = {}
+    for name, key in keys.items():
+        async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {key}"}) as session:
+            async with session.get(f"{proxy.base_url}/privacy/ledger") as response:
+                account = await response.json()
+            async with session.get(f"{proxy.root}/metrics") as response:
+                seen[name] = set(re.findall(r'tenant="(\w+)"', await response.text()))
+        assert account["tenant"] == name
+        assert account["total"]["tokens"] == {"alice": 12, "bob": 7, "ops": 0}[name]
+    assert seen == {"alice": {"alice"}, "bob": {"bob"}, "ops": {"alice", "bob"}}
+
+
+def test_the_commands(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    create = ["keys", "create", "alice", "--mechanisms", "rantext_ldp,exponential", "--rpm", "60"]
+    assert main([*create, "--budget", "day=500,total=9000", "--epsilon-max", "8"]) == 0
+    out = capsys.readouterr().out
+    key = out.split()[-1]
+    id_ = key.removeprefix("sk-inferdpt-").partition("-")[0]
+    assert main(["keys", "list"]) == 0
+    out = capsys.readouterr().out
+    assert id_ in out
+    assert key not in out
+    assert '"day": 500.0' in out
+    assert "in force" in out
+    assert main(["keys", "revoke", id_]) == 0
+    assert main(["keys", "revoke", id_]) == 2
+    assert main(["keys", "list"]) == 0
+    assert "revoked" in capsys.readouterr().out
+    wrong = (["--budget", "week=5"], ["--mechanisms", "rot13"], ["--burst", "5"], ["--rpm", "0"])
+    for options in wrong:
+        assert main(["keys", "create", "alice", *options]) == 2
+    for tenant in ("", "a\nb", "\udcff"):
+        assert main(["keys", "create", tenant]) == 2
+    err = capsys.readouterr().err
+    assert "inferdpt: burst needs requests_per_minute" in err
+    assert "inferdpt: requests_per_minute: " in err
+    assert "printable" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--epsilon-min", "inf"], "epsilon_min: "),
+        (["--epsilon-max", "inf"], "epsilon_max: "),
+        (["--rpm", "inf"], "requests_per_minute: "),
+        (["--budget", "day=inf"], "budget.day: "),
+        (["--budget-unbounded", "total=nan"], "budget_unbounded.total: "),
+        (["--epsilon-min", "5", "--epsilon-max", "1"], "epsilon_min must be <= epsilon_max"),
+    ],
+)
+def test_limits_that_cannot_be_kept_make_no_key(
+    tmp_path: Path, monkeypatch: Any, capsys: Any, options: list[str], words: str
+) -> None:
+    monkeypatch.setenv("INFERDPT_STATE_DIR", str(tmp_path))
+    assert main(["keys", "create", "alice", *options]) == 2
+    assert f"inferdpt: {words}" in capsys.readouterr().err
+    assert main(["keys", "list"]) == 0
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,136 @@
+"""The commands that need no server, and the demo and check that start one."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proxy.cli.demo import DEMO_TEXT
+from proxy.cli.main import main
+from tests.servers import fake_server
+
+TEXT = "The meeting with Anna Schmidt is on Monday, 12 March 2031.\n"
+
+
+def test_perturb_reads_a_file_and_prints_text_and_receipt(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_text(TEXT)
+    assert main(["perturb", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert "Schmidt" not in out + err
+    assert out.endswith(".\n\n")
+    assert "guarantee: none" in err
+
+
+def test_perturb_reads_standard_input_and_prints_json(monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode() + b"\xff")))
+    assert main(["perturb", "-", "--mechanism", "rantext_ldp", "--epsilon", "8", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["receipt"]["epsilon_per_token"] == 8
+    assert found["receipt"]["tokens"]["number"] == 3
+    assert "Schmidt" not in found["text"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["perturb", "/nowhere/x"], "No such file"),
+        (["perturb", "-", "--epsilon", "0"], "epsilon must be > 0"),
+        (["perturb", "-", "--table", "/nowhere/table"], "no embedding table"),
+        (["check", "--config", "/nowhere.yaml"], "cannot be read"),
+    ],
+)
+def test_errors_are_one_line_and_exit_2(
+    arguments: list[str], word: str, capsys: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x")))
+    assert main(arguments) == 2
+    err = capsys.readouterr().err
+    assert word in err
+    assert err.startswith("inferdpt: ")
+
+
+def test_key_prints_a_key_and_its_hash(capsys: Any) -> None:
+    assert main(["key", "alice"]) == 0
+    out = capsys.readouterr().out
+    key = next(word for word in out.split() if word.startswith("sk-inferdpt-"))
+    assert hashlib.sha256(key.encode()).hexdigest() in out
+    assert "alice" in out
+
+
+@pytest.mark.parametrize("tenant", ["", "a\nb"])
+def test_a_key_is_for_somebody(tenant: str, capsys: Any) -> None:
+    assert main(["key", tenant]) == 2
+    said = capsys.readouterr()
+    assert "the tenant must be a name" in said.err
+    assert said.out == ""
+
+
+def test_every_command_has_help(capsys: Any) -> None:
+    for command in ([], ["serve"], ["check"], ["demo"], ["perturb"], ["embeddings", "build"]):
+        with pytest.raises(SystemExit) as info:
+            main([*command, "--help"])
+        assert info.value.code == 0
+        assert "Usage: inferdpt" in capsys.readouterr().out
+
+
+def test_the_demo_shows_every_step(capsys: Any) -> None:
+    """The real thing: bundled model in both roles, HTTP on loopback."""
+    assert main(["demo"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    titles = ["1. Your document", "2. What left", "3. The remote's", "4. The answer", "5. The rec"]
+    places = [out.index(title) for title in titles]
+    assert places == sorted(places)
+    document, left, generation, answer, _ = (
+        out[a:b] for a, b in zip(places, [*places[1:], None], strict=True)
+    )
+    words = DEMO_TEXT.split()
+    assert " ".join(words[:8]) in document
+    assert not any(" ".join(words[i : i + 4]) in left for i in range(len(words) - 3))
+    assert len(generation.split()) > 30
+    assert len(answer.split()) > 30
+
+
+def test_the_demo_takes_a_text_of_ones_own(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "own.txt"
+    path.write_text("A short note about the garden behind the house, which")
+    assert main(["demo", "--text", str(path), "--mechanism", "rantext_ldp", "--epsilon", "9"]) == 0
+    out = capsys.readouterr().out
+    assert "garden behind the house" in out
+    assert "nominal ε 9" in out
+
+
+async def checked(*arguments: str) -> int:
+    import asyncio
+
+    return await asyncio.to_thread(main, ["check", "--config", "/dev/null", *arguments])
+
+
+async def test_check_says_ok_when_everything_is_there(capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    async with fake_server() as server:
+        url = server.base_url
+        assert await checked("--remote-base-url", url, "--local-base-url", url) == 0
+    out = capsys.readouterr().out
+    assert "PROBLEM" not in out
+    assert "4096 tokens" in out
+
+
+async def test_check_says_what_to_fix(capsys: Any) -> None:
+    dead = "http://127.0.0.1:9/v1"
+    assert await checked("--remote-base-url", dead, "--local-base-url", dead) == 1
+    out = capsys.readouterr().out
+    assert out.count("PROBLEM") == 2
+    assert out.count("fix:") == 2
+
+
+async def test_check_tries_the_embedded_model(capsys: Any) -> None:
+    async with fake_server() as server:
+        assert await checked("--remote-base-url", server.base_url) == 0
+    assert "embedded model answers; 1024 tokens" in capsys.readouterr().out

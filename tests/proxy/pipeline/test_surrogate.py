@@ -1,0 +1,113 @@
+"""surrogate through the proxy: public passages leave, and one ε is charged for a whole text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import openai
+import pytest
+
+from perturb import EmbeddingTable
+from perturb.whole.codebook import load_codebook
+from tests.proxy.conftest import MODEL, Proxy, running_proxy
+
+SETTINGS: dict[str, Any] = {
+    "privacy": {"mechanism": "surrogate", "epsilon": 12},
+}
+LETTER = (
+    "Dear Ms Qvarnström, the biopsy of 3 May showed an adenocarcinoma of the colon.\n\n"
+    "Dr Ibsen-Falk wants to operate on 17 May in ward 4B. Bring insurance card 8841-2290."
+)
+RAW = ("Qvarnström", "biopsy of", "adenocarcinoma", "Ibsen", "Falk", "17 May", "4B", "8841")
+
+
+def sent_passages(proxy: Proxy) -> list[str]:
+    """Return the message contents that left in the last request."""
+    return [message["content"] for message in proxy.sent()]
+
+
+async def ask(proxy: Proxy, *contents: str, **more: Any) -> Any:
+    roles = ("user", "assistant")
+    messages: Any = [{"role": roles[i % 2], "content": c} for i, c in enumerate(contents)]
+    return await proxy.client().chat.completions.create(model=MODEL, messages=messages, **more)
+
+
+async def test_nothing_but_a_passage_leaves(table: EmbeddingTable) -> None:
+    book = load_codebook()
+    async with running_proxy(table, SETTINGS) as proxy:
+        for i in range(10):
+            done = await ask(proxy, f"{LETTER} Copy {i}.")
+            (content,) = sent_passages(proxy)
+            assert book.find(content) is not None
+            assert done.choices[0].message.content
+        bodies = json.dumps(proxy.remote.bodies, ensure_ascii=False)
+        assert not [word for word in RAW if word in bodies]
+
+
+async def test_a_stream_and_a_completion_are_served(table: EmbeddingTable) -> None:
+    book = load_codebook()
+    async with running_proxy(table, SETTINGS) as proxy:
+        stream = await ask(proxy, LETTER, stream=True)
+        chunks = [chunk async for chunk in stream]
+        assert "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
+        (content,) = sent_passages(proxy)
+        assert book.find(content) is not None
+        done = await proxy.client().completions.create(model=MODEL, prompt=LETTER)
+        assert done.choices[0].text
+        (content,) = sent_passages(proxy)
+        passage = content.rsplit("\n", 1)[-1]
+        assert book.find(passage) is not None
+        assert not [word for word in RAW if word in content]
+
+
+async def test_a_text_costs_its_epsilon_once_whatever_its_length(table: EmbeddingTable) -> None:
+    async with running_proxy(table, SETTINGS) as proxy:
+        for text in ("A short question about bread?", LETTER * 40):
+            first = (await ask(proxy, text)).model_extra["inferdpt"]
+            assert first["unit"] == "document"
+            assert first["statement"].startswith("this text as a whole: ε = 12")
+            assert first["epsilon"]["all_tokens"] == 12
+            assert first["budget"]["charged"]["epsilon"] == 12
+            again = (await ask(proxy, text)).model_extra["inferdpt"]
+            assert again["budget"]["charged"]["epsilon"] == 0
+            assert proxy.sent() == proxy.sent(-2)
+
+
+async def test_the_turns_of_a_conversation_add_up(table: EmbeddingTable) -> None:
+    async with running_proxy(table, SETTINGS) as proxy:
+        done = await ask(proxy, LETTER)
+        answer = done.choices[0].message.content
+        later = await ask(proxy, LETTER, answer, "And what does the surgeon need?")
+        receipt = later.model_extra["inferdpt"]
+        assert receipt["epsilon"]["all_tokens"] == 24
+        assert receipt["budget"]["charged"]["epsilon"] == 12
+
+
+async def test_two_choices_share_the_epsilon(table: EmbeddingTable) -> None:
+    settings = {**SETTINGS, "privacy": {**SETTINGS["privacy"], "parameters": {"passages": 2}}}
+    book = load_codebook()
+    async with running_proxy(table, settings) as proxy:
+        receipt = (await ask(proxy, LETTER)).model_extra["inferdpt"]
+        assert receipt["budget"]["charged"]["epsilon"] == 12
+        (content,) = sent_passages(proxy)
+        found = [book.find(passage) for passage in content.split("\n\n")]
+        assert [place % 2 for place in found] == [0, 1]
+
+
+async def test_a_wrong_codebook_is_said_at_start(table: EmbeddingTable, tmp_path) -> None:
+    from proxy.errors import ConfigError
+
+    (tmp_path / "bad.codebook").write_text("nothing")
+    parameters = {"codebook": str(tmp_path / "bad.codebook")}
+    settings = {"privacy": {**SETTINGS["privacy"], "parameters": parameters}}
+    with pytest.raises(ConfigError, match=r"bad\.codebook is not a codebook"):
+        async with running_proxy(table, settings):
+            pass
+
+
+async def test_an_epsilon_beyond_the_law_is_refused(table: EmbeddingTable) -> None:
+    settings = {**SETTINGS, "limits": {"epsilon_max": None}}
+    async with running_proxy(table, settings) as proxy:
+        with pytest.raises(openai.BadRequestError, match="epsilon must be <= 24"):
+            await ask(proxy, LETTER, extra_body={"inferdpt": {"epsilon": 30}})

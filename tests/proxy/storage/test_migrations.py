@@ -1,0 +1,123 @@
+"""The store of an earlier version, brought up to date with its rows."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import URL, make_url
+
+from proxy.config.store import Store as Settings
+from proxy.storage.ledger import Ledger
+from proxy.storage.prices import Disclosure, Price
+from proxy.storage.store import MIGRATIONS, SQLITE, Store, open_store
+from tests.databases import database, postgres_url
+
+__all__ = ["database", "postgres_url"]
+
+SECRET = bytes.fromhex("5a" * 32)
+
+
+def prepare(settings: dict[str, Any]) -> URL:
+    """Make the folder and the secret; return the URL of the database."""
+    if "url" in settings:
+        return make_url(settings["url"])
+    folder = Path(settings["folder"])
+    folder.mkdir(mode=0o700)
+    (folder / "secret").write_text(SECRET.hex())
+    (folder / "secret").chmod(0o600)
+    return URL.create(SQLITE, database=str(folder / "inferdpt.db"))
+
+
+async def migrate(settings: dict[str, Any], to: str, rows: dict[str, list[Any]]) -> None:
+    """Make a database of a version, and put rows into it."""
+
+    def run(connection: sa.Connection) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.upgrade(config, to)
+        for table, values in rows.items():
+            columns = [sa.column(name) for name in values[0]]
+            connection.execute(sa.insert(sa.table(table, *columns)), values)
+
+    store = Store(prepare(settings), SECRET)
+    async with store.writing() as connection:
+        await connection.run_sync(run)
+    await store.close()
+
+
+def account(tenant: str, scope: str, period: str, *sums: float) -> dict[str, Any]:
+    tokens, proved, nominal = sums
+    place = {"tenant": tenant, "scope": scope, "period": period}
+    figures = {"requests": 1, "tokens": tokens, "proved": proved, "nominal": nominal}
+    return place | figures | {"used": time.time()}
+
+
+def spend(tenant: str, scope: str, period: str, count: int) -> dict[str, Any]:
+    channel = {"mechanism": "rantext_ldp", "epsilon": 6.0, "bounded_range": False}
+    return {"tenant": tenant, "scope": scope, "period": period, **channel, "count": count}
+
+
+async def test_accounts_of_the_first_version(database: dict[str, Any]) -> None:
+    """Proved, nominal and mixed accounts; then the upgraded store is used."""
+    sums = {"proved": (8, 48.0, 0.0), "nominal": (8, 0.0, 48.0), "mixed": (13, 48.0, 30.0)}
+    places = [("total", ""), ("day", "2030-01-31"), ("conversation", "c")]
+    rows = {
+        "accounts": [account(t, *place, *of) for t, of in sums.items() for place in places],
+        "spends": [spend(t, *place, 8) for t in ("proved", "mixed") for place in places],
+        "releases": [{"key": b"r" * 32, "tenant": "mixed", "value": "{}", "used": time.time()}],
+    }
+    await migrate(database, "0001", rows)
+    async with open_store(Settings(**database)) as store:
+        ledger = Ledger(store, delta=1e-6)
+        info = await store.info()
+        assert (info["accounts"], info["spends"], info["releases"]) == (9, 6, 1)
+        for tenant, unbounded in (("proved", 0), ("nominal", 8), ("mixed", 5)):
+            figures = await ledger.figures(tenant)
+            (day,) = figures["days"].values()
+            conversation = figures["conversations"]["c"]
+            for found in (figures["total"], day, conversation, conversation["disclosed"]):
+                assert (found["tokens"], found["unbounded"]) == (sums[tenant][0], unbounded)
+                bound = found["epsilon"]["best"]["bound"]
+                assert (bound == "none") is (tenant != "proved")
+                assert found["epsilon"]["proved_part"]["basic"] == sums[tenant][1]
+        cost = Price(0, unbounded=22)
+        async with store.writing() as connection:
+            await ledger.lock(connection, "proved")
+            await ledger.charge(
+                connection,
+                "proved",
+                [("c", cost)],
+                conversations=["c"],
+                disclosed=[Disclosure("c", b"k" * 32, cost)],
+                budgets={},
+            )
+        figures = await ledger.figures("proved")
+        assert figures["total"]["unbounded"] == 22
+        assert figures["conversations"]["c"]["disclosed"]["unbounded"] == 22
+        assert figures["conversations"]["c"]["disclosed"]["tokens"] == 8
+    async with open_store(Settings(**database)) as store:  # the second start changes nothing
+        assert (await store.info())["disclosures"] == 4
+
+
+async def test_back_to_the_first_version(database: dict[str, Any]) -> None:
+    rows = {"accounts": [account("t", "conversation", "c", 8, 48.0, 0.0)]}
+    await migrate(database, "0001", rows)
+    async with open_store(Settings(**database)) as store:
+
+        def downgrade(connection: sa.Connection) -> list[str]:
+            config = Config()
+            config.set_main_option("script_location", str(MIGRATIONS))
+            config.attributes["connection"] = connection
+            command.downgrade(config, "0001")
+            return [column["name"] for column in sa.inspect(connection).get_columns("accounts")]
+
+        async with store.writing() as connection:
+            assert "unbounded" not in await connection.run_sync(downgrade)
+    async with open_store(Settings(**database)) as store:
+        assert (await store.info())["accounts"] == 1
