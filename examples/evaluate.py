@@ -1,6 +1,6 @@
 """MAUVE and coherence through a proxy; FILE has lines of {"prefix", "continuation"}.
 
-python examples/evaluate.py http://127.0.0.1:8100/v1 gpt-4o FILE  # pip install 'inferdpt[bench]'
+python examples/evaluate.py http://127.0.0.1:8100/v1 gpt-4o FILE  # pip install '.[bench]'
 """
 
 import json

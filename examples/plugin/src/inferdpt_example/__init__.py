@@ -1,0 +1,1 @@
+"""Extensions of InferDPT Proxy, found by their entry points."""
