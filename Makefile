@@ -1,17 +1,27 @@
-# make demo | make test | make check | make test-vllm | make bench
+# `make help` lists the commands.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+PYTEST := $(BIN)/python -m pytest
+# A worker for each core; linear algebra on more threads would only take turns.
+PARALLEL := OPENBLAS_NUM_THREADS=1 $(PYTEST) -n logical --dist worksteal
 
-.PHONY: help demo test check format test-vllm bench clean
+.PHONY: help install demo check docs recordings format test test-statistical test-open-webui test-hostile
+.PHONY: test-wheel install-vllm test-vllm bench clean
 
 help:
-	@echo "make demo       install what is needed and show the whole path on this machine"
-	@echo "make test       install the test tools and run the suite"
-	@echo "make check      lint, format check and strict type check"
-	@echo "make test-vllm  the contract tier: a real vLLM on CPU in a venv of its own"
-	@echo "make bench      speed benchmarks"
+	@echo "make demo             install what is needed and show the whole path on this machine"
+	@echo "make check            lint, format check and strict type check"
+	@echo "make test             install the test tools and run the suite, a worker for each core"
+	@echo "make test-statistical the tests that draw or compute for minutes"
+	@echo "make test-wheel       the built wheel in an empty environment (downloads what it needs)"
+	@echo "make test-open-webui  which of Open WebUI's own prompts are recognised (downloads its package)"
+	@echo "make test-hostile     fuzz, kill and load tests against a running proxy; hostile texts"
+	@echo "make docs             build the documentation into site/; a dead link fails"
+	@echo "make recordings       run the commands that the documentation shows, and keep what they print"
+	@echo "make test-vllm        the contract tier: a real vLLM on CPU in a venv of its own"
+	@echo "make bench            speed benchmarks"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed (make PYTHON=…)")'
@@ -24,30 +34,54 @@ $(VENV)/demo.stamp: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/dev.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing (once) …"
-	@$(PIP) -e '.[embedded,dev]'
+	@$(PIP) -e '.[embedded,dev,docs]'
 	@touch $@ $(VENV)/demo.stamp
 
 demo: $(VENV)/demo.stamp
 	@$(BIN)/inferdpt demo
 
-test: $(VENV)/dev.stamp
-	@$(BIN)/python -m pytest -m 'not vllm'
+install: $(VENV)/dev.stamp
 
-check: $(VENV)/dev.stamp
+test: install
+	@$(PARALLEL) -m 'not hostile and not statistical and not vllm and not wheel'
+
+test-statistical: install
+	@$(PARALLEL) -m statistical
+
+test-wheel: install
+	@$(PYTEST) -m wheel tests/test_wheel.py
+
+test-hostile: install
+	@$(PYTEST) -m hostile
+
+test-open-webui: install
+	@$(PIP:install=download) --no-deps --dest $(VENV)/open-webui open-webui || echo "Open WebUI cannot be downloaded"
+	@OPEN_WEBUI=$$(ls $(VENV)/open-webui/*.whl 2>/dev/null | tail -n 1) \
+		$(PYTEST) -rs tests/proxy/requests/test_open_webui_templates.py
+
+check: install
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-format: $(VENV)/dev.stamp
+format: install
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-test-vllm:
+docs: install
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+recordings: install
+	@$(BIN)/python -m scripts.record
+
+install-vllm:
 	@PYTHON=$(PYTHON) scripts/setup_vllm.sh .venv-vllm
+
+test-vllm: install-vllm
 	@.venv-vllm/bin/python -m pytest -m vllm tests/vllm
 
-bench: $(VENV)/dev.stamp
+bench: install
 	@$(BIN)/python -m benchmarks.speed
 
 clean:
-	rm -rf $(VENV) .venv-vllm build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-vllm build site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -30,9 +30,9 @@ from numpy.typing import NDArray  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
 from perturb import Vocabulary  # noqa: E402
-from perturb.embeddings import write_atomically  # noqa: E402
-from perturb.frequencies import BUNDLED_COUNTS, all_words  # noqa: E402
-from perturb.vocabulary import TokenClass, load_encoding  # noqa: E402
+from perturb.vocabulary.embeddings import write_atomically  # noqa: E402
+from perturb.vocabulary.frequencies import BUNDLED_COUNTS  # noqa: E402
+from perturb.vocabulary.vocabulary import TokenClass, load_encoding  # noqa: E402
 
 BATCH = 512  # records encoded at once
 
@@ -41,15 +41,15 @@ def main() -> None:
     """Read the command line, count, write."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("corpus", type=Path)
-    parser.add_argument("--source", required=True, help="what the corpus is, in words")
+    parser.add_argument("--source", required=True, help="a description of the corpus")
     parser.add_argument("--licence", required=True, help="the corpus's licence")
-    parser.add_argument("--out", type=Path, default=BUNDLED_COUNTS, help="without an ending")
+    parser.add_argument("--out", type=Path, default=BUNDLED_COUNTS, help="path without its suffix")
     arguments = parser.parse_args()
 
     encoding = load_encoding()
-    words = all_words(Vocabulary(encoding))
+    words = Vocabulary(encoding).ascii_words
     tokens, records = count_tokens(encoding, arguments.corpus)
-    counts = words_of_tokens(tokens, Vocabulary(encoding, len(words)))
+    counts = sum_by_word(tokens, Vocabulary(encoding, len(words), "paper"))
     buffer = io.BytesIO()
     np.save(buffer, counts)
     side = {
@@ -58,7 +58,7 @@ def main() -> None:
         "records": records,
         "source": arguments.source,
         "licence": arguments.licence,
-        "corpus_sha256": sha256_of(arguments.corpus),
+        "corpus_sha256": hash_file(arguments.corpus),
         "created": datetime.now(UTC).date().isoformat(),
         "sha256": hashlib.sha256(buffer.getvalue()).hexdigest(),
     }
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def count_tokens(encoding: tiktoken.Encoding, corpus: Path) -> tuple[NDArray[np.int64], int]:
-    """How often each token occurs, int64 (n_tokens,), and how many records there are."""
+    """Count how often each token occurs, int64 (n_tokens,), and the number of records."""
     size = encoding.max_token_value + 1
     counts, records = np.zeros(size, dtype=np.int64), 0
     with (
@@ -87,14 +87,14 @@ def count_tokens(encoding: tiktoken.Encoding, corpus: Path) -> tuple[NDArray[np.
 
 
 def read_texts(file: IO[bytes], *, packed: bool) -> Iterator[str]:
-    """The field `text` of every line."""
+    """Yield the field `text` of every line."""
     with lzma.open(file) if packed else nullcontext(file) as lines:
         for line in lines:
             yield json.loads(line)["text"]
 
 
-def words_of_tokens(tokens: NDArray[np.int64], vocabulary: Vocabulary) -> NDArray[np.uint32]:
-    """Token counts added up by word, with and without a leading space, uint32 (m,)."""
+def sum_by_word(tokens: NDArray[np.int64], vocabulary: Vocabulary) -> NDArray[np.uint32]:
+    """Add up token counts by word, with and without a leading space, uint32 (m,)."""
     is_word = vocabulary.classes == TokenClass.WORD
     counts = np.zeros(len(vocabulary), dtype=np.int64)
     np.add.at(counts, vocabulary.index[is_word], tokens[is_word])
@@ -103,8 +103,8 @@ def words_of_tokens(tokens: NDArray[np.int64], vocabulary: Vocabulary) -> NDArra
     return counts.astype(np.uint32)
 
 
-def sha256_of(path: Path) -> str:
-    """The file's SHA-256, in hex."""
+def hash_file(path: Path) -> str:
+    """Return the file's SHA-256, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

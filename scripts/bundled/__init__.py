@@ -1,1 +1,1 @@
-"""How the bundled model is made: data, tokenizer, model, training, export."""
+"""Build the bundled model: data, tokenizer, model, training, export."""

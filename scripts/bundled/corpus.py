@@ -1,4 +1,4 @@
-"""Clean English out of the corpus: records in, paragraphs of prose out."""
+"""Read records of the corpus as paragraphs of clean English prose."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Document", "read_corpus", "sentences", "sha256_of"]
+__all__ = ["Document", "hash_file", "read_corpus", "split_sentences"]
 
 HELD_OUT_EVERY = 100  # every hundredth record is for validation only
 SHORTEST_PARAGRAPH = 120  # characters; shorter lines are headings and list items
@@ -21,15 +21,15 @@ ABBREVIATION = re.compile(r"(?:\b(?:[A-Z]|Mr|Mrs|Dr|St|vs|No|al|cf|ca|Fig|e\.g|i
 
 @dataclass(frozen=True)
 class Document:
-    """One record: where it is from, its title, and its paragraphs of prose."""
+    """Hold one record: its source, its title, and its paragraphs of prose."""
 
     source: str
     title: str
     paragraphs: tuple[str, ...]
 
 
-def sha256_of(path: Path) -> str:
-    """The file's SHA-256, in hex."""
+def hash_file(path: Path) -> str:
+    """Return the file's SHA-256, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -52,7 +52,7 @@ def read_corpus(path: Path) -> tuple[list[Document], list[Document]]:
     return kept
 
 
-def sentences(paragraph: str) -> list[str]:
+def split_sentences(paragraph: str) -> list[str]:
     """Split a paragraph after `.`, `!` and `?`, but not after an abbreviation or an initial."""
     out: list[str] = []
     for piece in SENTENCE_END.split(paragraph):
@@ -64,7 +64,8 @@ def sentences(paragraph: str) -> list[str]:
 
 
 def _tidy(line: str) -> str | None:
-    """The line as prose, or None where it is a heading, a list item, a formula or markup."""
+    """Return the line as prose, or None if it is a heading, a list item, a formula or
+    markup."""
     line = EMPTY_BRACKETS.sub("", " ".join(line.split()))
     if len(line) < SHORTEST_PARAGRAPH or line[-1] not in ".!?\"'" or MARKUP.search(line):
         return None

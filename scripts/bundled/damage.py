@@ -1,4 +1,4 @@
-"""Ways to spoil a text, the way a remote model that saw scrambled words spoils it."""
+"""Damage texts the way a remote model that saw scrambled words would."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bundled.corpus import sentences
+from bundled.corpus import split_sentences
 from perturb import DocumentOptions, EmbeddingTable, Mechanism, Perturber, get_mechanism
-from perturb.mechanism import Draw, Guarantee, Words
+from perturb.channel import Draw, Words
+from perturb.release import Guarantee
 
 __all__ = ["Damager"]
 
-# Those whose channel keeps something to learn from at these ε, and how often each is drawn.
+# The mechanisms whose channel keeps enough to learn from at these ε, and how often each is drawn.
 MECHANISMS: tuple[tuple[str, dict[str, str], int], ...] = (
     ("rantext", {}, 3),
     ("rantext_ldp", {}, 3),
@@ -27,10 +28,10 @@ LONGEST_RUN = 6  # words replaced or left alone together
 
 
 class _Pooled(Mechanism):
-    """A mechanism that replays releases another one drew beforehand.
+    """Replay releases that another mechanism drew beforehand.
 
     Training needs millions of draws; a draw for each text would compute the same distances
-    again and again. Not registered: it is of no use for privacy.
+    again and again. It is not registered, because it offers no privacy.
     """
 
     name = "pooled"
@@ -57,10 +58,10 @@ class _Pooled(Mechanism):
 
 
 class Damager:
-    """Perturbs prefixes and damages continuations, with the project's own mechanisms."""
+    """Perturb prefixes and damage continuations with the project's own mechanisms."""
 
     def __init__(self, table: EmbeddingTable, rng: np.random.Generator) -> None:
-        self.rng, self.table = rng, table
+        self.rng = rng
         layouts: list[Literal["keep", "drop"]] = ["keep", "keep", "keep", "drop"]
         self.perturbers = [
             Perturber(pooled, DocumentOptions(layout=layout))
@@ -72,14 +73,17 @@ class Damager:
         ]
 
     def perturb(self, text: str) -> str:
-        """The text as a remote gets it: every word through a mechanism drawn at random."""
+        """Return the text as a remote receives it: every word through a mechanism chosen at
+        random."""
         chosen = self.perturbers[self.rng.integers(len(self.perturbers))]
         return chosen.perturb(text, self.rng).text
 
     def damage(self, text: str, foreign: list[str]) -> str:
-        """The text as a remote might have written it; `foreign` are sentences it might hold.
+        """Return the text as a remote might have written it; `foreign` are sentences it might
+        contain.
 
-        From unharmed (the remote guessed right) to wholly foreign (it guessed wrong).
+        The result ranges from undamaged (the remote guessed right) to entirely foreign (it guessed
+        wrong).
         """
         kind = self.rng.random()
         if kind < 0.07:
@@ -100,7 +104,7 @@ class Damager:
         return damaged.strip() or " ".join(foreign)
 
     def _scramble_some(self, text: str) -> str:
-        """A random share of the words, in short runs, through a mechanism."""
+        """Pass a random share of the words, in short runs, through a mechanism."""
         share, words, out, at = self.rng.uniform(0.05, 0.9), text.split(" "), [], 0
         chosen = self.perturbers[self.rng.integers(len(self.perturbers))]
         while at < len(words):
@@ -110,9 +114,9 @@ class Damager:
         return " ".join(out)
 
     def _rearrange(self, text: str, foreign: list[str]) -> str:
-        """Sentences dropped, sometimes shuffled, and foreign ones put between them."""
+        """Drop sentences, sometimes shuffle the rest, and insert foreign ones between them."""
         keep = self.rng.uniform(0.4, 1)
-        kept = [s for s in sentences(text) if self.rng.random() < keep]
+        kept = [s for s in split_sentences(text) if self.rng.random() < keep]
         if self.rng.random() < 0.5:
             self.rng.shuffle(kept)
         for sentence in foreign:

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from bundled.model import Architecture
 from bundled.tokenizer import CHAT_TEMPLATE, END, SPECIAL
 
-__all__ = ["SAMPLING", "Weights", "tokens_of", "write_gguf"]
+__all__ = ["SAMPLING", "Weights", "list_tokens", "write_gguf"]
 
 Weights = dict[str, NDArray[np.float32]]
 
@@ -75,15 +75,15 @@ def write_gguf(
     partial.replace(path)
 
 
-def tokens_of(tokenizer: Tokenizer) -> list[str]:
-    """The vocabulary, ordered by id."""
+def list_tokens(tokenizer: Tokenizer) -> list[str]:
+    """Return the vocabulary, ordered by id."""
     vocabulary: dict[str, int] = tokenizer.get_vocab()
     return sorted(vocabulary, key=vocabulary.__getitem__)
 
 
 def _add_tokenizer(writer: gguf.GGUFWriter, tokenizer: Tokenizer) -> None:
     definition: dict[str, Any] = json.loads(tokenizer.to_str())
-    tokens = tokens_of(tokenizer)
+    tokens = list_tokens(tokenizer)
     merges = [m if isinstance(m, str) else " ".join(m) for m in definition["model"]["merges"]]
     normal, control = int(gguf.TokenType.NORMAL), int(gguf.TokenType.CONTROL)
     writer.add_tokenizer_model("gpt2")
@@ -109,14 +109,14 @@ def _gguf_tensors(weights: Weights, a: Architecture) -> Weights:
         for theirs, ours in LAYER_TENSORS.items():
             tensor = weights[f"model.layers.{layer}.{theirs}.weight"]
             if ours in ("attn_q", "attn_k"):
-                tensor = _interleaved(tensor, a.num_attention_heads)
+                tensor = _interleave(tensor, a.num_attention_heads)
             out[f"blk.{layer}.{ours}.weight"] = tensor
     return out
 
 
-def _interleaved(matrix: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
-    """transformers rotates the halves of a head against each other, llama.cpp neighbouring
-    rows: the same rotation after this reordering."""
+def _interleave(matrix: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
+    """Reorder the rows of each head. transformers rotates halves against each other, llama.cpp
+    neighbouring rows: the rotation is the same after this."""
     rows, columns = matrix.shape
     halves = matrix.reshape(heads, 2, rows // heads // 2, columns)
     return np.ascontiguousarray(halves.swapaxes(1, 2).reshape(rows, columns))

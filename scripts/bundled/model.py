@@ -1,10 +1,10 @@
-"""A small Llama in torch, written for two CPU cores, and for bfloat16 where they multiply it fast.
+"""A small Llama in torch, written for two CPU cores; it uses bfloat16 where that is fast.
 
 Parameters have the names of transformers' LlamaForCausalLM, so a checkpoint of it is a
 state_dict of this.
 """
 
-# torch may be absent where types are checked: its classes are Any then, and typed otherwise.
+# Types may be checked without torch: its classes are then Any.
 # mypy: disable-error-code="misc, unused-ignore"
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LOSS_BLOCK = 1024  # positions whose logits are held at once: they stay in the c
 
 @dataclass(frozen=True)
 class Architecture:
-    """Sizes, under the names of transformers' LlamaConfig."""
+    """Hold the sizes, under the names of transformers' LlamaConfig."""
 
     vocab_size: int = 8192
     hidden_size: int = 384
@@ -39,16 +39,16 @@ class Architecture:
 
     @property
     def head_dim(self) -> int:
-        """Width of one attention head; vLLM wants 32 or more."""
+        """Return the width of one attention head; vLLM requires 32 or more."""
         return self.hidden_size // self.num_attention_heads
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """Return the sizes, JSON-ready."""
         return {**asdict(self), "head_dim": self.head_dim}
 
 
 class Linear(nn.Module):
-    """A linear map without bias, multiplied in `HALF`."""
+    """Apply a linear map without bias, multiplied in `HALF`."""
 
     def __init__(self, inputs: int, outputs: int, scale: float) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class Linear(nn.Module):
 
 
 class Norm(nn.Module):
-    """Root-mean-square normalization with a gain."""
+    """Apply root-mean-square normalization with a gain."""
 
     def __init__(self, size: int, eps: float) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class Norm(nn.Module):
 
 
 class Attention(nn.Module):
-    """Causal multi-head attention with rotary positions."""
+    """Apply causal multi-head attention with rotary positions."""
 
     def __init__(self, a: Architecture, scale: float) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ class Attention(nn.Module):
 
 
 class MLP(nn.Module):
-    """SwiGLU."""
+    """Apply SwiGLU."""
 
     def __init__(self, a: Architecture, scale: float) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class MLP(nn.Module):
 
 
 class Layer(nn.Module):
-    """Attention and MLP, each around a residual in float32."""
+    """Apply attention and MLP, each around a residual in float32."""
 
     def __init__(self, a: Architecture, scale: float = 0.03) -> None:
         super().__init__()
@@ -127,7 +127,7 @@ class Layer(nn.Module):
 
 
 class Llama(nn.Module):
-    """Token ids (batch, length) → hidden states (batch, length, hidden_size), float32."""
+    """Map token ids (batch, length) → hidden states (batch, length, hidden_size), float32."""
 
     def __init__(self, architecture: Architecture, *, compiled: bool = False) -> None:
         super().__init__()
@@ -145,7 +145,7 @@ class Llama(nn.Module):
 
     @property
     def embedding(self) -> Tensor:
-        """The token embeddings, which are the output weights as well."""
+        """Return the token embeddings, which are also the output weights."""
         weight: Tensor = self.model["embed_tokens"].weight  # type: ignore[assignment]
         return weight
 
@@ -162,13 +162,13 @@ class Llama(nn.Module):
 
 
 def learnt_loss(hidden: Tensor, embedding: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
-    """Mean cross-entropy (nats) of the targets by their weights; those of weight 0 are not
-    looked at."""
+    """Return the mean cross-entropy (nats) of the targets by their weights; targets of weight 0
+    are skipped."""
     return weighted_loss(hidden, embedding, targets, weights / weights.sum())
 
 
 def weighted_loss(hidden: Tensor, embedding: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
-    """Σ weight × cross-entropy (nats) of the targets; a weight may be negative."""
+    """Return Σ weight × cross-entropy (nats) of the targets; a weight may be negative."""
     flat = weights.flatten()
     chosen = flat.nonzero().squeeze(1)
     states = hidden.flatten(0, 1).index_select(0, chosen)
@@ -181,7 +181,8 @@ def weighted_loss(hidden: Tensor, embedding: Tensor, targets: Tensor, weights: T
 def log_probabilities(
     hidden: Tensor, embedding: Tensor, targets: Tensor, chosen: Tensor
 ) -> Tensor:
-    """For each row the log-probability (nats) of its chosen targets, (batch,), as a constant."""
+    """Return for each row the log-probability (nats) of its chosen targets, (batch,), as a
+    constant."""
     hidden, embedding = hidden.detach(), embedding.detach()
     places = chosen.flatten().nonzero().squeeze(1)
     states, wanted = hidden.flatten(0, 1)[places], targets.flatten()[places]
@@ -196,7 +197,7 @@ def log_probabilities(
 
 
 def _rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotary positions, in the halves order of transformers."""
+    """Apply rotary positions, in the halves order of transformers."""
     a, b = x.chunk(2, dim=-1)
     return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)
 
@@ -207,7 +208,8 @@ def _run_layer(layer: Layer, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 
 def _logit_gradient(logits: Tensor, targets: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Weighted sum of the cross-entropies of rows of logits, and its gradient in the logits."""
+    """Return the weighted sum of the cross-entropies of rows of logits, and its gradient in the
+    logits."""
     x = logits.float()
     top = x.amax(dim=1, keepdim=True)
     odds = (x - top).exp()
@@ -222,7 +224,7 @@ _compiled_gradient = torch.compile(_logit_gradient, dynamic=False)
 
 
 class _BlockwiseLoss(torch.autograd.Function):
-    """Cross-entropy of tied logits, its gradient computed along with it.
+    """Compute the cross-entropy of tied logits together with its gradient.
 
     The full logits would be hundreds of megabytes a step, written and read several times.
     """

@@ -1,7 +1,7 @@
 """Muon: momentum whose updates are made near-orthogonal.
 
-torch's own multiplies in bfloat16, which a processor without units for it emulates: most of a
-step's time went there. This one multiplies in the model's type.
+torch's own implementation multiplies in bfloat16. A processor without units for it emulates this,
+which takes most of the time of a step. This implementation multiplies in the model's type.
 """
 
 # mypy: disable-error-code="misc, unused-ignore"
@@ -26,13 +26,13 @@ RMS = 0.2  # of an update, as AdamW's are, so that both take rates of one size
 
 
 class Muon(torch.optim.Optimizer):
-    """For matrices only; Nesterov momentum, decoupled weight decay."""
+    """Optimize matrices by Nesterov momentum with decoupled weight decay."""
 
     def __init__(self, matrices: Iterable[Tensor], lr: float, weight_decay: float) -> None:
         super().__init__(matrices, {"lr": lr, "weight_decay": weight_decay})
 
     def step(self) -> None:  # type: ignore[override]
-        """One update of every matrix that has a gradient."""
+        """Update every matrix that has a gradient once."""
         with torch.no_grad():
             for group in self.param_groups:
                 for matrix in group["params"]:
@@ -42,13 +42,14 @@ class Muon(torch.optim.Optimizer):
     def _update(self, matrix: Tensor, rate: float, weight_decay: float) -> None:
         mean = self.state[matrix].setdefault("mean", torch.zeros_like(matrix))
         mean.lerp_(matrix.grad, 1 - MOMENTUM)
-        update = orthogonal(matrix.grad.lerp(mean, MOMENTUM))
+        update = orthogonalize(matrix.grad.lerp(mean, MOMENTUM))
         matrix.mul_(1 - rate * weight_decay)
         matrix.add_(update, alpha=-rate * RMS * max(matrix.shape) ** 0.5)
 
 
-def orthogonal(matrix: Tensor) -> Tensor:
-    """Near UVᵀ of the matrix's singular value decomposition: singular values near one."""
+def orthogonalize(matrix: Tensor) -> Tensor:
+    """Return a matrix near UVᵀ of the matrix's singular value decomposition: its singular values
+    are near one."""
     a, b, c = QUINTIC
     wide = matrix.T if matrix.shape[0] > matrix.shape[1] else matrix
     x = (wide / wide.norm().clamp(min=1e-7)).to(HALF)

@@ -1,8 +1,8 @@
-"""What the model itself writes, through the server, the prompts and the defaults of the demo.
+"""The model's own output, through the server, the prompts and the defaults of the demo.
 
-The second round's material are its answers in the remote's role: in deployment the perturbed
-generation is a remote model's, which saw only scrambled words. The third round's are its final
-answers.
+The second round learns from its answers in the remote's role: in deployment the perturbed
+generation comes from a remote model that saw only scrambled words. The third round learns from its
+final answers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from tqdm.asyncio import tqdm
 
 from bundled.tokenizer import Turn
-from proxy.config import load_config
+from proxy.config.settings import load_config
 from proxy.local import local_server
 
 __all__ = ["Answer", "write_all"]
@@ -27,20 +27,21 @@ TEMPERATURE = 0.5
 
 
 class Answer(NamedTuple):
-    """What was written, and whether the model ended it itself."""
+    """Hold an answer: its text, and whether the model ended it itself."""
 
     text: str
     ended: bool
 
 
 def write_all(model: Path, prompts: list[list[Turn]], each: int = 1) -> list[list[Answer]]:
-    """A GGUF file's model's answers to every prompt, `each` of them, 128 tokens at most."""
+    """Generate `each` answers to every prompt with a GGUF file's model, of at most 128 tokens."""
     return asyncio.run(_write_all(model, prompts, each))
 
 
 async def _write_all(model: Path, prompts: list[list[Turn]], each: int) -> list[list[Answer]]:
     engine = {"model": str(model), "parallel": SLOTS, "threads": os.cpu_count()}
     config = load_config(None, {"local": {"mode": "embedded", "embedded": engine}})
+    # Not the project's backend, which requests one answer to a prompt, not several.
     direct = DefaultAsyncHttpxClient(trust_env=False)  # no HTTP proxy leads to this machine
     async with (
         local_server(config.local) as server,

@@ -14,38 +14,38 @@ from bundled.tokenizer import END, Turn, render
 __all__ = [
     "SHARED_WEIGHT",
     "Encoded",
-    "content_words",
     "encode_answer",
     "encode_conversations",
     "encode_plain",
-    "rows",
+    "find_content_words",
+    "pack_rows",
 ]
 
 Tokens = NDArray[np.uint16]
 
-COMMONEST = 300  # entries that say nothing of a text's topic
+COMMONEST = 300  # entries that do not indicate a text's topic
 SHORTEST_WORD = 3  # letters
 SHARED_WEIGHT = 5.0
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Tokens, and what each counts in the loss: 0 where it is not to be learnt."""
+    """Hold tokens and their weights in the loss; weight 0 excludes a token."""
 
     tokens: Tokens
     weights: NDArray[np.float32]
 
 
 def encode_plain(tokenizer: Tokenizer, texts: Sequence[str]) -> Tokens:
-    """Documents one after the other, the end token after each."""
+    """Concatenate documents, with the end token after each."""
     end = tokenizer.token_to_id(END)
     encoded = tokenizer.encode_batch_fast(list(texts))
     return np.concatenate([np.array([*e.ids, end], dtype=np.uint16) for e in encoded])
 
 
-def content_words(tokenizer: Tokenizer, plain: Tokens, templates: str) -> NDArray[np.bool_]:
-    """For each entry of the vocabulary whether it begins a word that tells of a topic: neither
-    among the commonest of running text nor in the prompts' own words."""
+def find_content_words(tokenizer: Tokenizer, plain: Tokens, templates: str) -> NDArray[np.bool_]:
+    """Return for each entry of the vocabulary whether it begins a word that indicates a topic:
+    neither among the most common words of running text nor in the prompts' own words."""
     size = tokenizer.get_vocab_size()
     out = np.zeros(size, dtype=np.bool_)
     for token, number in tokenizer.get_vocab().items():
@@ -61,12 +61,12 @@ def encode_conversations(
     conversations: Sequence[list[Turn]],
     content: NDArray[np.bool_],
 ) -> list[Encoded]:
-    """Conversations as the chat template renders them. Learnt are the assistant's turns with
-    their end tokens, and the prose in the others.
+    """Encode conversations as the chat template renders them. The assistant's turns are learnt
+    with their end tokens, and the prose in the others.
 
-    A content word of the answer that stands in the turn before it as well counts
-    `SHARED_WEIGHT` times where it is first used: taking a word up is what a small model is
-    slowest to learn, and at a temperature below 1 what it seldom dares.
+    A content word of the answer that also occurs in the turn before counts `SHARED_WEIGHT` times
+    where it is first used: a small model learns to take up words slowly, and rarely does so at a
+    temperature below 1.
     """
     pieces = [list(render(turns)) for turns in conversations]
     encoded = iter(tokenizer.encode_batch([p for group in pieces for p in group]))
@@ -79,9 +79,9 @@ def encode_conversations(
             role, text, end = (next(encoded) for _ in range(3))
             tokens += role.ids + text.ids + end.ids
             answer = turn.role == "assistant"
-            learnt = np.array(_learnt(turn, text.offsets), dtype=np.float32)
+            learnt = np.array(_select_learnt(turn, text.offsets), dtype=np.float32)
             if answer:
-                learnt[_first_shared(text.ids, before, content)] = SHARED_WEIGHT
+                learnt[_find_first_shared(text.ids, before, content)] = SHARED_WEIGHT
             weights += [0.0, *learnt, float(answer)]
             before = text.ids
         out.append(Encoded(np.array(tokens, dtype=np.uint16), np.array(weights, np.float32)))
@@ -91,8 +91,8 @@ def encode_conversations(
 def encode_answer(
     tokenizer: Tokenizer, prompt: Sequence[Turn], text: str, *, ended: bool
 ) -> Encoded:
-    """A prompt and a model's answer to it, of which the answer alone is learnt; with the end
-    token only where the model had `ended` it."""
+    """Encode a prompt and a model's answer to it. Only the answer is learnt, with the end token
+    only where the model had `ended` it."""
     pieces = list(render([*prompt, Turn("assistant", text)]))
     ids = [e.ids for e in tokenizer.encode_batch(pieces[: None if ended else -1])]
     before = sum(map(len, ids[: len(pieces) - 2]))
@@ -100,16 +100,16 @@ def encode_answer(
     return Encoded(tokens, (np.arange(len(tokens)) >= before).astype(np.float32))
 
 
-def _first_shared(
+def _find_first_shared(
     answer: list[int], before: list[int], content: NDArray[np.bool_]
 ) -> NDArray[np.intp]:
-    """Where the answer first uses each content word that stands in the turn before."""
+    """Return where the answer first uses each content word of the turn before."""
     ids, first = np.unique(np.array(answer, dtype=np.int64), return_index=True)
     return first[content[ids] & np.isin(ids, before)]
 
 
-def _learnt(turn: Turn, offsets: list[tuple[int, int]]) -> list[bool]:
-    """Which of a turn's tokens are learnt, by the characters each stands for."""
+def _select_learnt(turn: Turn, offsets: list[tuple[int, int]]) -> list[bool]:
+    """Return which of a turn's tokens are learnt, judged by the characters of each."""
     if turn.role == "assistant":
         return [True] * len(offsets)
     start = turn.content.rindex(turn.prose)
@@ -117,7 +117,7 @@ def _learnt(turn: Turn, offsets: list[tuple[int, int]]) -> list[bool]:
     return [start <= first and last <= stop and first < last for first, last in offsets]
 
 
-def rows(
+def pack_rows(
     length: int,
     plain: Iterator[int],
     plain_tokens: Tokens,
@@ -125,7 +125,7 @@ def rows(
     conversation_share: float,
     rng: np.random.Generator,
 ) -> Iterator[Encoded]:
-    """Endless rows of `length` + 1 tokens (inputs, and targets one further).
+    """Yield rows of `length` + 1 tokens without end (inputs, and targets one further).
 
     A row either is plain text, or holds whole conversations and plain text after them; what
     does not fit is put off to a later row.

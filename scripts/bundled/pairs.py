@@ -1,4 +1,4 @@
-"""The third round's material: pairs of the model's own answers, one nearer to the truth."""
+"""Build the data of the third round: pairs of the model's own answers, one nearer to the truth."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from bundled.own_output import ANSWER_TOKENS, write_all
 from bundled.packing import Encoded, encode_answer, encode_conversations
 from bundled.tokenizer import Turn
 
-__all__ = ["LENGTH", "Pair", "best_and_worst", "own_pairs"]
+__all__ = ["LENGTH", "Pair", "pair_best_and_worst", "write_pairs"]
 
 LENGTH = 576  # tokens of a row: a prompt and an answer
-LEAST_GAP = 0.03  # between two answers that are as near as each other, all is chance
+LEAST_GAP = 0.03  # between answers of nearly equal nearness, the order is chance
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two answers to one prompt, and the true one."""
+    """Hold two answers to one prompt, and the true one."""
 
     better: Encoded
     worse: Encoded
     truth: Encoded
 
 
-def own_pairs(
+def write_pairs(
     model: Path,
     maker: ExampleMaker,
+    nearness: Nearness,
     tokenizer: Tokenizer,
     content: NDArray[np.bool_],
     *,
@@ -41,28 +42,28 @@ def own_pairs(
     answers: int,
     pairs: int,
 ) -> tuple[list[Pair], float]:
-    """Up to `pairs` pairs of a GGUF file's model's `answers` answers to each of `prompts`
+    """Return up to `pairs` pairs from a GGUF file's model's `answers` answers to each of `prompts`
     prompts, and the mean nearness of all answers to the truth."""
     asked: list[tuple[list[Turn], Encoded]] = []
     while len(asked) < prompts:
-        turns = maker.unhidden()
+        turns = maker.make_unhidden()
         (true,) = encode_conversations(tokenizer, [turns], content)
         prompt = encode_answer(tokenizer, turns[:-1], "", ended=False)
         if max(len(true.tokens), len(prompt.tokens) + ANSWER_TOKENS) <= LENGTH:
             asked.append((turns, true))
     written = write_all(model, [turns[:-1] for turns, _ in asked], answers)
-    nearness = Nearness(maker.damager.table)
     out, found = [], []
     for (turns, true), group in zip(tqdm(asked, leave=False), written, strict=True):
-        near = nearness.of([answer.text for answer in group], turns[-1].content)
+        near = nearness.measure([answer.text for answer in group], turns[-1].content)
         found.append(near)
         rows = [encode_answer(tokenizer, turns[:-1], a.text, ended=a.ended) for a in group]
-        out += [Pair(rows[i], rows[j], true) for i, j in best_and_worst(near, pairs)]
+        out += [Pair(rows[i], rows[j], true) for i, j in pair_best_and_worst(near, pairs)]
     return out, float(np.mean(found))
 
 
-def best_and_worst(near: NDArray[np.float32], pairs: int) -> list[tuple[int, int]]:
-    """The nearest answer with the farthest, the second nearest with the second farthest, …"""
+def pair_best_and_worst(near: NDArray[np.float32], pairs: int) -> list[tuple[int, int]]:
+    """Pair the nearest answer with the farthest, the second nearest with the second farthest, and
+    so on."""
     order = [int(i) for i in np.argsort(-near, kind="stable")]
     ends = [(order[i], order[-1 - i]) for i in range(pairs)]
     return [(i, j) for i, j in ends if near[i] - near[j] > LEAST_GAP]

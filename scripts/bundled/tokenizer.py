@@ -16,8 +16,8 @@ __all__ = ["CHAT_TEMPLATE", "END", "SPECIAL", "Turn", "render", "train_tokenizer
 END = "<|end|>"
 SPECIAL = (END, "<|system|>", "<|user|>", "<|assistant|>")
 
-# A turn is its role's token, the text, and the end token; nothing else, so that a turn costs
-# two tokens. Tools are left out: a model this small would never call one.
+# A turn is its role's token, the text, and the end token, so that a turn costs two tokens. Tools
+# are left out: a model this small would never call one.
 CHAT_TEMPLATE = (
     "{%- for message in messages %}"
     "{%- if message.role == 'assistant' %}{{- '<|assistant|>' }}"
@@ -31,10 +31,10 @@ CHAT_TEMPLATE = (
 
 
 class Turn(NamedTuple):
-    """One turn of a conversation.
+    """Hold one turn of a conversation.
 
-    Of an assistant's turn all is learnt; of another's, `prose`: the part that is good English,
-    which a prompt repeats word for word.
+    All of an assistant's turn is learnt. Of another's turn only `prose` is: the part of the prompt
+    that is good English, word for word.
     """
 
     role: str
@@ -43,7 +43,7 @@ class Turn(NamedTuple):
 
 
 def render(turns: Iterable[Turn]) -> Iterator[str]:
-    """What the chat template makes of a conversation, in pieces: for every turn the role's
+    """Yield a conversation as the chat template renders it, in pieces: for every turn the role's
     token, the text, and the end token."""
     for turn in turns:
         yield f"<|{turn.role}|>"
@@ -52,7 +52,7 @@ def render(turns: Iterable[Turn]) -> Iterator[str]:
 
 
 def train_tokenizer(texts: Iterable[str], size: int) -> Tokenizer:
-    """Train byte-level BPE of `size` entries, the special tokens first and all 256 bytes in."""
+    """Train byte-level BPE of `size` entries: the special tokens first, and all 256 bytes."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
     tokenizer.decoder = decoders.ByteLevel()

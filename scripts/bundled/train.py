@@ -1,10 +1,10 @@
-"""The training loop: two rounds of phases, Muon for matrices, AdamW for the rest."""
+"""Train the model: two rounds of phases, Muon for matrices, AdamW for the rest."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -16,14 +16,47 @@ from tqdm import tqdm
 
 from bundled.model import Llama, learnt_loss
 from bundled.muon import Muon
-from bundled.packing import Encoded, Tokens, rows
+from bundled.packing import Encoded, Tokens, pack_rows
 
-__all__ = ["FIRST", "SECOND", "History", "Settings", "schedule", "train", "validate"]
+__all__ = ["FIRST", "SECOND", "Descent", "History", "Settings", "batch", "train", "validate"]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What shapes a round; `phases` are (end as a share of the round, row length, share of
+Optimizers = list[tuple[torch.optim.Optimizer, float]]  # each with its highest rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Descent:
+    """Hold the settings of a descent. Rates rise over `warmup`, a share of the round, and fall
+    along a cosine to `last_rate` of the highest; gradients are no longer than `clip`."""
+
+    warmup: float = 0.02
+    last_rate: float = 0.03
+    clip: float = 1.0
+    seed: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings, JSON-ready."""
+        return asdict(self)
+
+    def descend(self, model: Llama, optimizers: Optimizers, progress: float) -> None:
+        """Take one step, at this share of the round, along the gradients that the model holds."""
+        torch.nn.utils.clip_grad_norm_(model.parameters(), self.clip)
+        for optimizer, rate in optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate * self._scale(progress)
+            optimizer.step()
+        model.zero_grad()
+
+    def _scale(self, progress: float) -> float:
+        if progress < self.warmup:
+            return max(progress / self.warmup, 0.01)
+        cosine = 0.5 * (1 + math.cos(math.pi * progress))
+        return self.last_rate + (1 - self.last_rate) * cosine
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(Descent):
+    """Hold the shape of a round; `phases` are (end as a share of the round, row length, share of
     rows with conversations)."""
 
     phases: tuple[tuple[float, int, float], ...]
@@ -32,17 +65,9 @@ class Settings:
     other_rate: float
     tokens_per_step: int = 8192
     weight_decay: float = 0.05
-    warmup: float = 0.02
-    last_rate: float = 0.03
-    clip: float = 1.0
-    seed: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return asdict(self)
 
 
-# English first, in short rows: attention costs less there.
+# English first, in short rows, where attention costs less.
 FIRST = Settings(
     phases=((0.25, 256, 0.0), (0.85, 512, 0.70), (1.00, 1024, 0.70)),
     steps=2800,
@@ -60,18 +85,15 @@ SECOND = Settings(
 
 @dataclass
 class History:
-    """What was measured while training."""
+    """Record the measurements of a training run."""
 
-    steps: list[int] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     tokens: int = 0
     learnt: int = 0
 
     def extend(self, later: History) -> None:
-        """Put a later round behind this one."""
-        offset = len(self.steps)
-        self.steps += [offset + step for step in later.steps]
+        """Append the measurements of a later round."""
         self.losses += later.losses
         self.lengths += later.lengths
         self.tokens += later.tokens
@@ -93,8 +115,8 @@ def train(
         settings: sizes, rates and the schedule.
     """
     rng = np.random.default_rng(settings.seed)
-    history, optimizers = History(), _optimizers(model, settings)
-    starts = _shuffled_starts(len(plain), rng)
+    history, optimizers = History(), _build_optimizers(model, settings)
+    starts = _shuffle_starts(len(plain), rng)
     stream: Iterator[Encoded] = iter(())
     phase = -1
     with tqdm(total=settings.steps, unit="step") as bar:
@@ -103,22 +125,15 @@ def train(
             here = next(i for i, p in enumerate(settings.phases) if progress < p[0])
             _, length, share = settings.phases[here]
             if here != phase:
-                talk, phase = _shuffled(conversations, rng), here
-                stream = rows(length, starts, plain, talk, share, rng)
-            inputs, targets, weights = _batch(stream, settings.tokens_per_step // length)
+                talk, phase = _shuffle(conversations, rng), here
+                stream = pack_rows(length, starts, plain, talk, share, rng)
+            taken = itertools.islice(stream, settings.tokens_per_step // length)
+            inputs, targets, weights = batch(list(taken), length)
             history.tokens += inputs.numel()
             history.learnt += int((weights > 0).sum())
-            now = schedule(progress, settings.warmup, settings.last_rate)
-            for optimizer, rate in optimizers:
-                for group in optimizer.param_groups:
-                    group["lr"] = rate * now
             loss = learnt_loss(model(inputs), model.embedding, targets, weights)
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
-            for optimizer, _ in optimizers:
-                optimizer.step()
-            model.zero_grad()
-            history.steps.append(step)
+            settings.descend(model, optimizers, progress)
             history.losses.append(loss.item())
             history.lengths.append(length)
             bar.set_postfix_str(f"loss {np.mean(history.losses[-50:]):.3f}", refresh=False)
@@ -129,27 +144,24 @@ def train(
 def validate(
     model: Llama, plain: Tokens, conversations: dict[str, list[Encoded]], length: int = 512
 ) -> dict[str, float]:
-    """Mean loss in nats a token, each counted once: of plain text, and of the answers of each
-    kind."""
+    """Return the mean loss in nats per token, each counted once: of plain text, and of the answers
+    of each kind."""
     whole = plain[: (len(plain) - 1) // length * length + 1].astype(np.int64)
     inputs = torch.from_numpy(whole[:-1].reshape(-1, length))
     targets = torch.from_numpy(whole[1:].reshape(-1, length))
-    out = {"plain": _mean_loss(model, inputs, targets, torch.ones_like(targets))}
+    out = {"plain": _measure_loss(model, inputs, targets, torch.ones_like(targets))}
     for kind, encoded in conversations.items():
         fitting = [e for e in encoded if len(e.tokens) <= length + 1]
-        ids = np.zeros((len(fitting), length + 1), dtype=np.int64)
-        learn = np.zeros((len(fitting), length + 1), dtype=np.int64)
-        for i, e in enumerate(fitting):
-            ids[i, : len(e.tokens)], learn[i, : len(e.tokens)] = e.tokens, e.weights > 0
-        tensors = (torch.from_numpy(a) for a in (ids[:, :-1], ids[:, 1:], learn[:, 1:]))
-        out[kind] = _mean_loss(model, *tensors)
+        inputs, targets, weights = batch(fitting, length)
+        out[kind] = _measure_loss(model, inputs, targets, weights > 0)
     return out
 
 
-def _mean_loss(
+def _measure_loss(
     model: Llama, inputs: Tensor, targets: Tensor, learn: Tensor, rows_at_once: int = 16
 ) -> float:
-    """Rows that do not fill a batch are left out: a compiled layer takes one shape."""
+    """Return the mean loss. Rows that do not fill a batch are left out: a compiled layer takes one
+    shape."""
     total, count = 0.0, 0
     rows_at_once = min(rows_at_once, len(inputs))
     for start in range(0, len(inputs) - rows_at_once + 1, rows_at_once):
@@ -162,24 +174,20 @@ def _mean_loss(
     return total / count
 
 
-def _batch(stream: Iterator[Encoded], count: int) -> tuple[Tensor, Tensor, Tensor]:
-    taken = list(itertools.islice(stream, count))
-    tokens = torch.from_numpy(np.stack([row.tokens for row in taken]).astype(np.int64))
-    weights = torch.from_numpy(np.stack([row.weights for row in taken]))
-    return tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous(), weights[:, 1:].contiguous()
+def batch(encoded: Sequence[Encoded], length: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Return inputs, targets (one further) and the targets' weights, (n, length) each; shorter
+    rows are padded with weight 0."""
+    tokens = np.zeros((len(encoded), length + 1), dtype=np.int64)
+    weights = np.zeros((len(encoded), length + 1), dtype=np.float32)
+    for i, e in enumerate(encoded):
+        tokens[i, : len(e.tokens)], weights[i, : len(e.tokens)] = e.tokens, e.weights
+    ids, counted = torch.from_numpy(tokens), torch.from_numpy(weights)
+    return ids[:, :-1].contiguous(), ids[:, 1:].contiguous(), counted[:, 1:].contiguous()
 
 
-def schedule(progress: float, warmup: float, last_rate: float) -> float:
-    """Linear warm-up, then a cosine down to `last_rate`."""
-    if progress < warmup:
-        return max(progress / warmup, 0.01)
-    cosine = 0.5 * (1 + math.cos(math.pi * progress))
-    return last_rate + (1 - last_rate) * cosine
-
-
-def _optimizers(model: Llama, settings: Settings) -> list[tuple[torch.optim.Optimizer, float]]:
-    """Muon learns the matrices of the layers in about half the tokens AdamW takes; embeddings
-    and gains are not matrices in its sense."""
+def _build_optimizers(model: Llama, settings: Settings) -> Optimizers:
+    """Return Muon for the matrices of the layers, which it learns in about half the tokens that
+    AdamW needs, and AdamW for embeddings and gains, which are not matrices in its sense."""
     named = list(model.named_parameters())
     matrices = [p for n, p in named if p.ndim == 2 and "embed" not in n]
     others = [p for n, p in named if p.ndim != 2 or "embed" in n]
@@ -188,14 +196,14 @@ def _optimizers(model: Llama, settings: Settings) -> list[tuple[torch.optim.Opti
     return [(muon, settings.matrix_rate), (adam, settings.other_rate)]
 
 
-def _shuffled_starts(total: int, rng: np.random.Generator) -> Iterator[int]:
-    """Offsets into the plain text, spread evenly: a fixed stride, gone through at random."""
+def _shuffle_starts(total: int, rng: np.random.Generator) -> Iterator[int]:
+    """Yield offsets into the plain text, spread evenly: a fixed stride in random order."""
     stride = 256
     while True:
         places: NDArray[np.int64] = rng.permutation(total // stride) * stride
         yield from (int(p) + int(rng.integers(stride)) for p in places)
 
 
-def _shuffled(items: list[Encoded], rng: np.random.Generator) -> Iterator[Encoded]:
+def _shuffle(items: list[Encoded], rng: np.random.Generator) -> Iterator[Encoded]:
     while True:
         yield from (items[i] for i in rng.permutation(len(items)))
