@@ -1,4 +1,4 @@
-"""The judge of generations: which parts of one are about the document.
+"""The judge of generations and answers: which parts are about the document, which answer is best.
 
 It reads raw text and runs on this machine, so what it decides costs no privacy: nothing that it
 keeps or drops is sent.
@@ -46,6 +46,17 @@ class Judge:
         kept = [part for part, near in zip(parts, cosines > self._unrelated, strict=True) if near]
         return "".join(kept).strip()
 
+    def choose_best(self, document: str, answers: Sequence[str]) -> int:
+        """Return the place of the answer that is nearest to a document, the first of equals.
+
+        Parts that repeat the document word for word do not count, so a copy is no good answer.
+        """
+        own = [_drop_copies(answer, document) for answer in answers]
+        about, *vectors = self._encode([document, *own])
+        scores = np.array(vectors) @ about
+        scores[[not text for text in own]] = -np.inf
+        return int(np.argmax(scores))
+
 
 def build_judge() -> Judge:
     """Build a judge over the bundled encoder."""
@@ -82,6 +93,11 @@ def split_parts(text: str) -> Sequence[str]:
         else:
             parts.append(waiting)
     return parts
+
+
+def _drop_copies(text: str, document: str) -> str:
+    parts = (part.strip() for part in split_parts(text))
+    return " ".join(part for part in parts if part not in document)
 
 
 def _split_prose(text: str) -> list[str]:

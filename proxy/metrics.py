@@ -65,6 +65,12 @@ class Metrics:
             ("limit",),
             registry=self.registry,
         )
+        self.chosen = Counter(
+            "inferdpt_candidates_chosen_total",
+            "Answers chosen among several candidates, by what they were written from.",
+            ("source",),
+            registry=self.registry,
+        )
         self._accounts = {
             name: Gauge(f"inferdpt_ledger_{name}", text, ("tenant",), registry=self.registry)
             for name, text in (

@@ -210,6 +210,14 @@ class Local(Section):
         "are about the document (relevant; it works alone where there are none), or all, as in "
         "the paper. Clients may choose with `extraction`.",
     )
+    candidates: int = Field(
+        1,
+        ge=1,
+        le=128,
+        description="Answers that the model writes for each choice: the first without the "
+        "generation, the others with it. The one nearest to the document is returned. With more "
+        "than one, a stream begins when all are finished. Clients may choose with `candidates`.",
+    )
     embeddings_model: str | None = Field(
         None, description="Embedding model for /v1/embeddings. With null that path is not served."
     )

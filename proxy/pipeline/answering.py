@@ -6,10 +6,11 @@ Each answer is remembered with the remote's generation behind it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Literal
 
 from extraction.backends.base import Delta
+from extraction.candidates import Writer, gather, read_document
 from extraction.errors import LocalModelError
 from extraction.extractor import Extractor, Job, with_seed
 from extraction.judge import Judge
@@ -25,8 +26,6 @@ from proxy.storage.answers import Answers
 
 __all__ = ["Answerer", "Emit"]
 
-T = TypeVar("T")
-DOCUMENT = 50_000  # characters at the end of a conversation that a generation is held against
 Emit = Callable[[int, Delta], Awaitable[None]]
 
 
@@ -35,7 +34,7 @@ class Answerer:
 
     Args:
         on_failure: `local_only` lets the local model answer alone if the remote fails.
-        judge: finds the parts of a generation that are about the document.
+        judge: finds the parts of a generation that are about the document, and the best answer.
         extraction: `relevant` gives the local model those parts, `all` the whole generation,
             if the client does not choose.
     """
@@ -52,7 +51,7 @@ class Answerer:
         extraction: Literal["relevant", "all"],
     ) -> None:
         self._remote = remote
-        self._extractor = extractor
+        self._writer = Writer(extractor, judge, lambda source: metrics.chosen.labels(source).inc())
         self._answers = answers
         self._metrics = metrics
         self._on_failure = on_failure
@@ -67,7 +66,7 @@ class Answerer:
         """
         with self._metrics.stage("remote", plan.trace.note_stage):
             calls = [self._call(plan, i, each) for i, each in enumerate(plan.exchanges)]
-            return Consultation(plan, tuple(await _gather(calls)))
+            return Consultation(plan, tuple(await gather(calls)))
 
     async def _call(self, plan: Plan, number: int, exchange: Exchange) -> Reply:
         job = Job(exchange.prompt.task, exchange.prompt.messages, None)
@@ -89,7 +88,7 @@ class Answerer:
             return Reply("empty", job, generation)
         text = await asyncio.to_thread(_restore, generation.text, clearance)
         if self._is_judged(plan, clearance):
-            text = await asyncio.to_thread(self._judge.keep_relevant, _read_document(job), text)
+            text = await asyncio.to_thread(self._judge.keep_relevant, read_document(job), text)
         if not text.strip():
             plan.trace.note_outcome(number, "irrelevant")
             return Reply("irrelevant", job, generation)
@@ -112,7 +111,7 @@ class Answerer:
         """
         plan = consultation.plan
         with self._metrics.stage("extract", plan.trace.note_stage):
-            return await _gather(
+            return await gather(
                 [
                     self._complete(plan, exchange, reply, i)
                     for exchange, reply in zip(plan.exchanges, consultation.replies, strict=True)
@@ -122,7 +121,8 @@ class Answerer:
 
     async def _complete(self, plan: Plan, exchange: Exchange, reply: Reply, i: int) -> Answer:
         try:
-            step = await self._extractor.complete(reply.job, with_seed(plan.options, i))
+            options = with_seed(plan.options, i)
+            step = await self._writer.complete(reply.job, options, plan.candidates)
         except LocalModelError as exc:
             raise self._map_error(exc) from exc
         answer = Answer(step.message, step.logprobs, step.finish_reason, step.usage)
@@ -139,7 +139,7 @@ class Answerer:
         with self._metrics.stage("extract", plan.trace.note_stage):
             n = plan.request.choices
             pairs = zip(plan.exchanges, consultation.replies, strict=True)
-            await _gather(
+            await gather(
                 [
                     self._stream(plan, exchange, reply, i, p * n + i, emit)
                     for p, (exchange, reply) in enumerate(pairs)
@@ -152,7 +152,8 @@ class Answerer:
     ) -> None:
         answer = Answer()
         try:
-            async for step in self._extractor.stream(reply.job, with_seed(plan.options, i)):
+            options = with_seed(plan.options, i)
+            async for step in self._writer.stream(reply.job, options, plan.candidates):
                 answer.add(step)
                 await emit(index, step)
         except LocalModelError as exc:
@@ -177,15 +178,6 @@ class Answerer:
         return error
 
 
-def _read_document(job: Job) -> str:
-    """Return what a generation has to be about: the client's own turns."""
-    return "\n".join(
-        message.get("content") or ""
-        for message in job.messages
-        if message["role"] not in ("system", "assistant")
-    )[-DOCUMENT:]
-
-
 def _restore(generation: str, clearance: Clearance) -> str:
     """Put the raw values of replaced parts back into a generation.
 
@@ -202,13 +194,3 @@ def _restore(generation: str, clearance: Clearance) -> str:
                 end = part.end
             kept.append(piece.raw[end:])
     return restore(generation, pairs, "\n".join(kept)) if pairs else generation
-
-
-async def _gather(jobs: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Run all jobs concurrently; the first failure cancels the others and is raised itself."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(job) for job in jobs]
-    except BaseExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    return [task.result() for task in tasks]

@@ -190,6 +190,7 @@ class Pipeline:
             sanitizer=sanitizer,
             exchanges=tuple(exchanges),
             options=select_local_fields(request),
+            candidates=self._count_candidates(request),
             settlement=settlement,
             exceeded=exceeded,
             public_findings=findings,
@@ -203,6 +204,13 @@ class Pipeline:
         limits = self._config.limits
         if request.choices > limits.choices:
             raise bad_request(f"n must be <= {limits.choices}.", param="n")
+        asked = request.inferdpt.candidates or 1
+        if request.choices * asked > limits.choices:
+            raise bad_request(
+                f"n times candidates must be <= {limits.choices}, got {request.choices} times "
+                f"{asked}.",
+                param="inferdpt.candidates",
+            )
         client.check(request.model, sanitizer)
         if request.inferdpt.instruction and not self._config.privacy.public_tags:
             raise not_permitted(
@@ -210,6 +218,15 @@ class Pipeline:
                 "(privacy.public_tags: false).",
                 param=INSTRUCTION,
             )
+
+    def _count_candidates(self, request: SamplingRequest) -> int:
+        """Return how many answers are written for each choice. The operator's number is lowered
+        to the limit of choices. A call of a tool cannot be compared with a text, so a request
+        with tools gets one answer."""
+        if {"tools", "functions"} & select_local_fields(request).keys():
+            return 1
+        most = self._config.limits.choices // request.choices
+        return request.inferdpt.candidates or min(self._config.local.candidates, most)
 
     async def _inspect_public(
         self, request: SamplingRequest, prompts: Sequence[Prompt]

@@ -46,6 +46,7 @@ class Plan:
 
     Attributes:
         options: the options of the local model.
+        candidates: how many answers it writes for each choice; the best is returned.
         settlement: the releases in it, and their charge.
         exceeded: the limit at which the local model answers alone.
         public_findings: sensitive parts in public text, by type.
@@ -57,6 +58,7 @@ class Plan:
     sanitizer: Sanitizer
     exchanges: tuple[Exchange, ...]
     options: dict[str, Any]
+    candidates: int
     settlement: Settlement
     exceeded: str | None
     public_findings: Mapping[str, int]

@@ -67,6 +67,7 @@ class Options(Strict):
     receipt: Literal["none", "summary", "full"] = "summary"
     local_only: bool = False
     extraction: Literal["relevant", "all"] | None = None
+    candidates: int | None = Field(None, ge=1, le=128)
 
 
 class TextPart(Strict):

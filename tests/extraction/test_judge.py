@@ -74,3 +74,20 @@ def test_a_block_of_code_is_one_part() -> None:
         "Here is what you asked for. \n```\na b c d\n\ne f g h\n```\nIt prints the letters of it."
     )
     assert "```\na b c d\n\ne f g h\n```\n" in split_parts(text)
+
+
+def test_the_best_answer_is_the_nearest(judge: Judge) -> None:
+    assert judge.choose_best(RIVER, [GOAL, FLOOD]) == 1
+    assert judge.choose_best(RIVER, [FLOOD, FLOOD]) == 0
+    assert judge.choose_best(RIVER, ["", " "]) == 0
+
+
+def test_a_copy_of_the_document_is_not_the_best_answer(judge: Judge) -> None:
+    assert judge.choose_best(f"{RIVER} {FLOOD}", [RIVER, f"{RIVER}\n{FLOOD}", GOAL]) == 2
+
+
+@pytest.mark.parametrize("document", ["", "日本", "zxqv"])
+def test_about_nothing_the_first_answer_that_says_something_is_the_best(
+    judge: Judge, document: str
+) -> None:
+    assert judge.choose_best(document, ["", FLOOD]) == 1

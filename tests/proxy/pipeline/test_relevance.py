@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
+import aiohttp
+import openai
 import pytest
 
 from perturb import EmbeddingTable
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
+from tests.servers import FakeServer, answer
 
 RIVER = "The river rose after three days of rain, and the village on its bank was flooded."
 FLOOD = "Water stood in the streets, and the fire brigade brought people out by boat."
@@ -65,3 +69,75 @@ async def test_a_remote_that_read_the_text_is_not_judged(table: EmbeddingTable) 
     async with running_proxy(table, settings(mechanism="selective")) as proxy:
         seen, _ = await ask(proxy, "Yes, that is so.")
         assert "Yes, that is so." in seen
+
+
+# -- candidates ---------------------------------------------------------------------------------
+
+
+def writes(alone: str, given: str) -> Any:
+    """Return the behaviour of a local server that answers one text alone, another one with the
+    remote's generation."""
+
+    async def behave(server: FakeServer, request: Any, body: dict[str, Any]) -> Any:
+        text = given if FLOOD in json.dumps(body) else alone
+        return await answer(replace(server, text=text), request, body)
+
+    return behave
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("alone", "given", "best", "source"),
+    [("Rain floods a village.", GOAL, "Rain", "alone"), (GOAL, "A flood.", "A fl", "generation")],
+)
+async def test_the_better_of_two_answers_is_returned(
+    stream: bool, alone: str, given: str, best: str, source: str, table: EmbeddingTable
+) -> None:
+    async with running_proxy(table, settings() | {"local": {"candidates": 2}}) as proxy:
+        proxy.remote.text = FLOOD
+        proxy.local.behaviour = writes(alone, given)
+        asked = {"model": MODEL, "messages": [{"role": "user", "content": RIVER}]}
+        if stream:
+            chunks = await proxy.client().chat.completions.create(**asked, stream=True)
+            text = "".join([c.choices[0].delta.content or "" async for c in chunks if c.choices])
+        else:
+            done = await proxy.client().chat.completions.create(**asked)
+            text = done.choices[0].message.content or ""
+        assert text.startswith(best)
+        assert (len(proxy.remote.bodies), len(proxy.local.bodies)) == (1, 2)
+        async with aiohttp.ClientSession() as session:
+            metrics = await (await session.get(f"{proxy.root}/metrics")).text()
+        assert f'candidates_chosen_total{{source="{source}"}} 1.0' in metrics
+
+
+async def test_a_request_with_tools_gets_one_answer(table: EmbeddingTable) -> None:
+    async with running_proxy(table, settings() | {"local": {"candidates": 3}}) as proxy:
+        tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+        await proxy.client().chat.completions.create(
+            model=MODEL, messages=[{"role": "user", "content": RIVER}], tools=[tool]
+        )
+        assert len(proxy.local.bodies) == 1
+
+
+async def test_more_candidates_than_choices_are_allowed_are_refused(table: EmbeddingTable) -> None:
+    limits = {"limits": {"choices": 6}, "local": {"candidates": 5}}
+    async with running_proxy(table, settings() | limits) as proxy:
+
+        async def ask(n: int, **options: Any) -> None:
+            await proxy.client().chat.completions.create(
+                model=MODEL,
+                messages=[{"role": "user", "content": RIVER}],
+                n=n,
+                extra_body={"inferdpt": options},
+            )
+
+        with pytest.raises(
+            openai.BadRequestError, match="n times candidates must be <= 6"
+        ) as info:
+            await ask(2, candidates=4)
+        assert info.value.param == "inferdpt.candidates"
+        assert proxy.remote.bodies == []
+        await ask(2, candidates=3)
+        assert len(proxy.local.bodies) == 6
+        await ask(3)  # the operator's five are lowered to two
+        assert len(proxy.local.bodies) == 12

@@ -1,0 +1,105 @@
+"""Write several candidate answers and return the one that is nearest to the document.
+
+The first candidate is the local model's own, the others are made with the remote's generation. So
+a generation that makes answers worse loses against the model's own answer. The choice is made on
+this machine and costs no privacy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from extraction.backends.base import Delta
+from extraction.extractor import Extractor, Job, with_seed
+from extraction.judge import Judge
+
+__all__ = ["Writer", "gather", "read_document"]
+
+T = TypeVar("T")
+DOCUMENT = 50_000  # characters at the end of a conversation that a text is held against
+SEEDS_APART = 1 << 10  # between two candidates; a request has fewer choices
+
+
+class Writer:
+    """Write answers.
+
+    Args:
+        extractor: makes an answer from a job.
+        judge: chooses the best candidate.
+        note: called with `alone` or `generation` where a choice was made.
+    """
+
+    def __init__(
+        self, extractor: Extractor, judge: Judge, note: Callable[[str], None] = lambda source: None
+    ) -> None:
+        self._extractor = extractor
+        self._judge = judge
+        self._note = note
+
+    async def complete(self, job: Job, options: dict[str, Any], candidates: int = 1) -> Delta:
+        """Return the whole answer, the best of `candidates`.
+
+        Raises:
+            LocalModelError: the local model failed on one of them.
+        """
+        if candidates == 1:
+            return await self._extractor.complete(job, options)
+        pairs = _vary(job, options, candidates)
+        found = await gather(self._extractor.complete(*pair) for pair in pairs)
+        return found[await self._choose(job, [[step] for step in found])]
+
+    async def stream(
+        self, job: Job, options: dict[str, Any], candidates: int = 1
+    ) -> AsyncIterator[Delta]:
+        """Yield the answer in steps. With several candidates the first step comes when all of
+        them are finished.
+
+        Raises:
+            LocalModelError: as `complete`.
+        """
+        if candidates == 1:
+            async for step in self._extractor.stream(job, options):
+                yield step
+            return
+
+        async def collect(job: Job, options: dict[str, Any]) -> list[Delta]:
+            return [step async for step in self._extractor.stream(job, options)]
+
+        found = await gather(collect(*pair) for pair in _vary(job, options, candidates))
+        for step in found[await self._choose(job, found)]:
+            yield step
+
+    async def _choose(self, job: Job, answers: list[list[Delta]]) -> int:
+        """Return the place of the best answer."""
+        texts = ["".join(s.message.get("content") or "" for s in steps) for steps in answers]
+        best = await asyncio.to_thread(self._judge.choose_best, read_document(job), texts)
+        self._note("alone" if best == 0 or job.generation is None else "generation")
+        return best
+
+
+def read_document(job: Job) -> str:
+    """Return the text that generations and answers have to be about: the client's own turns."""
+    return "\n".join(
+        message.get("content") or ""
+        for message in job.messages
+        if message["role"] not in ("system", "assistant")
+    )[-DOCUMENT:]
+
+
+async def gather(jobs: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Run all jobs concurrently; the first failure cancels the others and is raised itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(job) for job in jobs]
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
+def _vary(job: Job, options: dict[str, Any], count: int) -> list[tuple[Job, dict[str, Any]]]:
+    """Return the job and the options of each candidate. With a seed, each has its own."""
+    jobs = [replace(job, generation=None), *[job] * (count - 1)]
+    return [(each, with_seed(options, SEEDS_APART * i)) for i, each in enumerate(jobs)]
