@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
-import sys
-import textwrap
+from collections.abc import Sequence
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import aiohttp
 from aiohttp import web
 from openai import AsyncOpenAI
 
 from proxy.app import build_app, build_runner
+from proxy.cli.demo_page import Run, show
 from proxy.config.settings import load_config
 from proxy.local import HOST, find_free_port, local_server
 from proxy.serve import start_runner
@@ -31,47 +29,65 @@ MODEL = "demo"
 ANSWER_TOKENS = 100
 
 
-async def demo(text: str, mechanism: str, epsilon: float) -> None:
-    """Run the demo and print what happened at each step."""
+async def demo(text: str, settings: Sequence[tuple[str, float]]) -> None:
+    """Run the demo once for each mechanism and ε, and print each step."""
     async with local_server(load_config(None).local) as model:
-        folder = TemporaryDirectory()  # not the user's own state
-        remote = Recorder(model.base_url)
-        await remote.start()
-        config = load_config(
-            None,
-            {
-                "store": {"folder": folder.name},
-                "server": {"port": find_free_port()},
-                "privacy": {"mechanism": mechanism, "epsilon": epsilon},
-                "remote": {
-                    "base_url": remote.base_url,
-                    "models": {MODEL: MODEL},
-                    "api_key": "demo",
-                },
-                "local": {
-                    "mode": "external",
-                    "base_url": model.base_url,
-                    "context_tokens": 1024,
-                    "extraction": "all",  # the whole path is shown, as in the paper
-                },
+        runs = [await _answer(text, name, epsilon, model.base_url) for name, epsilon in settings]
+    show(text, runs)
+    print(
+        "\nThe bundled model has a few million parameters: it shows the path, not the quality.\n"
+        "With a real remote and a real local model, point the OpenAI SDK at the proxy:\n"
+        "  inferdpt serve --remote-model gpt-4o --local-base-url http://127.0.0.1:8000/v1\n"
+        '  client = OpenAI(base_url="http://127.0.0.1:8100/v1")'
+    )
+
+
+async def _answer(text: str, mechanism: str, epsilon: float, model_url: str) -> Run:
+    """Answer a text through a proxy of its own."""
+    folder = TemporaryDirectory()  # not the user's own state
+    remote = Recorder(model_url)
+    await remote.start()
+    config = load_config(
+        None,
+        {
+            "store": {"folder": folder.name},
+            "server": {"port": find_free_port()},
+            "privacy": {"mechanism": mechanism, "epsilon": epsilon},
+            "remote": {
+                "base_url": remote.base_url,
+                "models": {MODEL: MODEL},
+                "api_key": "demo",
             },
-        )
-        proxy = build_runner(build_app(config))
-        try:
-            base_url = await start_runner(proxy, config)
-            async with AsyncOpenAI(base_url=base_url, api_key="demo") as client:
-                answer = await client.completions.create(
-                    model=MODEL,
-                    prompt=text,
-                    max_tokens=ANSWER_TOKENS,
-                    temperature=0.5,
-                    extra_body={"inferdpt": {"receipt": "full"}},
-                )
-            _show(text, remote.bodies, answer)
-        finally:
-            await proxy.cleanup()
-            await remote.stop()
-            folder.cleanup()
+            "local": {
+                "mode": "external",
+                "base_url": model_url,
+                "context_tokens": 1024,
+                "extraction": "all",  # the whole path is shown, as in the paper
+            },
+        },
+    )
+    proxy = build_runner(build_app(config))
+    try:
+        base_url = await start_runner(proxy, config)
+        async with AsyncOpenAI(base_url=base_url, api_key="demo") as client:
+            answer = await client.completions.create(
+                model=MODEL,
+                prompt=text,
+                max_tokens=ANSWER_TOKENS,
+                temperature=0.5,
+                extra_body={"inferdpt": {"receipt": "full"}},
+            )
+    finally:
+        await proxy.cleanup()
+        await remote.stop()
+        folder.cleanup()
+    assert answer.model_extra is not None
+    return Run(
+        sent=[json.loads(body)["messages"] for body in remote.bodies],
+        size=sum(map(len, remote.bodies)),
+        answer=answer.choices[0].text.strip(),
+        receipt=answer.model_extra["inferdpt"],
+    )
 
 
 class Recorder:
@@ -111,55 +127,6 @@ class Recorder:
             )
 
 
-def _show(text: str, bodies: list[bytes], answer: Any) -> None:
-    receipt = answer.model_extra["inferdpt"]
-    left = "\n\n".join(
-        message["content"] for body in bodies for message in json.loads(body)["messages"]
-    )
-    _section("1. Your document", text, "stays on this machine")
-    _section("2. What left the machine", left, f"{sum(map(len, bodies))} bytes to the remote")
-    _section(
-        "3. The remote's perturbed generation",
-        receipt["exchanges"][0]["generation"] or "(nothing)",
-        "the bundled model plays the remote here",
-    )
-    _section(
-        "4. The answer",
-        answer.choices[0].text.strip(),
-        "written by the local model from 1 and 3",
-    )
-    tokens = receipt["tokens"]
-    epsilon = receipt["epsilon"]
-    proved = (
-        "no bound proved"
-        if receipt["guarantee"] == "none"
-        else f"proved: {epsilon['per_token']:g} per token, {epsilon['all_tokens']:g} for all"
-    )
-    replaced = ", ".join(f"{n} {kind}" for kind, n in receipt["entities"].items())
-    summary = (
-        f"{receipt['released']} words released by {receipt['mechanism']}, nominal ε "
-        f"{epsilon['nominal']:g} per token ({proved}).\n{receipt['statement']}.\n"
-        f"Tokens: {', '.join(f'{n} {kind}' for kind, n in tokens.items())}.\n"
-        + (f"Replaced: {replaced}.\n" if replaced else "")
-        + f"The remote still learns: {'; '.join(receipt['reveals'])}."
-    )
-    _section("5. The receipt", summary, "")
-    print(
-        "\nThe bundled model has a few million parameters: it shows the path, not the quality.\n"
-        "With a real remote and a real local model, point the OpenAI SDK at the proxy:\n"
-        "  inferdpt serve --remote-model gpt-4o --local-base-url http://127.0.0.1:8000/v1\n"
-        '  client = OpenAI(base_url="http://127.0.0.1:8100/v1")'
-    )
-
-
-def _section(title: str, text: str, note: str) -> None:
-    bold, dim, plain = ("\033[1m", "\033[2m", "\033[0m") if sys.stdout.isatty() else ("", "", "")
-    width = min(shutil.get_terminal_size((100, 24)).columns, 100)
-    print(f"\n{bold}{title}{plain}" + (f"  {dim}({note}){plain}" if note else ""))
-    for line in text.splitlines() or [""]:
-        print(textwrap.fill(line, width - 4, initial_indent="    ", subsequent_indent="    "))
-
-
-def run(text: str, mechanism: str, epsilon: float) -> None:
+def run(text: str, settings: Sequence[tuple[str, float]]) -> None:
     """Run the command."""
-    asyncio.run(demo(text, mechanism, epsilon))
+    asyncio.run(demo(text, settings))

@@ -8,7 +8,7 @@ import typer
 
 from proxy.cli.help import page
 from proxy.cli.options import (
-    list_mechanisms,
+    list_sanitizers,
     list_served,
     mechanism_option,
     name_mechanisms,
@@ -38,7 +38,7 @@ def add_server(app: typer.Typer) -> None:
     showing = page(
         "inferdpt demo",
         "inferdpt demo --text letter.txt --mechanism rantext_ldp --epsilon 9",
-        notes=name_mechanisms(),
+        notes=name_mechanisms(list_sanitizers),
     )
     app.command("serve", cls=serving, rich_help_panel=PANEL)(with_settings(_serve))
     app.command("check", cls=checking, rich_help_panel=PANEL)(with_settings(_check))
@@ -68,17 +68,32 @@ def demo(
         typer.Option(metavar="FILE", help="Use a text of your own; - is standard input."),
     ] = None,
     mechanism: Annotated[
-        str, mechanism_option(list_mechanisms, "Sanitize with this mechanism.")
-    ] = "rantext",
+        str | None,
+        mechanism_option(
+            list_sanitizers,
+            "Sanitize with this mechanism. Without it, rantext and surrogate are shown.",
+        ),
+    ] = None,
     epsilon: Annotated[
-        float, typer.Option(metavar="ε", help="Set the nominal ε per token.")
-    ] = 6.0,
+        float | None,
+        typer.Option(metavar="ε", help="Set its nominal ε (default: the mechanism's own)."),
+    ] = None,
 ) -> int:
     """Show the whole path of a text on this machine.
 
     The bundled model plays both the remote and the local model; nothing leaves the machine.
     """
+    from perturb.registry import sanitizer_class
     from proxy.cli.demo import DEMO_TEXT, run
 
-    run(read_text(text) if text else DEMO_TEXT, mechanism, epsilon)
+    if epsilon is not None and mechanism is None:
+        raise typer.BadParameter(
+            "needs --mechanism: an ε of a token and an ε of a document do not compare",
+            param_hint="--epsilon",
+        )
+    settings = [
+        (name, epsilon or sanitizer_class(name).parameter_type().epsilon)
+        for name in ([mechanism] if mechanism else ["rantext", "surrogate"])
+    ]
+    run(read_text(text) if text else DEMO_TEXT, settings)
     return 0

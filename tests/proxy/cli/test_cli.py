@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -80,30 +81,55 @@ def test_every_command_has_help(capsys: Any) -> None:
         assert "Usage: inferdpt" in capsys.readouterr().out
 
 
-def test_the_demo_shows_every_step(capsys: Any) -> None:
+def test_the_demo_shows_two_mechanisms_side_by_side(capsys: Any, monkeypatch: Any) -> None:
     """The real thing: bundled model in both roles, HTTP on loopback."""
+    monkeypatch.setenv("COLUMNS", "100")
     assert main(["demo"]) == 0
-    out = " ".join(capsys.readouterr().out.split())
-    titles = ["1. Your document", "2. What left", "3. The remote's", "4. The answer", "5. The rec"]
-    places = [out.index(title) for title in titles]
+    out = capsys.readouterr().out
+    titles = ["1. Your document", "2. What left", "3. The remote's", "4. The answer", "5. Side"]
+    places = [out.index(title) for title in [*titles, "6. The receipts"]]
     assert places == sorted(places)
-    document, left, generation, answer, _ = (
+    document, left, generation, answer, numbers, receipts = (
         out[a:b] for a, b in zip(places, [*places[1:], None], strict=True)
     )
     words = DEMO_TEXT.split()
     assert " ".join(words[:8]) in document
-    assert not any(" ".join(words[i : i + 4]) in left for i in range(len(words) - 3))
-    assert len(generation.split()) > 30
-    assert len(answer.split()) > 30
+    for step in (left, generation, answer):
+        for column in columns(step):
+            assert len(column.split()) > 30
+    for column in columns(left):
+        assert not any(" ".join(words[i : i + 4]) in column for i in range(len(words) - 3))
+    rows = [re.split(r" {3,}", row.strip()) for row in numbers.splitlines()[2:] if row.strip()]
+    assert rows[0] == ["proved for the whole document", "no bound", "ε = 12"]
+    assert [len(row) for row in rows] == [3, 3, 3, 3]
+    word_by_word, passage = columns(receipts)
+    assert "no bound proved" in word_by_word
+    assert "ε 12 for the whole document" in passage
 
 
-def test_the_demo_takes_a_text_of_ones_own(tmp_path: Path, capsys: Any) -> None:
+def columns(step: str) -> list[str]:
+    """Return the two columns of a step, each as one line."""
+    lines = [line for line in step.splitlines()[1:] if line.startswith("    ")]
+    return [
+        " ".join(" ".join(line[a:b] for line in lines).split()) for a, b in ((4, 50), (54, 99))
+    ]
+
+
+def test_the_demo_shows_one_mechanism_on_a_text_of_ones_own(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "own.txt"
     path.write_text("A short note about the garden behind the house, which")
     assert main(["demo", "--text", str(path), "--mechanism", "rantext_ldp", "--epsilon", "9"]) == 0
     out = capsys.readouterr().out
     assert "garden behind the house" in out
     assert "nominal ε 9" in out
+    assert "5. The receipt" in out
+    assert "Side by side" not in out
+
+
+def test_the_demo_compares_no_epsilons_of_different_units(capsys: Any) -> None:
+    with pytest.raises(SystemExit):
+        main(["demo", "--epsilon", "4"])
+    assert "--epsilon: needs --mechanism" in capsys.readouterr().err
 
 
 async def checked(*arguments: str) -> int:

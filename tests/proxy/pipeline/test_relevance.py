@@ -105,8 +105,9 @@ async def test_the_better_of_two_answers_is_returned(
             text = done.choices[0].message.content or ""
         assert text.startswith(best)
         assert (len(proxy.remote.bodies), len(proxy.local.bodies)) == (1, 2)
-        async with aiohttp.ClientSession() as session:
-            metrics = await (await session.get(f"{proxy.root}/metrics")).text()
+        address = f"{proxy.root}/metrics"
+        async with aiohttp.ClientSession() as session, session.get(address) as response:
+            metrics = await response.text()
         assert f'candidates_chosen_total{{source="{source}"}} 1.0' in metrics
 
 
