@@ -132,6 +132,12 @@ class PrivateChoice:
         return self.near_mass * (t + 1) / 2 + (1 - self.near_mass) * (t + 1 + n) / 2
 
     @property
+    def capacity(self) -> float:
+        """Return the most bits that one release tells about the text, log₂ N less the entropy of
+        the law."""
+        return math.log2(self.candidates) + float(self.law @ np.log2(self.law))
+
+    @property
     def largest_posterior(self) -> float:
         """Return the best chance to name the text among `candidates` equally likely ones of
         which each has one candidate of its own nearest to it, and t = 1: e^ε/(e^ε + N − 1)."""

@@ -7,6 +7,7 @@ vector, so one ε holds for the text as a whole, whatever its length.
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -237,6 +238,21 @@ class Surrogate(Sanitizer):
     def proof(self) -> ChoiceProof:
         laws = self.laws * self.parameters.sections
         return ChoiceProof(laws, f"{len(self.codebook):,} public passages of a codebook")
+
+    def figures(self) -> dict[str, Any]:
+        law, ratio = self.laws[0], self.proof().ratio_of({})
+        return {
+            "passages": len(self.codebook),
+            "choices": self.parameters.choices,
+            "epsilon_of_a_choice": float(law.epsilon),
+            "epsilon_proved": math.log(ratio),
+            "nearest_favoured": law.near,
+            "nearest_mass": law.near_mass,
+            "expected_rank": law.expected_rank,
+            "bits_of_a_choice": law.capacity,
+            "two_documents_told_apart": float(ratio / (ratio + 1)),
+            "one_of_1000_documents_named": float(ratio / (ratio + 999)),
+        }
 
     def _receipt(self, tokens: NDArray[np.uint32]) -> Receipt:
         counts = np.bincount(self._vocabulary.classes[tokens], minlength=len(TokenClass))

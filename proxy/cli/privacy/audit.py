@@ -16,8 +16,7 @@ from proxy.cli.options import (
     Settings,
     Table,
     Variant,
-    list_mechanisms,
-    load_mechanism,
+    list_sanitizers,
     load_sanitizer,
     mechanism_option,
     name_mechanisms,
@@ -27,6 +26,7 @@ from proxy.cli.options import (
 if TYPE_CHECKING:
     from tqdm import tqdm
 
+    from perturb import Sanitizer
     from perturb.audit.certificate import Certificate
     from perturb.audit.figures import Audit
 
@@ -39,7 +39,8 @@ def add_audit(app: typer.Typer) -> None:
         "inferdpt privacy audit --mechanism rantext --epsilon 6",
         "inferdpt privacy audit --mechanism rantext --epsilon 3 --set noise=published --json",
         "inferdpt privacy audit --mechanism rantext_ldp --epsilon 8 --figure audit.png",
-        notes=name_mechanisms(),
+        "inferdpt privacy audit --mechanism surrogate --epsilon 12",
+        notes=name_mechanisms(list_sanitizers),
     )
     app.command("audit", cls=auditing)(audit)
 
@@ -62,7 +63,7 @@ def _list_certifiable() -> Sequence[str]:
 
 
 def audit(
-    mechanism: Annotated[str, mechanism_option(list_mechanisms, "Audit this mechanism.")],
+    mechanism: Annotated[str, mechanism_option(list_sanitizers, "Audit this mechanism.")],
     epsilon: Epsilon = 6.0,
     settings: Settings = None,
     table: Table = None,
@@ -77,16 +78,21 @@ def audit(
 ) -> int:
     """Print the guarantee of a mechanism and the information it reveals.
 
-    The whole channel P(y | x) is computed, a block of rows at a time; madlib and mahalanobis are
-    sampled. All figures are for one released token.
+    Word by word, the whole channel P(y | x) is computed, a block of rows at a time, and all
+    figures are for one released token; madlib and mahalanobis are sampled. For whole documents,
+    the figures follow from the law of the choice.
     """
+    from perturb import Mechanism
     from perturb.audit import report
 
     if figure:
         from proxy.cli.privacy.audit_figure import draw, require_matplotlib
 
         require_matplotlib()  # fail before the work
-    chosen = load_mechanism(mechanism, epsilon, settings, table, vocabulary)
+    chosen = load_sanitizer(mechanism, epsilon, settings, table, vocabulary).mechanism
+    if not isinstance(chosen, Mechanism):
+        _print_figures(chosen, figure, as_json=as_json)
+        return 0
     with _open_bar("rows" if chosen.exact else "draws") as bar:
         found = report.audit(chosen, prior, lambda done, total: _advance(bar, done, total))
     if figure:
@@ -125,6 +131,29 @@ def certify(
     else:
         print_json(asdict(proved))
     return 0
+
+
+def _print_figures(chosen: Sanitizer, figure: str | None, *, as_json: bool) -> None:
+    """Print the figures of a sanitizer that does not work word by word."""
+    figures = chosen.figures()
+    if not figures:
+        raise typer.BadParameter(
+            f"{chosen.name} has no figures of its own: audit the mechanism inside it",
+            param_hint="--mechanism",
+        )
+    if figure:
+        raise typer.BadParameter(
+            f"{chosen.name} has numbers only, no figure to draw", param_hint="--figure"
+        )
+    facts = {"mechanism": chosen.name, "statement": chosen.guarantee.statement, **figures}
+    if as_json:
+        print_json(facts)
+        return
+    width = max(map(len, figures))
+    print(f"{facts['statement']}\n")
+    for name, value in figures.items():
+        shown = f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+        print(f"{name.replace('_', ' '):{width}}  {shown}")
 
 
 def _summarize(proved: Certificate) -> str:

@@ -17,14 +17,14 @@ from proxy.cli.options import (
     Settings,
     Table,
     Variant,
-    list_mechanisms,
-    load_mechanism,
+    list_sanitizers,
+    load_sanitizer,
     mechanism_option,
     name_mechanisms,
 )
 
 if TYPE_CHECKING:
-    from perturb import Perturber
+    from perturb import Sanitizer
     from perturb.audit.refute import Sanitize
 
 __all__ = ["add_refute", "refute"]
@@ -38,10 +38,11 @@ def add_refute(app: typer.Typer) -> None:
     refuting = page(
         "inferdpt privacy refute --mechanism rantext --epsilon 3 --set noise=published",
         "inferdpt privacy refute --mechanism rantext_ldp --epsilon 6",
+        "inferdpt privacy refute --mechanism surrogate --epsilon 3 --samples 20000",
         "inferdpt privacy refute --command 'python my_sanitizer.py' --claim 4",
         "inferdpt privacy refute --words words.txt"
         " --command 'inferdpt privacy perturb --lines --mechanism santext'",
-        notes=name_mechanisms(),
+        notes=name_mechanisms(list_sanitizers),
     )
     app.command("refute", cls=refuting)(refute)
 
@@ -51,7 +52,7 @@ def refute(
         str | None, typer.Option(metavar="COMMAND", help="Test this program.")
     ] = None,
     mechanism: Annotated[
-        str | None, mechanism_option(list_mechanisms, "Test this mechanism.")
+        str | None, mechanism_option(list_sanitizers, "Test this mechanism.")
     ] = None,
     epsilon: Epsilon = 6.0,
     settings: Settings = None,
@@ -88,7 +89,7 @@ def refute(
     """
     from tqdm import tqdm
 
-    from perturb import Perturber, load_table
+    from perturb import load_table
     from perturb.audit.refute import candidate_words
     from perturb.audit.refute import refute as bound_from_below
     from perturb.rng import secure_generator, seeded_generator
@@ -105,11 +106,11 @@ def refute(
     if mechanism is None:
         sanitize = _wrap_program(command or "", timeout)
     else:
-        chosen = load_mechanism(mechanism, epsilon, settings, table, vocabulary)
-        sanitize = _wrap_mechanism(Perturber(chosen), rng)
+        chosen = load_sanitizer(mechanism, epsilon, settings, table, vocabulary)
+        sanitize = _wrap_sanitizer(chosen, rng)
         if claim is None:
             guarantee = chosen.guarantee
-            claim = guarantee.epsilon if guarantee.kind == "metric" else chosen.epsilon
+            claim = guarantee.epsilon if guarantee.kind == "metric" else guarantee.nominal
     with tqdm(total=samples, desc="lines", unit="") as bar:
         found = bound_from_below(
             sanitize,
@@ -132,15 +133,15 @@ def _advance(bar: Any, lines: int) -> None:
     bar.update(lines)
 
 
-def _wrap_mechanism(perturber: Perturber, rng: Any) -> Sanitize:
-    """Make a sanitizer of lines, one word each, from a mechanism.
+def _wrap_sanitizer(sanitizer: Sanitizer, rng: Any) -> Sanitize:
+    """Make a sanitizer of lines, one word each.
 
     All lines are one draw if words are drawn independently. They are sanitized one by one if
-    equal words of a text get one replacement.
+    equal words of a text get one replacement, or the text is released as a whole.
     """
-    if perturber.divisible:
-        return lambda lines: perturber.perturb("\n".join(lines), rng).text.split("\n")
-    return lambda lines: [perturber.perturb(line, rng).text for line in lines]
+    if sanitizer.divisible:
+        return lambda lines: sanitizer.perturb("\n".join(lines), rng).text.split("\n")
+    return lambda lines: [sanitizer.perturb(line, rng).text for line in lines]
 
 
 def _wrap_program(command: str, timeout: float) -> Sanitize:

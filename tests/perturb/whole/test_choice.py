@@ -133,6 +133,8 @@ def test_figures_of_a_small_law_by_hand() -> None:
     assert choice.near_mass == law[0]
     assert choice.expected_rank == pytest.approx(law @ np.arange(1, 5))
     assert choice.largest_posterior == pytest.approx(law[0])
+    assert choice.capacity == pytest.approx(2 + sum(p * math.log2(p) for p in law))
+    assert PrivateChoice(4, 4, Fraction(2)).capacity == pytest.approx(0)
 
 
 def test_t_makes_the_mean_similarity_largest() -> None:

@@ -17,6 +17,7 @@ from perturb.audit.certificate import (
     save_certificate,
 )
 from perturb.errors import CertificateError, CodebookError
+from perturb.audit.refute import refute
 from perturb.testing.statistics import ALPHA, p_value
 from perturb.whole.choice import ChoiceProof, nearest
 from perturb.whole.surrogate import Surrogate, SurrogateParameters
@@ -213,3 +214,46 @@ def test_a_law_with_too_large_a_weight_is_not_certified(make) -> None:
     surrogate.__class__ = Careless
     with pytest.raises(CertificateError, match="6-LDP is not proved"):
         certify(surrogate)
+
+
+# -- audits -------------------------------------------------------------------------------------
+
+
+def test_figures_by_hand(make, codebook) -> None:
+    figures = make(epsilon=4, passages=2).figures()
+    ratio = float(make(epsilon=4, passages=2).laws[0].ratio) ** 2
+    assert figures["passages"] == len(codebook)
+    assert (figures["choices"], figures["epsilon_of_a_choice"]) == (2, 2)
+    assert figures["epsilon_proved"] == pytest.approx(math.log(ratio))
+    assert 3.99 < figures["epsilon_proved"] <= 4
+    assert figures["two_documents_told_apart"] == pytest.approx(ratio / (1 + ratio))
+    assert figures["one_of_1000_documents_named"] == pytest.approx(ratio / (ratio + 999))
+    assert 0 < figures["bits_of_a_choice"] < math.log2(len(codebook))
+
+
+class Leaking(Surrogate):
+    """Chooses the nearest passage in half of the cases."""
+
+    def _choose(self, vector, part, law, rng) -> int:
+        if rng.random() < 0.5:
+            return int(np.argmax(self.codebook.similarities(vector, part)))
+        return super()._choose(vector, part, law, rng)
+
+
+@pytest.mark.parametrize(("kind", "refuted"), [(Surrogate, False), (Leaking, True)])
+def test_samples_refute_a_choice_that_leaks_and_no_other(
+    kind, refuted, codebook, encoder, vocabulary
+) -> None:
+    """At 99.9 % confidence, three runs raise a false alarm with probability 0.3 % at most; the
+    seeds are fixed."""
+    parameters = SurrogateParameters(epsilon=1)
+    surrogate = kind(codebook, encoder, parameters, vocabulary)
+    texts = [TEXT, "bread and flour", "the judge and the law"]
+    for seed in range(3):
+        rng = seeded_generator(seed)
+        found = refute(
+            lambda lines, rng=rng: [surrogate.perturb(line, rng).text for line in lines],
+            texts,
+            samples=4000,
+        )
+        assert (found.epsilon_lower > 1) is refuted

@@ -123,3 +123,20 @@ def test_damaged_table_is_an_error(table: Path, tmp_path: Path) -> None:
     (tmp_path / "small.npz").write_bytes(data)
     with pytest.raises(PerturbError, match="SHA-256 differs"):
         run("certify", "--mechanism", "rantext_ldp", "--table", str(tmp_path / "small"))
+
+
+def test_audit_of_a_choice_prints_the_figures_of_its_law(capsys) -> None:
+    assert main(["privacy", "audit", "--mechanism", "surrogate", "--epsilon", "12"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("this text as a whole: ε = 12, whatever its length")
+    lines = dict(re.split(r" {2,}", line) for line in out.splitlines()[2:])
+    assert lines["passages"] == "23,400"
+    assert 11.9 < float(lines["epsilon proved"]) <= 12
+    assert float(lines["one of 1000 documents named"]) == pytest.approx(0.9939, abs=1e-3)
+
+
+def test_a_figure_of_a_choice_is_refused(capsys, tmp_path: Path) -> None:
+    out = str(tmp_path / "audit.png")
+    with pytest.raises(SystemExit):
+        main(["audit", "--mechanism", "surrogate", "--figure", out])
+    assert "--figure: surrogate has numbers only" in capsys.readouterr().err

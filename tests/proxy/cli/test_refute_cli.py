@@ -11,7 +11,7 @@ import pytest
 
 from perturb import Perturber, get_mechanism, seeded_generator
 from proxy.cli.main import main
-from proxy.cli.privacy.refute import _wrap_mechanism
+from proxy.cli.privacy.refute import _wrap_sanitizer
 
 IDENTITY = shlex.join([sys.executable, "-c", "import sys; sys.stdout.write(sys.stdin.read())"])
 
@@ -59,7 +59,7 @@ def test_a_program_that_fails_is_named(
 def test_our_lines_are_drawn_afresh_where_a_text_would_repeat_itself() -> None:
     """selective gives equal words of one text one replacement: lines must not be one text."""
     mechanism = get_mechanism("selective", epsilon=1, patterns={"WORD": "[A-Za-z]+"})
-    sanitize = _wrap_mechanism(Perturber(mechanism), seeded_generator(1))
+    sanitize = _wrap_sanitizer(Perturber(mechanism), seeded_generator(1))
     assert len(set(sanitize(["alpha"] * 50))) > 40
 
 
