@@ -16,8 +16,8 @@ from perturb.audit.certificate import (
     load_certificate,
     save_certificate,
 )
-from perturb.errors import CertificateError, CodebookError
 from perturb.audit.refute import refute
+from perturb.errors import CertificateError, CodebookError
 from perturb.testing.statistics import ALPHA, p_value
 from perturb.whole.choice import ChoiceProof, nearest
 from perturb.whole.surrogate import Surrogate, SurrogateParameters
