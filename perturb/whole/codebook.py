@@ -37,7 +37,7 @@ BUNDLED_FILE = Path(__file__).parents[1] / "data" / "everyday.codebook"
 MAGIC = b"inferdpt-codebook-1\n"
 BLOCK = 128  # passages compressed together
 HEADER_BYTES = 1 << 20  # at most
-ROWS = 1 << 15  # of vectors that are multiplied at a time
+ROWS = 1 << 12  # of vectors that are multiplied at a time: they stay in the cache
 _HASHED = 1 << 20  # bytes at a time
 
 
