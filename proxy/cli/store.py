@@ -27,11 +27,13 @@ TITLES = (
     "ε best (δ)",
     "ε nominal",
     "ε proved part",
+    "ε by unit",
     "disclosed",
 )
 LEGEND = """\
 unbounded: tokens without a proved bound. With any of them, or with ε nominal (charged for
-mechanisms whose ε is not a bound), the whole has no bound; ε proved part is for the other tokens.
+mechanisms whose ε is not a bound), the whole has no bound; ε proved part is for the other tokens,
+and ε by unit says of what: n tokens are one text's, a document is a whole text.
 disclosed: tokens (unbounded) sent in a conversation, charged there or not. Add 1e-9 to every δ
 for each text: the guard checks the draw and may refuse an honest one."""
 DAY = 86_400.0
@@ -169,5 +171,12 @@ def _format_row(tenant: str, what: str, figures: dict[str, Any]) -> tuple[str, .
         f"{best['epsilon']:.6g} ({best['delta']:g}, {best['bound']})" if bounded else "no bound",
         f"{epsilon['nominal']:.6g}",
         f"{epsilon['proved_part']['basic']:.6g}",
+        ", ".join(_format_unit(*item) for item in figures["units"].items()),
         "" if disclosed is None else f"{disclosed['tokens']} ({disclosed['unbounded']})",
     )
+
+
+def _format_unit(unit: str, charged: dict[str, float]) -> str:
+    """Format the charges of a unit: `36 for 3 documents`."""
+    count = int(charged["count"])
+    return f"{charged['epsilon']:.6g} for {count} {unit}{'' if count == 1 else 's'}"

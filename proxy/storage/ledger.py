@@ -30,7 +30,16 @@ from perturb.audit.accounting import Bound, Spend, best, compose
 from perturb.verify import FALSE_ALARM
 from proxy.config.store import Budget
 from proxy.errors import ApiError
-from proxy.storage.prices import FIGURES, UNITS, Charge, Disclosure, Price, price_of, total
+from proxy.storage.prices import (
+    FIGURES,
+    UNITS,
+    Channel,
+    Charge,
+    Disclosure,
+    Price,
+    price_of,
+    total,
+)
 from proxy.storage.schema import ACCOUNTS, DISCLOSURES, SPENDS
 from proxy.storage.store import Store
 
@@ -177,13 +186,12 @@ class Ledger:
             whole = total(costs)
             place = {"tenant": tenant, "scope": scope, "period": period}
             rows.append(place | whole.figures | {"requests": 1, "used": time.time()})
-            counts: Counter[tuple[str, float, bool]] = Counter()
+            counts: Counter[Channel] = Counter()
             for cost in costs:
                 if cost.channel is not None:
                     counts[cost.channel] += cost.count
-            for (mechanism, epsilon, narrow), count in counts.items():
-                channel = {"mechanism": mechanism, "epsilon": epsilon, "bounded_range": narrow}
-                spends.append(place | channel | {"count": count})
+            for channel, count in counts.items():
+                spends.append(place | channel._asdict() | {"count": count})
         insert = self._store.insert(ACCOUNTS).values(rows)
         upsert = insert.on_conflict_do_update(
             index_elements=list(ACCOUNTS.primary_key),
@@ -213,7 +221,7 @@ class Ledger:
     async def figures(self, tenant: str, *, exact: bool = False) -> dict[str, Any]:
         """Return a tenant's account: in all, by day, and by conversation (the latest ones).
 
-        A conversation also states the releases disclosed in it.
+        Each keeps the units of ε apart; a conversation also states the releases disclosed in it.
 
         Args:
             tenant: the tenant.
@@ -227,16 +235,15 @@ class Ledger:
             for scope in ("total", "day", "conversation"):
                 query = select(ACCOUNTS).where(mine, ACCOUNTS.c.scope == scope).order_by(order)
                 rows += (await connection.execute(query.limit(CONVERSATIONS))).all()
-            spends: dict[tuple[str, str], list[Spend]] = {}
+            spends: dict[tuple[str, str], list[Row[Any]]] = {}
             for row in await connection.execute(select(SPENDS).where(SPENDS.c.tenant == tenant)):
-                spent = Spend(row._mapping["count"], row.epsilon, row.bounded_range)
-                spends.setdefault((row.scope, row.period), []).append(spent)
+                spends.setdefault((row.scope, row.period), []).append(row)
             shown = [row.period for row in rows if row.scope == "conversation"]
             disclosed = await _read_disclosed(connection, tenant, shown)
         out: dict[str, Any] = {
             "tenant": tenant,
             "guard_delta_per_text": FALSE_ALARM,  # beside every δ: the guard reads the draw
-            "total": {"requests": 0, **_figures(Price(), best(compose([])))},
+            "total": {"requests": 0, **_figures(Price(), best(compose([]))), "units": {}},
             "days": {},
             "conversations": {},
         }
@@ -245,6 +252,7 @@ class Ledger:
             fine = exact and row.scope != "conversation"  # there are many conversations
             bound = await asyncio.to_thread(self._bound, found, fine)
             account = {"requests": row.requests, **_figures(price_of(row), bound)}
+            account["units"] = _count_units(found)
             if row.scope == "total":
                 out["total"] = account
                 continue
@@ -254,7 +262,8 @@ class Ledger:
                 account["disclosed"] = _figures(sent, Bound("basic", sent.proved, 0.0))
         return out
 
-    def _bound(self, spends: Sequence[Spend], exact: bool) -> Bound:
+    def _bound(self, rows: Sequence[Row[Any]], exact: bool) -> Bound:
+        spends = [Spend(row._mapping["count"], row.epsilon, row.bounded_range) for row in rows]
         fine = exact and sum(spent.count for spent in spends) <= EXACT
         return best(compose(spends, delta=self._delta, losses=fine and _has_accounting()))
 
@@ -275,6 +284,17 @@ def _figures(whole: Price, bound: Bound) -> dict[str, Any]:
             "proved_part": proved,
         },
     }
+
+
+def _count_units(spends: Sequence[Row[Any]]) -> dict[str, dict[str, float]]:
+    """Return, for each unit, how many were charged and the sum of their ε."""
+    out: dict[str, dict[str, float]] = {}
+    for row in spends:
+        count = row._mapping["count"]
+        unit = out.setdefault(row.unit, {"count": 0, "epsilon": 0.0})
+        unit["count"] += count
+        unit["epsilon"] += count * row.epsilon
+    return dict(sorted(out.items()))
 
 
 async def _read_disclosed(

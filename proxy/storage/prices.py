@@ -5,16 +5,32 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Row
 
 from perturb import Perturbation, Sanitizer
 
-__all__ = ["Charge", "Disclosure", "Price", "price", "price_of", "total"]
+__all__ = ["Channel", "Charge", "Disclosure", "Price", "price", "price_of", "total"]
 
 FIGURES = ("tokens", "unbounded", "proved", "nominal")
 UNITS = {"epsilon": "ε", "tokens": "tokens", "unbounded": "tokens without a bound"}
+
+
+class Channel(NamedTuple):
+    """Name the channel of a release, for composition.
+
+    Attributes:
+        mechanism: its name.
+        epsilon: ε of one unit.
+        bounded_range: True if it is ε-bounded-range.
+        unit: the unit that ε refers to.
+    """
+
+    mechanism: str
+    epsilon: float
+    bounded_range: bool
+    unit: str = "token"
 
 
 @dataclass(frozen=True)
@@ -25,7 +41,7 @@ class Price:
         tokens: the number of released tokens.
         proved: the bound for replacing them all at once, if there is one.
         nominal: tokens times the nominal ε, if there is no bound.
-        channel: mechanism, ε of one token, and True if it is ε-bounded-range; for composition.
+        channel: the channel that drew it, if there is a bound.
         count: how many times that ε is spent.
         unbounded: the number of tokens released without a proved bound, including those that
             no mechanism touches.
@@ -34,7 +50,7 @@ class Price:
     tokens: int = 0
     proved: float = 0.0
     nominal: float = 0.0
-    channel: tuple[str, float, bool] | None = None
+    channel: Channel | None = None
     count: int = 0
     unbounded: int = 0
 
@@ -104,7 +120,7 @@ def price(sanitizer: Sanitizer, released: Perturbation) -> Price:
     if not proved or not math.isfinite(each):
         return free
     narrow = sanitizer.bounded_range and receipt.guarantee == "ldp"
-    channel = (receipt.mechanism, each, narrow)
+    channel = Channel(receipt.mechanism, each, narrow, receipt.unit)
     return replace(free, proved=proved, channel=channel, count=math.ceil(proved / each - 1e-9))
 
 

@@ -79,6 +79,7 @@ SPENDS = Table(
     Column("mechanism", Text, primary_key=True),
     Column("epsilon", Double, primary_key=True),
     Column("bounded_range", Boolean, primary_key=True),
+    Column("unit", Text, primary_key=True),
     Column("count", BigInteger, nullable=False),
     ForeignKeyConstraint(
         ["tenant", "scope", "period"],

@@ -16,7 +16,7 @@ from proxy.api.app_keys import LEDGER, METRICS, STORE
 from proxy.cli.main import main
 from proxy.config.store import Store as Settings
 from proxy.storage.ledger import Ledger
-from proxy.storage.prices import Disclosure, Price
+from proxy.storage.prices import Channel, Disclosure, Price
 from proxy.storage.store import Store, open_store
 from tests.databases import database, postgres_url
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
@@ -81,7 +81,8 @@ class TestUnbounded:
         monkeypatch.chdir(tmp_path)
         assert await asyncio.to_thread(main, ["ledger"]) == 0
         (line,) = [x for x in capsys.readouterr().out.splitlines() if x.startswith("anonymous")]
-        assert line.split() == f"anonymous in all 2 8 {TOKENS} 8 no bound no bound 0 8".split()
+        shown = f"anonymous in all 2 8 {TOKENS} 8 no bound no bound 0 8 8 for 8 tokens"
+        assert line.split() == shown.split()
 
     async def test_every_token_of_a_nominal_mechanism_counts(self, table: EmbeddingTable) -> None:
         async with running_proxy(table, {"privacy": {"mechanism": "rantext"}}) as proxy:
@@ -223,7 +224,7 @@ class TestLedger:
             )
 
     async def test_a_release_counts_once_in_each_conversation(self, store: Store) -> None:
-        cost = Price(8, 48.0, 0.0, ("rantext_ldp", 6.0, False), 8)
+        cost = Price(8, 48.0, 0.0, Channel("rantext_ldp", 6.0, False), 8)
         other = Price(1, 0.0, 6.0, unbounded=22)
         one, two = Disclosure("one", b"1" * 32, cost), Disclosure("two", b"1" * 32, cost)
         done = await self.charge(store, one, two)

@@ -23,7 +23,7 @@ from proxy.config.store import Budget
 from proxy.config.store import Store as Settings
 from proxy.errors import ApiError
 from proxy.storage.ledger import BudgetExceeded, Ledger
-from proxy.storage.prices import Charge, Price, price
+from proxy.storage.prices import Channel, Charge, Price, price
 from proxy.storage.store import Store, open_store
 from tests.databases import database, postgres_url
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
@@ -69,8 +69,8 @@ class TestPrices:
 
     def test_a_proved_bound_is_charged_as_such(self, table: EmbeddingTable) -> None:
         found = self.cost(table, "rantext_ldp")
-        assert found == Price(8, 48.0, 0.0, ("rantext_ldp", 6.0, False), 8)
-        assert self.cost(table, "exponential").channel == ("exponential", 6.0, True)
+        assert found == Price(8, 48.0, 0.0, Channel("rantext_ldp", 6.0, False), 8)
+        assert self.cost(table, "exponential").channel == Channel("exponential", 6.0, True)
 
     def test_what_is_no_bound_is_nominal(self, table: EmbeddingTable) -> None:
         assert self.cost(table, "rantext") == Price(8, 0.0, 48.0, unbounded=8)
@@ -154,8 +154,8 @@ class TestAccounts:
             )
 
     async def test_sums_by_tenant_day_and_conversation(self, store: Store) -> None:
-        ldp = Price(10, 60.0, 0.0, ("rantext_ldp", 6.0, False), 10)
-        narrow = Price(400, 200.0, 0.0, ("exponential", 0.5, True), 400)
+        ldp = Price(10, 60.0, 0.0, Channel("rantext_ldp", 6.0, False), 10)
+        narrow = Price(400, 200.0, 0.0, Channel("exponential", 0.5, True), 400)
         await self.charge(store, "a", ldp, Price(5, 0.0, 30.0))
         await self.charge(store, "a", narrow, conversation="d")
         await self.charge(store, "a")
@@ -180,8 +180,25 @@ class TestAccounts:
         assert (await ledger.figures("nobody"))["total"]["tokens"] == 0
         assert list(await ledger.totals()) == ["a", "b"]
 
+    async def test_units_are_kept_apart_and_documents_add_up(self, store: Store) -> None:
+        words = Price(10, 60.0, 0.0, Channel("rantext_ldp", 6.0, False), 10)
+        document = Price(1, 12.0, 0.0, Channel("surrogate", 12.0, False, "document"), 1)
+        await self.charge(store, "a", words, document)
+        await self.charge(store, "a", document, document, Price(5, 0.0, 30.0))
+        figures = await Ledger(store, delta=1e-6).figures("a")
+        (day,) = figures["days"].values()
+        expected = {
+            "document": {"count": 3, "epsilon": 36.0},
+            "token": {"count": 10, "epsilon": 60.0},
+        }
+        for account in (figures["total"], day, figures["conversations"]["c"]):
+            assert account["units"] == expected
+            assert account["epsilon"]["proved_part"]["basic"] == 96.0
+
     async def test_the_operator_gets_the_best_composition_there_is(self, store: Store) -> None:
-        await self.charge(store, "a", Price(400, 200.0, 0.0, ("rantext_ldp", 0.5, False), 400))
+        await self.charge(
+            store, "a", Price(400, 200.0, 0.0, Channel("rantext_ldp", 0.5, False), 400)
+        )
         ledger = Ledger(store, delta=1e-6)
         quick, exact = [
             (await ledger.figures("a", exact=exact))["total"]["epsilon"]["best"]
@@ -191,7 +208,7 @@ class TestAccounts:
         assert exact["epsilon"] < quick["epsilon"] < 200
 
     async def test_an_account_with_unbounded_tokens_has_no_bound(self, store: Store) -> None:
-        ldp = Price(10, 60.0, 0.0, ("rantext_ldp", 6.0, False), 10)
+        ldp = Price(10, 60.0, 0.0, Channel("rantext_ldp", 6.0, False), 10)
         await self.charge(store, "a", ldp)
         await self.charge(store, "a", ldp, Price(0, unbounded=22), conversation="d")
         await self.charge(store, "nominal", Price(1, nominal=6.0))

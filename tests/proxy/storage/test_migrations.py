@@ -105,8 +105,24 @@ async def test_accounts_of_the_first_version(database: dict[str, Any]) -> None:
         assert (await store.info())["disclosures"] == 4
 
 
+async def test_spends_of_an_earlier_version_get_their_unit(database: dict[str, Any]) -> None:
+    """The unit is told by the mechanism."""
+    place = ("total", "")
+    kinds = {"rantext_ldp": "token", "selective": "marked part", "surrogate": "document"}
+    rows = {
+        "accounts": [{**account("t", *place, 8, 48.0, 0.0), "unbounded": 0}],
+        "spends": [{**spend("t", *place, 2), "mechanism": kind} for kind in kinds],
+    }
+    await migrate(database, "0003", rows)
+    async with open_store(Settings(**database)) as store:
+        figures = await Ledger(store, delta=1e-6).figures("t")
+    units = {unit: {"count": 2, "epsilon": 12.0} for unit in kinds.values()}
+    assert figures["total"]["units"] == units
+
+
 async def test_back_to_the_first_version(database: dict[str, Any]) -> None:
-    rows = {"accounts": [account("t", "conversation", "c", 8, 48.0, 0.0)]}
+    place = ("t", "conversation", "c")
+    rows = {"accounts": [account(*place, 8, 48.0, 0.0)], "spends": [spend(*place, 8)]}
     await migrate(database, "0001", rows)
     async with open_store(Settings(**database)) as store:
 
@@ -120,4 +136,5 @@ async def test_back_to_the_first_version(database: dict[str, Any]) -> None:
         async with store.writing() as connection:
             assert "unbounded" not in await connection.run_sync(downgrade)
     async with open_store(Settings(**database)) as store:
-        assert (await store.info())["accounts"] == 1
+        info = await store.info()
+        assert (info["accounts"], info["spends"]) == (1, 1)
