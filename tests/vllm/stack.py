@@ -41,6 +41,7 @@ __all__ = [
 MODEL = "vicuna-tiny"
 ALIAS = "gpt-test"
 GENERATION = "The council of the harbour wrote a report about the winter and the bridge."
+READY = 600  # seconds in which vLLM starts on a slow machine too
 ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "VLLM_NO_USAGE_STATS": "1",
@@ -61,7 +62,7 @@ def vllm_settings(model: Path, *arguments: str, port: int = 0) -> dict[str, Any]
         "port": port,
         "args": ("--dtype", "float32", "--enforce-eager", *arguments),
         "env": ENVIRONMENT,
-        "ready_seconds": 300,
+        "ready_seconds": READY,
     }
 
 

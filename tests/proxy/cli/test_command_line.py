@@ -20,10 +20,10 @@ from perturb.audit import accounting, figures, refute
 from perturb.audit.certificate import certifiable_names
 from perturb.vocabulary import vocabulary
 from proxy.cli.main import command_line, main
+from tests.limits import LIMIT
 from tests.proxy.cli.commands import parse, run
 
 ROOT = Path(__file__).resolve().parents[3]
-LIMIT = 60
 NOT_FOR_HELP = {
     "aiohttp",
     "aiosqlite",

@@ -17,7 +17,8 @@ from perturb.install import install_command
 from proxy.cli.main import main
 from proxy.config.hints import base_url_hints
 from proxy.config.settings import load_config
-from tests.proxy.test_serve import LIMIT, serve
+from tests.limits import LIMIT
+from tests.proxy.test_serve import serve
 from tests.servers import fake_server
 
 ROOT = Path(__file__).resolve().parents[3]
