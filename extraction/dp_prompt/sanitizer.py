@@ -31,14 +31,13 @@ from perturb import (
 )
 from perturb.registry import register
 from perturb.release import EMPTY, Known, Link
-from perturb.sanitizer import Parameters, Resources
+from perturb.sanitizer import FALSE_ALARM, Parameters, Resources
 
 __all__ = ["DPPrompt", "PromptParameters"]
 
 NAME = "dp_prompt"
 MODES = ("dp", "quasi", "topk")
 ENGINES = ("server", "transformers")
-FALSE_ALARM = 1e-9  # probability that an honest release is refused for repeating the document
 
 
 @dataclass(frozen=True, kw_only=True)

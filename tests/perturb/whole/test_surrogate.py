@@ -19,6 +19,7 @@ from perturb.audit.certificate import (
 from perturb.errors import CertificateError, CodebookError
 from perturb.testing.statistics import ALPHA, p_value
 from perturb.whole.choice import ChoiceProof, nearest
+from perturb.whole.codebook import load_codebook
 from perturb.whole.surrogate import Surrogate, SurrogateParameters
 from tests.perturb.whole.conftest import PASSAGES
 
@@ -46,6 +47,22 @@ def test_a_passage_on_the_subject_leaves(make) -> None:
     assert set(texts) <= set(PASSAGES)
     assert sum("river" in text for text in texts) > 40
     assert not any("Anna" in text or "May" in text for text in texts)
+
+
+def test_no_honest_release_is_refused(make, codebook) -> None:
+    """Every passage that may be drawn passes the check: it states no probability of refusal."""
+    surrogate = make(epsilon=12)
+    assert surrogate.false_alarm == 0
+    made = surrogate.perturb(TEXT, seeded_generator(1))
+    for passage in map(codebook.passage, range(len(codebook))):
+        for raw in (TEXT, passage):
+            surrogate.verify(raw, dataclasses.replace(made, text=passage, words=(passage,)))
+
+
+def test_each_passage_of_the_bundled_codebook_is_found_in_its_own_place() -> None:
+    """Two equal passages in different parts would have an honest release refused."""
+    book = load_codebook()
+    assert [book.find(book.passage(i)) for i in range(len(book))] == list(range(len(book)))
 
 
 @pytest.mark.parametrize("text", [TEXT, "", "the judge and the law", "nothing known at all"])

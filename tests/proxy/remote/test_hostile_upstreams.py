@@ -15,7 +15,6 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import aiohttp
 import psutil

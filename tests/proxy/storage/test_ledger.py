@@ -416,6 +416,30 @@ async def test_a_crash_never_undercharges(tmp_path: Path) -> None:
     assert info["disclosures"] == info["releases"]  # each text in a conversation of its own
 
 
-async def test_an_account_names_the_guards_share_of_delta(proxy: Proxy) -> None:
-    await ask(proxy, report(1))
-    assert (await account(proxy))["guard_delta_per_text"] == 1e-9
+@pytest.mark.parametrize(
+    ("mechanisms", "delta"),
+    [
+        (("rantext_ldp",), 1e-9),
+        (("surrogate",), 0.0),
+        (("surrogate", "rantext_ldp"), 1e-9),
+        ((), 1e-9),
+    ],
+)
+async def test_an_account_names_the_guards_share_of_delta(
+    proxy: Proxy, mechanisms: tuple[str, ...], delta: float
+) -> None:
+    for mechanism in mechanisms:
+        await ask(proxy, report(1), mechanism=mechanism)
+    assert (await account(proxy))["guard_delta_per_text"] == delta
+
+
+async def test_a_mechanism_that_is_not_installed_any_more_keeps_the_usual_share(
+    database: dict[str, Any],
+) -> None:
+    async with open_store(Settings(**database)) as store:
+        ledger = Ledger(store, delta=1e-6)
+        spent = Price(1, proved=6.0, channel=("gone", 6.0, False), count=1)
+        async with store.writing() as connection:
+            await ledger.lock(connection, "t")
+            await ledger.charge(connection, "t", [("", spent)], budgets={})
+        assert (await ledger.figures("t"))["guard_delta_per_text"] == 1e-9
