@@ -18,7 +18,7 @@ from perturb.registry import register
 from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Receipt, Unit
 from perturb.rng import secure_generator
 from perturb.sanitizer import Parameters, Resources, Sanitizer
-from perturb.vocabulary.vocabulary import TokenClass, Vocabulary
+from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.whole.choice import (
     MAX_EPSILON,
     ChoiceProof,
@@ -240,8 +240,7 @@ class Surrogate(Sanitizer):
         return ChoiceProof(laws, f"{len(self.codebook):,} public passages of a codebook")
 
     def _receipt(self, tokens: NDArray[np.uint32]) -> Receipt:
-        counts = np.bincount(self._vocabulary.classes[tokens], minlength=len(TokenClass))
-        classes = {kind.name.lower(): int(counts[kind]) for kind in TokenClass}
+        classes = self._vocabulary.count_classes(tokens)
         guarantee, identity = self.guarantee, self.identity()
         return Receipt(
             mechanism=identity.pop("mechanism"),
