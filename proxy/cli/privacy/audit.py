@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -23,10 +24,9 @@ from proxy.cli.options import (
     name_mechanisms,
     print_json,
 )
+from proxy.cli.progress import show_progress
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from perturb.audit.certificate import Certificate
     from perturb.audit.figures import Audit
 
@@ -87,8 +87,9 @@ def audit(
 
         require_matplotlib()  # fail before the work
     chosen = load_mechanism(mechanism, epsilon, settings, table, vocabulary)
-    with _open_bar("rows" if chosen.exact else "draws") as bar:
-        found = report.audit(chosen, prior, lambda done, total: _advance(bar, done, total))
+    with show_progress(leave=False) as progress:
+        unit = "rows" if chosen.exact else "draws"
+        found = report.audit(chosen, prior, partial(progress, unit))
     if figure:
         draw(found, figure)
     if as_json:
@@ -116,8 +117,8 @@ def certify(
     from perturb.audit import certificate
 
     chosen = load_sanitizer(mechanism, epsilon, settings, table, vocabulary).mechanism
-    with _open_bar("rows") as bar:
-        proved = certificate.certify(chosen, lambda done, total: _advance(bar, done, total))
+    with show_progress(leave=False) as progress:
+        proved = certificate.certify(chosen, partial(progress, "rows"))
     if out:
         certificate.save_certificate(proved, out)
         print(_summarize(proved))
@@ -135,17 +136,6 @@ def _summarize(proved: Certificate) -> str:
         f"{proved.epsilon_nominal:g}) over {proved.words:,} releases ({proved.vocabulary}); "
         f"largest ratio at y = {worst['y']!r}, x = {worst['x']!r}, x' = {other!r}"
     )
-
-
-def _open_bar(unit: str) -> tqdm[Any]:
-    from tqdm import tqdm
-
-    return tqdm(total=0, desc=unit, unit="", leave=False)
-
-
-def _advance(bar: tqdm[Any], done: int, total: int) -> None:
-    bar.total = total
-    bar.update(done - bar.n)
 
 
 def _format(found: Audit) -> str:
