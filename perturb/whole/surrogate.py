@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,8 @@ from perturb.whole.choice import (
     MAX_EPSILON,
     ChoiceProof,
     PrivateChoice,
-    choose_nearest,
-    nearest,
-    split_epsilon,
+    choose_near_count,
+    find_nearest,
 )
 from perturb.whole.codebook import Codebook, load_codebook
 from perturb.whole.encoder import Encoder, load_encoder
@@ -134,7 +134,7 @@ class Surrogate(Sanitizer):
         self._encoder = encoder
         self._vocabulary = vocabulary
         self._max_tokens = max_tokens
-        each = split_epsilon(parameters.epsilon, parameters.choices)
+        each = Fraction(parameters.epsilon) / parameters.choices  # exactly
         self._parts = [
             slice(first, None, parameters.passages) for first in range(parameters.passages)
         ]
@@ -142,7 +142,7 @@ class Surrogate(Sanitizer):
         self.laws = tuple(
             PrivateChoice(
                 candidates=size,
-                near=choose_nearest(_thin(codebook.profile, parameters.passages), size, each),
+                near=choose_near_count(_thin(codebook.profile, parameters.passages), size, each),
                 epsilon=each,
             )
             for size in sizes
@@ -211,7 +211,7 @@ class Surrogate(Sanitizer):
         law: PrivateChoice,
         rng: np.random.Generator,
     ) -> int:
-        return law.draw(nearest(self.codebook.similarities(vector, part), law.near), rng)
+        return law.draw(find_nearest(self.codebook.similarities(vector, part), law.near), rng)
 
     def units(self, text: str, least: int | None = None) -> list[Unit]:
         """Return the text as one unit, for it gets one choice, whatever `least` is."""

@@ -154,11 +154,11 @@ def check(file: File = None) -> int:
 def _describe(book: Codebook) -> dict[str, Any]:
     from fractions import Fraction
 
-    from perturb.whole.choice import PrivateChoice, choose_nearest
+    from perturb.whole.choice import PrivateChoice, choose_near_count
 
     choices = []
     for epsilon in map(Fraction, EPSILONS):
-        near = choose_nearest(book.profile, len(book), epsilon)
+        near = choose_near_count(book.profile, len(book), epsilon)
         law = PrivateChoice(len(book), near, epsilon)
         choices.append(
             {

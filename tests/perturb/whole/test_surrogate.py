@@ -18,7 +18,7 @@ from perturb.audit.certificate import (
 )
 from perturb.errors import CertificateError, CodebookError
 from perturb.testing.statistics import ALPHA, p_value
-from perturb.whole.choice import ChoiceProof, nearest
+from perturb.whole.choice import ChoiceProof, find_nearest
 from perturb.whole.codebook import load_codebook
 from perturb.whole.surrogate import Surrogate, SurrogateParameters
 from tests.perturb.whole.conftest import PASSAGES
@@ -71,7 +71,7 @@ def test_release_follows_the_law(text, epsilon, make, codebook, encoder) -> None
     surrogate = make(epsilon=epsilon)
     (law,) = surrogate.laws
     (vector,) = encoder([text])
-    favoured = nearest(codebook.similarities(vector), law.near)
+    favoured = find_nearest(codebook.similarities(vector), law.near)
     expected = np.full(len(codebook), law.law[-1])
     expected[favoured] = law.law[0]
     rng = seeded_generator(7)
@@ -91,7 +91,7 @@ def test_the_release_of_two_texts_is_within_the_epsilon(make, codebook, encoder)
     for text in (TEXT, "bread and flour", "", "the law"):
         (vector,) = encoder([text])
         weights = [low] * len(codebook)
-        for i in nearest(codebook.similarities(vector), law.near).tolist():
+        for i in find_nearest(codebook.similarities(vector), law.near).tolist():
             weights[i] = high
         assert sum(weights) == law.total
         rows.append(weights)
