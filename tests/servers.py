@@ -144,7 +144,7 @@ async def answer(
 
 
 def forward(root: str) -> Behaviour:
-    """What the server at `root` answers, as it comes."""
+    """Return a behaviour that passes on what the server at `root` answers, as it comes."""
 
     async def behave(
         server: FakeServer, request: web.Request, _: dict[str, Any]

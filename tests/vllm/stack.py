@@ -94,7 +94,7 @@ class Vllm:
             return await answer.json()
 
     async def refusal(self, body: dict[str, Any]) -> str:
-        """What the server says to a chat request that it refuses."""
+        """Return what the server says to a chat request that it refuses."""
         url = f"{self.root}/v1/chat/completions"
         async with (
             aiohttp.ClientSession() as session,
@@ -206,7 +206,7 @@ def _command(process: psutil.Process) -> list[str]:
 
 
 def alive(process: psutil.Process) -> bool:
-    """Whether a process runs; one that only waits to be reaped does not."""
+    """Tell whether a process runs; one that only waits to be reaped does not."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -1,4 +1,4 @@
-"""Who is served and who waits: no client holds up another."""
+"""Admission: some requests are served and some wait, and no client holds up another."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ class TestBodies:
     async def test_who_holds_memory_and_sends_nothing_loses_it(
         self, table: EmbeddingTable, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """What is declared is held, so that it must come."""
+        """Memory is held for the declared length, so the body must come."""
         monkeypatch.setattr(admission, "STALLED_SECONDS", 2.0)
         settings = {"limits": {"held_bytes": 1_000_000, "body_bytes": 1_000_000}}
         large = {**CHAT, "metadata": {"a": "x" * 200_000}}

@@ -39,7 +39,7 @@ MALFORMED = {
 
 
 async def exchange(proxy: Proxy, sent: bytes) -> bytes:
-    """What comes back for bytes, to the end of the first answer."""
+    """Send bytes and return what comes back, to the end of the first answer."""
     host, port = proxy.root.removeprefix("http://").split(":")
     async with asyncio.timeout(LIMIT):
         reader, writer = await asyncio.open_connection(host, int(port))

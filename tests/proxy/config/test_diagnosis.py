@@ -1,4 +1,4 @@
-"""What an operator is told when something is not as it should be."""
+"""Messages to the operator when something is not as it should be."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 async def refused_serve(*arguments: str) -> str:
-    """What `serve` writes when it cannot listen, with an external local server."""
+    """Return what `serve` writes when it cannot listen, with an external local server."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "proxy.cli.main", "serve", "--config", os.devnull),
         *("--local-base-url", "http://127.0.0.1:9/v1", *arguments),

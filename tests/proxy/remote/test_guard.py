@@ -236,7 +236,7 @@ async def test_an_instruction_that_repeats_the_document_is_refused(table: Embedd
 async def test_local_system_turns_and_dropped_turns_are_private(
     table: EmbeddingTable, task: str
 ) -> None:
-    """What the task leaves out must not come back through the public instruction."""
+    """Text that the task leaves out must not come back through the public instruction."""
     secret = "Our head of sales leaves the company in May"
     turns = {
         "chat": [{"role": "system", "content": secret}, {"role": "user", "content": TEXT}],
@@ -332,7 +332,7 @@ async def test_other_bytes_than_were_looked_at_do_not_leave() -> None:
 async def test_a_body_that_is_no_plain_bytes_leaves_with_no_clearance(
     table: EmbeddingTable,
 ) -> None:
-    """What the guard cannot see whole may change after it looked."""
+    """A body that the guard cannot see whole may change after it looked."""
     ok, released = clearance(table)
     async with fake_server() as server:
         client = RemoteClient(Remote(base_url=server.base_url, retries=0))

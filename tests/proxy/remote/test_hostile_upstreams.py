@@ -43,8 +43,8 @@ EITHER |= {"length-of-a-gigabyte", "line-of-a-gigabyte", "event-of-many-lines"}
 
 @dataclass
 class Strain:
-    """What a mode did to the process: the longest the loop stood still, in its own CPU time (the
-    machine may have others to serve), and the memory."""
+    """Hold what a mode did to the process: the longest the loop stood still, in its own CPU time
+    (the machine may have others to serve), and the memory."""
 
     blocked: float = 0.0
     memory: int = 0
