@@ -164,8 +164,9 @@ async def stalled(proxy: Proxy, count: int, sent: bytes = b"") -> AsyncIterator[
         for _, writer in opened:
             writer.write(head.encode() + sent)
             await writer.drain()
-        while proxy.app[METRICS].busy < count:
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(LIMIT):
+            while proxy.app[METRICS].busy < count:
+                await asyncio.sleep(0.01)
         yield opened
     finally:
         for _, writer in opened:
@@ -173,14 +174,21 @@ async def stalled(proxy: Proxy, count: int, sent: bytes = b"") -> AsyncIterator[
 
 
 class TestBodies:
+    @pytest.fixture
+    def settings(self) -> dict[str, Any]:
+        return {"server": {"body_seconds": 3 * LIMIT}}  # slow bodies stay as long as the test
+
     async def test_slow_bodies_hold_up_nobody(self, proxy: Proxy) -> None:
         async with stalled(proxy, 100), aiohttp.ClientSession() as session:
             assert await post(session, proxy) == 200
             async with session.get(f"{proxy.root}/ready") as response:
                 assert response.status == 200
 
-    async def test_they_do_not_hold_the_memory_either(self, proxy: Proxy) -> None:
+    async def test_they_do_not_hold_the_memory_either(
+        self, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """More slow bodies than there is memory for whole ones: small ones need none of it."""
+        monkeypatch.setattr(admission, "STALLED_SECONDS", 3 * LIMIT)
         sent = b"x" * (SMALL_BODY + 1)
         async with stalled(proxy, 100, sent), aiohttp.ClientSession() as session:
             assert await post(session, proxy) == 200
