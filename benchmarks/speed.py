@@ -32,7 +32,7 @@ from perturb import (
     seeded_generator,
 )
 from perturb.mechanisms.rantext import RanText, RanTextParameters
-from perturb.whole.choice import PrivateChoice, nearest
+from perturb.whole.choice import PrivateChoice, find_nearest
 from perturb.whole.codebook import load_codebook
 from perturb.whole.encoder import load_static
 from perturb.whole.surrogate import SurrogateParameters
@@ -103,7 +103,7 @@ def measure_choice(text: str) -> dict[str, Any]:
     many = replace(book, vectors=rows, scales=np.full(MANY_PASSAGES, 1e-3, dtype=np.float32))
     (vector,) = load_static()([text])
     law = PrivateChoice(MANY_PASSAGES, 3, Fraction(12))
-    choice = time_job(lambda: law.draw(nearest(many.similarities(vector), law.near), rng), 5)
+    choice = time_job(lambda: law.draw(find_nearest(many.similarities(vector), law.near), rng), 5)
     return {
         "ms": round(time_job(release) * 1000, 1),
         "passages": len(book),

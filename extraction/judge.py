@@ -12,12 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from perturb.whole.encoder import Encoder, load_static
+from perturb.whole.passages import SENTENCE_END
 
 __all__ = ["Judge", "build_judge", "split_parts"]
 
 SHORTEST = 4  # words of a part that is judged alone; a shorter one goes with the next
 _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[^\n]*\n?", re.MULTILINE | re.DOTALL)
-_END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])|\n+")
+_END = re.compile(rf"{SENTENCE_END}|\n+")
 
 
 class Judge:

@@ -74,7 +74,7 @@ class WordByWord(Sanitizer):
         return Perturbation(
             text="".join(self._render(tokens, is_word, iter(words), numbers, self.options)),
             words=words,
-            receipt=self._build_receipt(classes, len(words), dict(draw.statistics)),
+            receipt=self._build_receipt(tokens, len(words), dict(draw.statistics)),
         )
 
     def verify(self, raw: str, released: Perturbation) -> None:
@@ -163,9 +163,8 @@ class WordByWord(Sanitizer):
             yield "".join(map(str, drawn))
 
     def _build_receipt(
-        self, classes: NDArray[np.uint8], released: int, statistics: dict[str, float]
+        self, tokens: NDArray[np.uint32], released: int, statistics: dict[str, float]
     ) -> Receipt:
-        counts = np.bincount(classes, minlength=len(TokenClass))
         guarantee, options = self._channel.guarantee, self.options
         identity = self._channel.identity()
         reveals = ["how many tokens the text has"]
@@ -177,7 +176,7 @@ class WordByWord(Sanitizer):
             mechanism=identity.pop("mechanism"),
             table=identity.pop("table"),
             parameters=identity,
-            tokens={kind.name.lower(): int(counts[kind]) for kind in TokenClass},
+            tokens=self.vocabulary.count_classes(tokens),
             treatment={
                 "word": "perturbed",
                 "oov": "mapped to V and perturbed" if options.oov == "map" else "dropped",

@@ -7,14 +7,22 @@ loaded only when it is requested by name, so a broken one affects nobody else.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from typing import TypeVar
 
-from perturb.errors import ParameterError
+from perturb.errors import ParameterError, PluginError
 from perturb.plugins import Plugin, find_plugin, plugin_names
 from perturb.sanitizer import Sanitizer
 
-__all__ = ["GROUP", "built_in_names", "register", "sanitizer_class", "sanitizer_names"]
+__all__ = [
+    "GROUP",
+    "built_in_names",
+    "register",
+    "sanitizer_class",
+    "sanitizer_classes",
+    "sanitizer_names",
+]
 
 GROUP = "inferdpt.sanitizers"
 _REGISTRY: dict[str, type[Sanitizer]] = {}
@@ -85,6 +93,21 @@ def sanitizer_class(name: str) -> type[Sanitizer]:
     if plugin is not None:
         return _load_class(plugin)
     raise ParameterError(f"mechanism must be one of {', '.join(sanitizer_names())}")
+
+
+def sanitizer_classes() -> dict[str, type[Sanitizer]]:
+    """Return every class that can be loaded, by its name, in order of the names. Plug-ins are
+    loaded. The error of a broken one is raised when it is requested by name.
+
+    >>> import perturb
+    >>> sanitizer_classes()["rantext"].needs_model
+    False
+    """
+    found = {}
+    for name in sanitizer_names():
+        with suppress(PluginError):
+            found[name] = sanitizer_class(name)
+    return found
 
 
 @cache

@@ -23,7 +23,9 @@ from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Span, U
 from perturb.text.suggest import did_you_mean
 from perturb.vocabulary.table import EmbeddingTable
 
-__all__ = ["Marking", "Parameters", "Policy", "Resources", "Sanitizer", "Variant"]
+__all__ = ["FALSE_ALARM", "Marking", "Parameters", "Policy", "Resources", "Sanitizer", "Variant"]
+
+FALSE_ALARM = 1e-9  # of a check that reads what was drawn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +136,9 @@ class Sanitizer(ABC):
         bounded_range: whether ln P(y|x)/P(y|x') lies, for every two inputs, in an interval of
             length ε over y. Such a sanitizer composes better than by ε-LDP alone, where the
             length may be 2ε; see `perturb.audit.accounting`.
+        false_alarm: a bound on the probability that `verify` refuses an honest release. Which one
+            it refuses may depend on the text, so each text's ε comes with it as δ. 0 where
+            `verify` accepts every honest release.
     """
 
     name: str
@@ -145,6 +150,7 @@ class Sanitizer(ABC):
     needs_model: ClassVar[bool] = False
     certifiable: ClassVar[bool] = False
     bounded_range: bool = False
+    false_alarm: ClassVar[float] = FALSE_ALARM
 
     # -- construction -----------------------------------------------------------------------
 

@@ -15,17 +15,18 @@ from numpy.typing import NDArray
 
 from perturb.channel import WordChannel
 from perturb.errors import ReleaseError
+from perturb.sanitizer import FALSE_ALARM
 from perturb.vocabulary.vocabulary import LAYOUT
 
 __all__ = ["check_letters", "check_words", "too_many_kept"]
 
-FALSE_ALARM = 1e-9  # probability that an honest draw is refused for its unchanged words
 _RELEASABLE = LAYOUT | set("0123456789")
 
 
 def too_many_kept(kept: int, rates: Sequence[float] | NDArray[Any]) -> bool:
     """Tell whether `kept` unchanged words or characters are more than the channel explains.
-    `rates` holds the probability of each to stay unchanged.
+    `rates` holds the probability of each to stay unchanged. An honest draw is refused with
+    probability at most `FALSE_ALARM`.
 
     Hoeffding's bound (1963, theorem 1) for a sum of n independent indicators with mean rate p:
     Pr[sum ≥ a·n] ≤ e^{−n·KL(a‖p)} for a > p. A channel of rate 1 may keep everything.

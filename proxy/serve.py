@@ -77,7 +77,7 @@ async def _serve(config: Config) -> None:
             remote = without_user(config.remote.base_url)
             print(
                 f"inferdpt: base_url {starting.result()} | {sanitizer.name}, ε = "
-                f"{format_epsilon(sanitizer.guarantee)} | remote {remote} | "
+                f"{format_epsilon(sanitizer)} | remote {remote} | "
                 f"local {config.local.mode} | {await app[KEYRING].mode()}",
                 flush=True,
             )

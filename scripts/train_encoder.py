@@ -31,9 +31,9 @@ from perturb.whole.encoder import (  # noqa: E402
     BUNDLED_FILE,
     StaticEncoder,
     load_static,
+    make_vectors,
     read_tokens,
     save_static,
-    unit_rows,
 )
 from perturb.whole.passages import split_passages  # noqa: E402
 
@@ -85,7 +85,7 @@ def embed(passages: list[str], path: Path) -> NDArray[np.float32]:
         rows = np.concatenate([rows, more.astype(np.float16)])
         np.save(path, rows)
         print(f"{len(rows)} of {len(passages)} passages are embedded", file=sys.stderr)
-    return unit_rows(rows[: len(passages)])
+    return make_vectors(rows[: len(passages)])
 
 
 def learn(

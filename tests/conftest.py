@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +13,17 @@ import pytest
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.pluginmanager.hasplugin("hypothesispytest"):  # the vLLM tier goes without it
-        from hypothesis import settings
+        from hypothesis import HealthCheck, settings
 
-        settings.register_profile("untimed", deadline=None)
+        slow = [HealthCheck.too_slow]
+        settings.register_profile("untimed", deadline=None, suppress_health_check=slow)
         settings.load_profile("untimed")
+
+
+def pytest_collection_finish() -> None:
+    """Keep modules and tests out of garbage collections: one stops everything for a second."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

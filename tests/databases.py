@@ -13,6 +13,8 @@ from typing import Any
 import asyncpg
 import pytest
 
+from tests.limits import LIMIT
+
 __all__ = ["database", "postgres_url"]
 
 HOST = os.environ.get("PGHOST", "127.0.0.1")
@@ -23,7 +25,7 @@ USER = os.environ.get("PGUSER", "postgres")
 def _run(statement: str) -> None:
     async def run() -> None:
         connection = await asyncpg.connect(
-            host=HOST, port=int(PORT), user=USER, database="postgres", timeout=10
+            host=HOST, port=int(PORT), user=USER, database="postgres", timeout=LIMIT
         )
         try:
             await connection.execute(statement)

@@ -1,4 +1,4 @@
-"""What a client gets through the proxy, held against what it gets from the local server itself."""
+"""Compare the answers through the proxy with those of the local server itself."""
 
 from __future__ import annotations
 
@@ -139,9 +139,9 @@ def _normal(choice: dict[str, Any]) -> Any:
 
 
 def _gist(choice: Any) -> Any:
-    """What the servers' own whole answers and streams have in common: vLLM writes a whole call's
-    arguments anew, and llama.cpp lists fewer tokens in a stream (no end, no fence around an
-    object)."""
+    """Return what the servers' own whole answers and streams have in common: vLLM writes a whole
+    call's arguments anew, and llama.cpp lists fewer tokens in a stream (no end, no fence around
+    an object)."""
     calls = [call["function"] for call in choice["message"].get("tool_calls", ())]
     return (
         choice["message"].get("content"),

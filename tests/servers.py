@@ -144,7 +144,7 @@ async def answer(
 
 
 def forward(root: str) -> Behaviour:
-    """What the server at `root` answers, as it comes."""
+    """Return a behaviour that passes on what the server at `root` answers, as it comes."""
 
     async def behave(
         server: FakeServer, request: web.Request, _: dict[str, Any]
@@ -210,7 +210,7 @@ async def die_mid_stream(
 ) -> web.StreamResponse:
     """One word, then a reset connection."""
     response = await begin(request)
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(0.3)  # the word is read: what follows a reset is lost
     assert request.transport is not None
     request.transport.abort()
     return response

@@ -1,4 +1,8 @@
-"""The language of the code base: a docstring begins with a verb in the imperative."""
+"""The language of the code base: a docstring begins with a verb in the imperative.
+
+A docstring of a test, a module or a private name may be a noun phrase or a sentence that states a
+property. None has a clause with *what*, *whose* or *whether* as its subject.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("perturb", "extraction", "proxy", "benchmarks")
+BESIDE = ("examples", "scripts", "tests")
 
 _VERBS = """
     accept account accumulate add admit adopt align allow analyse answer append apply
@@ -39,6 +44,9 @@ _VERBS = """
     unpack update upgrade use validate verify wait walk warn watch weigh wrap write yield
 """
 VERBS = frozenset(_VERBS.split())
+CLAUSES = frozenset(
+    ["What", "Whose", "Whether", "How", "Which", "Where", "When", "Who", "It", "Those"]
+)
 
 
 def names(path: Path, root: Path) -> str:
@@ -71,6 +79,19 @@ def offenders(source: str) -> list[str]:
         (name, text) for name, text in public(ast.parse(source)) if not begins_with_verb(text)
     ]
     return [f"{name}: {text.splitlines()[0]}" for name, text in found]
+
+
+def every(source: str) -> Iterator[str]:
+    """Every docstring of a module: its own, and those of tests and private names too."""
+    kinds = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, kinds) and (text := ast.get_docstring(node)):
+            yield text
+
+
+def clauses(source: str) -> list[str]:
+    """The first lines of docstrings that begin with a clause or with a pronoun."""
+    return [text.splitlines()[0] for text in every(source) if text.split()[0] in CLAUSES]
 
 
 MODULES = {
@@ -107,3 +128,28 @@ def test_a_planted_opener_is_caught(opener):
     assert offenders(f'class Planted:\n    """{opener}"""')
     assert offenders(f'class A:\n    def planted(self):\n        """{opener}"""')
     assert not offenders(f'def _private():\n    """{opener}"""')
+
+
+def test_no_docstring_begins_with_a_clause_or_a_pronoun():
+    found = {
+        str(path.relative_to(ROOT)): lines
+        for folder in (*PACKAGES, *BESIDE)
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if (lines := clauses(path.read_text("utf-8")))
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize("opener", sorted(CLAUSES))
+def test_a_planted_clause_is_caught_anywhere(opener):
+    text = f'"""{opener} is here."""'
+    for planted in (
+        text,
+        f"def test_x():\n    {text}",
+        f"async def _x():\n    {text}",
+        f"class TestX:\n    {text}",
+        f"class TestX:\n    def test_x(self):\n        {text}",
+        f"def x():\n    def y():\n        {text}",
+    ):
+        assert clauses(planted) == [f"{opener} is here."]
+    assert clauses('"""Whatever is here."""') == []

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from perturb.errors import MissingPackage, ParameterError
 from perturb.install import install_command
 from perturb.vocabulary.embed import local_encoder
+from perturb.vocabulary.table_build import unit_rows
 
 __all__ = [
     "Interval",
@@ -154,13 +155,6 @@ def cosines(a: NDArray[np.floating], b: NDArray[np.floating]) -> NDArray[np.floa
     products: NDArray[np.float64] = np.einsum("ij,ij->i", unit_rows(a), unit_rows(b))
     clipped: NDArray[np.float64] = np.clip(products, -1.0, 1.0)  # rounding may pass 1 a little
     return clipped
-
-
-def unit_rows(rows: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Scale rows to length 1; rows of zeros stay."""
-    wide = rows.astype(np.float64)
-    norms = np.linalg.norm(wide, axis=1, keepdims=True)
-    return wide / np.where(norms > 0, norms, 1.0)
 
 
 def find_minilm() -> str:

@@ -22,7 +22,8 @@ TAIL_LINES = 30
 LINE_CHARACTERS = 1000  # kept of a line
 RESTART_DELAYS = (0.2, 1.0, 5.0, 15.0, 60.0)
 STEADY_SECONDS = 300.0  # a child that ran this long is restarted without delay again
-STOP_SECONDS = 10.0
+STOP_SECONDS = 10.0  # for a child to end by itself
+KILL_SECONDS = 10.0  # for one that was killed to be gone
 EXIT_POLL_SECONDS = 0.1
 LAST_WORDS_SECONDS = 1.0  # for reading the output of a child that exited
 
@@ -95,7 +96,7 @@ class ServerProcess:
                 await asyncio.wait_for(_wait_for_exit(process), STOP_SECONDS)
             self._kill()  # the child, or workers that outlived it
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), STOP_SECONDS)
+                await asyncio.wait_for(process.wait(), KILL_SECONDS)
             self._process = None
         if self._reader is not None:
             self._reader.cancel()

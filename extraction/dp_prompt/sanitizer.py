@@ -25,20 +25,18 @@ from perturb import (
     Receipt,
     ReleaseError,
     Sanitizer,
-    TokenClass,
     Unit,
     Vocabulary,
 )
 from perturb.registry import register
 from perturb.release import EMPTY, Known, Link
-from perturb.sanitizer import Parameters, Resources
+from perturb.sanitizer import FALSE_ALARM, Parameters, Resources
 
 __all__ = ["DPPrompt", "PromptParameters"]
 
 NAME = "dp_prompt"
 MODES = ("dp", "quasi", "topk")
 ENGINES = ("server", "transformers")
-FALSE_ALARM = 1e-9  # probability that an honest release is refused for repeating the document
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,8 +274,7 @@ class DPPrompt(Sanitizer):
     def _count_classes(self, text: str) -> dict[str, int]:
         """Count the document's tokens by class. Raises `DocumentTooLong`."""
         tokens = self._vocabulary.encode(text, at_most=self._document_tokens)
-        counts = np.bincount(self._vocabulary.classes[tokens], minlength=len(TokenClass))
-        return {kind.name.lower(): int(counts[kind]) for kind in TokenClass}
+        return self._vocabulary.count_classes(tokens)
 
     def _build_receipt(self, tokens: dict[str, int], made: Paraphrase) -> Receipt:
         guarantee, own = self.guarantee, {field.name for field in fields(PromptParameters)}

@@ -17,9 +17,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from perturb.errors import CertificateError, PluginError
+from perturb.errors import CertificateError
 from perturb.proof import Progress
-from perturb.registry import sanitizer_class, sanitizer_names
+from perturb.registry import sanitizer_classes
 from perturb.sanitizer import Sanitizer
 from perturb.vocabulary.embeddings import write_atomically
 
@@ -82,15 +82,7 @@ def certifiable_names() -> tuple[str, ...]:
     >>> {"exponential", "rantext_ldp"} <= set(certifiable_names())
     True
     """
-    names = []
-    for name in sanitizer_names():
-        try:
-            kind = sanitizer_class(name)
-        except PluginError:
-            continue  # it says so to whoever asks for it by name
-        if kind.certifiable:
-            names.append(name)
-    return tuple(names)
+    return tuple(name for name, kind in sanitizer_classes().items() if kind.certifiable)
 
 
 def certify(mechanism: Sanitizer, progress: Progress = lambda done, total: None) -> Certificate:

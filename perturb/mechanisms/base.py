@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from perturb.channel import Draw, Words
 from perturb.delegating import Delegating
 from perturb.document import WordByWord
-from perturb.errors import ParameterError, PluginError
+from perturb.errors import ParameterError
 from perturb.options import DocumentOptions
-from perturb.registry import sanitizer_class, sanitizer_names
+from perturb.registry import sanitizer_class, sanitizer_classes, sanitizer_names
 from perturb.release import Guarantee
 from perturb.sanitizer import Parameters, Resources, Sanitizer
 from perturb.vocabulary.embeddings import EmbeddingTable, load_table
@@ -238,15 +238,7 @@ def mechanism_names() -> tuple[str, ...]:
     >>> "rantext" in mechanism_names()
     True
     """
-    names = []
-    for name in sanitizer_names():
-        try:
-            kind = sanitizer_class(name)
-        except PluginError:
-            continue  # the error is raised when the plug-in is requested by name
-        if issubclass(kind, Mechanism):
-            names.append(name)
-    return tuple(names)
+    return tuple(name for name, kind in sanitizer_classes().items() if issubclass(kind, Mechanism))
 
 
 def mechanism_class(name: str) -> type[Mechanism]:

@@ -1,4 +1,4 @@
-"""How the processor time of a piece of work grows with the length of its input."""
+"""Measure how the processor time of a piece of work grows with the length of its input."""
 
 from __future__ import annotations
 

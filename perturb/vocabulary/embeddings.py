@@ -196,19 +196,20 @@ def _read(stem: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         raise TableError(f"{stem.name} does not hold a complete embedding table") from exc
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file complete or not at all: a temporary file beside it, then a rename.
+def write_atomically(path: Path, *parts: bytes | memoryview) -> None:
+    """Write a file of these parts complete or not at all: a temporary file beside it, then a
+    rename.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     write_atomically(Path(folder) / "note", b"done")
+    ...     write_atomically(Path(folder) / "note", b"do", b"ne")
     ...     (Path(folder) / "note").read_bytes()
     b'done'
     """
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name + ".")
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            file.writelines(parts)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:

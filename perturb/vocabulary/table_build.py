@@ -17,7 +17,7 @@ from perturb.rng import seeded_generator
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import Vocabulary
 
-__all__ = ["build_table", "build_table_from_rows", "normalize_rows"]
+__all__ = ["build_table", "build_table_from_rows", "normalize_rows", "unit_rows"]
 
 NEIGHBOURS = 512  # rantext_ldp is flat beyond this rank
 SPREAD_BINS = 64
@@ -68,10 +68,24 @@ def normalize_rows(embeddings: NDArray[np.floating]) -> NDArray[np.float16]:
     Raises:
         TableError: a value is not finite, or a row is zero.
     """
-    lengths = np.linalg.norm(embeddings.astype(np.float64), axis=1, keepdims=True)
-    if not np.isfinite(lengths).all() or (lengths == 0).any():
-        raise TableError("an embedding is zero or not finite")
-    return np.asarray((embeddings / lengths).astype(np.float16))
+    refusal = TableError("an embedding is zero or not finite")
+    if not np.isfinite(embeddings).all():
+        raise refusal
+    rows = unit_rows(embeddings).astype(np.float16)
+    if not rows.any(axis=1).all():
+        raise refusal
+    return rows
+
+
+def unit_rows(rows: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return rows scaled to length 1, float64 (n, d); rows of zeros stay.
+
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    wide = rows.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    return wide / np.where(lengths == 0, 1.0, lengths)
 
 
 def build_table_from_rows(

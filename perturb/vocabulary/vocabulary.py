@@ -166,6 +166,16 @@ class Vocabulary:
             raise DocumentTooLong(f"a text must have <= {at_most} tokens, got {len(tokens)}")
         return tokens
 
+    def count_classes(self, tokens: NDArray[np.uint32]) -> dict[str, int]:
+        """Count token ids, uint32 (n,), by class, under the classes' names in small letters.
+
+        >>> vocabulary = Vocabulary(load_encoding())
+        >>> vocabulary.count_classes(vocabulary.encode("a river, 12"))
+        {'word': 2, 'oov': 0, 'number': 1, 'layout': 2, 'other': 0}
+        """
+        counts = np.bincount(self.classes[tokens], minlength=len(TokenClass)).tolist()
+        return {kind.name.lower(): counts[kind] for kind in TokenClass}
+
     def decode(self, tokens: list[int]) -> str:
         """Return the string of token ids; parts of characters become U+FFFD.
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 
 from perturb.errors import CodebookError
 from perturb.vocabulary.embed import embed_words
+from perturb.vocabulary.embeddings import write_atomically
 from perturb.whole.codebook import BLOCK, MAGIC, hash_header, hash_passage
 from perturb.whole.encoder import Encoder
 
@@ -147,20 +146,11 @@ def _write(out: Path, facts: dict[str, Any], sections: dict[str, NDArray[Any]]) 
         start += array.nbytes
     header = {**facts, "sections": places}
     digest = hash_header(header)
-    for array in sections.values():
-        digest.update(np.ascontiguousarray(array).data)
+    contents = [np.ascontiguousarray(array).data for array in sections.values()]
+    for content in contents:
+        digest.update(content)
     line = json.dumps({**header, "sha256": digest.hexdigest()}).encode()
     line += b" " * (-(len(MAGIC) + len(line) + 1) % ALIGNED) + b"\n"
     out.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=out.parent, prefix=out.name + ".")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(MAGIC + line)
-            for array in sections.values():
-                file.write(np.ascontiguousarray(array).data)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, out)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    write_atomically(out, MAGIC + line, *contents)
     return str(digest.hexdigest())

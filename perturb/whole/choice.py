@@ -27,9 +27,8 @@ __all__ = [
     "MAX_EPSILON",
     "ChoiceProof",
     "PrivateChoice",
-    "choose_nearest",
-    "nearest",
-    "split_epsilon",
+    "choose_near_count",
+    "find_nearest",
 ]
 
 MAX_EPSILON = 24.0  # of one choice; beyond it the sum of the weights would leave 63 bits
@@ -40,15 +39,6 @@ WORST_PAIR = {
     "x'": "a text to which none of them is",
     "y": "the chosen candidates",
 }
-
-
-def split_epsilon(epsilon: float, choices: int) -> Fraction:
-    """Return the exact ε of each of several choices that cost ε together.
-
-    >>> split_epsilon(10.0, 4)
-    Fraction(5, 2)
-    """
-    return Fraction(epsilon) / choices
 
 
 @lru_cache(maxsize=256)
@@ -224,13 +214,13 @@ class ChoiceProof(Proof):
         return math.prod((law.ratio for law in self.laws), start=Fraction(1))
 
 
-def nearest(similarity: NDArray[np.floating[Any]], count: int) -> NDArray[np.int64]:
+def find_nearest(similarity: NDArray[np.floating[Any]], count: int) -> NDArray[np.int64]:
     """Return the `count` candidates of largest similarity, int64 (count,), ascending.
 
     Ties go to the lower index, so that there are always exactly `count`; what is no number is
     less than every number.
 
-    >>> nearest(np.array([0.5, 0.9, 0.5, np.nan, 0.5]), 3).tolist()
+    >>> find_nearest(np.array([0.5, 0.9, 0.5, np.nan, 0.5]), 3).tolist()
     [0, 1, 2]
     """
     values = np.nan_to_num(similarity, nan=-math.inf, posinf=math.inf, neginf=-math.inf)
@@ -242,7 +232,7 @@ def nearest(similarity: NDArray[np.floating[Any]], count: int) -> NDArray[np.int
     return np.sort(np.concatenate([above, ties]))
 
 
-def choose_nearest(profile: NDArray[np.float64], candidates: int, epsilon: Fraction) -> int:
+def choose_near_count(profile: NDArray[np.float64], candidates: int, epsilon: Fraction) -> int:
     """Return the t that makes the mean similarity of what is chosen largest.
 
     Args:

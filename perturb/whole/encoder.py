@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from perturb.errors import ParameterError, TableError
 from perturb.vocabulary.embed import local_encoder
 from perturb.vocabulary.embeddings import write_atomically
+from perturb.vocabulary.table_build import unit_rows
 from perturb.vocabulary.vocabulary import encode_text
 
 __all__ = [
@@ -30,9 +31,9 @@ __all__ = [
     "StaticEncoder",
     "load_encoder",
     "load_static",
+    "make_vectors",
     "read_tokens",
     "save_static",
-    "unit_rows",
 ]
 
 BUNDLED = "bundled"
@@ -52,18 +53,15 @@ class Encoder(Protocol):
         """Return a row of length 1 for each of n texts, float32 (n, d)."""
 
 
-def unit_rows(rows: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+def make_vectors(rows: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
     """Return rows scaled to length 1, float32; a row of zeros, or one that is not finite, is a
     row of zeros.
 
-    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    >>> make_vectors(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
     """
-    wide: NDArray[np.float64] = np.asarray(rows, dtype=np.float64)
-    wide = np.where(np.isfinite(wide).all(axis=1, keepdims=True), wide, 0.0)
-    norms = np.linalg.norm(wide, axis=1, keepdims=True)
-    scaled: NDArray[np.float64] = np.divide(wide, norms, out=np.zeros_like(wide), where=norms > 0)
-    return scaled.astype(np.float32)
+    finite = np.isfinite(rows).all(axis=1, keepdims=True)
+    return unit_rows(np.where(finite, rows, 0.0)).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ class StaticEncoder:
     identity: dict[str, str]
 
     def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]:
-        return unit_rows(np.array([self._mean(text) for text in texts]).reshape(len(texts), -1))
+        return make_vectors(np.array([self._mean(text) for text in texts]).reshape(len(texts), -1))
 
     def _mean(self, text: str) -> NDArray[np.float32]:
         ids = read_tokens(text)
@@ -179,7 +177,7 @@ class _SentenceTransformer:
         self._encode: Callable[[Sequence[str]], NDArray[np.float32]] = local_encoder(name)
 
     def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]:
-        return unit_rows(self._encode(texts))
+        return make_vectors(self._encode(texts))
 
 
 @lru_cache(maxsize=2)

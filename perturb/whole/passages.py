@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["WORDS", "split_passages"]
+__all__ = ["SENTENCE_END", "WORDS", "split_passages"]
 
 WORDS = 60  # of a passage, about
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])")
+SENTENCE_END = r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])"
+_SENTENCE_END = re.compile(SENTENCE_END)
 
 
 def split_passages(text: str, words: int = WORDS) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,13 @@ from perturb.registry import register
 from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Receipt, Unit
 from perturb.rng import secure_generator
 from perturb.sanitizer import Parameters, Resources, Sanitizer
-from perturb.vocabulary.vocabulary import TokenClass, Vocabulary
+from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.whole.choice import (
     MAX_EPSILON,
     ChoiceProof,
     PrivateChoice,
-    choose_nearest,
-    nearest,
-    split_epsilon,
+    choose_near_count,
+    find_nearest,
 )
 from perturb.whole.codebook import Codebook, load_codebook
 from perturb.whole.encoder import Encoder, load_encoder
@@ -109,6 +109,7 @@ class Surrogate(Sanitizer):
     parameter_type = SurrogateParameters
     certifiable = True
     shows = "passages"
+    false_alarm = 0.0  # every honest release is passages of the codebook
 
     def __init__(
         self,
@@ -134,7 +135,7 @@ class Surrogate(Sanitizer):
         self._encoder = encoder
         self._vocabulary = vocabulary
         self._max_tokens = max_tokens
-        each = split_epsilon(parameters.epsilon, parameters.choices)
+        each = Fraction(parameters.epsilon) / parameters.choices  # exactly
         self._parts = [
             slice(first, None, parameters.passages) for first in range(parameters.passages)
         ]
@@ -142,7 +143,7 @@ class Surrogate(Sanitizer):
         self.laws = tuple(
             PrivateChoice(
                 candidates=size,
-                near=choose_nearest(_thin(codebook.profile, parameters.passages), size, each),
+                near=choose_near_count(_thin(codebook.profile, parameters.passages), size, each),
                 epsilon=each,
             )
             for size in sizes
@@ -211,7 +212,7 @@ class Surrogate(Sanitizer):
         law: PrivateChoice,
         rng: np.random.Generator,
     ) -> int:
-        return law.draw(nearest(self.codebook.similarities(vector, part), law.near), rng)
+        return law.draw(find_nearest(self.codebook.similarities(vector, part), law.near), rng)
 
     def units(self, text: str, least: int | None = None) -> list[Unit]:
         """Return the text as one unit, for it gets one choice, whatever `least` is."""
@@ -255,8 +256,7 @@ class Surrogate(Sanitizer):
         }
 
     def _receipt(self, tokens: NDArray[np.uint32]) -> Receipt:
-        counts = np.bincount(self._vocabulary.classes[tokens], minlength=len(TokenClass))
-        classes = {kind.name.lower(): int(counts[kind]) for kind in TokenClass}
+        classes = self._vocabulary.count_classes(tokens)
         guarantee, identity = self.guarantee, self.identity()
         return Receipt(
             mechanism=identity.pop("mechanism"),

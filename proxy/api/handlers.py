@@ -252,7 +252,7 @@ async def _answer(request: web.Request, plan: Plan, renderer: Renderer) -> web.S
         "x-inferdpt-tokens": str(plan.released),
     }
     if plan.is_sent:
-        headers["x-inferdpt-epsilon"] = format_epsilon(plan.sanitizer.guarantee)
+        headers["x-inferdpt-epsilon"] = format_epsilon(plan.sanitizer)
     if not plan.request.stream:
         consultation = await pipeline.consult(plan)
         answers = await pipeline.complete(consultation)

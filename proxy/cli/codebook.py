@@ -12,6 +12,7 @@ import typer
 
 from proxy.cli.help import group_page, page
 from proxy.cli.options import AsJson, print_json
+from proxy.cli.progress import show_progress
 
 if TYPE_CHECKING:
     from perturb.whole.codebook import Codebook
@@ -20,6 +21,7 @@ __all__ = ["build", "check", "codebook_group", "info"]
 
 WORDS = 60  # perturb.whole.passages.WORDS; a test holds them equal
 EPSILONS = (6, 8, 10, 12, 16)
+STEP = 1024  # passages that are checked at a time
 BUILDING = (
     "inferdpt codebook build articles.jsonl --out news.codebook --licence 'CC BY 4.0'",
     "inferdpt codebook build notes/*.txt --out notes.codebook --licence CC0 --words 80",
@@ -77,35 +79,24 @@ def build(
     """
     from itertools import islice
 
-    from tqdm import tqdm
-
     from perturb.errors import PerturbError
     from perturb.whole.build import build_codebook
     from perturb.whole.encoder import load_encoder
 
-    bars: dict[str, tqdm[Any]] = {}
-
-    def progress(stage: str, done: int, total: int) -> None:
-        if stage not in bars:
-            bars[stage] = tqdm(total=total, desc=f"{stage:>12}")
-        bars[stage].update(done - bars[stage].n)
-
     try:
-        digest = build_codebook(
-            islice(_read_passages(texts, words), limit),
-            Path(out),
-            load_encoder(encoder),
-            licence=licence,
-            source=source or ", ".join(Path(path).name for path in texts),
-            progress=progress,
-        )
+        with show_progress() as progress:
+            digest = build_codebook(
+                islice(_read_passages(texts, words), limit),
+                Path(out),
+                load_encoder(encoder),
+                licence=licence,
+                source=source or ", ".join(Path(path).name for path in texts),
+                progress=progress,
+            )
     except PerturbError:
         if (partial := Path(f"{out}.partial")).exists():
             print(f"what was finished is kept in {partial}", file=sys.stderr)
         raise
-    finally:
-        for bar in bars.values():
-            bar.close()
     print(f"{out}: {Path(out).stat().st_size:,} bytes, SHA-256 {digest}")
     return info(out)
 
@@ -134,7 +125,6 @@ def check(file: File = None) -> int:
     """Check a codebook: its SHA-256, that every passage is where its hash says, and the vectors
     against the encoder."""
     import numpy as np
-    from tqdm import tqdm
 
     from perturb.errors import CodebookError
     from perturb.whole.codebook import load_codebook
@@ -144,18 +134,19 @@ def check(file: File = None) -> int:
     encoder = load_encoder(str(book.facts["encoder"]["encoder"]))
     if encoder.identity != book.facts["encoder"]:
         raise CodebookError("the codebook was made with another version of its encoder")
-    step = 1024
-    for start in tqdm(range(0, len(book), step), desc="passages", leave=False):
-        places = range(start, min(start + step, len(book)))
-        passages = [book.passage(i) for i in places]
-        for i, passage in zip(places, passages, strict=True):
-            if book.find(passage) != i:
-                raise CodebookError(f"passage {i} does not stand where its SHA-256 says")
-        held = book.vectors[places.start : places.stop] * book.scales[places, None]
-        made = encoder(passages)
-        cosines = np.einsum("ij,ij->i", held, made)
-        if (cosines[made.any(axis=1)] < 0.99).any():
-            raise CodebookError("a vector is not the one that the encoder gives its passage")
+    with show_progress(leave=False) as progress:
+        for start in range(0, len(book), STEP):
+            places = range(start, min(start + STEP, len(book)))
+            passages = [book.passage(i) for i in places]
+            for i, passage in zip(places, passages, strict=True):
+                if book.find(passage) != i:
+                    raise CodebookError(f"passage {i} does not stand where its SHA-256 says")
+            held = book.vectors[places.start : places.stop] * book.scales[places, None]
+            made = encoder(passages)
+            cosines = np.einsum("ij,ij->i", held, made)
+            if (cosines[made.any(axis=1)] < 0.99).any():
+                raise CodebookError("a vector is not the one that the encoder gives its passage")
+            progress("passages", places.stop, len(book))
     print(f"sound: {len(book):,} passages, SHA-256 {book.sha256}")
     return 0
 
@@ -163,11 +154,11 @@ def check(file: File = None) -> int:
 def _describe(book: Codebook) -> dict[str, Any]:
     from fractions import Fraction
 
-    from perturb.whole.choice import PrivateChoice, choose_nearest
+    from perturb.whole.choice import PrivateChoice, choose_near_count
 
     choices = []
     for epsilon in map(Fraction, EPSILONS):
-        near = choose_nearest(book.profile, len(book), epsilon)
+        near = choose_near_count(book.profile, len(book), epsilon)
         law = PrivateChoice(len(book), near, epsilon)
         choices.append(
             {
@@ -207,15 +198,23 @@ def _read_passages(paths: list[str], words: int) -> Iterator[str]:
                 yield from split_passages(paragraph, words)
             continue
         for number, line in enumerate(lines, 1):
-            try:
-                text = json.loads(line)["text"]
-                assert isinstance(text, str)
-            except (ValueError, KeyError, TypeError, AssertionError):
+            text = _read_text(line)
+            if text is None:
                 raise CodebookError(
                     f"{path.name}, line {number}: must be an object with a string `text`"
-                ) from None
+                )
             for paragraph in text.split("\n\n"):
                 yield from split_passages(paragraph, words)
+
+
+def _read_text(line: str) -> str | None:
+    """Return the `text` of a line of JSON; None where it has none."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    text = found.get("text") if isinstance(found, dict) else None
+    return text if isinstance(text, str) else None
 
 
 def _read_lines(path: Path) -> Iterator[str]:

@@ -104,16 +104,9 @@ def list_mechanisms() -> Sequence[str]:
 
 def list_sanitizers() -> Sequence[str]:
     """Return the names of the sanitizers that need no local model."""
-    from perturb import PluginError, sanitizer_class, sanitizer_names
+    from perturb.registry import sanitizer_classes
 
-    names = []
-    for name in sanitizer_names():
-        try:
-            if not sanitizer_class(name).needs_model:
-                names.append(name)
-        except PluginError:
-            continue  # the error is reported where it is asked for by name
-    return names
+    return [name for name, kind in sanitizer_classes().items() if not kind.needs_model]
 
 
 def list_served() -> Sequence[str]:

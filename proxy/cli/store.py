@@ -34,8 +34,8 @@ LEGEND = """\
 unbounded: tokens without a proved bound. With any of them, or with ε nominal (charged for
 mechanisms whose ε is not a bound), the whole has no bound; ε proved part is for the other tokens,
 and ε by unit says of what: n tokens are one text's, a document is a whole text.
-disclosed: tokens (unbounded) sent in a conversation, charged there or not. Add 1e-9 to every δ
-for each text: the guard checks the draw and may refuse an honest one."""
+disclosed: tokens (unbounded) sent in a conversation, charged there or not. Add the guard's δ
+(`guard_delta_per_text` in --json, at most 1e-9) for each text: it may refuse an honest draw."""
 DAY = 86_400.0
 PURGE_NOTE = """\
 A forgotten text is drawn afresh when it is sent again: an adversary with both releases can

@@ -7,12 +7,13 @@ import shutil
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from proxy.cli.help import group_page, page
 from proxy.cli.options import Variant
+from proxy.cli.progress import show_progress
 
 __all__ = ["build", "table_group"]
 
@@ -67,8 +68,6 @@ def build(
 
     A failed build keeps its finished parts, and the next one resumes it.
     """
-    from tqdm import tqdm
-
     from perturb.errors import TableError
     from perturb.vocabulary.embed import embed_words, endpoint_encoder, local_encoder
     from perturb.vocabulary.embeddings import save_table
@@ -87,38 +86,21 @@ def build(
         key = os.environ.get(variable) if variable else None
         embed = endpoint_encoder(endpoint or OPENAI, model or "", key)
     partial = Path(f"{out}.partial")
-    bars: dict[str, tqdm[Any]] = {}
-
-    def progress(stage: str, done: int, total: int) -> None:
-        if stage not in bars:
-            bars[stage] = tqdm(total=total, desc=f"{stage:>15}")
-        bars[stage].update(done - bars[stage].n)
-
+    facts = {
+        "model": name or source,
+        "licence": licence,
+        "created": datetime.now(UTC).date().isoformat(),
+    }
+    strings = words.words + words.others
     try:
-        embeddings = embed_words(
-            embed,
-            words.words + words.others,
-            source=source,
-            partial=partial,
-            batch=batch,
-            progress=progress,
-        )
-        table = build_table(
-            words,
-            embeddings,
-            provenance={
-                "model": name or source,
-                "licence": licence,
-                "created": datetime.now(UTC).date().isoformat(),
-            },
-            progress=progress,
-        )
+        with show_progress() as progress:
+            embeddings = embed_words(
+                embed, strings, source=source, partial=partial, batch=batch, progress=progress
+            )
+            table = build_table(words, embeddings, provenance=facts, progress=progress)
     except TableError:
         print(f"the finished parts are kept in {partial}", file=sys.stderr)
         raise
-    finally:
-        for bar in bars.values():
-            bar.close()
     digest = save_table(table, out)
     shutil.rmtree(partial)
     print(f"{out}.npz: {len(table)} words, {table.vectors.shape[1]} dimensions, {digest}")

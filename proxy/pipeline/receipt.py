@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
-from perturb import Guarantee, Perturbation, Sanitizer, TokenClass
-from perturb.verify import FALSE_ALARM
+from perturb import Perturbation, Sanitizer, TokenClass
 
 __all__ = ["RemoteOutcome", "format_epsilon", "make_receipt"]
 
@@ -72,13 +71,13 @@ def make_receipt(
         "all_tokens": _spell_number(sum(p.receipt.epsilon_per_document for p, _ in texts)),
     }
     if guarantee.kind != "none":
-        epsilon["delta"] = FALSE_ALARM * len(texts)
+        epsilon["delta"] = sanitizer.false_alarm * len(texts)
     reveals = [r for p, _ in texts for r in p.receipt.reveals]
     out: dict[str, Any] = {
         "mechanism": sanitizer.name if sent else "none",
         "guarantee": guarantee.kind if sent else "nothing_left",
         "unit": guarantee.unit if sent else None,
-        "statement": _state_guarantee(guarantee) if sent else NOTHING_LEFT,
+        "statement": _state_guarantee(sanitizer) if sent else NOTHING_LEFT,
         "epsilon": epsilon if sent else None,
         "tokens": {
             kind.name.lower(): sum(p.receipt.tokens[kind.name.lower()] for p, _ in texts)
@@ -99,25 +98,29 @@ def make_receipt(
     return out
 
 
-def _state_guarantee(guarantee: Guarantee) -> str:
+def _state_guarantee(sanitizer: Sanitizer) -> str:
     """State the guarantee of a request.
 
     The mechanism's own guarantee covers neither the memo, which releases equal texts as equal
     texts, nor the guard, which conditions on the draw.
     """
+    guarantee, delta = sanitizer.guarantee, sanitizer.false_alarm
     parts = [guarantee.statement, "equal texts and paragraphs leave as equal text, which shows"]
-    if guarantee.kind != "none":
+    if guarantee.kind != "none" and delta:
         parts.append(
-            f"the guard refuses an honest draw with probability at most {FALSE_ALARM:g}, so that "
-            f"each text's ε comes with δ = {FALSE_ALARM:g}"
+            f"the guard refuses an honest draw with probability at most {delta:g}, so that "
+            f"each text's ε comes with δ = {delta:g}"
         )
+    elif guarantee.kind != "none":
+        parts.append("the guard refuses no honest draw, so that δ = 0")
     return "; ".join(parts)
 
 
-def format_epsilon(guarantee: Guarantee) -> str:
+def format_epsilon(sanitizer: Sanitizer) -> str:
     """Format ε per token, its kind of guarantee and, if there is one, the δ of a text:
     `6; guarantee=none`, `6; guarantee=ldp; delta=1e-09`."""
-    delta = "" if guarantee.kind == "none" else f"; delta={FALSE_ALARM:g}"
+    guarantee = sanitizer.guarantee
+    delta = "" if guarantee.kind == "none" else f"; delta={sanitizer.false_alarm:g}"
     return f"{guarantee.nominal:g}; guarantee={guarantee.kind}{delta}"
 
 

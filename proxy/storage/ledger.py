@@ -18,7 +18,7 @@ import asyncio
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from weakref import WeakValueDictionary
@@ -27,7 +27,9 @@ from sqlalchemy import Row, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from perturb.audit.accounting import Bound, Spend, best, compose
-from perturb.verify import FALSE_ALARM
+from perturb.errors import ParameterError, PluginError
+from perturb.registry import sanitizer_class
+from perturb.sanitizer import FALSE_ALARM
 from proxy.config.store import Budget
 from proxy.errors import ApiError
 from proxy.storage.prices import (
@@ -238,11 +240,12 @@ class Ledger:
             spends: dict[tuple[str, str], list[Row[Any]]] = {}
             for row in await connection.execute(select(SPENDS).where(SPENDS.c.tenant == tenant)):
                 spends.setdefault((row.scope, row.period), []).append(row)
+            mechanisms = {row.mechanism for found in spends.values() for row in found}
             shown = [row.period for row in rows if row.scope == "conversation"]
             disclosed = await _read_disclosed(connection, tenant, shown)
         out: dict[str, Any] = {
             "tenant": tenant,
-            "guard_delta_per_text": FALSE_ALARM,  # beside every δ: the guard reads the draw
+            "guard_delta_per_text": _find_false_alarm(mechanisms),  # beside every δ
             "total": {"requests": 0, **_figures(Price(), best(compose([]))), "units": {}},
             "days": {},
             "conversations": {},
@@ -308,6 +311,18 @@ async def _read_disclosed(
     )
     found = await connection.execute(query.group_by(table.period))
     return {row.period: price_of(row) for row in found}
+
+
+def _find_false_alarm(mechanisms: Collection[str]) -> float:
+    """Return the largest probability with which the guard refuses an honest draw of one of these
+    mechanisms."""
+    found = [0.0 if mechanisms else FALSE_ALARM]
+    for name in mechanisms:
+        try:
+            found.append(sanitizer_class(name).false_alarm)
+        except (ParameterError, PluginError):  # it is not installed any more
+            found.append(FALSE_ALARM)
+    return max(found)
 
 
 def _totals(row: Row[Any]) -> dict[str, float]:

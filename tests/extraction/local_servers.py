@@ -15,6 +15,7 @@ from extraction.backends.openai_server import OpenAIServer
 from extraction.errors import (
     LocalModelError,
 )
+from tests.limits import LIMIT
 from tests.servers import (
     FakeServer,
     completion,
@@ -25,13 +26,12 @@ from tests.servers import (
 SENT = "sent-canary"
 RECEIVED = "received-canary"
 MESSAGES = [{"role": "user", "content": SENT}]
-WAIT = 10.0  # a bound on what must happen at once
 
 
 @asynccontextmanager
 async def backend(server: FakeServer | str, **settings: Any) -> AsyncIterator[OpenAIServer]:
     base_url = server if isinstance(server, str) else server.base_url
-    made = OpenAIServer(base_url, **{"timeout": WAIT, **settings})
+    made = OpenAIServer(base_url, **{"timeout": LIMIT, **settings})
     try:
         yield made
     finally:
@@ -131,7 +131,7 @@ async def failure(run: Run, server: FakeServer | str, **settings: Any) -> LocalM
     """The error a call ends in; whatever it is, it shows no text of either side."""
     async with backend(server, **settings) as made:
         with pytest.raises(LocalModelError) as raised:
-            await asyncio.wait_for(run(made), WAIT)
+            await asyncio.wait_for(run(made), LIMIT)
     for text in (str(raised.value), repr(raised.value)):
         assert SENT not in text
         assert RECEIVED not in text

@@ -15,9 +15,9 @@ import pytest
 
 from extraction.backends import server_process
 from extraction.backends.server_process import ServerProcess
+from tests.limits import LIMIT
 
 CANARY = "raw-text-canary"
-SOON = 20.0  # a bound on what must happen at once, on a busy machine too
 
 # A server of one model whose every line of output after the first request holds the canary.
 SERVER = """
@@ -52,6 +52,7 @@ MARK_AND_SLEEP = """
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_process, "RESTART_DELAYS", (0.01, 0.02))
+    monkeypatch.setattr(server_process, "LAST_WORDS_SECONDS", LIMIT)
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ async def never() -> bool:
 
 
 async def until(condition: Callable[[], Any]) -> None:
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(LIMIT):
         while not condition():
             await asyncio.sleep(0.01)
 
@@ -92,7 +93,7 @@ def alive(pid: int) -> bool:
 
 @asynccontextmanager
 async def running(command: list[str], **settings: Any) -> AsyncIterator[ServerProcess]:
-    process = ServerProcess(command, **{"ready_seconds": SOON, **settings})
+    process = ServerProcess(command, **{"ready_seconds": LIMIT, **settings})
     try:
         await process.start()
         yield process

@@ -28,6 +28,7 @@ from tests.extraction.scripted import (
     system,
     user,
 )
+from tests.limits import LIMIT
 
 
 @pytest.mark.parametrize(
@@ -241,7 +242,7 @@ async def test_stream_given_up_by_its_reader_stops_the_backend():
 
     async for _ in extractor(Endless()).stream(LONG, {}):
         break
-    async with asyncio.timeout(10.0):
+    async with asyncio.timeout(LIMIT):
         while not closed:
             await asyncio.sleep(0)
 

@@ -16,7 +16,7 @@ from tests.proxy.conftest import MODEL, merge
 
 __all__ = ["Child"]
 
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 ROOT = Path(__file__).parents[2]
 
 

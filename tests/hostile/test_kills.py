@@ -22,7 +22,7 @@ from tests.hostile import tally
 from tests.hostile.child import Child
 from tests.hostile.stage import chat_body
 from tests.hostile.upstream import Upstream
-from tests.proxy.storage.test_ledger import WORDS, report
+from tests.proxy.storage.reports import WORDS, report
 
 __all__ = ["postgres_url"]
 

@@ -21,7 +21,7 @@ from tests.hostile.upstream import Call, Script, answer
 from tests.proxy.conftest import MODEL
 from tests.servers import chunk
 
-SECONDS = 60.0
+SECONDS = 300.0  # for one of many answers at once; only a hang reaches it
 SLOW = 80  # sockets that never finish a request: more than may be served at once
 OTHERS = 60
 BURST = 100
@@ -57,6 +57,11 @@ def streamed(word: bytes, count: int, pause: float) -> Script:
         return False
 
     return script
+
+
+@pytest.fixture(scope="module")
+def settings() -> dict[str, Any]:
+    return {"limits": {"queue_seconds": SECONDS}}
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import contextlib
 import json
 import socket
 from collections import Counter
+from typing import Any
 
 import aiohttp
 import pytest
@@ -24,7 +25,13 @@ AT_ONCE = 8
 SECONDS = 60.0
 BIG_SECONDS = 15.0  # in which 8 MB are refused
 PATIENCE = 0.5  # after which the client says that it has no more to send
-SILENT_SECONDS = 20.0  # after which a connection that went quiet counts as hung
+SILENT_SECONDS = 60.0  # after which a connection that went quiet counts as hung
+
+
+@pytest.fixture(scope="module")
+def settings() -> dict[str, Any]:
+    """Let the proxy wait for longer than the client: no time-out of its own ends what hangs."""
+    return {"server": {"body_seconds": 2 * SILENT_SECONDS, "idle_seconds": 2 * SILENT_SECONDS}}
 
 
 async def test_bodies(stage: Stage) -> None:

@@ -12,8 +12,8 @@ from tests.hostile.modes import PLANTED, Mode
 from tests.hostile.stage import Answer, Stage, chat_body, send
 from tests.hostile.upstream import Upstream, answer
 
-SECONDS = 20.0  # in which the proxy has to say something
-PATIENCE = 3.0  # of the proxy with an upstream
+SECONDS = 60.0  # in which the proxy has to say something
+PATIENCE = 5.0  # of the proxy with an upstream, less than a slow mode takes
 REMOTE = {mode.name: mode for mode in remote_modes.modes()}
 LOCAL = {mode.name: mode for mode in local_modes.modes()}
 OTHER = {"remote": "local", "local": "remote"}

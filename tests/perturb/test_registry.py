@@ -116,6 +116,29 @@ assert made.receipt.mechanism == "theirs"
     run(tmp_path, code)
 
 
+def test_a_plugin_that_cannot_be_loaded_is_left_out_of_the_classes(tmp_path: Path) -> None:
+    points = {"theirs": "theirs_dist:Theirs", "taken": "theirs_dist:Taken", "gone": "nowhere:Gone"}
+    distribution(tmp_path, "theirs_dist", points)
+    code = """
+import pytest
+from perturb import PluginError, mechanism_names, sanitizer_class, sanitizer_names
+from perturb.audit.certificate import certifiable_names
+from perturb.registry import sanitizer_classes
+from proxy.cli.options import list_sanitizers
+classes = sanitizer_classes()
+assert set(sanitizer_names()) - set(classes) == {"taken", "gone"}
+assert list(classes) == sorted(classes)
+assert all(sanitizer_class(name) is kind for name, kind in classes.items())
+for names in (mechanism_names(), list_sanitizers()):
+    assert "theirs" in names and not {"taken", "gone"} & set(names)
+assert set(certifiable_names()) <= set(classes)
+for name in ("taken", "gone"):
+    with pytest.raises(PluginError):
+        sanitizer_class(name)
+"""
+    run(tmp_path, code)
+
+
 def test_a_plugin_works_in_the_configuration_and_the_proxy(tmp_path: Path) -> None:
     distribution(tmp_path, "theirs_dist", {"theirs": "theirs_dist:Theirs"})
     code = """

@@ -1,4 +1,4 @@
-"""What chats with the fakes are made of."""
+"""Texts and messages of chats with the fakes."""
 
 from __future__ import annotations
 

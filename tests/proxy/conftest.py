@@ -25,6 +25,7 @@ from proxy.config.settings import load_config
 from proxy.config.store import Store
 from proxy.logs import JsonFormatter
 from proxy.storage.store import open_store
+from tests.limits import LIMIT
 from tests.servers import FakeServer, fake_server
 
 MODEL = "gpt-4o"
@@ -180,7 +181,7 @@ def proxy_in_thread(table: EmbeddingTable, settings: dict[str, Any]) -> Iterator
     thread.start()
 
     def call(job: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(job, loop).result(30)
+        return asyncio.run_coroutine_threadsafe(job, loop).result(LIMIT)
 
     context = running_proxy(table, settings)
     try:

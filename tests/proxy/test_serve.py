@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
@@ -18,10 +18,10 @@ import psutil
 import pytest
 
 from tests.extraction.local_servers import unused_port
+from tests.limits import LIMIT
 from tests.proxy.conftest import MODEL
 from tests.servers import FakeServer, fake_server, hang
 
-LIMIT = 60
 MEMORY = 250 * 2**20  # bytes
 MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "The board met on Monday morning."}]
 
@@ -33,13 +33,23 @@ class Served:
     line: str
     remote: FakeServer
     local: FakeServer
+    logged: list[str] = field(default_factory=list)
+
+    async def wait_for_log(self, *words: str) -> None:
+        """Read its log until each of these has stood there."""
+        assert self.process.stderr is not None
+        async with asyncio.timeout(LIMIT):
+            while not all(word in "".join(self.logged) for word in words):
+                line = await self.process.stderr.readline()
+                assert line, "it ended"
+                self.logged.append(line.decode())
 
     async def end(self) -> tuple[int, str, str]:
         """SIGTERM; exit status, standard output and standard error."""
         self.process.send_signal(signal.SIGTERM)
         out, err = await asyncio.wait_for(self.process.communicate(), LIMIT)
         assert self.process.returncode is not None
-        return self.process.returncode, out.decode(), err.decode()
+        return self.process.returncode, out.decode(), "".join(self.logged) + err.decode()
 
 
 @asynccontextmanager
@@ -102,7 +112,7 @@ async def test_it_warns_of_what_would_fail_the_first_request() -> None:
             session.get(served.base_url.removesuffix("/v1") + "/health") as response,
         ):
             assert response.status == 200
-        await asyncio.sleep(1)
+        await served.wait_for_log('"remote: ', '"local: ')
         status, _, log = await served.end()
     assert status == 0
     told = [json.loads(line) for line in log.splitlines()]
@@ -115,7 +125,7 @@ async def test_it_warns_of_what_would_fail_the_first_request() -> None:
 async def test_it_warns_of_a_missing_key() -> None:
     nowhere = "http://remote.invalid/v1"
     async with serve("--remote-base-url", nowhere, OPENAI_API_KEY="", NO_PROXY="*") as served:
-        await asyncio.sleep(1)
+        await served.wait_for_log("no key; set OPENAI_API_KEY")
         status, _, log = await served.end()
     assert status == 0
     assert "no key; set OPENAI_API_KEY" in log

@@ -41,6 +41,7 @@ __all__ = [
 MODEL = "vicuna-tiny"
 ALIAS = "gpt-test"
 GENERATION = "The council of the harbour wrote a report about the winter and the bridge."
+READY = 600  # seconds in which vLLM starts on a slow machine too
 ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "VLLM_NO_USAGE_STATS": "1",
@@ -61,7 +62,7 @@ def vllm_settings(model: Path, *arguments: str, port: int = 0) -> dict[str, Any]
         "port": port,
         "args": ("--dtype", "float32", "--enforce-eager", *arguments),
         "env": ENVIRONMENT,
-        "ready_seconds": 300,
+        "ready_seconds": READY,
     }
 
 
@@ -93,7 +94,7 @@ class Vllm:
             return await answer.json()
 
     async def refusal(self, body: dict[str, Any]) -> str:
-        """What the server says to a chat request that it refuses."""
+        """Return what the server says to a chat request that it refuses."""
         url = f"{self.root}/v1/chat/completions"
         async with (
             aiohttp.ClientSession() as session,
@@ -205,7 +206,7 @@ def _command(process: psutil.Process) -> list[str]:
 
 
 def alive(process: psutil.Process) -> bool:
-    """Whether a process runs; one that only waits to be reaped does not."""
+    """Tell whether a process runs; one that only waits to be reaped does not."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

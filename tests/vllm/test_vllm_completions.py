@@ -20,7 +20,7 @@ GREEDY: dict[str, Any] = {"temperature": 0.0, "max_tokens": 20}
 
 
 async def continued(stack: Stack, prefix: str, options: dict[str, Any]) -> str:
-    """What vLLM itself gives for the prompt the proxy composes from `prefix`."""
+    """Return what vLLM itself gives for the prompt the proxy composes from `prefix`."""
     prompt = fill(Prompts().local_continuation, document=prefix, generation=GENERATION)
     body = {"messages": [{"role": "user", "content": prompt}], **options}
     answer = await stack.vllm.post("/v1/chat/completions", body)

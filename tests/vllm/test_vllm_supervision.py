@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from openai import AsyncOpenAI
 
-from tests.vllm.stack import ALIAS, Stack, alive, until
+from tests.vllm.stack import ALIAS, READY, Stack, alive, until
 
 pytestmark = [pytest.mark.vllm, pytest.mark.asyncio(loop_scope="session")]
 
@@ -73,7 +73,10 @@ async def test_client_that_leaves_a_whole_answer_aborts_every_generation(stack: 
 async def test_killed_vllm_ends_the_stream_with_an_error_and_comes_back(
     stack: Stack, client: AsyncOpenAI
 ) -> None:
-    assert await stack.get("/ready") == (200, {"status": "ready"})
+    async def ready() -> bool:
+        return await stack.get("/ready") == (200, {"status": "ready"})
+
+    await until(ready)
     before = stack.processes()
     assert len(before) >= 2  # the server and its engine
     events: list[Any] = []
@@ -103,11 +106,7 @@ async def test_killed_vllm_ends_the_stream_with_an_error_and_comes_back(
     status, body = await stack.get("/ready")
     assert status == 503
     assert body["error"]["code"] == "local_model_unavailable"
-
-    async def ready() -> bool:
-        return (await stack.get("/ready"))[0] == 200
-
-    await until(ready, seconds=300)
+    await until(ready, seconds=READY)
     answer = await client.chat.completions.create(model=ALIAS, messages=MESSAGES, max_tokens=4)
     assert answer.choices[0].message.content is not None
     assert not any(map(alive, before))
@@ -121,5 +120,5 @@ async def test_stopped_proxy_leaves_no_process(stack: Stack) -> None:
     async def gone() -> bool:
         return not any(map(alive, processes))
 
-    await until(gone, seconds=30)
+    await until(gone)
     assert stack.processes() == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -22,10 +23,9 @@ from proxy.cli.options import (
     name_mechanisms,
     print_json,
 )
+from proxy.cli.progress import show_progress
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from perturb import Sanitizer
     from perturb.audit.certificate import Certificate
     from perturb.audit.figures import Audit
@@ -93,8 +93,9 @@ def audit(
     if not isinstance(chosen, Mechanism):
         _print_figures(chosen, figure, as_json=as_json)
         return 0
-    with _open_bar("rows" if chosen.exact else "draws") as bar:
-        found = report.audit(chosen, prior, lambda done, total: _advance(bar, done, total))
+    with show_progress(leave=False) as progress:
+        unit = "rows" if chosen.exact else "draws"
+        found = report.audit(chosen, prior, partial(progress, unit))
     if figure:
         draw(found, figure)
     if as_json:
@@ -122,8 +123,8 @@ def certify(
     from perturb.audit import certificate
 
     chosen = load_sanitizer(mechanism, epsilon, settings, table, vocabulary).mechanism
-    with _open_bar("rows") as bar:
-        proved = certificate.certify(chosen, lambda done, total: _advance(bar, done, total))
+    with show_progress(leave=False) as progress:
+        proved = certificate.certify(chosen, partial(progress, "rows"))
     if out:
         certificate.save_certificate(proved, out)
         print(_summarize(proved))
@@ -164,17 +165,6 @@ def _summarize(proved: Certificate) -> str:
         f"{proved.epsilon_nominal:g}) over {proved.words:,} releases ({proved.vocabulary}); "
         f"largest ratio at y = {worst['y']!r}, x = {worst['x']!r}, x' = {other!r}"
     )
-
-
-def _open_bar(unit: str) -> tqdm[Any]:
-    from tqdm import tqdm
-
-    return tqdm(total=0, desc=unit, unit="", leave=False)
-
-
-def _advance(bar: tqdm[Any], done: int, total: int) -> None:
-    bar.total = total
-    bar.update(done - bar.n)
 
 
 def _format(found: Audit) -> str:

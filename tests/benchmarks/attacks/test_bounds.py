@@ -1,4 +1,4 @@
-"""What a guarantee allows an attack: proved cases, random channels, and the error rate."""
+"""The success that a guarantee allows an attack: proved cases, random channels, error rate."""
 
 from __future__ import annotations
 

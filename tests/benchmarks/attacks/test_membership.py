@@ -40,7 +40,7 @@ def play(mechanism, source, game, trials, seed=1, epsilon=None):
 
 
 def likely(estimate, probability):
-    """Whether so many hits or more, and so many or fewer, each have probability >= ALPHA / 2."""
+    """Tell if so many hits or more, and so many or fewer, each have probability >= ALPHA / 2."""
     hits, law = round(estimate.value * estimate.n), binom(estimate.n, probability)
     return min(law.cdf(hits), law.sf(hits - 1)) >= ALPHA / 2
 

@@ -1,4 +1,4 @@
-"""What a damaged generation can add, by the best linear mix: nothing where it is noise."""
+"""The gain from a damaged generation, by the best linear mix: none where it is noise."""
 
 from __future__ import annotations
 

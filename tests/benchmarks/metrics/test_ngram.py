@@ -115,7 +115,7 @@ def test_discounts_by_hand():
 
 
 def test_a_word_of_one_phrase_is_rare_elsewhere_however_often_the_phrase_is():
-    """What Kneser and Ney wanted: 2 comes as often as 3, but after 1 alone."""
+    """The case of Kneser and Ney: 2 comes as often as 3, but after 1 alone."""
     phrase = [1, 2] * 30
     spread = [token for other in range(4, 34) for token in (other, 3)]
     model = Ngram.fit(np.array(phrase + spread), order=2, vocabulary=40)

@@ -179,7 +179,7 @@ ERROR = 1e-6  # chance that a right interval is called wrong, in all
 
 
 def covered(level: float, seed: int) -> int:
-    """How many of the intervals of so many normal samples hold the mean."""
+    """Return the number of intervals, of so many normal samples, that hold the mean."""
     rng = seeded_generator(seed)
     hits = 0
     for _ in range(TRIALS):

@@ -18,6 +18,7 @@ from extraction.testing import BackendContract
 from perturb import plugins
 from perturb.errors import PluginError
 from tests.extraction.local_servers import unused_port
+from tests.limits import LIMIT
 from tests.plugins import lay_distribution
 from tests.servers import fake_server
 
@@ -26,11 +27,11 @@ class TestOpenAIServer(BackendContract):
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Backend]:
         async with fake_server() as server:
-            yield OpenAIServer(server.base_url, timeout=10)
+            yield OpenAIServer(server.base_url, timeout=LIMIT)
 
     @asynccontextmanager
     async def failing(self) -> AsyncIterator[Backend]:
-        yield OpenAIServer(f"http://127.0.0.1:{unused_port()}/v1", timeout=10)
+        yield OpenAIServer(f"http://127.0.0.1:{unused_port()}/v1", timeout=LIMIT)
 
 
 # -- negative controls ----------------------------------------------------------------------

@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from tests.limits import LIMIT
+
 ROOT = Path(__file__).resolve().parents[3]
 MODEL = ROOT / "extraction" / "bundled" / "model.gguf"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -37,9 +39,9 @@ def command(port: int, *more: str) -> list[str]:
     return [*program, "--model", str(MODEL), "--port", str(port), *more]
 
 
-def wait_until(condition: Any, seconds: float = 8.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+def wait_until(condition: Any) -> bool:
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
         if condition():
             return True
         time.sleep(0.02)
@@ -48,7 +50,7 @@ def wait_until(condition: Any, seconds: float = 8.0) -> bool:
 
 def healthy(port: int) -> bool:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=LIMIT) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False
@@ -78,7 +80,7 @@ def post(port: int, path: str, body: Any) -> tuple[int, str]:
         f"http://127.0.0.1:{port}{path}", data, {"content-type": "application/json"}
     )
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=LIMIT) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -135,7 +137,7 @@ def test_follows_a_json_schema(server: int) -> None:
 
 def test_every_slot_has_the_whole_context(server: int) -> None:
     meta = json.loads(
-        urllib.request.urlopen(f"http://127.0.0.1:{server}/v1/models", timeout=5).read()
+        urllib.request.urlopen(f"http://127.0.0.1:{server}/v1/models", timeout=LIMIT).read()
     )["data"][0]["meta"]
     assert meta["n_ctx"] == 1024
 
@@ -154,7 +156,7 @@ def test_sigterm_ends_it_cleanly_and_nothing_of_a_request_is_printed() -> None:
         broken = chat(PROMPT, response_format={"type": SECRET}, grammar=SECRET)
         assert post(port, "/v1/chat/completions", broken)[0] >= 400
         process.send_signal(signal.SIGTERM)
-        printed, _ = process.communicate(timeout=5)
+        printed, _ = process.communicate(timeout=LIMIT)
         assert process.returncode == 0
         assert printed.startswith("listening on http://127.0.0.1:")
         for word in SECRET.split():
@@ -168,14 +170,14 @@ def test_ends_when_its_parent_is_killed() -> None:
     assert wait_until(lambda: healthy(port))
     parent.kill()
     parent.wait()
-    assert wait_until(lambda: not healthy(port), 4)
+    assert wait_until(lambda: not healthy(port))
 
 
 def test_ends_when_the_parent_it_was_told_of_was_gone_before_it_could_look() -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     orphan = [*command(free_port()), "--parent", str(dead.pid)]
-    done = subprocess.run(orphan, env=ENVIRONMENT, capture_output=True, timeout=60)
+    done = subprocess.run(orphan, env=ENVIRONMENT, capture_output=True, timeout=LIMIT)
     assert done.returncode == 0
 
 
@@ -189,6 +191,6 @@ def test_a_missing_model_is_said_so() -> None:
         "--model",
         "no.gguf",
     ]
-    done = subprocess.run(absent, env=ENVIRONMENT, capture_output=True, text=True, timeout=10)
+    done = subprocess.run(absent, env=ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 1
     assert "no model file at no.gguf" in done.stderr

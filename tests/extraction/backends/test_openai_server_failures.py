@@ -22,7 +22,6 @@ from tests.extraction.local_servers import (
     BOTH,
     MESSAGES,
     RECEIVED,
-    WAIT,
     backend,
     failure,
     frames,
@@ -31,6 +30,7 @@ from tests.extraction.local_servers import (
     unused_port,
     whole,
 )
+from tests.limits import LIMIT
 from tests.servers import (
     FakeServer,
     answer,
@@ -257,7 +257,7 @@ def test_the_walk_finds_the_librarys_errors():
 
 
 async def disconnected(server: FakeServer) -> None:
-    async with asyncio.timeout(WAIT):
+    async with asyncio.timeout(LIMIT):
         while not server.disconnects:
             await asyncio.sleep(0.01)
 
@@ -266,7 +266,7 @@ async def disconnected(server: FakeServer) -> None:
 async def test_cancelled_call_closes_its_connection(run):
     async with fake_server(behaviour=hang) as server, backend(server) as made:
         task = asyncio.create_task(run(made))
-        await asyncio.wait_for(server.started.wait(), WAIT)
+        await asyncio.wait_for(server.started.wait(), LIMIT)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -282,7 +282,7 @@ async def test_stream_cancelled_in_the_middle_closes_its_connection():
                 seen.set()
 
         task = asyncio.create_task(read())
-        await asyncio.wait_for(seen.wait(), WAIT)
+        await asyncio.wait_for(seen.wait(), LIMIT)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -17,7 +17,6 @@ from tests.extraction.programs import (
     CANARY,
     MARK_AND_SLEEP,
     SERVER,
-    SOON,
     alive,
     exists,
     never,
@@ -26,6 +25,7 @@ from tests.extraction.programs import (
     running,
     until,
 )
+from tests.limits import LIMIT
 
 __all__ = ["program", "quick"]
 
@@ -66,7 +66,7 @@ async def test_exit_before_ready_is_explained_by_status_and_last_lines(program):
         sys.exit(3)
     """
     command = program(source)
-    process = ServerProcess(command, ready=never, ready_seconds=SOON)
+    process = ServerProcess(command, ready=never, ready_seconds=LIMIT)
     with pytest.raises(LocalModelUnavailable) as failed:
         await process.start()
     message = str(failed.value)
@@ -86,7 +86,7 @@ async def test_lines_are_told_whole_though_they_arrive_in_pieces(program):
         os.write(1, b"." * 100_000)
         sys.exit(1)
     """
-    process = ServerProcess(program(source), ready=never, ready_seconds=SOON)
+    process = ServerProcess(program(source), ready=never, ready_seconds=LIMIT)
     with pytest.raises(LocalModelUnavailable, match="no such model: café\n") as failed:
         await process.start()
     assert len(str(failed.value)) < 5000
@@ -118,7 +118,7 @@ async def test_server_not_ready_in_time_is_stopped_and_its_output_told(program, 
 
 
 async def test_program_that_is_not_there_is_told_by_name():
-    process = ServerProcess(["/no/such/program", "x"], ready=never, ready_seconds=SOON)
+    process = ServerProcess(["/no/such/program", "x"], ready=never, ready_seconds=LIMIT)
     with pytest.raises(LocalModelUnavailable, match="/no/such/program"):
         await process.start()
     await process.stop()
@@ -126,7 +126,7 @@ async def test_program_that_is_not_there_is_told_by_name():
 
 async def test_cancelled_start_leaves_no_child(program, tmp_path):
     mark = tmp_path / "started"
-    process = ServerProcess(program(MARK_AND_SLEEP, mark), ready=never, ready_seconds=SOON)
+    process = ServerProcess(program(MARK_AND_SLEEP, mark), ready=never, ready_seconds=LIMIT)
     task = asyncio.create_task(process.start())
     await until(mark.exists)
     pid = process.pid
@@ -139,7 +139,7 @@ async def test_cancelled_start_leaves_no_child(program, tmp_path):
 
 async def test_killed_server_comes_back_and_the_backend_answers_again(program):
     port = unused_port()
-    backend = OpenAIServer(f"http://127.0.0.1:{port}/v1", timeout=SOON)
+    backend = OpenAIServer(f"http://127.0.0.1:{port}/v1", timeout=LIMIT)
     messages = [{"role": "user", "content": "x"}]
     try:
         async with running(program(SERVER, port), ready=backend.ready) as process:
@@ -152,7 +152,7 @@ async def test_killed_server_comes_back_and_the_backend_answers_again(program):
                 assert killed is not None
                 os.kill(killed, signal.SIGKILL)
                 await until(lambda n=restarts: process.restarts == n)
-                async with asyncio.timeout(SOON):
+                async with asyncio.timeout(LIMIT):
                     while not await backend.ready():
                         await asyncio.sleep(0.01)
                 answer = await backend.complete(messages, {})

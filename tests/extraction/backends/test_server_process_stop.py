@@ -12,7 +12,6 @@ from extraction.backends import server_process
 from extraction.backends.server_process import ServerProcess
 from tests.extraction.programs import (
     MARK_AND_SLEEP,
-    SOON,
     alive,
     exists,
     never,
@@ -21,6 +20,7 @@ from tests.extraction.programs import (
     running,
     until,
 )
+from tests.limits import LIMIT
 
 __all__ = ["program", "quick"]
 
@@ -51,7 +51,7 @@ async def test_stop_ends_the_whole_group_also_what_ignores_sigterm(
     monkeypatch.setattr(server_process, "STOP_SECONDS", 0.3)
     told = tmp_path / "worker"
     command = program(FAMILY, told, stubborn_parent, stubborn_child)
-    process = ServerProcess(command, ready=exists(told), ready_seconds=SOON)
+    process = ServerProcess(command, ready=exists(told), ready_seconds=LIMIT)
     await process.start()
     parent, worker = process.pid, int(told.read_text())
     assert parent is not None

@@ -16,9 +16,10 @@ import pytest
 from extraction.backends import with_parent
 from extraction.backends.server_process import ServerProcess
 from extraction.errors import LocalModelUnavailable
-from tests.extraction.programs import SOON, alive, exists, never, program, running
+from tests.extraction.programs import alive, exists, never, program, quick, running
+from tests.limits import LIMIT
 
-__all__ = ["program"]
+__all__ = ["program", "quick"]
 
 ROOT = Path(__file__).resolve().parents[3]
 # Starts a server under the supervisor; its parent is killed meanwhile.
@@ -51,7 +52,7 @@ def test_no_program_of_ours_runs_code_between_fork_and_exec():
 
 
 def gone(pid: int) -> bool:
-    end = time.monotonic() + SOON
+    end = time.monotonic() + LIMIT
     while alive(pid) and time.monotonic() < end:
         time.sleep(0.01)
     return not alive(pid)
@@ -67,7 +68,7 @@ def test_no_child_is_left_whenever_the_parent_is_killed(tmp_path, delay):
         [sys.executable, str(script), str(told), *child],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    end = time.monotonic() + SOON
+    end = time.monotonic() + LIMIT
     while not told.exists() and time.monotonic() < end:
         time.sleep(0.001)
     time.sleep(delay)
@@ -88,7 +89,7 @@ def test_what_was_started_for_a_parent_that_is_gone_does_not_run(tmp_path):
     command = [sys.executable, "-c", f"open({str(mark)!r}, 'w')"]
     launcher = [sys.executable, "-I", "-S", with_parent.__file__]
     for parent, ran in ((dead.pid, False), (os.getpid(), True)):
-        done = subprocess.run([*launcher, str(parent), *command], timeout=SOON)
+        done = subprocess.run([*launcher, str(parent), *command], timeout=LIMIT)
         assert done.returncode == 0
         assert mark.exists() is ran
 
@@ -110,7 +111,7 @@ async def test_a_file_that_is_no_program_is_told_by_name(tmp_path):
     broken = tmp_path / "broken"
     broken.write_bytes(b"\x7fELF nothing")
     broken.chmod(0o755)
-    process = ServerProcess([str(broken)], ready=never, ready_seconds=SOON)
+    process = ServerProcess([str(broken)], ready=never, ready_seconds=LIMIT)
     with pytest.raises(LocalModelUnavailable, match=r"cannot run `.*broken` \(Exec format error"):
         await process.start()
     await process.stop()

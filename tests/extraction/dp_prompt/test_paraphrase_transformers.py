@@ -1,4 +1,4 @@
-"""What the paraphraser of this process does around its model; the model itself in tests/vllm."""
+"""The paraphraser of this process, without its model; tests/vllm has the model itself."""
 
 from __future__ import annotations
 

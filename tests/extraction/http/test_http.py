@@ -32,6 +32,7 @@ from extraction.http.client import (
     replace_surrogates,
 )
 from tests.extraction.local_servers import RECEIVED, SENT, unused_port
+from tests.limits import LIMIT
 from tests.servers import FakeServer, fake_server, status
 
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -40,7 +41,7 @@ PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 async def ask(url: str, limit: Limit = SMALL, **settings: bool) -> bytes:
     client = HttpClient(url, key="secret", **settings)
     try:
-        async with client.open("/x", dump({"text": SENT}), seconds=10) as reply:
+        async with client.open("/x", dump({"text": SENT}), seconds=LIMIT) as reply:
             return await reply.read(limit)
     finally:
         await client.aclose()
@@ -101,7 +102,7 @@ async def test_cookies_are_not_kept():
     async with fake_server(behaviour=status(200, headers=cookie)) as server:
         client = HttpClient(server.base_url, key="x", kept=True)
         for _ in range(2):
-            async with client.open("/x", b"{}", seconds=5) as reply:
+            async with client.open("/x", b"{}", seconds=LIMIT) as reply:
                 await reply.read(SMALL)
         await client.aclose()
     assert b"Cookie" not in b"".join(server.received)

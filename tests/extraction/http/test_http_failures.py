@@ -21,6 +21,7 @@ from extraction.http.client import (
     Unreachable,
     Unreadable,
 )
+from tests.limits import LIMIT
 
 # Self-signed, for 127.0.0.1, until 2126; it opens nothing.
 CERTIFICATE = """\
@@ -64,7 +65,7 @@ async def failure(url: str, *, key: str = "k", proxied: bool = False) -> HttpErr
     client = HttpClient(url, key=key, proxied=proxied)
     try:
         with pytest.raises(HttpError) as info:
-            async with client.open("/models", seconds=10) as reply:
+            async with client.open("/models", seconds=LIMIT) as reply:
                 await reply.json(SMALL)
     finally:
         await client.aclose()
@@ -98,9 +99,9 @@ async def test_a_body_that_stands_still_is_late_whoever_notices_first() -> None:
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         client = HttpClient(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", key="k")
-        async with client.open("/models", seconds=0.2, streamed=True) as reply:
+        async with client.open("/models", seconds=2.0, streamed=True) as reply:
             with pytest.raises(TimedOut):
-                async for _ in reply.events(60):  # the socket's own limit ends first
+                async for _ in reply.events(LIMIT):  # the socket's own limit ends first
                     pass
         await client.aclose()
 

@@ -1,4 +1,4 @@
-"""What is found in one text is sensitive in the texts that come with it and after it."""
+"""A finding in one text is sensitive in the texts that come with it and after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the shipped patterns mark, how findings settle, and that hostile texts cost no more."""
+"""The shipped patterns: their marks, how findings settle, and the cost of hostile texts."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_bad_patterns_are_refused_by_name(patterns: Any, said: str) -> None:
 
 
 def test_an_operators_pattern_that_takes_too_long_marks_nothing_in_silence() -> None:
-    """What it does not mark would leave: the caller must hear of it."""
+    """The parts left unmarked would be sent, so the caller must hear of it."""
     policy = PatternPolicy(compile_patterns({"CASE": CATASTROPHIC}))
     assert marks("aaa", policy) == [("aaa", "CASE")]
     with pytest.raises(ExpressionTimeout, match="patterns.CASE"):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from perturb import TableError, Vocabulary, get_mechanism, load_table, seeded_generator
 from perturb.vocabulary.embed import embed_words, endpoint_encoder, local_encoder
 from proxy.cli.main import main
+from tests.limits import LIMIT
 
 KEY = "sk-very-secret-key-0123456789"
 DIMENSION = 4  # the client reads each number of an answer in 20 µs
@@ -46,7 +47,7 @@ class EmbeddingServer:
         self._started = threading.Event()
         self._thread = threading.Thread(target=self._serve)
         self._thread.start()
-        assert self._started.wait(30)
+        assert self._started.wait(LIMIT)
         self.url = f"http://127.0.0.1:{self.port}/v1"
 
     @staticmethod
@@ -92,7 +93,7 @@ class EmbeddingServer:
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(30)
+        self._thread.join(LIMIT)
 
 
 @pytest.fixture

@@ -339,7 +339,7 @@ def test_unsound_table_is_not_saved(toy: EmbeddingTable, tmp_path: Path) -> None
 def test_write_replaces_the_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old and long")
-    write_atomically(path, b"new")
+    write_atomically(path, b"n", memoryview(b"e"), b"w")
     assert path.read_bytes() == b"new"
     assert os.listdir(tmp_path) == ["file"]
     assert path.stat().st_mode & 0o777 == 0o644
@@ -356,7 +356,7 @@ def test_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
     with pytest.raises(TypeError):
-        write_atomically(path, "not bytes")  # type: ignore[arg-type]
+        write_atomically(path, b"new", "not bytes")  # type: ignore[arg-type]
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["file"]
 

@@ -16,9 +16,8 @@ from perturb.testing.statistics import ALPHA, p_value
 from perturb.whole.choice import (
     MAX_EPSILON,
     PrivateChoice,
-    choose_nearest,
-    nearest,
-    split_epsilon,
+    choose_near_count,
+    find_nearest,
 )
 
 EPSILONS = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20]
@@ -59,7 +58,7 @@ def test_two_texts_over_a_whole_codebook(epsilon: int) -> None:
 
 
 def test_the_shares_of_several_choices_are_exact() -> None:
-    shares = [split_epsilon(10.1, 7)] * 7
+    shares = [Fraction(10.1) / 7] * 7
     assert sum(shares) == Fraction(10.1)
     ratio = PrivateChoice(100, 3, shares[0]).ratio ** 7
     assert ratio <= power_of_e(Fraction(10.1))
@@ -106,7 +105,7 @@ def test_nearest_is_always_as_many_and_ties_go_by_index(values: list[float], dat
     """Hypothesis against a slow reference. Ties by anything else would let contents choose how
     many are favoured."""
     count = data.draw(st.integers(1, len(values)))
-    got = nearest(np.array(values), count)
+    got = find_nearest(np.array(values), count)
     keys = [(-math.inf if math.isnan(v) else v) for v in values]
     reference = sorted(range(len(values)), key=lambda i: (-keys[i], i))[:count]
     assert got.tolist() == sorted(reference)
@@ -140,7 +139,7 @@ def test_figures_of_a_small_law_by_hand() -> None:
 def test_t_makes_the_mean_similarity_largest() -> None:
     profile = np.linspace(1, 0, 40) ** 3
     for epsilon in (1, 3, 5, 8):
-        found = choose_nearest(np.append(profile, 0.0), 500, Fraction(epsilon))
+        found = choose_near_count(np.append(profile, 0.0), 500, Fraction(epsilon))
         means = []
         for near in range(1, 41):
             law = PrivateChoice(500, near, Fraction(epsilon)).law

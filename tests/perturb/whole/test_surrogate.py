@@ -19,7 +19,8 @@ from perturb.audit.certificate import (
 from perturb.audit.refute import refute
 from perturb.errors import CertificateError, CodebookError
 from perturb.testing.statistics import ALPHA, p_value
-from perturb.whole.choice import ChoiceProof, nearest
+from perturb.whole.choice import ChoiceProof, find_nearest
+from perturb.whole.codebook import load_codebook
 from perturb.whole.surrogate import Surrogate, SurrogateParameters
 from tests.perturb.whole.conftest import PASSAGES
 
@@ -49,13 +50,29 @@ def test_a_passage_on_the_subject_leaves(make) -> None:
     assert not any("Anna" in text or "May" in text for text in texts)
 
 
+def test_no_honest_release_is_refused(make, codebook) -> None:
+    """Every passage that may be drawn passes the check: it states no probability of refusal."""
+    surrogate = make(epsilon=12)
+    assert surrogate.false_alarm == 0
+    made = surrogate.perturb(TEXT, seeded_generator(1))
+    for passage in map(codebook.passage, range(len(codebook))):
+        for raw in (TEXT, passage):
+            surrogate.verify(raw, dataclasses.replace(made, text=passage, words=(passage,)))
+
+
+def test_each_passage_of_the_bundled_codebook_is_found_in_its_own_place() -> None:
+    """Two equal passages in different parts would have an honest release refused."""
+    book = load_codebook()
+    assert [book.find(book.passage(i)) for i in range(len(book))] == list(range(len(book)))
+
+
 @pytest.mark.parametrize("text", [TEXT, "", "the judge and the law", "nothing known at all"])
 @pytest.mark.parametrize("epsilon", [0.5, 3.0, 8.0])
 def test_release_follows_the_law(text, epsilon, make, codebook, encoder) -> None:
     surrogate = make(epsilon=epsilon)
     (law,) = surrogate.laws
     (vector,) = encoder([text])
-    favoured = nearest(codebook.similarities(vector), law.near)
+    favoured = find_nearest(codebook.similarities(vector), law.near)
     expected = np.full(len(codebook), law.law[-1])
     expected[favoured] = law.law[0]
     rng = seeded_generator(7)
@@ -75,7 +92,7 @@ def test_the_release_of_two_texts_is_within_the_epsilon(make, codebook, encoder)
     for text in (TEXT, "bread and flour", "", "the law"):
         (vector,) = encoder([text])
         weights = [low] * len(codebook)
-        for i in nearest(codebook.similarities(vector), law.near).tolist():
+        for i in find_nearest(codebook.similarities(vector), law.near).tolist():
             weights[i] = high
         assert sum(weights) == law.total
         rows.append(weights)

@@ -1,4 +1,4 @@
-"""Who is served: browsers, keys and tenants."""
+"""Access: browsers, keys and tenants."""
 
 from __future__ import annotations
 

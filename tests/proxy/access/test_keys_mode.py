@@ -1,4 +1,4 @@
-"""Who needs a key: a start, `keys` and `check` say what the running proxy does."""
+"""The need for a key: a start, `keys` and `check` say what the running proxy does."""
 
 from __future__ import annotations
 

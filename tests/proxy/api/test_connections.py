@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from typing import Any
 
@@ -10,11 +11,11 @@ import aiohttp
 import pytest
 
 from perturb import EmbeddingTable
+from tests.limits import LIMIT
 from tests.proxy.conftest import Proxy, running_proxy
 
 SECRET = b"secretword"
 CHAT = b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-LIMIT = 20  # seconds; only a hang reaches it
 MALFORMED = {
     "no HTTP": b"HELLO " + SECRET + b"\r\n\r\n",
     "TLS": b"\x16\x03\x01\x02\x00" + SECRET + b"\r\n\r\n",
@@ -38,7 +39,7 @@ MALFORMED = {
 
 
 async def exchange(proxy: Proxy, sent: bytes) -> bytes:
-    """What comes back for bytes, to the end of the first answer."""
+    """Send bytes and return what comes back, to the end of the first answer."""
     host, port = proxy.root.removeprefix("http://").split(":")
     async with asyncio.timeout(LIMIT):
         reader, writer = await asyncio.open_connection(host, int(port))
@@ -108,5 +109,6 @@ async def test_a_connection_without_a_whole_request_is_closed(
         async with asyncio.timeout(LIMIT):
             reader, writer = await asyncio.open_connection(host, int(port))
             writer.write(sent)
-            assert await reader.read() == b""
+            with contextlib.suppress(ConnectionError):  # it may be closed before it is used
+                assert await reader.read() == b""
             writer.close()

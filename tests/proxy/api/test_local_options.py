@@ -1,4 +1,4 @@
-"""What acts on the local model only: tools, formats, seeds and the like."""
+"""Options for the local model only: tools, formats, seeds and the like."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ async def test_a_choice_without_tools_is_not_passed_on(proxy: Proxy) -> None:
 
 
 class Found(BaseModel):
-    """What the schema asks for."""
+    """Hold the fields that the schema asks for."""
 
     title: str
     pages: int

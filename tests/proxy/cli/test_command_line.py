@@ -19,11 +19,12 @@ from perturb import mechanism_names
 from perturb.audit import accounting, figures, refute
 from perturb.audit.certificate import certifiable_names
 from perturb.vocabulary import vocabulary
+from perturb.whole import passages
 from proxy.cli.main import command_line, main
+from tests.limits import LIMIT
 from tests.proxy.cli.commands import parse, run
 
 ROOT = Path(__file__).resolve().parents[3]
-LIMIT = 60
 NOT_FOR_HELP = {
     "aiohttp",
     "aiosqlite",
@@ -234,6 +235,7 @@ def test_the_options_state_the_librarys_values() -> None:
     assert found["privacy account"]["delta"].default == accounting.DELTA
     assert found["privacy refute"]["samples"].default == refute.SAMPLES
     assert found["table build"]["size"].default == vocabulary.DEFAULT_SIZE
+    assert found["codebook build"]["words"].default == passages.WORDS
 
 
 @pytest.mark.parametrize(

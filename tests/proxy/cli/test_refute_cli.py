@@ -12,6 +12,7 @@ import pytest
 from perturb import Perturber, get_mechanism, seeded_generator
 from proxy.cli.main import main
 from proxy.cli.privacy.refute import _wrap_sanitizer
+from tests.limits import LIMIT
 
 IDENTITY = shlex.join([sys.executable, "-c", "import sys; sys.stdout.write(sys.stdin.read())"])
 
@@ -41,18 +42,19 @@ def test_refute_runs_a_program(capsys: pytest.CaptureFixture[str], tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("program", "said"),
+    ("program", "seconds", "said"),
     [
-        ("raise SystemExit(3)", "the command failed with status 3"),
-        ("print('one')", "one line for each line it reads"),
-        ("import time; time.sleep(60)", "the command took longer than 2 s"),
+        ("raise SystemExit(3)", LIMIT, "the command failed with status 3"),
+        ("print('one')", LIMIT, "one line for each line it reads"),
+        ("import time; time.sleep(600)", 2, "the command took longer than 2 s"),
     ],
 )
 def test_a_program_that_fails_is_named(
-    program: str, said: str, capsys: pytest.CaptureFixture[str]
+    program: str, seconds: float, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = shlex.join([sys.executable, "-c", program])
-    assert main(["refute", "--command", command, "--timeout", "2", "--samples", "2000"]) == 2
+    argv = ["refute", "--command", command, "--timeout", str(seconds), "--samples", "2000"]
+    assert main(argv) == 2
     assert said in capsys.readouterr().err
 
 

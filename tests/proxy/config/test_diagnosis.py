@@ -1,4 +1,4 @@
-"""What an operator is told when something is not as it should be."""
+"""Messages to the operator when something is not as it should be."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from perturb.install import install_command
 from proxy.cli.main import main
 from proxy.config.hints import base_url_hints
 from proxy.config.settings import load_config
-from tests.proxy.test_serve import LIMIT, serve
+from tests.limits import LIMIT
+from tests.proxy.test_serve import serve
 from tests.servers import fake_server
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 async def refused_serve(*arguments: str) -> str:
-    """What `serve` writes when it cannot listen, with an external local server."""
+    """Return what `serve` writes when it cannot listen, with an external local server."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "proxy.cli.main", "serve", "--config", os.devnull),
         *("--local-base-url", "http://127.0.0.1:9/v1", *arguments),

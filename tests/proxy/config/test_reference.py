@@ -1,4 +1,4 @@
-"""What is told of the settings is made from the settings themselves."""
+"""The reference of the settings is made from the settings themselves."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ class Reader:
         self.index = {word: i for i, word in enumerate(table.vocabulary.words)}
 
     def read(self, releases: list[str]) -> int:
-        """How many words of the document are recovered."""
+        """Return the number of words of the document that are recovered."""
         words = [re.findall(r"[^\W\d_]+", text) for text in releases]
         seen = np.array([[self.index[word] for word in text] for text in words])
         scores = np.log(np.maximum(self.channel, 1e-300))[:, seen].sum(axis=1)

@@ -260,7 +260,7 @@ class TestOtherSettings:
     async def test_a_marked_part_may_stand_in_the_instruction_as_in_a_span(
         self, table: EmbeddingTable
     ) -> None:
-        """What is public is public, whichever way it was said."""
+        """A text is public, whichever way that was said."""
         async with running_proxy(table, {"privacy": {"mechanism": "selective"}}) as proxy:
             text = "Mr. Kowalewski is ill."
             await proxy.client().chat.completions.create(

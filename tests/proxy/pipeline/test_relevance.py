@@ -1,4 +1,4 @@
-"""What the local model sees of a generation: the sentences that are about the document."""
+"""The local model sees the sentences of a generation that are about the document."""
 
 from __future__ import annotations
 

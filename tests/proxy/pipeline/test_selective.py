@@ -74,7 +74,7 @@ class TestSlow:
         return {"privacy": {"mechanism": "selective", "epsilon": 6, "parameters": parameters}}
 
     async def test_a_pattern_that_takes_too_long_refuses_the_request(self, proxy: Proxy) -> None:
-        """What it would have marked is not known: nothing leaves."""
+        """Nothing leaves, for the parts that it would have marked are not known."""
         await ask(proxy, "The case of Ann is aaa")
         seen = len(proxy.remote.received)
         with pytest.raises(openai.InternalServerError) as info:

@@ -74,6 +74,19 @@ async def test_a_text_costs_its_epsilon_once_whatever_its_length(table: Embeddin
             assert proxy.sent() == proxy.sent(-2)
 
 
+async def test_its_epsilon_comes_without_a_delta(table: EmbeddingTable) -> None:
+    """The guard compares passages with the codebook and refuses no honest draw."""
+    async with running_proxy(table, SETTINGS) as proxy:
+        turns: Any = [{"role": "user", "content": LETTER}]
+        raw = await proxy.client().chat.completions.with_raw_response.create(
+            model=MODEL, messages=turns
+        )
+        assert raw.headers["x-inferdpt-epsilon"] == "12; guarantee=ldp; delta=0"
+        receipt = raw.parse().model_extra["inferdpt"]
+        assert receipt["epsilon"]["delta"] == 0
+        assert receipt["statement"].endswith("the guard refuses no honest draw, so that δ = 0")
+
+
 async def test_the_turns_of_a_conversation_add_up(table: EmbeddingTable) -> None:
     async with running_proxy(table, SETTINGS) as proxy:
         done = await ask(proxy, LETTER)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -25,8 +25,9 @@ from proxy.release import Release
 from proxy.remote import upstream
 from proxy.remote.guard import Clearance, check
 from proxy.remote.upstream import RemoteClient
+from tests.limits import LIMIT
 from tests.proxy.conftest import MODEL, running_proxy
-from tests.servers import fake_server, hang
+from tests.servers import FakeServer, fake_server, hang
 
 TEXT = "The board met on Monday to discuss the merger with our largest competitor in town."
 TEMPLATE = "Extend this text please:\n{document}"
@@ -235,7 +236,7 @@ async def test_an_instruction_that_repeats_the_document_is_refused(table: Embedd
 async def test_local_system_turns_and_dropped_turns_are_private(
     table: EmbeddingTable, task: str
 ) -> None:
-    """What the task leaves out must not come back through the public instruction."""
+    """Text that the task leaves out must not come back through the public instruction."""
     secret = "Our head of sales leaves the company in May"
     turns = {
         "chat": [{"role": "system", "content": secret}, {"role": "user", "content": TEXT}],
@@ -262,7 +263,7 @@ async def test_without_clearance_nothing_leaves() -> None:
     async with fake_server() as server:
         client = RemoteClient(Remote(base_url=server.base_url, retries=0))
         with pytest.raises(GuardRefused):
-            async with client._http.open("/chat/completions", dump(body), seconds=5):
+            async with client._http.open("/chat/completions", dump(body), seconds=LIMIT):
                 pass
         session = client._http._open_session()
         for settings in ({"json": body}, {"data": dump(body)}, {"data": io.BytesIO(dump(body))}):
@@ -275,16 +276,26 @@ async def test_without_clearance_nothing_leaves() -> None:
 
 
 async def test_the_look_is_not_charged_to_the_remote(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The event loop's clock goes ten minutes ahead with every look."""
+    loop, ahead = asyncio.get_running_loop(), 0.0
+    monkeypatch.setattr(loop, "time", lambda now=loop.time: now() + ahead)
+
     def slow(data: bytes, cleared: Clearance) -> None:
-        time.sleep(0.6)
+        nonlocal ahead
+        ahead += 600.0
         check(data, cleared)
+
+    async def silent(server: FakeServer, request: web.Request, body: Any) -> web.StreamResponse:
+        nonlocal ahead
+        ahead += 600.0
+        return await hang(server, request, body)
 
     monkeypatch.setattr(upstream, "check", slow)
     async with fake_server() as server:
-        client = RemoteClient(Remote(base_url=server.base_url, retries=0, timeout_seconds=0.5))
+        client = RemoteClient(Remote(base_url=server.base_url, retries=0, timeout_seconds=LIMIT))
         for _ in range(2):
             await client.generate({"model": "m", "messages": []}, Clearance((), (), ()))
-        server.behaviour = hang
+        server.behaviour = silent
         with pytest.raises(ApiError) as info:
             await client.generate({"model": "m", "messages": []}, Clearance((), (), ()))
         assert info.value.code == "remote_timeout"
@@ -311,7 +322,7 @@ async def test_other_bytes_than_were_looked_at_do_not_leave() -> None:
 
         client._http._inspector = refuse
         with pytest.raises(GuardRefused):
-            async with client._http.open("/chat/completions", b"{}", seconds=5):
+            async with client._http.open("/chat/completions", b"{}", seconds=LIMIT):
                 pass
         await client.aclose()
         assert seen[-1] != b"{}"
@@ -321,7 +332,7 @@ async def test_other_bytes_than_were_looked_at_do_not_leave() -> None:
 async def test_a_body_that_is_no_plain_bytes_leaves_with_no_clearance(
     table: EmbeddingTable,
 ) -> None:
-    """What the guard cannot see whole may change after it looked."""
+    """A body that the guard cannot see whole may change after it looked."""
     ok, released = clearance(table)
     async with fake_server() as server:
         client = RemoteClient(Remote(base_url=server.base_url, retries=0))

@@ -15,7 +15,6 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import aiohttp
 import psutil
@@ -25,13 +24,14 @@ import pytest_asyncio
 from extraction.http import client as http
 from perturb import EmbeddingTable
 from tests.hostile_server import ANSWER, CANARY, READ, READ_STREAMS, STREAM, WHOLE
-from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
+from tests.limits import LIMIT
+from tests.proxy.conftest import MODEL, Proxy, running_proxy
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-HASTY, PATIENT = 0.5, 8.0  # seconds, the time-outs of both upstreams
+HASTY, PATIENT = 0.5, LIMIT  # seconds, the time-outs of the hostile upstream
 BLOCKED = 0.7  # seconds for which the event loop may stand still
-ENDS = 20.0
+ENDS = 2 * LIMIT
 MEMORY = 150e6  # bytes more than before
 MESSAGES = [{"role": "user", "content": "The board met on Monday morning."}]
 SLOW = {"silent", "silent-after-head", "trickles-head", "trickles-body", "comments-trickle"}
@@ -43,8 +43,8 @@ EITHER |= {"length-of-a-gigabyte", "line-of-a-gigabyte", "event-of-many-lines"}
 
 @dataclass
 class Strain:
-    """What a mode did to the process: the longest the loop stood still, in its own CPU time (the
-    machine may have others to serve), and the memory."""
+    """Hold what a mode did to the process: the longest the loop stood still, in its own CPU time
+    (the machine may have others to serve), and the memory."""
 
     blocked: float = 0.0
     memory: int = 0
@@ -109,7 +109,7 @@ async def hostile() -> AsyncIterator[str]:
         *(sys.executable, "-m", "tests.hostile_server"), stdout=asyncio.subprocess.PIPE
     )
     assert process.stdout is not None
-    port = int(await asyncio.wait_for(process.stdout.readline(), 60))
+    port = int(await asyncio.wait_for(process.stdout.readline(), LIMIT))
     yield f"http://127.0.0.1:{port}"
     process.kill()
     await process.wait()
@@ -119,16 +119,13 @@ Proxies = dict[float, Proxy]
 
 
 @asynccontextmanager
-async def proxies(table: EmbeddingTable, settings: dict[str, Any]) -> AsyncIterator[Proxies]:
-    """A hasty proxy and a patient one."""
+async def proxies(table: EmbeddingTable, side: str, hostile: str) -> AsyncIterator[Proxies]:
+    """A hasty proxy and a patient one, both with the hostile server on one side."""
     async with AsyncExitStack() as stack:
         found = {}
         for seconds in (HASTY, PATIENT):
-            limits = {
-                "remote": {"timeout_seconds": seconds},
-                "local": {"timeout_seconds": seconds},
-            }
-            running = running_proxy(table, merge(limits, settings))
+            upstream = {"base_url": f"{hostile}/v1", "timeout_seconds": seconds}
+            running = running_proxy(table, {side: upstream})
             found[seconds] = await stack.enter_async_context(running)
         yield found
 
@@ -144,7 +141,7 @@ async def side(
     request: pytest.FixtureRequest, hostile: str, table: EmbeddingTable
 ) -> AsyncIterator[tuple[str, Proxies]]:
     """Proxies one of whose upstreams is hostile, and which."""
-    async with proxies(table, {request.param: {"base_url": f"{hostile}/v1"}}) as found:
+    async with proxies(table, request.param, hostile) as found:
         for proxy in found.values():
             await ask(proxy)  # what is made once is there before memory is measured
         yield request.param, found
@@ -219,7 +216,7 @@ async def streaming(hostile: str, table: EmbeddingTable) -> AsyncIterator[Proxie
     await choose(hostile, "stream-crlf")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(http, "STREAM_TIMES", 3)
-        async with proxies(table, {"local": {"base_url": f"{hostile}/v1"}}) as found:
+        async with proxies(table, "local", hostile) as found:
             for proxy in found.values():
                 await ask(proxy, stream=True)
             yield found

@@ -146,7 +146,7 @@ class TestWhatTheRemoteTells:
         assert 0 <= int(error.response.headers["retry-after"]) <= 3600
 
     async def test_no_other_header_goes_out(self, proxy: Proxy) -> None:
-        """What a remote can tell its clients apart by is not the proxy's software's choice."""
+        """The software adds no header by which a remote could tell its clients apart."""
         await proxy.client().chat.completions.create(model=MODEL, messages=user())
         head = proxy.remote.received[-1].split(b"\n\n")[0].decode()
         names = {line.split(":")[0].lower() for line in head.splitlines()[1:]}

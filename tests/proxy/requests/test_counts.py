@@ -1,4 +1,4 @@
-"""How much a request may hold is looked at before anything is built of it."""
+"""The size of a request is checked before anything is built from it."""
 
 from __future__ import annotations
 

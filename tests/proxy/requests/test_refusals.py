@@ -1,4 +1,4 @@
-"""What is refused before anything leaves: bad fields, media, and what is over a limit."""
+"""Refusals before anything leaves: bad fields, media, and requests over a limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What left without a bound, and what a conversation disclosed: accounts, budgets, receipts."""
+"""Releases without a bound, and disclosures of a conversation: accounts, budgets, receipts."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ class TestTranscripts:
         assert "length" not in PASSAGES.c
 
     async def test_selective_reads_every_text_anew(self, table: EmbeddingTable) -> None:
-        """What is marked depends on the other texts: a release without a mark must not return."""
+        """The marks depend on the other texts: a release without a mark must not return."""
         parameters = {"consistent": False}
         over = {"privacy": {"mechanism": "selective", "parameters": parameters}}
         async with running_proxy(table, over) as proxy:

@@ -205,7 +205,7 @@ async def test_a_vacuum_of_the_running_database_is_no_damage(
 async def test_an_older_copy_written_into_the_file_is_noticed(
     proxy: Proxy, path: Path, log: str
 ) -> None:
-    """It is whole, and smaller: charges and draws since then are not in it."""
+    """An older copy is whole, and smaller: charges and draws since then are not in it."""
     await ask(proxy, "The board met on Sunday.")
     with contextlib.closing(sqlite3.connect(path)) as other:
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,7 @@
+"""The time that tests give to what must happen, on a slow and busy machine too."""
+
+from __future__ import annotations
+
+__all__ = ["LIMIT"]
+
+LIMIT = 60.0  # seconds; only a hang reaches it
