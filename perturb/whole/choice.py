@@ -28,6 +28,7 @@ __all__ = [
     "ChoiceProof",
     "PrivateChoice",
     "choose_nearest",
+    "floor_exp",
     "nearest",
     "split_epsilon",
 ]
@@ -52,15 +53,19 @@ def split_epsilon(epsilon: float, choices: int) -> Fraction:
 
 
 @lru_cache(maxsize=256)
-def _near_weight(epsilon: Fraction) -> int:
-    """Return ⌊L·e^ε⌋, never rounded up, and L where ε is below the digits."""
+def floor_exp(epsilon: Fraction, unit: int) -> int:
+    """Return ⌊unit·e^ε⌋, never rounded up, and the unit where ε is below the digits.
+
+    >>> floor_exp(Fraction(1), 1000)
+    2718
+    """
     with localcontext() as context:
         context.prec = DIGITS
         context.rounding = ROUND_FLOOR
         exponent = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
         # exp is correctly rounded: the number before it is strictly below e^ε
         below = max(Decimal(1), exponent.exp().next_minus())
-        return int((below * UNIT).to_integral_value(ROUND_FLOOR))
+        return int((below * unit).to_integral_value(ROUND_FLOOR))
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ class PrivateChoice:
     @property
     def weights(self) -> tuple[int, int]:
         """Return H and L."""
-        return _near_weight(self.epsilon), UNIT
+        return floor_exp(self.epsilon, UNIT), UNIT
 
     @property
     def total(self) -> int:
@@ -245,7 +250,7 @@ def choose_nearest(profile: NDArray[np.float64], candidates: int, epsilon: Fract
         candidates: N.
         epsilon: of the choice.
     """
-    high, low = _near_weight(epsilon), UNIT
+    high, low = floor_exp(epsilon, UNIT), UNIT
     most = min(len(profile), candidates, max(1, ((1 << 62) - candidates * low) // high))
     first = np.cumsum(profile[:most])
     every = float(profile.sum() + (candidates - len(profile)) * profile[-1])
