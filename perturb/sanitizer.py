@@ -134,6 +134,8 @@ class Sanitizer(ABC):
         bounded_range: whether ln P(y|x)/P(y|x') lies, for every two inputs, in an interval of
             length ε over y. Such a sanitizer composes better than by ε-LDP alone, where the
             length may be 2ε; see `perturb.audit.accounting`.
+        grouped: whether one draw reads all units of a text. Replacing k of them then costs kε as
+            a group, and no theorem on the composition of separate draws lowers it.
     """
 
     name: str
@@ -145,6 +147,7 @@ class Sanitizer(ABC):
     needs_model: ClassVar[bool] = False
     certifiable: ClassVar[bool] = False
     bounded_range: bool = False
+    grouped: ClassVar[bool] = False
 
     # -- construction -----------------------------------------------------------------------
 
