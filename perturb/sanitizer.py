@@ -303,3 +303,8 @@ class Sanitizer(ABC):
     def proof(self) -> Proof | None:
         """Return the input of a certificate of its ε; None where there is no proof."""
         return None
+
+    def figures(self) -> dict[str, Any]:
+        """Return the figures of an audit that follow from the parameters alone, by name, ready for
+        JSON. A mechanism over words has none here: `perturb.audit` reads its whole channel."""
+        return {}

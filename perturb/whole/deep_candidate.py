@@ -9,6 +9,7 @@ itself: in a batch, padding or rounding could make its vector depend on the othe
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -150,6 +151,18 @@ class DeepCandidate(PassageSanitizer):
 
     def proof(self) -> DepthProof:
         return DepthProof(self.law, len(self.codebook))
+
+    def figures(self) -> dict[str, Any]:
+        ratio = self.proof().ratio_of({})
+        return {
+            "passages": len(self.codebook),
+            "projections": self.parameters.projections,
+            "dimensions": self.parameters.dimensions,
+            "epsilon_proved": math.log(ratio),
+            "weight_of_one_more_step": float(self.law.ratio),
+            "two_sentences_told_apart": float(ratio / (ratio + 1)),
+            "one_of_1000_sentences_named": float(ratio / (ratio + 999)),
+        }
 
     def reveals(self) -> tuple[str, ...]:
         return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,7 @@ class PassageSanitizer(Sanitizer):
     """
 
     shows = "passages"
+    false_alarm: ClassVar[float] = 0.0  # every honest release is passages of the codebook
 
     def __init__(
         self,

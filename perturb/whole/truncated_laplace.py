@@ -14,6 +14,7 @@ z alone. The ratio e^ε is not rational, so there is no certificate of it in int
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -175,3 +176,17 @@ class TruncatedLaplace(PassageSanitizer):
         (vector,) = self._encoder([text])
         (direction,) = unit_rows(self.add_noise(self.grid.clip(vector), rng)[None])
         return (int(np.argmax(self.codebook.similarities(direction))),)
+
+    def figures(self) -> dict[str, Any]:
+        epsilon, coordinates = self.parameters.epsilon, len(self.grid.low)
+        scale = float(self.scale) * self.grid.step
+        return {
+            "passages": len(self.codebook),
+            "coordinates": coordinates,
+            "epsilon_proved": epsilon,
+            "widths_together": self.grid.sensitivity * self.grid.step,
+            "noise_scale": scale,
+            "noise_length": scale * math.sqrt(2 * coordinates),  # that of a text's vector is 1
+            "two_documents_told_apart": 1 / (1 + math.exp(-epsilon)),
+            "one_of_1000_documents_named": 1 / (1 + 999 * math.exp(-epsilon)),
+        }

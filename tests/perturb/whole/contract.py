@@ -126,3 +126,19 @@ class PassageContract:
         basic, *others = compose([spend(make(epsilon=2), 3)], losses=False)
         assert basic.epsilon == 6.0
         assert all(bound.delta > 0 for bound in others)
+
+    @pytest.mark.parametrize("epsilon", [0.01, 6.0, 200.0])
+    def test_figures_are_numbers_within_epsilon(self, epsilon: float, make: Make) -> None:
+        figures = make(epsilon=epsilon).figures()
+        assert json.loads(json.dumps(figures)) == figures
+        assert 0 <= figures["epsilon_proved"] <= epsilon
+        assert figures["passages"] == len(PASSAGES)
+
+    def test_no_honest_release_is_refused(self, make: Make, codebook) -> None:
+        sanitizer = make()
+        assert sanitizer.false_alarm == 0
+        made = sanitizer.perturb(TEXT)
+        for passage in PASSAGES:
+            for raw in (TEXT, passage):
+                honest = dataclasses.replace(made, text=passage, words=(passage,))
+                sanitizer.verify(raw, honest)
