@@ -76,7 +76,7 @@ class DeepCandidate(PassageSanitizer):
     """
 
     name = "deep_candidate"
-    summary = "a public passage that is deep among the text's sentences; ε-DP per sentence, proved"
+    summary = "a public passage deep among the text's sentences; ε for one sentence, proved"
     about = (
         "Candidates are the passages of a codebook. A candidate's score is its approximate Tukey "
         "depth among the text's own sentences, on a few public random lines and after a linear "
@@ -179,8 +179,8 @@ def _project_codebook(
     """Return the map from vectors to places on the lines, float32 (d, p), and the candidates'
     places, float32 (p, N)."""
     d = codebook.vectors.shape[1]
-    lines = seeded_generator(LINES_SEED).standard_normal((dimensions or d, projections))
-    lines = lines.astype(np.float32)
+    normal = seeded_generator(LINES_SEED).standard_normal((dimensions or d, projections))
+    lines: NDArray[np.float32] = normal.astype(np.float32)
     if dimensions:
         lines = fit_recoder(codebook, dimensions) @ lines
     places = np.empty((projections, len(codebook)), dtype=np.float32)

@@ -113,9 +113,7 @@ class TruncatedLaplace(PassageSanitizer):
     """
 
     name = "truncated_laplace"
-    summary = (
-        "the passage nearest to the text's vector with Laplace noise; one ε for the whole text"
-    )
+    summary = "the passage next to the text's noised vector; one ε for the whole text"
     about = (
         "The text's vector is clipped, coordinate by coordinate, to the central 75 % of the "
         "codebook's values, gets Laplace noise of scale (Σ widths)/ε in each coordinate, and the "

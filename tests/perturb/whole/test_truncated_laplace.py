@@ -1,4 +1,4 @@
-"""truncated_laplace: exact bounds on the noised vector, and the passage that is computed from it."""
+"""truncated_laplace: exact bounds on the noised vector, and the passage that is next to it."""
 
 from __future__ import annotations
 
