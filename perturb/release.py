@@ -26,7 +26,7 @@ __all__ = [
 Known = Mapping[str, str]  # raw sensitive parts of other texts, each with its type
 EMPTY: Known = MappingProxyType({})
 Link = Callable[[str], np.random.Generator]
-Protected = Literal["token", "marked part", "generated token", "document"]
+Protected = Literal["token", "marked part", "generated token", "sentence", "document"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Guarantee:
             the largest distance between two units); ∞ if no bound is proved.
         statement: the guarantee in one sentence.
         unit: the unit that ε refers to: a `token` of the text, a word of a `marked part`, a
-            `generated token` given those before it, or the whole `document`.
+            `generated token` given those before it, a `sentence`, or the whole `document`.
 
     >>> Guarantee("ldp", 6.0, 6.0, "each released token is 6-LDP").unit
     'token'

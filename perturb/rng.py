@@ -11,7 +11,7 @@ import secrets
 import numpy as np
 from randomgen import AESCounter
 
-__all__ = ["keyed_generator", "secure_generator", "seeded_generator"]
+__all__ = ["draw_below", "keyed_generator", "secure_generator", "seeded_generator"]
 
 
 def secure_generator() -> np.random.Generator:
@@ -43,3 +43,24 @@ def seeded_generator(seed: int) -> np.random.Generator:
     True
     """
     return np.random.Generator(AESCounter(seed=seed))
+
+
+def draw_below(limit: int, rng: np.random.Generator) -> int:
+    """Return a uniform integer from 0 to `limit` − 1, for a limit of any size.
+
+    Bits beyond the limit are drawn again, so every integer is exactly as likely as any other.
+
+    >>> 0 <= draw_below(10**40, seeded_generator(1)) < 10**40
+    True
+
+    Raises:
+        ValueError: limit < 1.
+    """
+    if limit < 1:
+        raise ValueError(f"limit must be >= 1, got {limit}")
+    bits = (limit - 1).bit_length()
+    size = -(-bits // 8)
+    while True:
+        drawn = int.from_bytes(rng.bytes(size)) >> (8 * size - bits)
+        if drawn < limit:
+            return drawn

@@ -139,6 +139,8 @@ class Sanitizer(ABC):
         false_alarm: a bound on the probability that `verify` refuses an honest release. Which one
             it refuses may depend on the text, so each text's ε comes with it as δ. 0 where
             `verify` accepts every honest release.
+        grouped: whether one draw reads all units of a text. Replacing k of them then costs kε as
+            a group, and no theorem on the composition of separate draws lowers it.
     """
 
     name: str
@@ -151,6 +153,7 @@ class Sanitizer(ABC):
     certifiable: ClassVar[bool] = False
     bounded_range: bool = False
     false_alarm: ClassVar[float] = FALSE_ALARM
+    grouped: ClassVar[bool] = False
 
     # -- construction -----------------------------------------------------------------------
 

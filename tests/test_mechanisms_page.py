@@ -21,7 +21,7 @@ def rows_of(title: str) -> list[list[str]]:
 
 
 def test_every_mechanism_has_its_section() -> None:
-    assert {*built_in_names(), "dp_prompt"} == {case.name for case in list_cases()}
+    assert {*built_in_names(), "dp_prompt", "paraphraser"} == {case.name for case in list_cases()}
     text = PAGE.read_text("utf-8")
     for case in list_cases():
         assert f"## {case.title}\n\n{case.text}\n" in text

@@ -17,7 +17,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-import extraction.dp_prompt.sanitizer  # noqa: F401  (registers it)
+import extraction.dp_prompt.fine_tuned  # noqa: F401  (registers it, and dp_prompt)
 from perturb import (
     EmbeddingTable,
     get_mechanism,

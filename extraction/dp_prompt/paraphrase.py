@@ -40,6 +40,8 @@ class Paraphraser(Protocol):
         decoding: Decoding,
         max_tokens: int,
         rng: np.random.Generator | None = None,
+        *,
+        public: str | None = None,
     ) -> Paraphrase:
         """Draw tokens until an end token or until there are `max_tokens` of them. Nothing else may
         end the draw: the place where it ends would depend on the document.
@@ -49,6 +51,7 @@ class Paraphraser(Protocol):
             decoding: how every token is drawn.
             max_tokens: the cap, the end token included.
             rng: the noise; fresh operating-system randomness unless a test passes one.
+            public: the prompt without the document, where the decoding is centred.
 
         Raises:
             DocumentTooLong: prompt and cap do not fit the model's context; nothing is cut.
@@ -56,6 +59,10 @@ class Paraphraser(Protocol):
         """
 
 
-def build_prompt(text: str) -> str:
-    """Return the prompt for a document."""
-    return PROMPT.replace("{text}", text)
+def build_prompt(text: str, template: str = PROMPT) -> str:
+    """Return the prompt for a document; without one, for the empty text.
+
+    >>> build_prompt("a", "{text} >>>>")
+    'a >>>>'
+    """
+    return template.replace("{text}", text)

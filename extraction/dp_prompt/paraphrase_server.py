@@ -79,8 +79,15 @@ class ServerParaphraser:
         decoding: Decoding,
         max_tokens: int,
         rng: np.random.Generator | None = None,
+        *,
+        public: str | None = None,
     ) -> Paraphrase:
         del rng  # the noise is drawn where the logits are
+        if decoding.centred or public is not None:
+            raise LocalModelUnavailable(
+                "a server cannot clip logits around those of a second prompt: its logits "
+                "processors see one request at a time; use the engine transformers"
+            )
         if decoding.bounds is None:
             [answer], usage = await self._ask([prompt], max_tokens, _build_plain_options(decoding))
         else:

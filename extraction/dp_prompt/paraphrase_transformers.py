@@ -94,11 +94,13 @@ class TransformersParaphraser:
         decoding: Decoding,
         max_tokens: int,
         rng: np.random.Generator | None = None,
+        *,
+        public: str | None = None,
     ) -> Paraphrase:
         rng = rng or secure_generator()
         try:
             return await asyncio.get_running_loop().run_in_executor(
-                self._worker, self._generate, prompt, decoding, max_tokens, rng
+                self._worker, self._generate, prompt, decoding, max_tokens, rng, public
             )
         except (IndexError, RuntimeError, ValueError) as exc:  # torch's, and ours about logits
             raise LocalModelUnavailable(
@@ -106,12 +108,25 @@ class TransformersParaphraser:
             ) from exc
 
     def _generate(
-        self, prompt: str, decoding: Decoding, max_tokens: int, rng: np.random.Generator
+        self,
+        prompt: str,
+        decoding: Decoding,
+        max_tokens: int,
+        rng: np.random.Generator,
+        public: str | None,
     ) -> Paraphrase:
-        rows = self._iterate_logits(prompt, decoding.bounds, max_tokens)
-        drawn = [decoding.draw(next(rows), rng)]
+        bounds = None if decoding.centred else decoding.bounds
+        sources = [self._iterate_logits(prompt, bounds, max_tokens)]
+        if decoding.centred:
+            if public is None:
+                raise ValueError("centred clipping needs a public prompt")
+            # passes of its own, not a batch with the document's: nothing in them depends on it
+            sources.append(self._iterate_logits(public, None, max_tokens))
+        rows = [next(source) for source in sources]
+        drawn = [decoding.draw(rows[0], rng, *rows[1:])]
         while len(drawn) < max_tokens and drawn[-1] not in self._ends:
-            drawn.append(decoding.draw(rows.send(drawn[-1]), rng))
+            rows = [source.send(drawn[-1]) for source in sources]
+            drawn.append(decoding.draw(rows[0], rng, *rows[1:]))
         text = self._tokenizer.decode(drawn, skip_special_tokens=True)
         return Paraphrase(text.strip(), len(drawn))
 

@@ -34,8 +34,8 @@ from perturb.sanitizer import FALSE_ALARM, Parameters, Resources
 
 __all__ = ["DPPrompt", "PromptParameters"]
 
-NAME = "dp_prompt"
-MODES = ("dp", "quasi", "topk")
+MODES = ("dp", "centred", "quasi", "topk")
+PROVED = ("dp", "centred")
 ENGINES = ("server", "transformers")
 
 
@@ -45,17 +45,20 @@ class PromptParameters(Parameters):
 
     Attributes:
         epsilon: ε of one generated token; it sets the temperature T = 2(b2 − b1)/ε.
-        mode: `dp` clips logits to [b1, b2] and samples at T from the whole vocabulary; `quasi`
+        mode: `dp` clips logits to [b1, b2] and samples at T from the whole vocabulary; `centred`
+            clips their difference to the logits of the same prompt without the document, for
+            the engine `transformers` only (after InvisibleInk, Vinod et al. 2025); `quasi`
             samples at T and clips nothing (Meisenbacher & Matthes 2024); `topk` samples from the
             k likeliest tokens at T = 1, whatever ε is.
-        clip: (b1, b2), from public text (`inferdpt privacy clip-bounds`); for `dp` and `quasi`.
+        clip: (b1, b2), from public text (`inferdpt privacy clip-bounds`), for `dp` and `quasi`;
+            (−C, C) for `centred`, such as (−2, 2).
         max_tokens: the cap on generated tokens, the end token included.
         top_k: k, for `topk` only.
         engine: `server`, the proxy's local model; `transformers`, a model in this process.
         model: folder or name of the model, for `transformers` only.
     """
 
-    mode: Literal["dp", "quasi", "topk"] = "dp"
+    mode: Literal["dp", "centred", "quasi", "topk"] = "dp"
     clip: tuple[float, float] | None = None
     max_tokens: int = 256
     top_k: int | None = None
@@ -81,12 +84,19 @@ class PromptParameters(Parameters):
                     f"top_k must not be set in mode {self.mode}: which tokens are among the top k "
                     "depends on the document"
                 )
+            if self.clip is None and self.mode == "centred":
+                raise ParameterError("clip must be [-C, C] in mode centred, such as [-2, 2]")
             if self.clip is None:
                 raise ParameterError(
                     f"clip must be [b1, b2] in mode {self.mode}; measure them on public text with "
                     "`inferdpt privacy clip-bounds`"
                 )
             object.__setattr__(self, "clip", _read_bounds(self.clip))
+        if self.mode == "centred" and self.engine != "transformers":
+            raise ParameterError(
+                "engine must be transformers in mode centred: a server's logits processor sees "
+                "one prompt's logits, not also those of the prompt without the document"
+            )
         if (self.engine == "transformers") != (self.model is not None):
             raise ParameterError(
                 "model must be a folder or a name for the engine transformers, and for no other"
@@ -102,8 +112,8 @@ class PromptParameters(Parameters):
         if self.clip is None:
             return Decoding(top_k=self.top_k)
         temperature = compute_temperature(self.clip, self.epsilon)
-        bounds = self.clip if self.mode == "dp" else None
-        return Decoding(temperature=temperature, bounds=bounds)
+        bounds = self.clip if self.mode in PROVED else None
+        return Decoding(temperature=temperature, bounds=bounds, centred=self.mode == "centred")
 
 
 @register
@@ -116,6 +126,9 @@ class DPPrompt(Sanitizer):
     document's ε is the cap times ε, not the number of drawn tokens times ε. For the same reason a
     document that leaves no room for the cap in the model's context is refused rather than cut.
 
+    Centred clipping bounds the same ratio: two documents share the public logits, and their
+    clipped differences to them lie in the same interval. It costs a second pass for each token.
+
     Args:
         paraphraser: the local model.
         parameters: mode, ε, bounds and cap.
@@ -123,14 +136,17 @@ class DPPrompt(Sanitizer):
         document_tokens: longer documents (in cl100k tokens) are refused.
     """
 
-    name = NAME
+    name = "dp_prompt"
     summary = "the local model paraphrases the document; ε-LDP per generated token where it clips"
     about = (
         "The local model paraphrases the document token by token, its logits clipped to [b₁, b₂] "
         "and divided by a temperature T (Utpala et al., Findings of EMNLP 2023; Meisenbacher and "
-        "Matthes 2024). In mode `dp` a document of n generated tokens costs 2n(b₂ − b₁)/T; modes "
-        "`quasi` (no clipping) and `topk` have no guarantee. It has no channel over words, so no "
-        "table."
+        "Matthes 2024). In mode `dp` a document of n generated tokens costs 2n(b₂ − b₁)/T. Mode "
+        "`centred` clips the difference to the logits of the same prompt without the document, at "
+        "the same cost, so that a small interval still gives fluent text (after InvisibleInk, "
+        "Vinod et al. 2025); it takes a second pass for each token and needs a transformers model "
+        "in the proxy's process. Modes `quasi` (no clipping) and `topk` have no guarantee. It has "
+        "no channel over words, so no table."
     )
     parameter_type = PromptParameters
     needs_model = True
@@ -164,7 +180,7 @@ class DPPrompt(Sanitizer):
             return TransformersParaphraser(parameters.model, model, tokenizer)
         if not isinstance(server, OpenAIServer):
             raise LocalModelUnavailable(
-                f"{NAME} paraphrases with a server, which a plug-in is not: set "
+                f"{cls.name} paraphrases with a server, which a plug-in is not: set "
                 "privacy.parameters.engine: transformers and a model, or another local.mode"
             )
         made = ServerParaphraser(server)
@@ -184,7 +200,7 @@ class DPPrompt(Sanitizer):
     @cached_property
     def guarantee(self) -> Guarantee:
         cap, epsilon = self.parameters.max_tokens, self.parameters.epsilon
-        if self.parameters.mode == "dp":
+        if self.parameters.mode in PROVED:
             statement = (
                 f"Each generated token is {epsilon:g}-LDP with respect to replacing the whole "
                 "document by any other, given the tokens generated before it; a release has at "
@@ -202,7 +218,7 @@ class DPPrompt(Sanitizer):
 
     def identity(self) -> dict[str, Any]:
         return {
-            "mechanism": NAME,
+            "mechanism": self.name,
             **asdict(self.parameters),
             **self._paraphraser.identity(),
         }
@@ -226,16 +242,21 @@ class DPPrompt(Sanitizer):
         del link, known
         return await self._paraphrase(text, None)
 
+    def fill_prompt(self, text: str) -> str:
+        """Return the prompt for a document; for the empty text, the public prompt."""
+        return build_prompt(text)
+
     async def _paraphrase(self, text: str, rng: np.random.Generator | None) -> Perturbation:
         classes = await asyncio.to_thread(self._count_classes, text)
+        centre = {"public": self.fill_prompt("")} if self._decoding.centred else {}
         made = await self._paraphraser.generate(
-            build_prompt(text), self._decoding, self.parameters.max_tokens, rng
+            self.fill_prompt(text), self._decoding, self.parameters.max_tokens, rng, **centre
         )
         return Perturbation(text=made.text, words=(), receipt=self._build_receipt(classes, made))
 
     def verify(self, raw: str, released: Perturbation) -> None:
         """Check two properties of the finished text. It has no more words than tokens were drawn
-        for it, within the cap. With clipping, it does not repeat the document word for word
+        for it, within the cap. In mode `dp`, it does not repeat the document word for word
         further than chance allows, as a model that is not clipped would."""
         words, drawn = released.text.split(), released.receipt.released
         if not len(words) <= drawn <= self.parameters.max_tokens:
@@ -277,10 +298,10 @@ class DPPrompt(Sanitizer):
         return self._vocabulary.count_classes(tokens)
 
     def _build_receipt(self, tokens: dict[str, int], made: Paraphrase) -> Receipt:
-        guarantee, own = self.guarantee, {field.name for field in fields(PromptParameters)}
+        guarantee, own = self.guarantee, {field.name for field in fields(self.parameters)}
         facts = {k: v for k, v in self.identity().items() if k in own - {"model"}}
         return Receipt(
-            mechanism=NAME,
+            mechanism=self.name,
             parameters={**facts, "temperature": self._decoding.temperature},
             table="none",
             tokens=tokens,

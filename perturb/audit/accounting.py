@@ -74,17 +74,21 @@ class Bound:
 
 
 def spend(mechanism: Sanitizer, tokens: int) -> Spend:
-    """Return the cost of `tokens` releases of a mechanism.
+    """Return the cost of `tokens` releases of a mechanism; of one release that depends on so many
+    units, where it is `grouped`.
 
     >>> from perturb import get_mechanism
     >>> spend(get_mechanism("exponential", epsilon=2), 100)
     Spend(count=100, epsilon=2.0, bounded_range=True)
     """
     proved = mechanism.guarantee.kind == "ldp"
+    narrow = proved and mechanism.bounded_range
+    if mechanism.grouped:
+        return Spend(min(tokens, 1), tokens * mechanism.guarantee.epsilon, narrow)
     return Spend(
         count=tokens,
         epsilon=mechanism.guarantee.epsilon,
-        bounded_range=proved and mechanism.bounded_range,
+        bounded_range=narrow,
         pair=mechanism.dominating_pair() if proved else None,
     )
 

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from perturb.whole import surrogate  # noqa: F401
+from perturb.whole import deep_candidate, surrogate, truncated_laplace  # noqa: F401

@@ -29,6 +29,7 @@ __all__ = [
     "PrivateChoice",
     "choose_near_count",
     "find_nearest",
+    "floor_exp",
 ]
 
 MAX_EPSILON = 24.0  # of one choice; beyond it the sum of the weights would leave 63 bits
@@ -42,15 +43,19 @@ WORST_PAIR = {
 
 
 @lru_cache(maxsize=256)
-def _near_weight(epsilon: Fraction) -> int:
-    """Return ⌊L·e^ε⌋, never rounded up, and L where ε is below the digits."""
+def floor_exp(epsilon: Fraction, unit: int) -> int:
+    """Return ⌊unit·e^ε⌋, never rounded up, and the unit where ε is below the digits.
+
+    >>> floor_exp(Fraction(1), 1000)
+    2718
+    """
     with localcontext() as context:
         context.prec = DIGITS
         context.rounding = ROUND_FLOOR
         exponent = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
         # exp is correctly rounded: the number before it is strictly below e^ε
         below = max(Decimal(1), exponent.exp().next_minus())
-        return int((below * UNIT).to_integral_value(ROUND_FLOOR))
+        return int((below * unit).to_integral_value(ROUND_FLOOR))
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ class PrivateChoice:
     @property
     def weights(self) -> tuple[int, int]:
         """Return H and L."""
-        return _near_weight(self.epsilon), UNIT
+        return floor_exp(self.epsilon, UNIT), UNIT
 
     @property
     def total(self) -> int:
@@ -241,7 +246,7 @@ def choose_near_count(profile: NDArray[np.float64], candidates: int, epsilon: Fr
         candidates: N.
         epsilon: of the choice.
     """
-    high, low = _near_weight(epsilon), UNIT
+    high, low = floor_exp(epsilon, UNIT), UNIT
     most = min(len(profile), candidates, max(1, ((1 << 62) - candidates * low) // high))
     first = np.cumsum(profile[:most])
     every = float(profile.sum() + (candidates - len(profile)) * profile[-1])

@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.errors import CodebookError, ParameterError, ReleaseError
+from perturb.errors import ParameterError, ReleaseError
 from perturb.registry import register
-from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Receipt, Unit
-from perturb.rng import secure_generator
-from perturb.sanitizer import Parameters, Resources, Sanitizer
+from perturb.release import Guarantee
 from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.whole.choice import (
     MAX_EPSILON,
@@ -28,8 +26,9 @@ from perturb.whole.choice import (
     choose_near_count,
     find_nearest,
 )
-from perturb.whole.codebook import Codebook, load_codebook
-from perturb.whole.encoder import Encoder, load_encoder
+from perturb.whole.codebook import Codebook
+from perturb.whole.encoder import Encoder
+from perturb.whole.passage_sanitizer import SENT, CodebookParameters, PassageSanitizer
 
 __all__ = ["Surrogate", "SurrogateParameters"]
 
@@ -37,7 +36,7 @@ MOST_CHOICES = 64  # passages times sections
 
 
 @dataclass(frozen=True, kw_only=True)
-class SurrogateParameters(Parameters):
+class SurrogateParameters(CodebookParameters):
     """Hold and validate the parameters.
 
     Attributes:
@@ -48,19 +47,13 @@ class SurrogateParameters(Parameters):
             number depends on the text.
     """
 
-    epsilon: float = 12.0
-    codebook: str | None = None
     passages: int = 1
     sections: int = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("passages", "sections"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise ParameterError(f"{name} must be a whole number, got {type(value).__name__}")
-            if value < 1:
-                raise ParameterError(f"{name} must be >= 1, got {value}")
+        self.check_count("passages")
+        self.check_count("sections")
         if self.choices > MOST_CHOICES:
             raise ParameterError(
                 f"passages times sections must be <= {MOST_CHOICES}, got {self.choices}"
@@ -70,10 +63,6 @@ class SurrogateParameters(Parameters):
                 f"epsilon must be <= {MAX_EPSILON:g} for each of {self.choices} choices, "
                 f"got {self.epsilon:g}"
             )
-        if self.codebook is not None and not isinstance(self.codebook, str):
-            raise ParameterError(
-                f"codebook must be the path of a file, got {type(self.codebook).__name__}"
-            )
 
     @property
     def choices(self) -> int:
@@ -82,7 +71,7 @@ class SurrogateParameters(Parameters):
 
 
 @register
-class Surrogate(Sanitizer):
+class Surrogate(PassageSanitizer):
     """Release public passages in place of a text.
 
     Args:
@@ -108,8 +97,7 @@ class Surrogate(Sanitizer):
     )
     parameter_type = SurrogateParameters
     certifiable = True
-    shows = "passages"
-    false_alarm = 0.0  # every honest release is passages of the codebook
+    parameters: SurrogateParameters
 
     def __init__(
         self,
@@ -120,21 +108,12 @@ class Surrogate(Sanitizer):
         *,
         max_tokens: int | None = None,
     ) -> None:
-        if codebook.facts["encoder"] != encoder.identity:
-            raise CodebookError(
-                f"the codebook was made with the encoder {codebook.facts['encoder']}, "
-                f"not {encoder.identity}: build it again"
-            )
+        super().__init__(codebook, encoder, parameters, vocabulary, max_tokens=max_tokens)
         if len(codebook) < 2 * parameters.passages:
             raise ParameterError(
                 f"passages must be <= {len(codebook) // 2} for this codebook, "
                 f"got {parameters.passages}"
             )
-        self.codebook = codebook
-        self.parameters = parameters
-        self._encoder = encoder
-        self._vocabulary = vocabulary
-        self._max_tokens = max_tokens
         each = Fraction(parameters.epsilon) / parameters.choices  # exactly
         self._parts = [
             slice(first, None, parameters.passages) for first in range(parameters.passages)
@@ -147,17 +126,6 @@ class Surrogate(Sanitizer):
                 epsilon=each,
             )
             for size in sizes
-        )
-
-    @classmethod
-    def build(cls, parameters: SurrogateParameters, resources: Resources) -> Surrogate:
-        codebook = load_codebook(parameters.codebook)
-        return cls(
-            codebook,
-            load_encoder(str(codebook.facts["encoder"].get("encoder", ""))),
-            parameters,
-            resources.table.vocabulary,
-            max_tokens=resources.max_tokens,
         )
 
     @property
@@ -175,35 +143,20 @@ class Surrogate(Sanitizer):
             unit="document",
         )
 
-    def identity(self) -> dict[str, Any]:
+    def own_identity(self) -> dict[str, Any]:
         return {
-            "mechanism": self.name,
-            "epsilon": self.parameters.epsilon,
-            "codebook": self.codebook.sha256,
-            "encoder": self.codebook.facts["encoder"],
             "passages": self.parameters.passages,
             "sections": self.parameters.sections,
             "near": [law.near for law in self.laws],
         }
 
-    def perturb(
-        self,
-        text: str,
-        rng: np.random.Generator | None = None,
-        *,
-        link: Link | None = None,
-        known: Known = EMPTY,
-    ) -> Perturbation:
-        del link, known  # nothing is replaced part by part
-        rng = rng or secure_generator()
-        tokens = self._vocabulary.encode(text, at_most=self._max_tokens)
+    def choose(self, text: str, rng: np.random.Generator) -> tuple[int, ...]:
         vectors = self._encoder(_sections(text, self.parameters.sections))
-        chosen = tuple(
-            self.codebook.passage(part.start + part.step * self._choose(vector, part, law, rng))
+        return tuple(
+            part.start + part.step * self._choose(vector, part, law, rng)
             for vector in vectors
             for part, law in zip(self._parts, self.laws, strict=True)
         )
-        return Perturbation("\n\n".join(chosen), chosen, self._receipt(tokens))
 
     def _choose(
         self,
@@ -214,22 +167,12 @@ class Surrogate(Sanitizer):
     ) -> int:
         return law.draw(find_nearest(self.codebook.similarities(vector, part), law.near), rng)
 
-    def units(self, text: str, least: int | None = None) -> list[Unit]:
-        """Return the text as one unit, for it gets one choice, whatever `least` is."""
-        self._vocabulary.encode(text, at_most=self._max_tokens)
-        return super().units(text)
-
-    def verify(self, raw: str, released: Perturbation) -> None:
-        """Check that the release is passages of the codebook, byte for byte: one from each part
-        for every section."""
-        del raw  # any text may get any passage
-        if released.text != "\n\n".join(released.words):
-            raise ReleaseError("a released text holds more than passages of the codebook")
-        if len(released.words) != self.parameters.choices:
+    def check_places(self, places: tuple[int, ...]) -> None:
+        """Check that there is one passage from each part of the codebook for every section."""
+        if len(places) != self.parameters.choices:
             raise ReleaseError("a released text has another number of passages than choices")
-        for place, passage in enumerate(released.words):
-            found = self.codebook.find(passage)
-            if found is None or found % self.parameters.passages != place % len(self._parts):
+        for turn, place in enumerate(places):
+            if place % self.parameters.passages != turn % len(self._parts):
                 raise ReleaseError("a released text is not a passage of its part of the codebook")
 
     def dominating_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
@@ -255,28 +198,11 @@ class Surrogate(Sanitizer):
             "one_of_1000_documents_named": float(ratio / (ratio + 999)),
         }
 
-    def _receipt(self, tokens: NDArray[np.uint32]) -> Receipt:
-        classes = self._vocabulary.count_classes(tokens)
-        guarantee, identity = self.guarantee, self.identity()
-        return Receipt(
-            mechanism=identity.pop("mechanism"),
-            table="none",
-            parameters=identity,
-            tokens=classes,
-            treatment=dict.fromkeys(classes, "not sent: a public passage leaves instead"),
-            released=1,
-            statistics={"near_mass": round(self.laws[0].near_mass, 6)},
-            guarantee=guarantee.kind,
-            statement=guarantee.statement,
-            epsilon_nominal=guarantee.nominal,
-            epsilon_per_token=guarantee.epsilon,
-            epsilon_per_document=guarantee.epsilon,
-            unbounded=0,
-            reveals=(
-                "that a text was sent, and when; how many passages are chosen for it is public",
-            ),
-            unit=guarantee.unit,
-        )
+    def statistics(self) -> dict[str, float]:
+        return {"near_mass": round(self.laws[0].near_mass, 6)}
+
+    def reveals(self) -> tuple[str, ...]:
+        return (f"{SENT}; how many passages are chosen for it is public",)
 
 
 def _thin(profile: NDArray[np.float64], every: int) -> NDArray[np.float64]:

@@ -130,11 +130,11 @@ def describe_mechanisms() -> str:
     lines = ["Mechanisms, and their parameters for --set:"]
     for name in list_sanitizers():
         cls = sanitizer_class(name)
-        lines.append(f"  {name:12} {cls.summary}")
+        lines.append(f"  {name:17} {cls.summary}")
         own = [field for field in fields(cls.parameter_type) if field.name != "epsilon"]
         if own:
             defaults = ", ".join(f"{field.name}={field.default!r}" for field in own)
-            lines.append(f"{'':15}{defaults}")
+            lines.append(f"{'':20}{defaults}")
     return "\n".join(lines)
 
 

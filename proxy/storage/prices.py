@@ -120,6 +120,8 @@ def price(sanitizer: Sanitizer, released: Perturbation) -> Price:
     if not proved or not math.isfinite(each):
         return free
     narrow = sanitizer.bounded_range and receipt.guarantee == "ldp"
+    if sanitizer.grouped:
+        each = proved
     channel = Channel(receipt.mechanism, each, narrow, receipt.unit)
     return replace(free, proved=proved, channel=channel, count=math.ceil(proved / each - 1e-9))
 

@@ -40,6 +40,7 @@ CAP = 3
 CONTEXT = 64
 BOUNDS = (-1.0, 1.0)
 CLIPPED = Decoding(temperature=2.0, bounds=BOUNDS)  # ε = 2 a token
+CENTRED = Decoding(temperature=2.0, bounds=BOUNDS, centred=True)
 PAIRS = (
     ("alpha beta gamma", "delta delta salary"),
     ("", "salary"),
@@ -150,7 +151,16 @@ def logits(engine: TransformersParaphraser, document: str) -> dict[tuple[int, ..
     return found
 
 
-def law(decoding: Decoding, rows: dict[tuple[int, ...], Any]) -> dict[tuple[int, ...], Fraction]:
+Rows = dict[tuple[int, ...], Any]
+
+
+def weigh(decoding: Decoding, rows: Rows, public: Rows | None, prefix: tuple[int, ...]) -> Any:
+    return decoding.weights(rows[prefix], None if public is None else public[prefix])
+
+
+def law(
+    decoding: Decoding, rows: Rows, public: Rows | None = None
+) -> dict[tuple[int, ...], Fraction]:
     """The exact probability of every paraphrase, as sequences of tokens."""
     out: dict[tuple[int, ...], Fraction] = {}
 
@@ -158,7 +168,7 @@ def law(decoding: Decoding, rows: dict[tuple[int, ...], Any]) -> dict[tuple[int,
         if prefix and (prefix[-1] == END or len(prefix) == CAP):
             out[prefix] = mass
             return
-        weights = decoding.weights(rows[prefix]).tolist()
+        weights = weigh(decoding, rows, public, prefix).tolist()
         for token, weight in enumerate(weights):
             walk((*prefix, token), mass * Fraction(weight, sum(weights)))
 
@@ -166,11 +176,11 @@ def law(decoding: Decoding, rows: dict[tuple[int, ...], Any]) -> dict[tuple[int,
     return out
 
 
-def worst(decoding: Decoding, first: dict[Any, Any], second: dict[Any, Any]) -> float:
+def worst(decoding: Decoding, first: Rows, second: Rows, public: Rows | None = None) -> float:
     """The largest |ln P(v | x, z) / P(v | x', z)| over all tokens v and prefixes z."""
     found = 0.0
     for prefix in first:
-        one, other = decoding.weights(first[prefix]), decoding.weights(second[prefix])
+        one, other = (weigh(decoding, rows, public, prefix) for rows in (first, second))
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.log(one / one.sum()) - np.log(other / other.sum())
         found = max(found, np.abs(ratio[~np.isnan(ratio)]).max())
@@ -203,12 +213,33 @@ def test_a_document_is_within_the_cap_times_epsilon(engine):
     assert {len(z) for z in one} == set(range(1, CAP + 1))
 
 
+@pytest.mark.parametrize("pair", PAIRS, ids=range(len(PAIRS)))
+def test_centred_clipping_keeps_its_epsilon_around_the_public_prompt(engine, pair):
+    first, second, public = (logits(engine, document) for document in (*pair, ""))
+    assert CENTRED.epsilon == 2.0
+    assert 0.1 < worst(CENTRED, first, second, public) <= 2.0 * (1 + 1e-12)
+
+
+def test_centred_on_the_documents_themselves_it_goes_beyond(engine):
+    """Broken: each document has its own centre."""
+    beyond = []
+    for pair in PAIRS:
+        first, second, public = (logits(engine, document) for document in (*pair, ""))
+        for z in public:
+            one, other = (CENTRED.weights(public[z], centre[z]) for centre in (first, second))
+            drawn = (one > 0) & (other > 0)
+            ratio = np.log(one[drawn] / one.sum()) - np.log(other[drawn] / other.sum())
+            beyond.append(np.abs(ratio).max())
+    assert max(beyond) > CENTRED.epsilon
+
+
 def outcomes(engine: TransformersParaphraser, decoding: Decoding, n: int) -> Counter[Any]:
     rng = seeded_generator(5)
+    public = build_prompt("") if decoding.centred else None
 
     async def draw() -> Counter[Any]:
         prompt = build_prompt(PAIRS[0][0])
-        made = [await engine.generate(prompt, decoding, CAP, rng) for _ in range(n)]
+        made = [await engine.generate(prompt, decoding, CAP, rng, public=public) for _ in range(n)]
         return Counter((paraphrase.text, paraphrase.tokens) for paraphrase in made)
 
     return asyncio.run(draw())
@@ -217,7 +248,8 @@ def outcomes(engine: TransformersParaphraser, decoding: Decoding, n: int) -> Cou
 def fit(engine: TransformersParaphraser, seen: Counter[Any], decoding: Decoding) -> float:
     """p-value of paraphrases against the enumerated law: texts with their numbers of tokens."""
     expected: Counter[Any] = Counter()
-    for path, mass in law(decoding, logits(engine, PAIRS[0][0])).items():
+    public = logits(engine, "") if decoding.centred else None
+    for path, mass in law(decoding, logits(engine, PAIRS[0][0]), public).items():
         text = engine._tokenizer.decode(path, skip_special_tokens=True).strip()
         expected[text, len(path)] += float(mass)
     assert set(seen) <= set(expected)
@@ -237,6 +269,35 @@ def test_sampler_matches_the_enumerated_law_and_an_unclipped_one_is_caught(engin
     broken = outcomes(engine, unclipped, n)
     assert fit(engine, broken, unclipped) > ALPHA
     assert fit(engine, broken, CLIPPED) < ALPHA
+
+
+def test_centred_sampler_matches_the_enumerated_law_and_others_are_caught(engine):
+    n = 1500
+    seen = outcomes(engine, CENTRED, n)
+    assert fit(engine, seen, CENTRED) > ALPHA
+    assert fit(engine, seen, CLIPPED) < ALPHA
+    doubled = Decoding(temperature=2.0, bounds=(-4.0, 4.0), centred=True)
+    assert fit(engine, outcomes(engine, doubled, n), CENTRED) < ALPHA
+
+
+def test_the_public_pass_is_the_same_whatever_the_document_is(engine):
+    """With an empty interval nothing but the public prompt decides."""
+    public = Decoding(temperature=8.0, bounds=(0.0, 0.0), centred=True)
+
+    async def draw(document: str) -> list[str]:
+        rng = seeded_generator(3)
+        prompt, empty = build_prompt(document), build_prompt("")
+        made = [await engine.generate(prompt, public, 12, rng, public=empty) for _ in range(20)]
+        return [paraphrase.text for paraphrase in made]
+
+    first, second = (asyncio.run(draw(document)) for document in PAIRS[0])
+    assert first == second
+    assert len(set(first)) > 1
+
+
+def test_centred_decoding_without_a_public_prompt_is_refused(engine):
+    with pytest.raises(LocalModelUnavailable, match="failed"):
+        asyncio.run(engine.generate(build_prompt("alpha"), CENTRED, CAP))
 
 
 def test_top_k_draws_only_from_the_top_k(engine):
@@ -287,14 +348,19 @@ def test_document_in_paraphrase_and_receipt_out(engine):
     sanitizer.verify("alpha beta", done)
 
 
-async def test_the_proxy_sends_a_paraphrase_made_in_its_own_process(tmp_path):
+@pytest.mark.parametrize(
+    ("mechanism", "more"),
+    [("dp_prompt", {}), ("dp_prompt", {"mode": "centred"}), ("paraphraser", {})],
+)
+async def test_the_proxy_sends_a_paraphrase_made_in_its_own_process(tmp_path, mechanism, more):
     parameters = {
         "clip": list(BOUNDS),
         "max_tokens": 12,
         "engine": "transformers",
         "model": save(tmp_path, "causal"),
+        **more,
     }
-    settings = {"privacy": {"mechanism": "dp_prompt", "epsilon": 2.0, "parameters": parameters}}
+    settings = {"privacy": {"mechanism": mechanism, "epsilon": 2.0, "parameters": parameters}}
     async with running_proxy(load_table(), settings) as proxy:
         for i in range(40):  # a paraphrase may be empty, and then nothing leaves
             content = "salary alpha beta gamma delta" + " alpha" * (i % 8) + " beta" * (i // 8)

@@ -66,6 +66,126 @@ def test_without_clipping_the_bound_breaks(broken):
     assert np.log(first[0] / max(second[0], 1e-300)) > 4.0
 
 
+# -- centred --------------------------------------------------------------------------------
+
+PUBLIC = LOGITS.filter(lambda xs: math.isfinite(max(xs)))
+
+
+class CentredOnDocument(Decoding):
+    """Broken: takes the document's logits for the public ones."""
+
+    def weights(self, logits, public=None):
+        return super().weights(public, logits)
+
+
+class DoublyWide(Decoding):
+    """Broken: clips to twice the interval at the same temperature."""
+
+    def weights(self, logits, public=None):
+        low, high = self.bounds
+        wide = Decoding(
+            temperature=self.temperature, bounds=(2 * low, 2 * high), centred=self.centred
+        )
+        return wide.weights(logits, public)
+
+
+class NotCentred(Decoding):
+    """Broken: clips the logits themselves and adds the difference to the public ones."""
+
+    def weights(self, logits, public=None):
+        moved = np.clip(logits, *self.bounds) + (logits - public)
+        return Decoding(temperature=self.temperature).weights(moved)
+
+
+def centred(epsilon: float, kind: type[Decoding] = Decoding) -> Decoding:
+    temperature = compute_temperature(BOUNDS, epsilon)
+    return kind(temperature=temperature, bounds=BOUNDS, centred=True)
+
+
+def ratio_around(decoding: Decoding, first: Any, second: Any, public: Any) -> Fraction:
+    """The exact largest ratio of two documents' laws; what no document gives does not count."""
+    weights = [decoding.weights(np.array(x), np.array(public)) for x in (first, second)]
+    assert ((weights[0] == 0) == (weights[1] == 0)).all()
+    drawn = weights[0] > 0
+    return largest_ratio(weights[0][drawn], weights[1][drawn])
+
+
+@given(LOGITS, LOGITS, PUBLIC, st.floats(0.01, 200))
+@settings(deadline=None)
+def test_no_two_documents_are_further_apart_than_epsilon_around_public_logits(
+    first, second, public, epsilon
+):
+    ratio = ratio_around(centred(epsilon), first, second, public)
+    assert ratio <= Fraction(math.exp(epsilon) * (1 - 1e-15))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
+def test_the_bound_around_public_logits_is_reached(epsilon):
+    size = 200_000
+    one, other = np.full(size, -1e6), np.full(size, 1e6)
+    one[0], other[0] = 1e6, -1e6
+    ratio = ratio_around(centred(epsilon), one, other, np.zeros(size))
+    assert 0.99 * epsilon < math.log(ratio) <= epsilon
+
+
+@pytest.mark.parametrize("kind", [CentredOnDocument, DoublyWide, NotCentred])
+def test_broken_centres_are_caught(kind):
+    one, other = np.array([50.0, *[0.0] * 400]), np.array([-50.0, *[1.0] * 400])
+    public = np.zeros(401)
+    assert ratio_around(centred(4.0), one, other, public) <= math.exp(4.0)
+    weights = [centred(4.0, kind).weights(x, public) for x in (one, other)]
+    first, second = (w / w.sum() for w in weights)
+    assert np.abs(np.log(np.maximum(first, 1e-300) / np.maximum(second, 1e-300))).max() > 4.0
+
+
+@given(
+    LOGITS.filter(lambda xs: all(map(math.isfinite, xs))),
+    st.lists(st.floats(-8, 8), min_size=5, max_size=5),
+    st.floats(2, 20),
+)
+@settings(deadline=None)
+def test_centred_weights_are_the_softmax_around_public_logits(logits, public, temperature):
+    decoding = Decoding(temperature=temperature, bounds=BOUNDS, centred=True)
+    moved = np.array(public) + np.clip(np.array(logits) - np.array(public), *BOUNDS)
+    exact = np.exp((moved - moved.max()) / temperature)
+    weights = decoding.weights(np.array(logits), np.array(public))
+    np.testing.assert_allclose(weights / weights.sum(), exact / exact.sum(), rtol=1e-4)
+
+
+@pytest.mark.parametrize("size", [2, 1000, 250_000])
+@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 60.0, 1000.0])
+def test_centred_weights_fit_their_integers_at_any_size(size, epsilon):
+    logits = np.linspace(-50, 50, size)
+    weights = centred(epsilon).weights(logits, logits[::-1])
+    assert weights.min() >= 0
+    assert 0 < sum(weights.tolist()) <= ROOM
+
+
+def test_centred_logits_that_are_no_numbers_are_refused():
+    finite, wrong, ruled_out = np.zeros(2), np.array([0.0, math.nan]), np.full(2, -math.inf)
+    for logits, public, said in (
+        (wrong, finite, "not a number"),
+        (finite, wrong, "not a number"),
+        (finite, ruled_out, "no finite"),
+        (finite, None, "needs public logits"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            centred(1.0).weights(logits, public)
+
+
+def test_centred_draws_follow_the_weights():
+    rng, logits, public = seeded_generator(7), np.linspace(-3, 4, 12), np.linspace(2, -1, 12)
+    decoding = centred(6.0)
+    drawn = np.array([decoding.draw(logits, rng, public) for _ in range(20_000)])
+    counts = np.bincount(drawn, minlength=12)
+    right, wrong = decoding.weights(logits, public), clipped(6.0).weights(logits)
+    assert p_value(counts, right / right.sum() * len(drawn)) > ALPHA
+    assert p_value(counts, wrong / wrong.sum() * len(drawn)) < ALPHA
+
+
+# -- clipped --------------------------------------------------------------------------------
+
+
 @given(LOGITS.filter(lambda xs: all(map(math.isfinite, xs))), st.floats(0.5, 20))
 @settings(deadline=None)
 def test_weights_are_the_clipped_softmax(logits, temperature):
@@ -139,6 +259,7 @@ def test_epsilon_and_the_most_likely_token():
         {"bounds": (1.0, 0.0)},
         {"bounds": (0.0, math.nan)},
         {"bounds": (0.0, 1.0), "top_k": 5},
+        {"centred": True},
         {"top_k": 0},
     ],
 )

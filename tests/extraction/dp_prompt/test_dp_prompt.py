@@ -42,14 +42,21 @@ class Fixed:
     tokens: int = 4
     vocabulary_size: int = 32_000
     prompt: str = ""
+    public: str | None = None
 
     def identity(self) -> dict[str, Any]:
         return {"engine": "fixed", "model": "m"}
 
     async def generate(
-        self, prompt: str, decoding: Decoding, max_tokens: int, rng: Any = None
+        self,
+        prompt: str,
+        decoding: Decoding,
+        max_tokens: int,
+        rng: Any = None,
+        *,
+        public: str | None = None,
     ) -> Paraphrase:
-        self.prompt = prompt
+        self.prompt, self.public = prompt, public
         return Paraphrase(self.text, self.tokens)
 
 
@@ -62,6 +69,8 @@ def vocabulary() -> Vocabulary:
 def make(vocabulary: Vocabulary) -> Callable[..., DPPrompt]:
     def made(model: Any = None, **parameters: Any) -> DPPrompt:
         limit = parameters.pop("document_tokens", None)
+        if name := parameters.pop("model_name", None):
+            parameters["model"] = name
         defaults = {} if parameters.get("mode") == "topk" else {"clip": CLIP}
         chosen = PromptParameters(**{"epsilon": 4.0, "max_tokens": 20, **defaults, **parameters})
         return DPPrompt(model or Fixed(), chosen, vocabulary, document_tokens=limit)
@@ -79,6 +88,12 @@ def test_epsilon_sets_the_temperature():
     quasi = PromptParameters(epsilon=4.0, clip=CLIP, mode="quasi").decoding
     assert quasi == Decoding(temperature=10.0)
     assert PromptParameters(mode="topk", top_k=5).decoding == Decoding(top_k=5)
+    centred = PromptParameters(
+        epsilon=4.0, clip=CLIP, mode="centred", engine="transformers", model="m"
+    )
+    assert centred.decoding == Decoding(temperature=10.0, bounds=CLIP, centred=True)
+    assert centred.decoding.epsilon == 4.0
+    assert not centred.server_clips
 
 
 @pytest.mark.parametrize(
@@ -95,7 +110,10 @@ def test_epsilon_sets_the_temperature():
         ({"mode": "topk", "top_k": 0}, "top_k"),
         ({"mode": "topk", "top_k": True}, "top_k"),
         ({"mode": "topk", "top_k": 5, "clip": CLIP}, "clip"),
-        ({"mode": "other", "clip": CLIP}, "dp, quasi, topk"),
+        ({"mode": "other", "clip": CLIP}, "dp, centred, quasi, topk"),
+        ({"mode": "centred"}, "clip must be .-C, C. in mode centred"),
+        ({"mode": "centred", "clip": CLIP}, "engine must be transformers in mode centred"),
+        ({"mode": "centred", "clip": CLIP, "top_k": 5}, "depends on the document"),
         ({"clip": CLIP, "max_tokens": 0}, "max_tokens"),
         ({"clip": CLIP, "engine": "llama"}, "server, transformers"),
         ({"clip": CLIP, "engine": "transformers"}, "model"),
@@ -141,6 +159,19 @@ async def test_what_leaves_and_its_receipt(make):
     sanitizer.verify(TEXT, done)
 
 
+async def test_centred_mode_sends_the_prompt_without_the_document_along(make):
+    model = Fixed()
+    sanitizer = make(
+        model, mode="centred", clip=(-2.0, 2.0), engine="transformers", model_name="m"
+    )
+    done = await sanitizer.release(TEXT)
+    assert (model.prompt, model.public) == (build_prompt(TEXT), build_prompt(""))
+    assert (done.receipt.guarantee, done.receipt.epsilon_per_document) == ("ldp", 80.0)
+    assert done.receipt.parameters["temperature"] == 2.0
+    await make(model).release(TEXT)
+    assert model.public is None
+
+
 def test_perturb_gives_the_same_outside_of_a_loop(make):
     assert make().perturb(TEXT) == asyncio.run(make().release(TEXT))
 
@@ -164,6 +195,7 @@ def test_identity_tells_channels_apart(make):
         make(clip=(-10.0, 11.0)),
         make(mode="quasi"),
         make(mode="topk", top_k=5),
+        make(mode="centred", engine="transformers", model_name="m"),
     ]
     found = [json.dumps(sanitizer.identity(), sort_keys=True) for sanitizer in variants]
     assert len(set(found)) == len(found)
@@ -201,6 +233,10 @@ async def test_an_echo_that_chance_explains_passes(make):
     quiet.verify(TEXT, await quiet.release(TEXT))
     unclipped = make(Fixed(TEXT, 40), mode="quasi", max_tokens=100)
     unclipped.verify(TEXT, await unclipped.release(TEXT))
+    # Public logits may make any text likely, whatever the document is.
+    around = {"mode": "centred", "engine": "transformers", "model_name": "m"}
+    centred = make(Fixed(TEXT, 40), max_tokens=100, **around)
+    centred.verify(TEXT, await centred.release(TEXT))
 
 
 async def test_longest_run_is_what_the_channel_explains(make):
@@ -309,6 +345,17 @@ async def test_answers_that_break_the_rules_are_not_used(changes, error):
     async with fake_server(behaviour=behave) as server:
         with pytest.raises(error):
             await paraphrase(server)
+
+
+async def test_a_server_is_never_asked_to_clip_around_a_second_prompt():
+    async with fake_server(behaviour=clipping_vllm) as server:
+        backend = OpenAIServer(server.base_url)
+        centred = Decoding(bounds=CLIP, centred=True)
+        for decoding, public in ((centred, "x"), (centred, None), (DECODING, "x")):
+            with pytest.raises(LocalModelUnavailable, match="use the engine transformers"):
+                await ServerParaphraser(backend).generate("y", decoding, 8, public=public)
+        await backend.aclose()
+    assert not server.bodies
 
 
 async def test_without_bounds_the_server_samples_itself():
