@@ -144,7 +144,7 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
 def build_tokenizer(vocabulary: Vocabulary, ratio: float) -> Tokenizer:
     """Build a tokenizer that measures the local model's context in cl100k tokens."""
     return Tokenizer(
-        encode=lambda text: vocabulary.encode(text).tolist(),
+        encode=lambda text: encode_text(text, vocabulary.encoding).tolist(),
         decode=lambda tokens: vocabulary.encoding.decode(tokens, errors="ignore"),
         ratio=ratio,
     )

@@ -30,13 +30,16 @@ __all__ = [
     "ALL_VARIANTS",
     "DEFAULT_SIZE",
     "TokenClass",
+    "TokenVariant",
     "Variant",
     "Vocabulary",
     "encode_text",
     "load_encoding",
+    "replace_surrogates",
 ]
 
-Variant = Literal["clean", "paper"]
+TokenVariant = Literal["clean", "paper"]
+Variant = Literal[TokenVariant, "words"]  # `words`: perturb.vocabulary.words
 ALL_VARIANTS: tuple[Variant, ...] = get_args(Variant)
 DEFAULT_SIZE = 11_000  # InferDPT §5: "the first 11,000 English words of cl100k_base"
 RANKS_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
@@ -90,22 +93,24 @@ class Vocabulary:
         others: every other distinct string of letters in cl100k_base, in rank order; an
             embedding table maps each to its nearest word of V.
         classes: uint8 (n_tokens,), a `TokenClass` for each token id.
-        index: int32 (n_tokens,): word → its place in V, oov → its place in `others`,
+        index: int32 (n_tokens,): word → its place in V, oov → its place in `others`, or their
+            number plus the place of the word of V that it begins with (vocabulary `words`),
             number → its number of digits, anything else → -1.
         spaced: bool (n_tokens,), whether the token begins with a space.
         sha256: of the words of V, separated by newlines; an embedding table names its V by it.
     """
 
     def __init__(
-        self, encoding: tiktoken.Encoding, size: int = DEFAULT_SIZE, variant: Variant = "clean"
+        self,
+        encoding: tiktoken.Encoding,
+        size: int = DEFAULT_SIZE,
+        variant: TokenVariant = "clean",
     ) -> None:
-        if variant not in ALL_VARIANTS:
-            raise ParameterError(f"vocabulary must be one of {', '.join(ALL_VARIANTS)}")
-        self.encoding = encoding
-        self.variant = variant
-        strings, self.spaced = _token_strings(encoding)
+        if variant not in get_args(TokenVariant):
+            raise ParameterError(f"vocabulary must be one of {', '.join(get_args(TokenVariant))}")
+        self.variant: Variant = variant
+        strings = self._read_tokens(encoding)
         letters = dict.fromkeys(s for s in strings if s is not None and s.isalpha())
-        self.ascii_words = tuple(word for word in letters if word.isascii())
         banned = excluded_strings() if variant == "clean" else frozenset()
         allowed = [i for i, w in enumerate(self.ascii_words) if w.lower() not in banned]
         if not 2 <= size <= len(allowed):
@@ -119,13 +124,34 @@ class Vocabulary:
         word_class, oov_class = TokenClass.WORD.value, TokenClass.OOV.value
         known = {word: (word_class, i) for i, word in enumerate(self.words)}
         known |= {word: (oov_class, i) for i, word in enumerate(self.others)}
-        places = [known.get(s) or _classify_other(s) if s else _NO_STRING for s in strings]
-        self.classes = np.array([kind for kind, _ in places], dtype=np.uint8)
-        self.index = np.array([place for _, place in places], dtype=np.int32)
+        self.classes, self.index = self._classify(strings, known)
         self.sha256 = hashlib.sha256("\n".join(self.words).encode()).hexdigest()
+
+    def _read_tokens(self, encoding: tiktoken.Encoding) -> list[str | None]:
+        """Set what depends on the encoding alone; return the string of every token."""
+        self.encoding = encoding
+        strings, self.spaced = _token_strings(encoding)
+        letters = dict.fromkeys(s for s in strings if s is not None and s.isalpha())
+        self.ascii_words = tuple(word for word in letters if word.isascii())
+        return strings
+
+    @staticmethod
+    def _classify(
+        strings: list[str | None], known: dict[str, tuple[int, int]]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+        """Return the class and the index of every token; `known` has those of letters."""
+        places = [known.get(s) or _classify_other(s) if s else _NO_STRING for s in strings]
+        classes = np.array([kind for kind, _ in places], dtype=np.uint8)
+        return classes, np.array([place for _, place in places], dtype=np.int32)
 
     def __len__(self) -> int:
         return len(self.words)
+
+    @property
+    def own_counts(self) -> NDArray[np.int64] | None:
+        """Return the counts of the words of V, int64 (m,), if V comes with its own; None where
+        the counts of cl100k_base's strings apply."""
+        return None
 
     @property
     def exclusions(self) -> int | None:
@@ -166,6 +192,36 @@ class Vocabulary:
             raise DocumentTooLong(f"a text must have <= {at_most} tokens, got {len(tokens)}")
         return tokens
 
+    def split(self, text: str) -> list[bytes]:
+        """Return the part of a string, in UTF-8, that each token of `encode` stands for.
+
+        >>> Vocabulary(load_encoding()).split("a river")
+        [b'a', b' river']
+        """
+        return self.encoding.decode_tokens_bytes(self.encode(text).tolist())
+
+    def find(self, run: str) -> tuple[int, bool]:
+        """Return the id of the token that stands for a run of letters, and whether the run is that
+        word and in V. The token is the longest of the run that spells letters; −1 for none.
+
+        >>> vocabulary = Vocabulary(load_encoding())
+        >>> river, _ = vocabulary.find("riverxyz")
+        >>> vocabulary.decode([river]), vocabulary.find("river") == (river, True)
+        (' river', True)
+        """
+        best, length = -1, 0
+        for tokens in (self.encode(f" {run}"), self.encode(run)):
+            for token in tokens.tolist():
+                kind, place = self.classes[token], int(self.index[token])
+                if kind not in (TokenClass.WORD, TokenClass.OOV):
+                    continue
+                word = (self.words if kind == TokenClass.WORD else self.others)[place]
+                if word == run:
+                    return token, bool(kind == TokenClass.WORD)
+                if len(word) > length:
+                    best, length = token, len(word)
+        return best, False
+
     def decode(self, tokens: list[int]) -> str:
         """Return the string of token ids; parts of characters become U+FFFD.
 
@@ -188,12 +244,17 @@ def encode_text(text: str, encoding: tiktoken.Encoding | None = None) -> NDArray
     [64, 15140]
     """
     encoding = encoding or load_encoding()
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = replace_surrogates(text)
     pieces = [
         encoding.encode_to_numpy(piece, allowed_special=set(), disallowed_special=())
         for piece in _cut(text)
     ]
     return np.concatenate(pieces) if pieces else np.empty(0, dtype=np.uint32)
+
+
+def replace_surrogates(text: str) -> str:
+    """Return the text with U+FFFD in place of each lone surrogate."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 @lru_cache(maxsize=1)
