@@ -15,6 +15,7 @@ from extraction.extractor import Extractor, Tokenizer
 from extraction.judge import build_judge
 from extraction.prompts import Prompts
 from perturb import EmbeddingTable, Vocabulary, load_table
+from perturb.vocabulary.encoding import encode_text
 from proxy.access.admission import Admission
 from proxy.access.auth import Keyring
 from proxy.access.rates import Rates

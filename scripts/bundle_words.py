@@ -2,8 +2,8 @@
 
     python scripts/bundle_words.py
 
-All-MiniLM-L6-v2 (extra `bench`) embeds the words of the list (`scripts/list_words.py`). The vectors
-of V are rounded to multiples of 1/512, so that the file needs no lists of nearest words.
+All-MiniLM-L6-v2 (extra `bench`) embeds the words of the list (`scripts/list_words.py`). The
+vectors of V are rounded to multiples of 1/512, so that the file needs no lists of nearest words.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ import lzma
 import sys
 from collections import Counter
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import IO
 
@@ -73,7 +72,9 @@ def count_words(corpus: Path) -> tuple[Counter[str], Counter[str], int]:
     opener = lzma.open if corpus.suffix == ".xz" else open
     lines: IO[str]
     with opener(corpus, "rt", encoding="utf-8") as lines:
-        for records, line in zip(count(1), tqdm(lines, unit="record"), strict=False):
+        records = 0
+        for line in tqdm(lines, unit="record"):
+            records += 1
             words = Counter(WORD.findall(json.loads(line)["text"]))
             found = {word: read_plain(word) for word in words}
             for word, number in words.items():

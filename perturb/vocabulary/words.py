@@ -28,15 +28,13 @@ import tiktoken
 from numpy.typing import NDArray
 
 from perturb.errors import DocumentTooLong, ParameterError
+from perturb.vocabulary.encoding import encode_text, load_encoding, replace_surrogates
 from perturb.vocabulary.exclusions import EXCLUSIONS_VERSION, excluded_strings
 from perturb.vocabulary.vocabulary import (
     DEFAULT_SIZE,
     TokenClass,
     Variant,
     Vocabulary,
-    encode_text,
-    load_encoding,
-    replace_surrogates,
 )
 from perturb.vocabulary.word_list import LIST_VERSION, load_word_list
 

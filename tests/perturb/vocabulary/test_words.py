@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from perturb import (
     DocumentOptions,
     DocumentTooLong,
-    EmbeddingTable,
     ParameterError,
     Perturber,
     TokenClass,
@@ -29,7 +28,6 @@ from perturb.selective.replace import find_word
 from perturb.testing.growth import grows_linearly
 from perturb.vocabulary.exclusions import excluded_strings
 from perturb.vocabulary.frequencies import unigram_prior, word_counts
-from perturb.vocabulary.vocabulary import load_encoding
 from perturb.vocabulary.word_list import BUNDLED_LIST, load_word_list
 from perturb.vocabulary.words import WORD, WordVocabulary, load_vocabulary, read_form
 
