@@ -16,6 +16,7 @@ from benchmarks.utility.answers import Lift, Utility
 from benchmarks.utility.channel_figures import ChannelFigures
 from benchmarks.utility.documents import Assumption1, Leakage, Similarity
 from benchmarks.utility.list_sizes import ListSizes
+from benchmarks.utility.vocabularies import Vocabularies
 
 __all__ = ["list_experiments"]
 
@@ -39,5 +40,6 @@ def list_experiments() -> dict[str, Experiment]:
         Lift(),
         Leakage(),
         Assumption1(),
+        Vocabularies(),
     )
     return {experiment.name: experiment for experiment in found}

@@ -93,12 +93,12 @@ class WordByWord(Sanitizer):
             if text.strip() == text != "":
                 return [Unit(text)]
             least = None
-        found = split_units(text, self._build_skeleton(tokens), least)
+        found = split_units(text, self._build_skeleton(text, tokens), least)
         if self.options.layout == "keep":
             return found
         return [Unit(unit.text, start=unit.start) for unit in found]
 
-    def _build_skeleton(self, tokens: NDArray[np.uint32]) -> list[Piece]:
+    def _build_skeleton(self, text: str, tokens: NDArray[np.uint32]) -> list[Piece]:
         """Return the part of each token that every release shows, whatever is drawn: a word as
         `w`, digits as `0`, layout as itself."""
         is_word, _ = self.places(tokens)
@@ -107,7 +107,7 @@ class WordByWord(Sanitizer):
         numbers = ("0" * int(size) for size in sizes)
         kept = DocumentOptions(oov=self.options.oov, number=self.options.number)
         shown = self._render(tokens, is_word, words, numbers, kept)
-        raw = self.vocabulary.encoding.decode_tokens_bytes(tokens.tolist())
+        raw = self.vocabulary.split(text)
         return [Piece(piece, data) for piece, data in zip(shown, raw, strict=True)]
 
     def _render(

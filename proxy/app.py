@@ -15,6 +15,7 @@ from extraction.extractor import Extractor, Tokenizer
 from extraction.judge import build_judge
 from extraction.prompts import Prompts
 from perturb import EmbeddingTable, Vocabulary, load_table
+from perturb.vocabulary.encoding import encode_text
 from proxy.access.admission import Admission
 from proxy.access.auth import Keyring
 from proxy.access.rates import Rates
@@ -144,7 +145,7 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
 def build_tokenizer(vocabulary: Vocabulary, ratio: float) -> Tokenizer:
     """Build a tokenizer that measures the local model's context in cl100k tokens."""
     return Tokenizer(
-        encode=lambda text: vocabulary.encode(text).tolist(),
+        encode=lambda text: encode_text(text, vocabulary.encoding).tolist(),
         decode=lambda tokens: vocabulary.encoding.decode(tokens, errors="ignore"),
         ratio=ratio,
     )

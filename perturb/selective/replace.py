@@ -82,25 +82,15 @@ def find_word(run: str, table: EmbeddingTable) -> tuple[int, bool]:
     """Return the index of the word of V that stands for a run of letters, and whether it is the
     run itself.
 
-    A run outside V is mapped to the nearest word of its longest token that spells letters (by the
-    fixed public table of the embedding file); a run without such a token, to the first word of V.
+    A run outside V is mapped to the nearest word (by the fixed public table of the embedding file)
+    of the string that stands for it, see `Vocabulary.find`; a run without one, to the first word
+    of V.
     """
-    vocabulary = table.vocabulary
-    best, length = 0, 0
-    for tokens in (vocabulary.encode(f" {run}"), vocabulary.encode(run)):
-        for token in tokens.tolist():
-            index, kind = int(vocabulary.index[token]), vocabulary.classes[token]
-            if kind == TokenClass.WORD:
-                word, place = vocabulary.words[index], index
-            elif kind == TokenClass.OOV:
-                word, place = vocabulary.others[index], int(table.nearest[index])
-            else:
-                continue
-            if word == run:
-                return place, kind == TokenClass.WORD
-            if len(word) > length:
-                best, length = place, len(word)
-    return best, False
+    token, known = table.vocabulary.find(run)
+    if token < 0:
+        return 0, False
+    _, [place] = table.places(np.array([token], dtype=np.uint32))
+    return int(place), known
 
 
 def match_case(word: str, run: str) -> str:

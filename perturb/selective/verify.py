@@ -116,7 +116,8 @@ def _could_be_drawn(part: str, vocabulary: Vocabulary) -> bool:
 
 @lru_cache(maxsize=1)
 def _drawable_words(vocabulary: Vocabulary) -> frozenset[str]:
-    return frozenset(word.casefold() for word in vocabulary.ascii_words)
+    words = (*vocabulary.ascii_words, *vocabulary.words)
+    return frozenset(word.casefold() for word in words)
 
 
 def find_parts(parts: Iterable[str], text: str) -> frozenset[str]:

@@ -35,6 +35,7 @@ ROUNDING = 1 + 1e-9
 TEXT = "Dear Anna, the board of Acme met on Monday; 12 people came.\n\nThey left early. Xyzzyqua!"
 
 on_small_tables = pytest.mark.parametrize("name", ["toy", "lattice", "pair"])
+on_bundled_tables = pytest.mark.parametrize("name", ["bundled", "words"])
 on_all_tables = pytest.mark.parametrize("name", ["bundled", "toy", "lattice", "pair"])
 
 
@@ -229,9 +230,12 @@ class MechanismContract:
         rows, error = compute_rows(mechanism, words)
         assert (rows[np.arange(len(words)), words] <= kept + error).all()
 
-    def test_keep_rate_is_close_on_bundled_table(self, case: Case, epsilon: float) -> None:
+    @on_bundled_tables
+    def test_keep_rate_is_close_on_bundled_table(
+        self, case: Case, epsilon: float, name: str
+    ) -> None:
         """Check that `keep_rate` is not far above P(x | x), so that it guards something."""
-        mechanism = case.build(load_test_table("bundled"), epsilon)
+        mechanism = case.build(load_test_table(name), epsilon)
         words = choose_words(mechanism)
         diagonal = compute_rows(mechanism, words)[0][np.arange(len(words)), words]
         kept = mechanism.keep_rate(words)
@@ -240,9 +244,12 @@ class MechanismContract:
 
     # -- the draw
 
-    def test_sampler_matches_channel_on_bundled_table(self, case: Case, epsilon: float) -> None:
+    @on_bundled_tables
+    def test_sampler_matches_channel_on_bundled_table(
+        self, case: Case, epsilon: float, name: str
+    ) -> None:
         """Check that draws follow the channel: a chi-square at level 1e-6."""
-        mechanism = case.build(load_test_table("bundled"), epsilon)
+        mechanism = case.build(load_test_table(name), epsilon)
         words = choose_words(mechanism)
         assert (
             fit_p_value(mechanism, words, draw_samples(mechanism, words, case.draws, 11)) > ALPHA
@@ -358,9 +365,12 @@ class MechanismContract:
 
     # -- a whole text
 
-    def test_a_released_text_passes_its_own_check(self, case: Case, epsilon: float) -> None:
+    @on_bundled_tables
+    def test_a_released_text_passes_its_own_check(
+        self, case: Case, epsilon: float, name: str
+    ) -> None:
         """Check that a text can be perturbed, passes its own check and has a receipt."""
-        perturber = Perturber(case.build(load_test_table("bundled"), epsilon))
+        perturber = Perturber(case.build(load_test_table(name), epsilon))
         for text in ("", TEXT, 20 * TEXT):
             done = perturber.perturb(text)
             perturber.verify(text, done)

@@ -15,7 +15,7 @@ from perturb.vocabulary.vocabulary import Vocabulary, load_encoding
 __all__ = ["PROVENANCE", "TABLES", "load_test_table", "random_rows"]
 
 PROVENANCE = {"model": "random numbers", "licence": "none", "created": "2025-01-01"}
-TABLES = ("bundled", "lattice", "pair", "skewed", "small", "toy")
+TABLES = ("bundled", "lattice", "pair", "skewed", "small", "toy", "words")
 
 
 @cache
@@ -23,6 +23,7 @@ def load_test_table(name: str) -> EmbeddingTable:
     """Return a table by its name; each is built once.
 
     `bundled`: the table that is installed.
+    `words`: the installed table of whole words.
     `toy`: 600 words in 8 dimensions: more than a list of nearest words holds, so there is a tail.
     `small`: 60 words in 4 dimensions, for slow references.
     `lattice`: 560 words on 80 directions: every word shares its vector with others, and ties
@@ -32,6 +33,8 @@ def load_test_table(name: str) -> EmbeddingTable:
     """
     if name == "bundled":
         return load_table()
+    if name == "words":
+        return load_table(vocabulary="words")
     size = {"toy": 600, "small": 60, "lattice": 560, "skewed": 600, "pair": 2}[name]
     vocabulary = Vocabulary(load_encoding(), size)
     if name == "toy":

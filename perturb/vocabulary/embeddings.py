@@ -3,7 +3,8 @@
 `NAME.npz` holds the arrays that the mechanisms need; `NAME.json` holds their SHA-256, the
 vocabulary they were made for, the model, its licence and the date. Everything in the files is
 public. A table may be stored as its difference from another table beside it, its base
-(perturb.vocabulary.table_overlay).
+(perturb.vocabulary.table_overlay), or without its lists of nearest words, which are then computed
+from its vectors (perturb.vocabulary.neighbours).
 """
 
 from __future__ import annotations
@@ -23,14 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import TableError
+from perturb.vocabulary.neighbours import find_neighbours
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.table_check import ARRAYS, check_table
 from perturb.vocabulary.table_overlay import NEW, pack, unpack
-from perturb.vocabulary.vocabulary import Variant, Vocabulary, load_encoding
+from perturb.vocabulary.vocabulary import Variant
+from perturb.vocabulary.words import load_vocabulary
 
 __all__ = [
     "BUNDLED_PAPER",
     "BUNDLED_TABLE",
+    "BUNDLED_WORDS",
     "EmbeddingTable",
     "load_table",
     "save_table",
@@ -40,7 +44,14 @@ __all__ = [
 
 BUNDLED_PAPER = Path(__file__).parents[1] / "data" / "minilm"  # V exactly as InferDPT has it
 BUNDLED_TABLE = BUNDLED_PAPER.with_name("minilm-clean")  # an overlay of it
+BUNDLED_WORDS = BUNDLED_PAPER.with_name("minilm-words")  # without its lists
+BUNDLED: dict[Variant, Path] = {
+    "clean": BUNDLED_TABLE,
+    "paper": BUNDLED_PAPER,
+    "words": BUNDLED_WORDS,
+}
 FORMAT = 1
+COMPUTED = "computed"  # the lists of nearest words of a table that is stored without them
 # The errors of NumPy, zipfile and plain indexing on a malformed file.
 _UNREADABLE = (
     AttributeError,
@@ -71,19 +82,18 @@ def load_table(
         TableError: a file is missing, damaged, made for another vocabulary, or its arrays
             do not fit each other.
     """
-    bundled = BUNDLED_PAPER if vocabulary == "paper" else BUNDLED_TABLE
-    stem = _strip_suffix(Path(bundled if path is None else path))
+    stem = _strip_suffix(Path(BUNDLED[vocabulary] if path is None else path))
     side, arrays = _read(stem)
     try:
         facts = side["vocabulary"]
-        variant: Variant = "paper" if facts.get("exclusions") is None else "clean"
+        variant = _read_variant(facts)
         if variant != vocabulary:
             raise TableError(
                 f"{stem.name} was made for the vocabulary {variant!r}, not {vocabulary!r}: set "
                 f"`vocabulary: {variant}`, or build it again"
             )
-        words = Vocabulary(load_encoding(), int(facts["size"]), variant)
-        if facts["sha256"] != words.sha256:
+        words = load_vocabulary(variant, int(facts["size"]))
+        if facts["sha256"] != words.sha256 or facts.get("list") != words.facts.get("list"):
             raise TableError(f"{stem.name} was made for another vocabulary")
         table = EmbeddingTable(
             vocabulary=words,
@@ -100,7 +110,11 @@ def load_table(
 
 
 def save_table(
-    table: EmbeddingTable, path: str | os.PathLike[str], *, base: EmbeddingTable | None = None
+    table: EmbeddingTable,
+    path: str | os.PathLike[str],
+    *,
+    base: EmbeddingTable | None = None,
+    lists: bool = True,
 ) -> str:
     """Write `path`.npz and `path`.json, each complete or not at all; return the SHA-256.
 
@@ -108,6 +122,8 @@ def save_table(
         table: the table to write.
         path: with or without `.npz`/`.json`.
         base: the table beside it named `minilm`; only the difference from it is written.
+        lists: whether the lists of nearest words are written; computing them takes seconds at
+            every load. A table with a base keeps them.
 
     Raises:
         TableError: the table breaks a rule, or its embedding is not that of the base.
@@ -125,8 +141,12 @@ def save_table(
         "calibration": dict(table.calibration),
         "provenance": dict(table.provenance),
     }
-    if base is None:
+    if base is None and lists:
         np.savez(buffer, **arrays)
+    elif base is None:
+        side["lists"] = COMPUTED
+        del arrays["neighbours"]
+        np.savez_compressed(buffer, **arrays)
     else:
         side["base"] = base.sha256
         place = {word: i for i, word in enumerate(base.vocabulary.words)}
@@ -185,7 +205,10 @@ def _read(stem: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             if "base" not in side:
-                return side, {name: file[name] for name in ARRAYS}
+                if side.get("lists") != COMPUTED:
+                    return side, {name: file[name] for name in ARRAYS}
+                own = {name: file[name] for name in ARRAYS if name != "neighbours"}
+                return side, {**own, "neighbours": find_neighbours(own["vectors"])}
             if stem.name == BUNDLED_PAPER.name:
                 raise TableError(f"{stem.name} is a base and cannot have one")
             base, arrays = _read(stem.with_name(BUNDLED_PAPER.name))
@@ -215,6 +238,13 @@ def write_atomically(path: Path, *parts: bytes | memoryview) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _read_variant(facts: Mapping[str, Any]) -> Variant:
+    """Return the variant of V that a table was made for."""
+    if "list" in facts:
+        return "words"
+    return "paper" if facts.get("exclusions") is None else "clean"
 
 
 def _strip_suffix(path: Path) -> Path:

@@ -33,8 +33,8 @@ BUNDLED_COUNTS = Path(__file__).parents[1] / "data" / "unigram"
 
 
 def word_counts(vocabulary: Vocabulary) -> NDArray[np.int64]:
-    """Return how often each word of V occurs as a token of the corpus, with or without a leading
-    space, int64 (m,).
+    """Return how often each word of V occurs in the corpus, int64 (m,): as a token, with or
+    without a leading space, or, in the vocabulary `words`, as a whole word in any capitals.
 
     >>> from perturb.vocabulary.vocabulary import load_encoding
     >>> vocabulary = Vocabulary(load_encoding())
@@ -45,6 +45,8 @@ def word_counts(vocabulary: Vocabulary) -> NDArray[np.int64]:
     Raises:
         VocabularyError: the bundled counts are missing, damaged, or of another encoding.
     """
+    if vocabulary.own_counts is not None:
+        return vocabulary.own_counts
     counts, side = _load()
     if hashlib.sha256("\n".join(vocabulary.ascii_words).encode()).hexdigest() != side["words"]:
         raise VocabularyError("the bundled word counts were made for another encoding")

@@ -80,6 +80,12 @@ class EmbeddingTable:
         vectors = self.vectors.astype(np.float64)
         return vectors, np.einsum("ij,ij->i", vectors, vectors)
 
+    @cached_property
+    def stand_ins(self) -> NDArray[np.uint16]:
+        """Return the place of the word of V that stands for each index of class OOV, uint16: the
+        nearest word of a string of `others`, then V itself (see `Vocabulary.index`)."""
+        return np.concatenate([self.nearest, np.arange(len(self), dtype=np.uint16)])
+
     def distances(self, word: int) -> NDArray[np.float64]:
         """Return d(x, y) for every y of V, float64 (m,), in double precision."""
         difference = self.vectors.astype(np.float64) - self.vectors[word].astype(np.float64)
@@ -96,7 +102,7 @@ class EmbeddingTable:
         is_word = classes == TokenClass.WORD
         if mapped:
             outside = classes == TokenClass.OOV
-            index[outside] = self.nearest[index[outside]]
+            index[outside] = self.stand_ins[index[outside]]
             is_word |= outside
         return is_word, index[is_word]
 

@@ -1,7 +1,7 @@
 """Build an embedding table from raw embeddings of every string of letters in cl100k_base.
 
-Distances are compared exactly. The products of these float16 numbers, and their sums, fit a
-float64 without rounding, so the same embeddings give the same neighbours on every machine.
+Distances are compared exactly (perturb.vocabulary.neighbours), so the same embeddings give the
+same table on every machine.
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ from numpy.typing import NDArray
 
 from perturb.errors import TableError
 from perturb.rng import seeded_generator
+from perturb.vocabulary.neighbours import BLOCK, find_neighbours, measure_squares
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["build_table", "build_table_from_rows", "normalize_rows", "unit_rows"]
 
-NEIGHBOURS = 512  # rantext_ldp is flat beyond this rank
 SPREAD_BINS = 64
 RADIUS_DRAWS = 1 << 21  # 2 M draws: a quantile's probability is known to ±0.04 points (1 s.d.)
 RADIUS_QUANTILES = 4096
 RADIUS_SEED = 20250101  # any fixed number: the table must not depend on who builds it
-BLOCK = 256
 # Pr[|C_r(happy)|/|V| ≤ 5 %] at each ε (InferDPT, Appendix B)
 CALIBRATION_WORD = "happy"
 CALIBRATION_SHARE = 0.05
@@ -108,12 +107,12 @@ def build_table_from_rows(
     wide = vectors.astype(np.float64)
     squares = np.einsum("ij,ij->i", wide, wide)
     diameter = _find_diameter(wide, squares)
-    neighbours, spread = _find_neighbourhoods(wide, squares, diameter, progress)
+    spread = _count_bands(wide, squares, diameter, progress)
     radius = _sample_radius_quantiles(spans, progress)
     return EmbeddingTable(
         vocabulary=vocabulary,
         vectors=vectors,
-        neighbours=neighbours,
+        neighbours=find_neighbours(vectors),
         nearest=_find_nearest(wide, squares, unit[m:].astype(np.float64), progress),
         spread=spread,
         radius=radius,
@@ -123,37 +122,25 @@ def build_table_from_rows(
     )
 
 
-def _measure_squares(
-    rows: NDArray[np.float64], wide: NDArray[np.float64], squares: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the exact ‖row − word‖², (len(rows), m)."""
-    own = np.einsum("ij,ij->i", rows, rows)
-    return np.asarray(own[:, None] + squares - 2.0 * (rows @ wide.T))
-
-
 def _find_diameter(wide: NDArray[np.float64], squares: NDArray[np.float64]) -> float:
     """Return the largest distance, rounded up slightly so that no word lies beyond it."""
     largest = max(
-        float(_measure_squares(wide[start : start + BLOCK], wide, squares).max())
+        float(measure_squares(wide[start : start + BLOCK], wide, squares).max())
         for start in range(0, len(wide), BLOCK)
     )
     return math.nextafter(math.sqrt(largest), math.inf) * (1 + 1e-6)
 
 
-def _find_neighbourhoods(
+def _count_bands(
     wide: NDArray[np.float64], squares: NDArray[np.float64], diameter: float, progress: Progress
-) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+) -> NDArray[np.uint16]:
+    """Return the number of other words in each distance band of each word, uint16 (m, bins)."""
     m = len(wide)
-    kept = min(NEIGHBOURS, m)
-    neighbours = np.empty((m, kept), dtype=np.uint16)
     spread = np.empty((m, SPREAD_BINS), dtype=np.uint16)
     for start in range(0, m, BLOCK):
         stop = min(start + BLOCK, m)
-        square = _measure_squares(wide[start:stop], wide, squares)
+        square = measure_squares(wide[start:stop], wide, squares)
         own = np.arange(start, stop)
-        square[own - start, own] = -1.0  # x itself comes first, before words at distance 0
-        # A stable sort of ranks by distance breaks ties by rank.
-        neighbours[start:stop] = np.argsort(square, axis=1, kind="stable")[:, :kept]
         square[own - start, own] = 0.0
         bands = (np.sqrt(np.maximum(square, 0.0)) * (SPREAD_BINS / diameter)).astype(np.int64)
         np.minimum(bands, SPREAD_BINS - 1, out=bands)
@@ -161,7 +148,7 @@ def _find_neighbourhoods(
             spread[row] = np.bincount(band, minlength=SPREAD_BINS)
         spread[own, 0] -= 1  # x itself is not one of the others
         progress("neighbours", stop, m)
-    return neighbours, spread
+    return spread
 
 
 def _find_nearest(
@@ -173,7 +160,7 @@ def _find_nearest(
     nearest = np.empty(len(others), dtype=np.uint16)
     for start in range(0, len(others), BLOCK):
         block = others[start : start + BLOCK]
-        nearest[start : start + BLOCK] = _measure_squares(block, wide, squares).argmin(axis=1)
+        nearest[start : start + BLOCK] = measure_squares(block, wide, squares).argmin(axis=1)
         progress("words outside V", start + len(block), len(others))
     return nearest
 

@@ -8,52 +8,34 @@ public: it depends on the token alone.
 
 from __future__ import annotations
 
-import base64
-import gzip
 import hashlib
-import importlib.util
-import zlib
 from enum import IntEnum
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 import tiktoken
 from numpy.typing import NDArray
 
-from perturb.errors import DocumentTooLong, ParameterError, VocabularyError
-from perturb.install import install_command
+from perturb.errors import DocumentTooLong, ParameterError
+from perturb.vocabulary.encoding import encode_text, load_encoding
 from perturb.vocabulary.exclusions import EXCLUSIONS_VERSION, excluded_strings
 
 __all__ = [
     "ALL_VARIANTS",
     "DEFAULT_SIZE",
     "TokenClass",
+    "TokenVariant",
     "Variant",
     "Vocabulary",
     "encode_text",
     "load_encoding",
 ]
 
-Variant = Literal["clean", "paper"]
+TokenVariant = Literal["clean", "paper"]
+Variant = Literal[TokenVariant, "words"]  # `words`: perturb.vocabulary.words
 ALL_VARIANTS: tuple[Variant, ...] = get_args(Variant)
 DEFAULT_SIZE = 11_000  # InferDPT §5: "the first 11,000 English words of cl100k_base"
-RANKS_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
-# The published definition of cl100k_base beside its ranks: split pattern and special tokens.
-PATTERN = (
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
-    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
-)
-SPECIAL_TOKENS = {
-    "<|endoftext|>": 100257,
-    "<|fim_prefix|>": 100258,
-    "<|fim_middle|>": 100259,
-    "<|fim_suffix|>": 100260,
-    "<|endofprompt|>": 100276,
-}
-# tiktoken's splitter gets pieces of bounded length, because a run of a million symbols is legal.
-PIECE_CHARACTERS = 16_384
 LAYOUT = frozenset(" \t\n\r!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~“”‘’–—…•")
 
 
@@ -90,22 +72,24 @@ class Vocabulary:
         others: every other distinct string of letters in cl100k_base, in rank order; an
             embedding table maps each to its nearest word of V.
         classes: uint8 (n_tokens,), a `TokenClass` for each token id.
-        index: int32 (n_tokens,): word → its place in V, oov → its place in `others`,
+        index: int32 (n_tokens,): word → its place in V, oov → its place in `others`, or their
+            number plus the place of the word of V that it begins with (vocabulary `words`),
             number → its number of digits, anything else → -1.
         spaced: bool (n_tokens,), whether the token begins with a space.
         sha256: of the words of V, separated by newlines; an embedding table names its V by it.
     """
 
     def __init__(
-        self, encoding: tiktoken.Encoding, size: int = DEFAULT_SIZE, variant: Variant = "clean"
+        self,
+        encoding: tiktoken.Encoding,
+        size: int = DEFAULT_SIZE,
+        variant: TokenVariant = "clean",
     ) -> None:
-        if variant not in ALL_VARIANTS:
-            raise ParameterError(f"vocabulary must be one of {', '.join(ALL_VARIANTS)}")
-        self.encoding = encoding
-        self.variant = variant
-        strings, self.spaced = _token_strings(encoding)
+        if variant not in get_args(TokenVariant):
+            raise ParameterError(f"vocabulary must be one of {', '.join(get_args(TokenVariant))}")
+        self.variant: Variant = variant
+        strings = self._read_tokens(encoding)
         letters = dict.fromkeys(s for s in strings if s is not None and s.isalpha())
-        self.ascii_words = tuple(word for word in letters if word.isascii())
         banned = excluded_strings() if variant == "clean" else frozenset()
         allowed = [i for i, w in enumerate(self.ascii_words) if w.lower() not in banned]
         if not 2 <= size <= len(allowed):
@@ -119,13 +103,34 @@ class Vocabulary:
         word_class, oov_class = TokenClass.WORD.value, TokenClass.OOV.value
         known = {word: (word_class, i) for i, word in enumerate(self.words)}
         known |= {word: (oov_class, i) for i, word in enumerate(self.others)}
-        places = [known.get(s) or _classify_other(s) if s else _NO_STRING for s in strings]
-        self.classes = np.array([kind for kind, _ in places], dtype=np.uint8)
-        self.index = np.array([place for _, place in places], dtype=np.int32)
+        self.classes, self.index = self._classify(strings, known)
         self.sha256 = hashlib.sha256("\n".join(self.words).encode()).hexdigest()
+
+    def _read_tokens(self, encoding: tiktoken.Encoding) -> list[str | None]:
+        """Set what depends on the encoding alone; return the string of every token."""
+        self.encoding = encoding
+        strings, self.spaced = _token_strings(encoding)
+        letters = dict.fromkeys(s for s in strings if s is not None and s.isalpha())
+        self.ascii_words = tuple(word for word in letters if word.isascii())
+        return strings
+
+    @staticmethod
+    def _classify(
+        strings: list[str | None], known: dict[str, tuple[int, int]]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+        """Return the class and the index of every token; `known` has those of letters."""
+        places = [known.get(s) or _classify_other(s) if s else _NO_STRING for s in strings]
+        classes = np.array([kind for kind, _ in places], dtype=np.uint8)
+        return classes, np.array([place for _, place in places], dtype=np.int32)
 
     def __len__(self) -> int:
         return len(self.words)
+
+    @property
+    def own_counts(self) -> NDArray[np.int64] | None:
+        """Return the counts of the words of V, int64 (m,), if V comes with its own; None where
+        the counts of cl100k_base's strings apply."""
+        return None
 
     @property
     def exclusions(self) -> int | None:
@@ -176,6 +181,36 @@ class Vocabulary:
         counts = np.bincount(self.classes[tokens], minlength=len(TokenClass)).tolist()
         return {kind.name.lower(): counts[kind] for kind in TokenClass}
 
+    def split(self, text: str) -> list[bytes]:
+        """Return the part of a string, in UTF-8, that each token of `encode` stands for.
+
+        >>> Vocabulary(load_encoding()).split("a river")
+        [b'a', b' river']
+        """
+        return self.encoding.decode_tokens_bytes(self.encode(text).tolist())
+
+    def find(self, run: str) -> tuple[int, bool]:
+        """Return the id of the token that stands for a run of letters, and whether the run is that
+        word and in V. The token is the longest of the run that spells letters; −1 for none.
+
+        >>> vocabulary = Vocabulary(load_encoding())
+        >>> river, _ = vocabulary.find("riverxyz")
+        >>> vocabulary.decode([river]), vocabulary.find("river") == (river, True)
+        (' river', True)
+        """
+        best, length = -1, 0
+        for tokens in (self.encode(f" {run}"), self.encode(run)):
+            for token in tokens.tolist():
+                kind, place = self.classes[token], int(self.index[token])
+                if kind not in (TokenClass.WORD, TokenClass.OOV):
+                    continue
+                word = (self.words if kind == TokenClass.WORD else self.others)[place]
+                if word == run:
+                    return token, bool(kind == TokenClass.WORD)
+                if len(word) > length:
+                    best, length = token, len(word)
+        return best, False
+
     def decode(self, tokens: list[int]) -> str:
         """Return the string of token ids; parts of characters become U+FFFD.
 
@@ -189,66 +224,6 @@ class Vocabulary:
             return self.encoding.decode(tokens)
         except (KeyError, OverflowError):
             raise ParameterError("a token id is not in cl100k_base") from None
-
-
-def encode_text(text: str, encoding: tiktoken.Encoding | None = None) -> NDArray[np.uint32]:
-    """Return the token ids of any string, uint32 (n,), by cl100k_base.
-
-    >>> encode_text("a river").tolist()
-    [64, 15140]
-    """
-    encoding = encoding or load_encoding()
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    pieces = [
-        encoding.encode_to_numpy(piece, allowed_special=set(), disallowed_special=())
-        for piece in _cut(text)
-    ]
-    return np.concatenate(pieces) if pieces else np.empty(0, dtype=np.uint32)
-
-
-@lru_cache(maxsize=1)
-def load_encoding() -> tiktoken.Encoding:
-    """Load cl100k_base and check its hash.
-
-    The ranks are read from the file in the `bpe-openai` package where it is installed (extras
-    `offline` and `embedded`); otherwise tiktoken downloads and checks them.
-
-    >>> load_encoding().name
-    'cl100k_base'
-
-    Raises:
-        VocabularyError: the file is damaged, or there is no copy and no network.
-    """
-    package = importlib.util.find_spec("bpe_openai")
-    if package is not None and package.submodule_search_locations:
-        folder = Path(package.submodule_search_locations[0])
-        return _read_encoding(folder / "data" / "cl100k_base.tiktoken.gz")
-    try:
-        return tiktoken.get_encoding("cl100k_base")
-    except Exception as exc:  # tiktoken does not map the errors of its HTTP library
-        raise VocabularyError(
-            "the tokenizer cl100k_base could not be downloaded; to install a copy that needs no "
-            f"network: {install_command('offline')}"
-        ) from exc
-
-
-def _read_encoding(path: Path) -> tiktoken.Encoding:
-    try:
-        ranks_file = gzip.decompress(path.read_bytes())
-    except (OSError, EOFError, zlib.error) as exc:
-        raise VocabularyError(f"cannot read the tokenizer file {path}") from exc
-    if hashlib.sha256(ranks_file).hexdigest() != RANKS_SHA256:
-        raise VocabularyError(f"{path} is not cl100k_base: its SHA-256 is not {RANKS_SHA256}")
-    ranks = {
-        base64.b64decode(token): int(rank)
-        for token, rank in (line.split() for line in ranks_file.splitlines())
-    }
-    return tiktoken.Encoding(
-        name="cl100k_base",
-        pat_str=PATTERN,
-        mergeable_ranks=ranks,
-        special_tokens=SPECIAL_TOKENS,
-    )
 
 
 @lru_cache(maxsize=1)
@@ -274,18 +249,3 @@ def _decode(encoding: tiktoken.Encoding, token: int) -> str | None:
         return encoding.decode_single_token_bytes(token).decode()
     except (KeyError, UnicodeDecodeError):
         return None
-
-
-def _cut(text: str) -> list[str]:
-    """Cut text into pieces of bounded length, if possible at a blank before a word."""
-    pieces = []
-    start = 0
-    while len(text) - start > PIECE_CHARACTERS:
-        end = start + PIECE_CHARACTERS
-        blank = text.rfind(" ", start + PIECE_CHARACTERS // 2, end)
-        end = blank if blank > 0 else end
-        pieces.append(text[start:end])
-        start = end
-    if start < len(text):
-        pieces.append(text[start:])
-    return pieces

@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from perturb.vocabulary.table_build import unit_rows
 from perturb.whole.codebook import Codebook
-from perturb.whole.encoder import unit_rows
 
 __all__ = ["fit_recoder"]
 
@@ -60,5 +60,5 @@ def _cluster(rows: NDArray[np.float32], count: int) -> NDArray[np.int64]:
         labels = np.argmax(rows @ means.T, axis=1)
         for label in np.unique(labels):
             means[label] = rows[labels == label].mean(axis=0)
-        means = unit_rows(means)
+        means = unit_rows(means).astype(np.float32)
     return labels

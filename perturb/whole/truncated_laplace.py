@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 from perturb.errors import ParameterError
 from perturb.registry import register
 from perturb.release import Guarantee
+from perturb.vocabulary.table_build import unit_rows
 from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.whole.codebook import Codebook
 from perturb.whole.discrete_laplace import draw_discrete_laplace
-from perturb.whole.encoder import Encoder, unit_rows
+from perturb.whole.encoder import Encoder
 from perturb.whole.passage_sanitizer import CodebookParameters, PassageSanitizer
 
 __all__ = ["Grid", "TruncatedLaplace", "TruncatedLaplaceParameters", "measure_grid"]
@@ -173,7 +174,8 @@ class TruncatedLaplace(PassageSanitizer):
     def choose(self, text: str, rng: np.random.Generator) -> tuple[int, ...]:
         (vector,) = self._encoder([text])
         (direction,) = unit_rows(self.add_noise(self.grid.clip(vector), rng)[None])
-        return (int(np.argmax(self.codebook.similarities(direction))),)
+        near = self.codebook.similarities(direction.astype(np.float32))
+        return (int(np.argmax(near)),)
 
     def figures(self) -> dict[str, Any]:
         epsilon, coordinates = self.parameters.epsilon, len(self.grid.low)

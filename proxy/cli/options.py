@@ -59,10 +59,11 @@ Table = Annotated[
     typer.Option("--table", metavar="PATH", help="Use this embedding table (default: bundled)."),
 ]
 Variant = Annotated[
-    Literal["clean", "paper"],
+    Literal["clean", "paper", "words"],
     typer.Option(
         "--vocabulary",
-        help="Choose V: clean leaves out obscenities and slurs, paper is V as published.",
+        help="Choose V: clean leaves out obscenities and slurs, paper is V as published, words "
+        "has whole words.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

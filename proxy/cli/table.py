@@ -72,11 +72,11 @@ def build(
     from perturb.vocabulary.embed import embed_words, endpoint_encoder, local_encoder
     from perturb.vocabulary.embeddings import save_table
     from perturb.vocabulary.table_build import build_table
-    from perturb.vocabulary.vocabulary import Vocabulary, load_encoding
+    from perturb.vocabulary.words import load_vocabulary
 
     if (model is None) == (encoder is None):
         raise typer.BadParameter("give one of the two", param_hint=["--model", "--encoder"])
-    words = Vocabulary(load_encoding(), size, vocabulary)
+    words = load_vocabulary(vocabulary, size)
     if encoder:
         source, embed = encoder, local_encoder(encoder)
     else:

@@ -56,8 +56,9 @@ class Privacy(Section):
     )
     vocabulary: Variant = Field(
         "clean",
-        description="The words that replacements are drawn from: the paper's 11,000 words, or "
-        "`clean`, which leaves out the obscenities and slurs of a public list.",
+        description="The words that replacements are drawn from: the paper's 11,000 words, "
+        "`clean`, which leaves out the obscenities and slurs of a public list, or `words`: 11,000 "
+        "whole words, one drawn for each word of the text instead of each token.",
     )
     require_certificate: bool = Field(
         False, description="Serve only mechanisms that one of `certificates` proves."

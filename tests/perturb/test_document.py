@@ -23,6 +23,7 @@ from perturb import (
     ParameterError,
     Perturber,
     TokenClass,
+    Vocabulary,
     get_mechanism,
     load_table,
     mechanism_names,
@@ -88,20 +89,22 @@ def few_words(bundled: EmbeddingTable) -> FewWords:
 TABLE = load_table()
 FEW_WORDS = FewWords(TABLE)
 LDP = get_mechanism("rantext_ldp", TABLE, epsilon=8)
+WORDS = load_table(vocabulary="words")
+WHOLE: list[Any] = [FewWords(WORDS), get_mechanism("rantext_ldp", WORDS, epsilon=8)]
 
 
-def raw_classes(text: str) -> list[TokenClass]:
-    v = TABLE.vocabulary
+def raw_classes(text: str, v: Vocabulary) -> list[TokenClass]:
     return [TokenClass(kind) for kind in v.classes[v.encode(text)]]
 
 
 @settings(max_examples=250, deadline=None)
-@given(TEXT, st.sampled_from(OPTIONS), st.sampled_from([FEW_WORDS, LDP]))
+@given(TEXT, st.sampled_from(OPTIONS), st.sampled_from([FEW_WORDS, LDP, *WHOLE]))
 def test_any_text_comes_out_as_released_words_digits_and_layout(
     text: str, options: DocumentOptions, mechanism: Mechanism
 ) -> None:
     done = Perturber(mechanism, options).perturb(text)
-    v, classes = TABLE.vocabulary, raw_classes(text)
+    v = mechanism.table.vocabulary
+    classes = raw_classes(text, v)
     # words: all of them, in order, each standing apart
     assert LETTERS.findall(done.text) == list(done.words)
     assert set(done.words) <= set(v.words)
@@ -134,14 +137,21 @@ def test_any_text_comes_out_as_released_words_digits_and_layout(
 
 
 @settings(max_examples=100, deadline=None)
-@given(TEXT, st.sampled_from([o for o in OPTIONS if o.number == "random"]))
-@example("12😀34", OPTIONS[0])
-@example("12.34, 56", DocumentOptions(layout="drop"))
-@example("12東京34", DocumentOptions(oov="drop"))
-def test_digit_runs_keep_their_lengths(text: str, options: DocumentOptions) -> None:
+@given(
+    TEXT,
+    st.sampled_from([o for o in OPTIONS if o.number == "random"]),
+    st.sampled_from([FEW_WORDS, WHOLE[0]]),
+)
+@example("12😀34", OPTIONS[0], FEW_WORDS)
+@example("12.34, 56", DocumentOptions(layout="drop"), FEW_WORDS)
+@example("12東京34", DocumentOptions(oov="drop"), FEW_WORDS)
+@example("12東京34", DocumentOptions(oov="drop"), WHOLE[0])
+def test_digit_runs_keep_their_lengths(
+    text: str, options: DocumentOptions, mechanism: Mechanism
+) -> None:
     """Number tokens that stood side by side stay one number; others stay apart."""
-    done = Perturber(FEW_WORDS, options).perturb(text)
-    v = TABLE.vocabulary
+    done = Perturber(mechanism, options).perturb(text)
+    v = mechanism.table.vocabulary
     tokens = v.encode(text)
     runs, previous = [], None
     for token in tokens:
@@ -161,11 +171,17 @@ CANARIES = ("Alice", "secret", "Zurich", "diagnosis", "Xylophonistkoenig", "8675
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.sampled_from([*PIECES, *CANARIES]), max_size=40), st.sampled_from(OPTIONS))
-def test_canaries_never_survive(pieces: list[str], options: DocumentOptions) -> None:
+@given(
+    st.lists(st.sampled_from([*PIECES, *CANARIES]), max_size=40),
+    st.sampled_from(OPTIONS),
+    st.sampled_from([FEW_WORDS, WHOLE[0]]),
+)
+def test_canaries_never_survive(
+    pieces: list[str], options: DocumentOptions, mechanism: FewWords
+) -> None:
     for separator in ("", " "):
-        done = Perturber(FEW_WORDS, options).perturb(separator.join(pieces))
-        assert set(LETTERS.findall(done.text)) <= set(FEW_WORDS.released)
+        done = Perturber(mechanism, options).perturb(separator.join(pieces))
+        assert set(LETTERS.findall(done.text)) <= set(mechanism.released)
         assert "8675309424242424242" not in done.text
         for held in (
             repr(done),

@@ -159,8 +159,8 @@ CONTROLS: list[tuple[str, type[RanTextLDP], dict[str, Any]]] = [
     ("test_dominating_pair_dominates", NamesAnEasyPair, {**EIGHT, "name": "toy"}),
     ("test_rows_are_distributions", RowsOfMoreThanOne, {**EIGHT, "name": "toy"}),
     ("test_keep_rate_bounds_the_diagonal", KeepsMoreThanItSays, {**EIGHT, "name": "toy"}),
-    ("test_keep_rate_is_close_on_bundled_table", SaysItKeepsAll, EIGHT),
-    ("test_sampler_matches_channel_on_bundled_table", PassesThrough, EIGHT),
+    ("test_keep_rate_is_close_on_bundled_table", SaysItKeepsAll, {**EIGHT, "name": "words"}),
+    ("test_sampler_matches_channel_on_bundled_table", PassesThrough, {**EIGHT, "name": "words"}),
     ("test_sampler_matches_channel_on_small_table", PassesThrough, {**EIGHT, "name": "toy"}),
     ("test_sampler_matches_channel_on_two_words", PassesThrough, {}),
     ("test_draw_repeats_under_a_seed_and_only_then", OwnRandomness, {}),
@@ -170,7 +170,7 @@ CONTROLS: list[tuple[str, type[RanTextLDP], dict[str, Any]]] = [
     ("test_large_epsilon_keeps_near_words", IgnoresEpsilon, {"name": "toy"}),
     ("test_tiniest_epsilon_is_refused_or_near_its_limit", RoundsTinyEpsilon, {"tiny": 1e-9}),
     ("test_largest_epsilon_is_refused_or_keeps_the_word", OverflowsToUniform, {"huge": 1e6}),
-    ("test_a_released_text_passes_its_own_check", SaysItKeepsNothing, EIGHT),
+    ("test_a_released_text_passes_its_own_check", SaysItKeepsNothing, {**EIGHT, "name": "words"}),
 ]
 
 

@@ -29,17 +29,20 @@ from perturb.vocabulary import exclusions
 from perturb.vocabulary.embeddings import save_table
 from perturb.vocabulary.exclusions import EXCLUSIONS, EXCLUSIONS_VERSION, excluded_strings
 from perturb.vocabulary.table_build import build_table
-from perturb.vocabulary.vocabulary import ALL_VARIANTS, TokenClass, Variant, load_encoding
+from perturb.vocabulary.vocabulary import ALL_VARIANTS, TokenClass, Variant
+from perturb.vocabulary.words import load_vocabulary
 
 # A change of the list is a new version, with a table of its own.
 PINNED_LIST = (1, "6ddb3e5d10d67283d9c42ca0949de8ccacc156f755d59e864ce2a4744ad954ec")
 PINNED_WORDS = {
     "clean": "19f7fe1be58294a233fd5adfdb87aaeba290c402f9a9e26656abc0f2e03cde1b",
     "paper": "4c3364621902dae198d798adb70c58b4f6d7534b2c1d2d5bf146abc4395e42a1",
+    "words": "9d9876c74e749b99b8bea852ccb3a73ff7b91b45692b06a7c23ca9969c83a91e",
 }
 PINNED_TABLES = {
     "clean": "620ef5fb60629a9397f1e676df7ef2547fe26747e013063d2fe1c7d539661167",
     "paper": "66fcab1163be546f83b9c049343d7db65dd8fb1e5332a4f25aba39fe69a386f6",
+    "words": "dcd5ee9239e02d9b9bb7517182250abb54fa1149b382de64ddcfe6b7e7dd9750",
 }
 ORDINARY = "class assess Essex kill Dickens circumstance Jew gay hello analysis title Scunthorpe"
 
@@ -54,7 +57,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> dict[Variant, EmbeddingTabl
     """Tables of somebody's own embeddings, 600 words, built, written and read."""
     found = {}
     for variant in ALL_VARIANTS:
-        vocabulary = Vocabulary(load_encoding(), 600, variant)
+        vocabulary = load_vocabulary(variant, 600)
         table = build_table(vocabulary, random_rows(vocabulary, 6, 5), provenance=PROVENANCE)
         path = tmp_path_factory.mktemp("own") / variant
         save_table(table, path)
@@ -165,13 +168,13 @@ def test_every_variant_is_certified_by_name(
     check_certificate(proof, mechanism)
     assert proof.table == own[variant].sha256
     assert proof.vocabulary == own[variant].vocabulary.description
-    assert ("exclusion list version 1" in proof.vocabulary) == (variant == "clean")
+    assert ("exclusion list version 1" in proof.vocabulary) == (variant != "paper")
 
 
 def test_certificate_of_one_variant_is_refused_for_the_other(
     own: dict[Variant, EmbeddingTable],
 ) -> None:
-    clean, paper = (get_mechanism("rantext_ldp", own[v], epsilon=6.0) for v in ALL_VARIANTS)
+    clean, paper = (get_mechanism("rantext_ldp", own[v], epsilon=6.0) for v in ("clean", "paper"))
     proof = certify(clean)
     with pytest.raises(CertificateError, match="the certificate is for table"):
         check_certificate(proof, paper)

@@ -15,15 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perturb import ParameterError, TokenClass, Vocabulary, VocabularyError
-from perturb.vocabulary.exclusions import excluded_strings
-from perturb.vocabulary.vocabulary import (
-    DEFAULT_SIZE,
-    LAYOUT,
+from perturb.vocabulary.encoding import (
     PIECE_CHARACTERS,
     SPECIAL_TOKENS,
     _read_encoding,
     load_encoding,
 )
+from perturb.vocabulary.exclusions import excluded_strings
+from perturb.vocabulary.vocabulary import DEFAULT_SIZE, LAYOUT
 
 TOKENS = 100_277  # ids 0 … 100,276 of cl100k_base, gaps and special tokens included
 ANY_TEXT = st.text(st.characters(), max_size=200)
