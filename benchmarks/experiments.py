@@ -16,6 +16,10 @@ from benchmarks.utility.answers import Lift, Utility
 from benchmarks.utility.channel_figures import ChannelFigures
 from benchmarks.utility.documents import Assumption1, Leakage, Similarity
 from benchmarks.utility.list_sizes import ListSizes
+from benchmarks.whole.released import Released
+from benchmarks.whole.which_document import WhichDocument
+from benchmarks.whole.word_sets import WordSets
+from benchmarks.whole.worth import Worth
 
 __all__ = ["list_experiments"]
 
@@ -39,5 +43,9 @@ def list_experiments() -> dict[str, Experiment]:
         Lift(),
         Leakage(),
         Assumption1(),
+        WhichDocument(),
+        WordSets(),
+        Released(),
+        Worth(),
     )
     return {experiment.name: experiment for experiment in found}

@@ -27,11 +27,17 @@ from benchmarks.utility.answers import Lift, Utility
 from benchmarks.utility.channel_figures import ChannelFigures
 from benchmarks.utility.documents import Assumption1, Leakage, Similarity
 from benchmarks.utility.list_sizes import ListSizes
+from benchmarks.whole.released import Released
+from benchmarks.whole.which_document import WhichDocument
+from benchmarks.whole.word_sets import WordSets
+from benchmarks.whole.worth import Worth
 
 __all__ = ["ATTACKS", "UTILITY", "render_page", "write_report"]
 
 # The order of the sections.
 ATTACKS: tuple[type[Experiment], ...] = (
+    WhichDocument,
+    WordSets,
     Inversion,
     Bayes,
     Contextual,
@@ -45,7 +51,7 @@ ATTACKS: tuple[type[Experiment], ...] = (
     ChannelFigures,
     ListSizes,
 )
-UTILITY: tuple[type[Experiment], ...] = (Utility, Lift, Similarity, Assumption1)
+UTILITY: tuple[type[Experiment], ...] = (Worth, Released, Utility, Lift, Similarity, Assumption1)
 
 HEAD = """\
 # Results
