@@ -59,11 +59,11 @@ class Whole(Section):
     subjects: tuple[Subject, ...] = (
         Subject(mechanism="rantext", epsilons=(3.0, 6.0, 10.0)),
         Subject(mechanism="rantext_ldp", epsilons=(3.0, 6.0, 8.0, 10.0)),
-        Subject(mechanism="surrogate", epsilons=(6.0, 8.0, 10.0, 12.0, 16.0)),
+        Subject(mechanism="surrogate", epsilons=(6.0, 8.0, 10.0, 12.0, 14.0, 16.0)),
         Subject(
             mechanism="surrogate",
             parameters={"codebook": CORPUS},
-            epsilons=(6.0, 8.0, 10.0, 12.0, 16.0),
+            epsilons=(6.0, 8.0, 10.0, 12.0, 14.0, 16.0),
         ),
     )
     documents: int = Field(1000, ge=2)

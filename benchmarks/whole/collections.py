@@ -61,15 +61,13 @@ def make_codebook(
     path = context.folder / "codebooks" / f"{name}.codebook"
     if not _is_made(path, source, encode):
         passages = [*choose_passages(context, count), *more]
-        with tqdm(leave=False) as bar:
-            build_codebook(
-                passages,
-                path,
-                encode,
-                licence=LICENCE,
-                source=source,
-                progress=lambda stage, done, total: bar.set_description(f"{stage} {done}/{total}"),
-            )
+        with tqdm(total=len(passages), desc=path.stem, unit="passage", leave=False) as bar:
+
+            def show(stage: str, done: int, total: int) -> None:
+                if stage == "embeddings":
+                    bar.update(done - bar.n)
+
+            build_codebook(passages, path, encode, licence=LICENCE, source=source, progress=show)
     return path
 
 

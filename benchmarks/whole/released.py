@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 from benchmarks.harness.context import Context
 from benchmarks.harness.experiment import Experiment, Outcome, mean
@@ -17,7 +20,10 @@ __all__ = ["Released"]
 class Released(Experiment):
     """Measure the cosine of a prefix, or its continuation, and one release of the prefix.
 
-    Values: `document` and `continuation`, the mean cosines by the suite's encoder.
+    Values:
+        document, continuation: the mean cosines by the suite's encoder.
+        epsilon: proved for the replacement of a whole prefix, the mean over texts; None if
+            nothing is proved.
     """
 
     name = "released"
@@ -32,14 +38,16 @@ class Released(Experiment):
         rng = context.rng(self.name, case)
         sanitizer = build_sanitizer(context, case["mechanism"], case["epsilon"])
         samples = context.samples(case["dataset"])[: context.suite.whole.texts]
-        sent = context.encode([sanitizer.perturb(s.prefix, rng).text for s in samples])
+        made = [sanitizer.perturb(s.prefix, rng) for s in samples]
+        sent = context.encode([each.text for each in made])
         raw = context.encode([s.prefix for s in samples])
         truth = context.encode([s.continuation for s in samples])
+        proved = float(np.mean([each.receipt.epsilon_per_document for each in made]))
         return Outcome(
             {
                 "document": mean(cosines(raw, sent), rng),
                 "continuation": mean(cosines(truth, sent), rng),
-                "unit": sanitizer.guarantee.unit,
+                "epsilon": proved if math.isfinite(proved) else None,
                 "encoder": context.suite.encoder,
             }
         )
@@ -55,7 +63,7 @@ class Released(Experiment):
         rows = [
             [
                 *point,
-                next(iter(row.values())).values["unit"],
+                _format_epsilon(list(row.values())),
                 *(_format_pair(row.get(dataset)) for dataset in sets),
             ]
             for point, row in points.items()
@@ -63,11 +71,25 @@ class Released(Experiment):
         texts = records[0].values["document"].n
         yield (
             "### What leaves\n\n"
-            "Cosine of the released text to the document and, after the stroke, to the document's "
-            f"true continuation; {texts} prefixes a set, the document's 95 % interval in brackets. *ε of*: "
-            "the unit that ε is given for. `corpus`: a codebook made of the corpus.\n\n"
-            + format_table(["mechanism", "ε", "ε of", *sets], rows)
+            "Cosine of the released text to the document, with its 95 % interval, and after the "
+            f"stroke to the document's true continuation; {texts} prefixes a set. `corpus`: "
+            "a codebook made of the corpus.\n\n"
+            + format_table(["mechanism", "ε", "proved ε of the text", *sets], rows)
         )
+
+    @classmethod
+    def read_epsilon(cls, records: Sequence[Record], label: str, epsilon: float) -> float | None:
+        """Return the ε that is proved for a whole prefix, the mean over sets; None if nothing is
+        proved or measured."""
+        found = [
+            r.values["epsilon"] for r in cls.select(records, mechanism=label, epsilon=epsilon)
+        ]
+        return None if not found or None in found else float(np.mean(found))
+
+
+def _format_epsilon(records: Sequence[Record]) -> str:
+    found = [r.values["epsilon"] for r in records]
+    return "none" if None in found else f"{np.mean(found):.0f}"
 
 
 def _format_pair(record: Record | None) -> str:

@@ -100,19 +100,14 @@ class WhichDocument(Experiment):
         )
 
     @classmethod
-    def read_named(cls, record: Record) -> Estimate:
-        """Return the share of documents named among all candidates: computed, or sampled."""
-        exact = record.values["exact"]
-        found: Estimate = record.values["success"]
-        return found if exact is None else Estimate.exact(exact, found.n)
-
-    @classmethod
-    def read_epsilon(cls, record: Record, words: float) -> float | None:
-        """Return the ε that is proved for a text of so many words; None if nothing is."""
-        found: float | None = record.values["epsilon"]
-        if found is None or record.values["unit"] == "document":
-            return found
-        return found / int(record.values["words"]) * words
+    def read_named(cls, records: Sequence[Record], label: str, epsilon: float) -> Estimate | None:
+        """Return the share of documents named among all candidates, computed or sampled; None if
+        it is not measured."""
+        for record in cls.select(records, mechanism=label, epsilon=epsilon):
+            exact = record.values["exact"]
+            found: Estimate = record.values["success"]
+            return found if exact is None else Estimate.exact(exact, found.n)
+        return None
 
 
 def play(
