@@ -17,6 +17,7 @@ from benchmarks.harness.context import Context
 from benchmarks.harness.experiment import Experiment, Outcome, mean
 from benchmarks.harness.markdown import format_figure, format_table
 from benchmarks.harness.records import Case, Estimate, Record
+from benchmarks.harness.suite import CORPUS
 from benchmarks.metrics.utility import cosines
 from benchmarks.whole.answers import Way, choose_samples, write_answers
 from benchmarks.whole.collections import find_cover
@@ -29,8 +30,8 @@ Array = NDArray[np.float64]
 TITLES = {
     "covering": "knows the subject",
     "knowing": "knows other subjects",
-    "bundled": "the bundled model",
-    "truth": "the true continuation",
+    "bundled": "is the bundled model",
+    "truth": "writes the true continuation",
 }
 
 
@@ -131,6 +132,19 @@ class Worth(Experiment):
             "The true continuation as generation is the upper bound.\n\n"
             + format_table(head, rows)
         )
+
+    @classmethod
+    def read_point(cls, record: Record) -> tuple[str, str, str, float] | None:
+        """Return the mechanism, what the remote knows, the label under which the exposure of
+        such releases is measured, and ε; None where nothing was released."""
+        case = record.case
+        if "mechanism" not in case:
+            return None
+        encoder = case.get("encoder", BUNDLED)
+        remote = TITLES[case["remote"]] + ("" if encoder == BUNDLED else f" ({encoder})")
+        covering = case["remote"] == "covering"
+        exposed = f"{MECHANISM} {CORPUS}" if covering else case["mechanism"]
+        return case["mechanism"], remote, exposed, case["epsilon"]
 
     @classmethod
     def read_lift(cls, record: Record) -> Estimate:
