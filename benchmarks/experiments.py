@@ -16,6 +16,7 @@ from benchmarks.utility.answers import Lift, Utility
 from benchmarks.utility.channel_figures import ChannelFigures
 from benchmarks.utility.documents import Assumption1, Leakage, Similarity
 from benchmarks.utility.list_sizes import ListSizes
+from benchmarks.whole.guided import Guided
 from benchmarks.whole.released import Released
 from benchmarks.whole.which_document import WhichDocument
 from benchmarks.whole.word_sets import WordSets
@@ -47,5 +48,6 @@ def list_experiments() -> dict[str, Experiment]:
         WordSets(),
         Released(),
         Worth(),
+        Guided(),
     )
     return {experiment.name: experiment for experiment in found}

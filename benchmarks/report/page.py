@@ -28,6 +28,7 @@ from benchmarks.utility.answers import Lift, Utility
 from benchmarks.utility.channel_figures import ChannelFigures
 from benchmarks.utility.documents import Assumption1, Leakage, Similarity
 from benchmarks.utility.list_sizes import ListSizes
+from benchmarks.whole.guided import Guided
 from benchmarks.whole.released import Released
 from benchmarks.whole.which_document import WhichDocument
 from benchmarks.whole.word_sets import WordSets
@@ -52,7 +53,15 @@ ATTACKS: tuple[type[Experiment], ...] = (
     ChannelFigures,
     ListSizes,
 )
-UTILITY: tuple[type[Experiment], ...] = (Worth, Released, Utility, Lift, Similarity, Assumption1)
+UTILITY: tuple[type[Experiment], ...] = (
+    Worth,
+    Released,
+    Guided,
+    Utility,
+    Lift,
+    Similarity,
+    Assumption1,
+)
 
 HEAD = """\
 # Results

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from benchmarks.harness.context import Context
@@ -18,7 +17,7 @@ from benchmarks.harness.knowing_remote import run_knowing_remote, say_nearest
 from benchmarks.harness.stack import Job, Setting, ask
 from benchmarks.harness.suite import CORPUS, Endpoint
 from benchmarks.harness.texts import Text, Texts
-from benchmarks.whole.collections import find_cover, make_codebook
+from benchmarks.whole.collections import find_cover, make_codebook, make_covering
 from perturb.whole.codebook import load_codebook
 from perturb.whole.encoder import BUNDLED
 
@@ -107,18 +106,11 @@ async def _run_remote(context: Context, way: Way) -> AsyncIterator[Endpoint | No
         return
     path = None
     if way.remote == "covering":
-        path = _cover(context, way.encoder)
+        path = make_covering(context, way.encoder)
     elif way.remote == "knowing":
         path = make_codebook(context, CORPUS)
     async with run_knowing_remote(say_nearest(load_codebook(path))) as endpoint:
         yield endpoint
-
-
-def _cover(context: Context, encoder: str) -> Path:
-    """Return the codebook of the corpus and of one more passage of every document."""
-    samples = [s for name in context.suite.datasets for s in context.samples(name)]
-    covers = [passage for passage in map(find_cover, samples) if passage is not None]
-    return make_codebook(context, f"covering_{encoder}", covers, encoder)
 
 
 def _choose_privacy(context: Context, way: Way) -> dict[str, Any]:
@@ -128,7 +120,7 @@ def _choose_privacy(context: Context, way: Way) -> dict[str, Any]:
     subject = context.subject({"mechanism": way.mechanism})
     parameters = dict(subject.parameters)
     if way.remote == "covering":
-        parameters["codebook"] = str(_cover(context, way.encoder))
+        parameters["codebook"] = str(make_covering(context, way.encoder))
     elif parameters.get("codebook") == CORPUS:
         parameters["codebook"] = str(make_codebook(context, CORPUS))
     return {"mechanism": subject.mechanism, "epsilon": way.epsilon, "parameters": parameters}

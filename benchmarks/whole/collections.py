@@ -25,7 +25,7 @@ from perturb.whole.codebook import load_codebook
 from perturb.whole.encoder import BUNDLED, Encoder, load_encoder
 from perturb.whole.passages import split_passages
 
-__all__ = ["choose_passages", "find_cover", "make_codebook"]
+__all__ = ["choose_passages", "find_cover", "make_codebook", "make_covering"]
 
 SHARED = 8  # words in a row that show that a passage is taken from a text of the sets
 SHORTEST = 15  # words of a passage that covers a text
@@ -69,6 +69,13 @@ def make_codebook(
 
             build_codebook(passages, path, encode, licence=LICENCE, source=source, progress=show)
     return path
+
+
+def make_covering(context: Context, encoder: str = BUNDLED) -> Path:
+    """Return the codebook of the corpus and of one more passage of every document."""
+    samples = [s for name in context.suite.datasets for s in context.samples(name)]
+    covers = [passage for passage in map(find_cover, samples) if passage is not None]
+    return make_codebook(context, f"covering_{encoder}", covers, encoder)
 
 
 def _is_made(path: Path, source: str, encoder: Encoder) -> bool:

@@ -34,7 +34,7 @@ from benchmarks.whole.linkage import (
 )
 from benchmarks.whole.sanitizers import build_sanitizer, list_points, whole_epsilon
 
-__all__ = ["WhichDocument", "measure_linkage", "play"]
+__all__ = ["WhichDocument", "find_exact", "measure_linkage", "play"]
 
 NAMES = {"success": "bound", "pair": "pair_bound"}
 ROUNDING = 1e-9  # of sums in double precision, generously
