@@ -14,6 +14,8 @@ from benchmarks.whole.worth import Worth
 
 __all__ = ["Gain", "draw_opening", "find_gains", "group_curves", "render_opening"]
 
+TICKS = (6, 8, 10, 12, 16, 24, 50, 100, 200, 400)
+
 
 @dataclass(frozen=True)
 class Gain:
@@ -53,7 +55,8 @@ def find_gains(records: Sequence[Record]) -> list[Gain]:
             mechanism,
             remote,
             epsilon,
-            Released.read_epsilon(records, exposed, epsilon),
+            Released.read_epsilon(records, exposed, epsilon)
+            or WhichDocument.read_epsilon(records, exposed, epsilon),
             WhichDocument.read_named(records, exposed, epsilon),
             pool(lifts, rate=False),
         )
@@ -84,7 +87,9 @@ def draw_opening(canvas: Any, records: Sequence[Record]) -> bool:
     for axes in (left, right):
         axes.axhline(0, color="0.3", linewidth=1)
         axes.annotate("local_only", (0.01, 0), (0, 3), ("axes fraction", "data"), "offset points")
-    left.set(xscale="log", xlabel="proved ε of the whole text (log)")
+    left.set(xscale="log", xlabel="proved ε of the whole text")
+    left.set_xticks(TICKS, map(str, TICKS))
+    left.minorticks_off()
     left.set(ylabel="similarity to the truth − local alone")
     right.set(xlabel="documents named among the candidates (%)", xlim=(0, 100))
     handles = {

@@ -109,6 +109,16 @@ class WhichDocument(Experiment):
             return found if exact is None else Estimate.exact(exact, found.n)
         return None
 
+    @classmethod
+    def read_epsilon(cls, records: Sequence[Record], label: str, epsilon: float) -> float | None:
+        """Return the ε that is proved for a whole text, whatever its length; None if nothing is,
+        or it is not measured."""
+        for record in cls.select(records, mechanism=label, epsilon=epsilon):
+            if record.values["unit"] == "document":
+                found: float | None = record.values["epsilon"]
+                return found
+        return None
+
 
 def play(
     linkage: Linkage, count: int, rng: np.random.Generator

@@ -29,7 +29,10 @@ def worth(remote: str, mechanism: str, epsilon: float, value: float, **more: str
 def exposed(label: str, epsilon: float, proved: float | None, named: float) -> list[Record]:
     case = {"mechanism": label, "epsilon": epsilon}
     exact = None if proved is None else named
-    found = record("which_document", case, success=lift(named), exact=exact)
+    unit = "document" if label.startswith("surrogate") else "token"
+    found = record(
+        "which_document", case, success=lift(named), exact=exact, unit=unit, epsilon=proved
+    )
     return [found, *(record("released", {**case, "dataset": d}, epsilon=proved) for d in SETS)]
 
 
@@ -58,6 +61,15 @@ def test_gains_are_pooled_over_sets_and_know_what_they_reveal():
     assert near[1].lift.high - 0.05 == pytest.approx(0.02 / 2**0.5)
     [words] = curves["rantext, remote is the bundled model"]
     assert (words.proved, words.named) == (None, lift(0.6))
+
+
+def test_the_proof_of_a_text_is_known_without_what_leaves():
+    """And that of words is not: it depends on how many there are."""
+    words = exposed("rantext_ldp", 6.0, 120.0, 0.8) + worth("knowing", "rantext_ldp", 6.0, 0.0)
+    for records, proved in ((RECORDS, [8, 12]), (words, [])):
+        some = [r for r in records if r.experiment != "released"]
+        assert [g.proved for g in find_gains(some) if g.proved is not None] == proved
+    assert [gain.proved for gain in find_gains(words)] == [120]
 
 
 def test_the_advice_is_the_smallest_epsilon_that_helps_and_local_only_elsewhere():
