@@ -17,6 +17,11 @@ from benchmarks.utility.channel_figures import ChannelFigures
 from benchmarks.utility.documents import Assumption1, Leakage, Similarity
 from benchmarks.utility.list_sizes import ListSizes
 from benchmarks.utility.vocabularies import Vocabularies
+from benchmarks.whole.guided import Guided
+from benchmarks.whole.released import Released
+from benchmarks.whole.which_document import WhichDocument
+from benchmarks.whole.word_sets import WordSets
+from benchmarks.whole.worth import Worth
 
 __all__ = ["list_experiments"]
 
@@ -41,5 +46,10 @@ def list_experiments() -> dict[str, Experiment]:
         Leakage(),
         Assumption1(),
         Vocabularies(),
+        WhichDocument(),
+        WordSets(),
+        Released(),
+        Worth(),
+        Guided(),
     )
     return {experiment.name: experiment for experiment in found}

@@ -120,7 +120,8 @@ class Context:
 
     def subject(self, case: Case) -> Subject:
         """Return the subject whose label a case names."""
-        return next(s for s in self.suite.subjects if s.label == case["mechanism"])
+        known = (*self.suite.subjects, *self.suite.whole.subjects)
+        return next(s for s in known if s.label == case["mechanism"])
 
     def _mechanism(self, label: str, epsilon: float) -> Mechanism:
         subject = self.subject({"mechanism": label})

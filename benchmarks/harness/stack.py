@@ -24,7 +24,7 @@ from proxy.config.settings import load_config
 from proxy.local import HOST, local_server
 from proxy.serve import start_runner
 
-__all__ = ["Job", "Relay", "Reply", "Setting", "ask"]
+__all__ = ["Job", "Relay", "Reply", "Setting", "ask", "build_completion", "extract_document"]
 
 BUNDLED = "inferdpt-bundled"
 TOKENS = 100  # of an answer: as long as the reference
@@ -44,10 +44,14 @@ class Setting:
         target: the proxy; the proxy with its local model alone; or the remote without a proxy,
             which gets the raw prefix.
         privacy: the proxy's `privacy` section.
+        extraction: what the local model sees of a generation; `all` as in the paper.
+        remote: in place of the suite's.
     """
 
     target: Literal["proxy", "local", "remote"]
     privacy: Mapping[str, Any]
+    extraction: Literal["relevant", "all"] = "all"
+    remote: Endpoint | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ async def ask(
     """
     async with AsyncExitStack() as stack:
         local = await stack.enter_async_context(_run_model(suite.local))
-        remote = await stack.enter_async_context(_run_model(suite.remote))
+        remote = await stack.enter_async_context(_run_model(setting.remote or suite.remote))
         relay = Relay(remote, jobs)
         await stack.enter_async_context(relay.running())
         if setting.target == "remote":
@@ -184,7 +188,7 @@ async def _run_proxy(
                     "model": local.model,
                     "api_key": _read_key(local),
                     "context_tokens": CONTEXT if local.model == BUNDLED else None,
-                    "extraction": "all",  # as in the paper
+                    "extraction": setting.extraction,
                     "timeout_seconds": SECONDS,
                 },
             },
@@ -245,13 +249,13 @@ class Relay:
         name = body["model"]
         given = self._given[name]
         try:
-            answer = _build_completion(given) if given is not None else await self._ask(body)
+            answer = build_completion(given) if given is not None else await self._ask(body)
         except OpenAIError as exc:
             status = exc.status_code if isinstance(exc, APIStatusError) else 502
             error = {"message": "the remote failed", "type": type(exc).__name__}
             return web.json_response({"error": error}, status=status)
         written = answer["choices"][0]["message"]["content"] or ""
-        self._seen[name] = (_extract_document(body["messages"][-1]["content"]), written)
+        self._seen[name] = (extract_document(body["messages"][-1]["content"]), written)
         return web.json_response(answer)
 
     async def _ask(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -260,7 +264,8 @@ class Relay:
         return answer.model_dump(mode="json")
 
 
-def _build_completion(text: str) -> dict[str, Any]:
+def build_completion(text: str) -> dict[str, Any]:
+    """Return a chat completion that says a text."""
     message = {"role": "assistant", "content": text}
     return {
         "id": "given",
@@ -271,7 +276,7 @@ def _build_completion(text: str) -> dict[str, Any]:
     }
 
 
-def _extract_document(prompt: str) -> str:
+def extract_document(prompt: str) -> str:
     """Return the document in a prompt made from the shipped template."""
     head, tail = Prompts().remote_continuation.split("{document}")
     return prompt.removeprefix(head).removesuffix(tail)

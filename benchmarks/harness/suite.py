@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
@@ -13,9 +13,10 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from benchmarks.harness.datasets import OPEN_ENDED, DataError
 from proxy.config.section import Section
 
-__all__ = ["Endpoint", "Subject", "Suite", "list_suites", "load_suite"]
+__all__ = ["CORPUS", "Endpoint", "Subject", "Suite", "Whole", "list_suites", "load_suite"]
 
 FOLDER = Path(__file__).parents[1] / "suites"
+CORPUS = "corpus"  # names the codebook that a run makes of its corpus
 
 
 class Endpoint(Section):
@@ -39,6 +40,51 @@ class Subject(Section):
         return " ".join([self.mechanism, *(str(v) for v in self.parameters.values())])
 
 
+class Whole(Section):
+    """Define the measurements of whole documents.
+
+    Attributes:
+        subjects: the sanitizers, of single words and of whole texts. The parameter `codebook:
+            corpus` stands for a codebook that the run makes of its corpus.
+        documents: texts among which an attacker names the one that was released.
+        words: words of V in each of them.
+        texts: prefixes of each set, for all other figures.
+        passages: of the codebook that is made of the corpus with the bundled encoder.
+        encoders: more encoders for the worth of the remote, each with the number of passages of
+            its codebook: `minilm`, or a sentence-transformers model.
+        epsilons: of the whole text, where the worth of the remote is measured.
+        extraction: what the local model sees of a generation: `relevant` or `all`.
+    """
+
+    subjects: tuple[Subject, ...] = (
+        Subject(mechanism="rantext", epsilons=(3.0, 6.0, 10.0)),
+        Subject(mechanism="rantext_ldp", epsilons=(3.0, 6.0, 8.0, 10.0)),
+        Subject(mechanism="surrogate", epsilons=(6.0, 8.0, 10.0, 12.0, 14.0, 16.0)),
+        Subject(
+            mechanism="surrogate",
+            parameters={"codebook": CORPUS},
+            epsilons=(6.0, 8.0, 10.0, 12.0, 14.0, 16.0),
+        ),
+    )
+    documents: int = Field(1000, ge=2)
+    words: int = Field(20, ge=1)
+    texts: int = Field(100, ge=2)
+    passages: int = Field(65_536, ge=2)
+    encoders: dict[str, int] = Field(default_factory=lambda: {"minilm": 10_000})
+    epsilons: tuple[float, ...] = (8.0, 10.0, 12.0, 14.0, 16.0)
+    extraction: Literal["relevant", "all"] = "relevant"
+
+    @field_validator("subjects")
+    @classmethod
+    def _labels_differ(cls, subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
+        return _check_labels(subjects)
+
+    @property
+    def points(self) -> list[tuple[Subject, float]]:
+        """Return every sanitizer at every ε of its own."""
+        return [(subject, epsilon) for subject in self.subjects for epsilon in subject.epsilons]
+
+
 class Suite(Section):
     """Hold everything that decides what `run` measures.
 
@@ -60,6 +106,7 @@ class Suite(Section):
         tokens: the model whose token vectors BERTScore compares.
         causal: causal language models that guess words: `bundled`, names on the hub or folders.
         masked: masked language models that guess words: names or folders.
+        whole: the measurements of whole documents.
     """
 
     name: str
@@ -83,15 +130,12 @@ class Suite(Section):
     tokens: str = "minilm"
     causal: tuple[str, ...] = ("bundled",)
     masked: tuple[str, ...] = ()
+    whole: Whole = Whole()
 
     @field_validator("subjects")
     @classmethod
     def _labels_differ(cls, subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
-        labels = [subject.label for subject in subjects]
-        for label in labels:
-            if labels.count(label) > 1:
-                raise ValueError(f"two subjects have the label {label!r}")
-        return subjects
+        return _check_labels(subjects)
 
     @field_validator("pipeline")
     @classmethod
@@ -145,6 +189,14 @@ class Suite(Section):
             mode="json", exclude={"name", "experiments"}, exclude_defaults=True
         )
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+
+def _check_labels(subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
+    labels = [subject.label for subject in subjects]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ValueError(f"two subjects have the label {label!r}")
+    return subjects
 
 
 def list_suites() -> list[str]:

@@ -7,10 +7,10 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from openai import OpenAIError
 
@@ -20,7 +20,7 @@ from benchmarks.harness.records import Case
 from benchmarks.harness.stack import Job, Reply, Setting, ask
 from perturb import Perturber
 
-__all__ = ["Arm", "Point", "Text", "generate_texts", "list_points"]
+__all__ = ["Arm", "Point", "Text", "Texts", "generate_texts", "list_points"]
 
 Arm = Literal["pipeline", "oracle", "random", "local", "raw", "expected"]
 Key = tuple[str, str, int]  # set, id, draw
@@ -91,29 +91,29 @@ def generate_texts(context: Context, point: Point, dataset: str) -> list[Text]:
     Raises:
         DataError: a model's server failed; another run resumes from the texts that exist.
     """
-    texts = _Texts(context, point)
+    texts = Texts(context, str(point))
     sets = context.suite.datasets
     wanted = {key: sample for name in sets for key, sample in _list_samples(context, point, name)}
     missing = [key for key in wanted if key not in texts.found]
     if missing:
         jobs = [_build_job(context, point, key, wanted[key]) for key in missing]
         setting = _choose_setting(context, point)
-        try:
-            asyncio.run(ask(context.suite, context.table, setting, jobs, texts.add))
-        except OpenAIError as exc:
-            raise DataError(
-                f"{point}: a model's server failed ({type(exc).__name__}: {exc}); run the same "
-                "command again to resume"
-            ) from exc
+        texts.complete(ask(context.suite, context.table, setting, jobs, texts.add))
     return [texts.found[key] for key in wanted if key[0] == dataset]
 
 
-class _Texts:
-    """Read and append to one point's file: a line for each text."""
+class Texts:
+    """Read and append to one point's file: a line for each text.
 
-    def __init__(self, context: Context, point: Point) -> None:
+    Args:
+        context: the suite and the run's folder.
+        name: of the point.
+    """
+
+    def __init__(self, context: Context, name: str) -> None:
+        self._name = name
         digest = hashlib.sha256(f"{context.suite.digest} {context.data_digest}".encode())
-        name = re.sub(r"[^\w.+-]+", "_", str(point))
+        name = re.sub(r"[^\w.+-]+", "_", name)
         self.path = context.folder / "texts" / digest.hexdigest()[:12] / f"{name}.jsonl"
         self.found: dict[Key, Text] = {}
         for line in _read_lines(self.path):
@@ -128,6 +128,20 @@ class _Texts:
             file.flush()
             os.fsync(file.fileno())
         self._keep(text)
+
+    def complete(self, asking: Coroutine[Any, Any, None]) -> None:
+        """Run what writes the missing texts.
+
+        Raises:
+            DataError: a model's server failed; another run resumes from the texts that exist.
+        """
+        try:
+            asyncio.run(asking)
+        except OpenAIError as exc:
+            raise DataError(
+                f"{self._name}: a model's server failed ({type(exc).__name__}: {exc}); run the "
+                "same command again to resume"
+            ) from exc
 
     def _keep(self, text: Text) -> None:
         self.found[text.dataset, text.id, text.draw] = text

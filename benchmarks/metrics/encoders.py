@@ -15,6 +15,7 @@ from perturb.install import install_command
 from perturb.vocabulary.embed import local_encoder
 
 __all__ = [
+    "MINILM",
     "Encoder",
     "TokenEncoder",
     "load_feature_encoder",

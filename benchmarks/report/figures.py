@@ -10,6 +10,7 @@ from benchmarks.experiments import list_experiments
 from benchmarks.harness.datasets import DataError
 from benchmarks.harness.records import Estimate, Record, select
 from benchmarks.report.frontier import Point, make_curves, pool
+from benchmarks.report.opening import draw_opening
 from benchmarks.utility.answers import Utility
 from perturb.install import install_command
 
@@ -19,7 +20,8 @@ PROVED, UNPROVED = "-", "--"
 
 
 def draw_all(records: Sequence[Record], folder: Path) -> dict[str, Path]:
-    """Draw what the records hold; return the files, `frontier` and those of experiments by name.
+    """Draw what the records hold; return the files: `opening`, `frontier` and, by their names,
+    those of experiments.
 
     Raises:
         DataError: matplotlib is not installed.
@@ -29,7 +31,7 @@ def draw_all(records: Sequence[Record], folder: Path) -> dict[str, Path]:
     except ImportError:
         raise DataError(f"figures need matplotlib: {install_command('bench')}") from None
     out = {}
-    drawings = [("frontier", _draw_frontier, records)]
+    drawings = [("opening", draw_opening, records), ("frontier", _draw_frontier, records)]
     drawings += [(name, e.draw, select(records, name)) for name, e in list_experiments().items()]
     for name, draw, some in drawings:
         canvas = Figure(figsize=(10, 4.2), layout="constrained")

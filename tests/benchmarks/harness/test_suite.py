@@ -124,6 +124,7 @@ def test_the_hash_is_of_all_that_decides_a_figure(tmp_path):
             "expected_draws": 3,
             "masked": ["m"],
             "causal": ["m"],
+            "whole": {"documents": 3},
         }.get(key, {"base_url": "http://127.0.0.1:1/v1", "model": "m"})
         assert load_suite(written(tmp_path), {key: changed}).digest != base.digest, key
 

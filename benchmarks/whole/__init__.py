@@ -1,0 +1,1 @@
+"""Measure the privacy and the usefulness of whole documents."""

@@ -1,0 +1,197 @@
+"""Measure what a remote is worth: answers made with its generation against the local model's own.
+
+The local model writes one answer alone, and one with the generation; the answer nearer to the
+document is returned. The control has as many candidates: the better of two answers that the local
+model writes alone. Both choices are made by the same judge, which does not know the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.harness.context import Context
+from benchmarks.harness.experiment import Experiment, Outcome, mean
+from benchmarks.harness.markdown import format_figure, format_table
+from benchmarks.harness.records import Case, Estimate, Record
+from benchmarks.harness.suite import CORPUS
+from benchmarks.metrics.utility import cosines
+from benchmarks.whole.answers import Way, choose_samples, write_answers
+from benchmarks.whole.collections import find_cover
+from perturb.whole.encoder import BUNDLED, load_static
+
+__all__ = ["Worth", "compare_answers", "judge"]
+
+MECHANISM = "surrogate"  # of the covering codebook
+Array = NDArray[np.float64]
+TITLES = {
+    "covering": "knows the subject",
+    "knowing": "knows other subjects",
+    "bundled": "is the bundled model",
+    "truth": "writes the true continuation",
+}
+
+
+class Worth(Experiment):
+    """Compare answers, text by text.
+
+    Values, all of the similarity to the true continuation:
+        alone, best_of_two: the local model's own answer, and the better of two.
+        extracted: the answer made with the generation.
+        judged: the better one of `alone` and `extracted`.
+        lift_one: extracted − alone.
+        lift_two: judged − best_of_two.
+        chosen: the share of texts whose returned answer was made with the generation.
+        reached: the share of texts for which their own covering passage left; None without one.
+        sent: cosine of the released text and the document; None if nothing was released.
+    """
+
+    name = "worth"
+    about = "what the remote adds to the local model alone with as many candidates"
+
+    def cases(self, context: Context) -> Iterable[Case]:
+        whole, covering = context.suite.whole, context.corpus is not None
+        points: list[Case] = [{"remote": "truth"}]
+        for encoder in (BUNDLED, *whole.encoders) if covering else ():
+            for epsilon in whole.epsilons:
+                point = {"remote": "covering", "mechanism": MECHANISM, "epsilon": epsilon}
+                points.append({**point, "encoder": encoder})
+        words = [(s.label, epsilon) for s, epsilon in context.suite.points(pipeline=True)]
+        for label, epsilon in (*words, *((MECHANISM, e) for e in whole.epsilons)):
+            for remote in ("knowing", "bundled") if covering else ("bundled",):
+                points.append({"remote": remote, "mechanism": label, "epsilon": epsilon})
+        for point in points:
+            for dataset in context.suite.datasets:
+                if choose_samples(context, dataset):
+                    yield {**point, "dataset": dataset}
+
+    def measure(self, case: Case, context: Context) -> Outcome:
+        dataset, rng = case["dataset"], context.rng(self.name, case)
+        samples = choose_samples(context, dataset)
+        prefixes, truth = [s.prefix for s in samples], [s.continuation for s in samples]
+        way = Way(
+            case["remote"],
+            case.get("mechanism"),
+            case.get("epsilon"),
+            case.get("encoder", BUNDLED),
+        )
+        made = write_answers(context, way, dataset)
+        answers = {
+            "first": [
+                text.answer for text in write_answers(context, Way("none", draw=0), dataset)
+            ],
+            "second": [text.answer for text in write_answers(context, Way("none"), dataset)],
+            "extracted": [text.answer for text in made],
+        }
+        vectors = context.encode(truth)
+        near = {k: cosines(vectors, context.encode(texts)) for k, texts in answers.items()}
+        scores = {k: judge(prefixes, texts) for k, texts in answers.items()}
+        values = compare_answers(near, scores, rng)
+        sent = [text.sent for text in made]
+        if way.mechanism is not None and None not in sent:
+            released = context.encode([text or "" for text in sent])
+            values["sent"] = mean(cosines(context.encode(prefixes), released), rng)
+        if way.remote == "covering":
+            own = [text == find_cover(s) for text, s in zip(sent, samples, strict=True)]
+            values["reached"] = float(np.mean(own))
+        used = [text.generation is not None for text in made]
+        return Outcome({"sent": None, "reached": None, **values, "asked": float(np.mean(used))})
+
+    def render(self, records: Sequence[Record], figure: str | None = None) -> Iterable[str]:
+        rows = [
+            [
+                TITLES[r.case["remote"]],
+                *_format_release(r.case),
+                r.case["dataset"],
+                format_figure(r.values["alone"], 3).split(" ")[0],
+                format_figure(r.values["best_of_two"], 3).split(" ")[0],
+                format_figure(r.values["lift_one"], 3, sign=True),
+                format_figure(r.values["lift_two"], 3, sign=True),
+                _format_share(r.values["reached"]),
+                _format_share(r.values["chosen"]),
+            ]
+            for r in records
+        ]
+        if not rows:
+            return
+        head = ["remote", "release", "ε", "set", "alone", "best of two"]
+        head += ["with the remote − alone", "judged two − best of two", "reached, %", "chosen, %"]
+        yield (
+            "### What the remote is worth\n\n"
+            "Similarity of the answer to the true continuation, "
+            f"{records[0].values['alone'].n} texts a set at most, paired 95 % intervals. *Alone*: "
+            "the local model's own answer; *best of two*: the better of two such answers, chosen "
+            "by their similarity to the document. *Judged two*: the better of the local model's "
+            "own answer and the one made with the remote's generation, chosen in the same way. "
+            "A remote that *knows the subject* answers from a public collection that holds "
+            "another passage of each document, neither the prefix nor the continuation (texts "
+            "whose documents have none are left out); *reached*: that very passage was released. "
+            "The true continuation as generation is the upper bound.\n\n"
+            + format_table(head, rows)
+        )
+
+    @classmethod
+    def read_point(cls, record: Record) -> tuple[str, str, str, float] | None:
+        """Return the mechanism, what the remote knows, the label under which the exposure of
+        such releases is measured, and ε; None where nothing was released."""
+        case = record.case
+        if "mechanism" not in case:
+            return None
+        encoder = case.get("encoder", BUNDLED)
+        remote = TITLES[case["remote"]] + ("" if encoder == BUNDLED else f" ({encoder})")
+        covering = case["remote"] == "covering"
+        exposed = f"{MECHANISM} {CORPUS}" if covering else case["mechanism"]
+        return case["mechanism"], remote, exposed, case["epsilon"]
+
+    @classmethod
+    def read_lift(cls, record: Record) -> Estimate:
+        """Return the lift over the local model alone with as many candidates."""
+        found: Estimate = record.values["lift_two"]
+        return found
+
+
+def judge(documents: Sequence[str], answers: Sequence[str]) -> Array:
+    """Return how near each answer is to its document, by the bundled encoder, float64 (n,)."""
+    encode = load_static()
+    return cosines(encode(documents), encode(answers))
+
+
+def compare_answers(
+    near: dict[str, Array], scores: dict[str, Array], rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return the figures of the comparison; the first of two answers with equal scores is taken.
+
+    Args:
+        near: similarities to the truth of `first` and `second`, which the local model wrote
+            alone, and `extracted`, float64 (n,) each.
+        scores: the judge's scores, likewise.
+        rng: for the bootstrap.
+    """
+    second = scores["second"] > scores["first"]
+    extracted = scores["extracted"] > scores["first"]
+    best = np.where(second, near["second"], near["first"])
+    judged = np.where(extracted, near["extracted"], near["first"])
+    return {
+        "alone": mean(near["first"], rng),
+        "best_of_two": mean(best, rng),
+        "extracted": mean(near["extracted"], rng),
+        "judged": mean(judged, rng),
+        "lift_one": mean(near["extracted"] - near["first"], rng),
+        "lift_two": mean(judged - best, rng),
+        "chosen": float(extracted.mean()),
+    }
+
+
+def _format_release(case: Case) -> list[str]:
+    if "mechanism" not in case:
+        return ["", ""]
+    encoder = case.get("encoder", BUNDLED)
+    by = "" if encoder == BUNDLED else f" ({encoder})"
+    return [f"`{case['mechanism']}`{by}", f"{case['epsilon']:g}"]
+
+
+def _format_share(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f}"
