@@ -48,6 +48,31 @@ def of_width(width: int) -> Behaviour:
     return behave
 
 
+async def longest_pause(proxy: Proxy, texts: int, encoding_format: str) -> tuple[float, Any]:
+    """Return how long the event loop stood still while texts were embedded, in this process' own
+    time (the machine may have others to serve), and the vectors."""
+    pauses: list[float] = []
+
+    async def tick() -> None:
+        while True:
+            begun = time.process_time()
+            await asyncio.sleep(0.001)
+            pauses.append(time.process_time() - begun)
+
+    gc.freeze()  # a collection of what earlier tests left takes long, too
+    watch = asyncio.create_task(tick())
+    try:
+        async with aiohttp.ClientSession() as session:
+            body = {"model": NAME, "input": ["x"] * texts, "encoding_format": encoding_format}
+            async with session.post(f"{proxy.base_url}/embeddings", json=body) as response:
+                assert response.status == 200
+                answer = await response.read()
+    finally:
+        watch.cancel()
+        gc.unfreeze()
+    return max(pauses), json.loads(answer)["data"]
+
+
 class TestWithoutAModel:
     async def test_the_answer_is_404_and_says_why(self, proxy: Proxy) -> None:
         with pytest.raises(openai.NotFoundError) as info:
@@ -79,26 +104,10 @@ class TestWithAModel:
         self, proxy: Proxy, encoding_format: Any
     ) -> None:
         proxy.local.behaviour = of_width(1024)
-        pauses: list[float] = []  # in this process' own time: the machine may have others to serve
-
-        async def tick() -> None:
-            while True:
-                begun = time.process_time()
-                await asyncio.sleep(0.001)
-                pauses.append(time.process_time() - begun)
-
-        gc.freeze()  # a collection of what earlier tests left takes long, too
-        watch = asyncio.create_task(tick())
-        async with aiohttp.ClientSession() as session:
-            body = {"model": NAME, "input": ["x"] * 2048, "encoding_format": encoding_format}
-            async with session.post(f"{proxy.base_url}/embeddings", json=body) as response:
-                assert response.status == 200
-                answer = await response.read()
-        watch.cancel()
-        gc.unfreeze()
-        assert max(pauses) < 0.5
-        data = json.loads(answer)["data"]
+        pause, data = await longest_pause(proxy, 2048, encoding_format)
         assert [item["index"] for item in data] == list(range(2048))
+        # On a slow machine: a batch takes its time, however many batches there are.
+        assert pause < 0.2 or pause < 2.5 * (await longest_pause(proxy, 512, encoding_format))[0]
 
     @pytest.mark.parametrize(("asked", "calls"), [({}, 1), ({"dimensions": 4096}, 0)])
     async def test_more_numbers_than_an_answer_holds_are_413(
