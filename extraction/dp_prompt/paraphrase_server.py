@@ -85,8 +85,8 @@ class ServerParaphraser:
         del rng  # the noise is drawn where the logits are
         if decoding.centred or public is not None:
             raise LocalModelUnavailable(
-                "a server cannot clip logits around those of a second prompt: its logits "
-                "processors see one request at a time; use the engine transformers"
+                "a server does not keep the generations for two prompts in step, so logits cannot "
+                "be clipped around those of the public prompt; use the engine transformers"
             )
         if decoding.bounds is None:
             [answer], usage = await self._ask([prompt], max_tokens, _build_plain_options(decoding))

@@ -94,8 +94,8 @@ class PromptParameters(Parameters):
             object.__setattr__(self, "clip", _read_bounds(self.clip))
         if self.mode == "centred" and self.engine != "transformers":
             raise ParameterError(
-                "engine must be transformers in mode centred: a server's logits processor sees "
-                "one prompt's logits, not also those of the prompt without the document"
+                "engine must be transformers in mode centred: a server does not keep two "
+                "generations in step, for the prompts with and without the document"
             )
         if (self.engine == "transformers") != (self.model is not None):
             raise ParameterError(
@@ -143,10 +143,11 @@ class DPPrompt(Sanitizer):
         "and divided by a temperature T (Utpala et al., Findings of EMNLP 2023; Meisenbacher and "
         "Matthes 2024). In mode `dp` a document of n generated tokens costs 2n(b₂ − b₁)/T. Mode "
         "`centred` clips the difference to the logits of the same prompt without the document, at "
-        "the same cost, so that a small interval still gives fluent text (after InvisibleInk, "
-        "Vinod et al. 2025); it takes a second pass for each token and needs a transformers model "
-        "in the proxy's process. Modes `quasi` (no clipping) and `topk` have no guarantee. It has "
-        "no channel over words, so no table."
+        "the same cost (after InvisibleInk, Vinod et al. 2025): with a small interval the text is "
+        "near what the model writes without a document, and not near random tokens. It takes a "
+        "second pass for each token and needs a transformers model in the proxy's process. Modes "
+        "`quasi` (no clipping) and `topk` have no guarantee. It has no channel over words, so no "
+        "table."
     )
     parameter_type = PromptParameters
     needs_model = True
