@@ -40,8 +40,9 @@ class Privacy(Section):
     )
     epsilon: float = Field(
         6.0,
-        description="Nominal ε of each token, or of each generated token with dp_prompt. The "
-        "range depends on the mechanism.",
+        description="Nominal ε of one unit of the mechanism: a token, a generated token with "
+        "dp_prompt, a sentence with deep_candidate, the whole text with surrogate. The range "
+        "depends on the mechanism.",
     )
     parameters: dict[str, Any] = Field(
         {},
