@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -12,6 +13,7 @@ from benchmarks.utility.quality import split_words
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
 from perturb.whole.choice import PrivateChoice
 from perturb.whole.codebook import Codebook
+from perturb.whole.passages import WORDS
 
 __all__ = ["PublicWords", "find_thresholds", "is_content", "list_content_words"]
 
@@ -19,6 +21,7 @@ SHORTEST = 3  # letters of a content word
 POPULATION = 16_384  # passages that stand for all texts; more change the figures little
 ROWS = 256  # multiplied at a time
 NEAREST = 50  # passages beside a released one whose words are counted
+WIDER = 200  # likewise, where they only correct the prior
 
 
 def is_content(word: str) -> bool:
@@ -41,15 +44,21 @@ class PublicWords:
     """Hold which content words occur in which passages of a codebook.
 
     The passages, evenly spaced in an order that their hashes decide, stand for the texts that
-    people may send.
+    people may send. The prior is of another collection: general English.
+
+    Args:
+        book: the codebook.
+        prior: how frequent words are in general, by case-folded word.
 
     Attributes:
         words: all content words, the most frequent first.
         places: int (k,), the passages.
         frequency: float64 (words,), the share of the passages with each word.
+        general: float64 (words,), the chance that a text of a passage's length has it by the
+            prior; a word without one has its frequency.
     """
 
-    def __init__(self, book: Codebook) -> None:
+    def __init__(self, book: Codebook, prior: Mapping[str, float]) -> None:
         self._book = book
         count = min(len(book), POPULATION)
         self.places = np.linspace(0, len(book) - 1, count).astype(np.int64)
@@ -58,6 +67,8 @@ class PublicWords:
         self.words = [word for word, _ in counts.most_common()]
         number = {word: i for i, word in enumerate(self.words)}
         self.frequency = np.array([counts[word] for word in self.words]) / count
+        share = np.array([prior.get(word, 0.0) for word in self.words])
+        self.general = np.where(share > 0, 1 - (1 - share) ** WORDS, self.frequency)
         self._held = [np.array([number[w] for w in words], dtype=np.int64) for words in texts]
         self._number = number
 
@@ -86,7 +97,18 @@ class PublicWords:
             cosines: of the released passage and each of `places`, float (k,).
         """
         near = np.argsort(-cosines, kind="stable")[:NEAREST]
-        return self.count_in(near) / NEAREST + self.frequency / NEAREST
+        return (self.count_in(near) + self.frequency) / len(near)
+
+    def score_prior(self, cosines: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return the general chance of each word, times the ratio by which passages near to the
+        released one have it more often than others.
+
+        Args:
+            cosines: as above.
+        """
+        near = np.argsort(-cosines, kind="stable")[:WIDER]
+        share = (self.count_in(near) / len(near) + self.frequency) / 2
+        return self.general * share / self.frequency
 
     def score_posterior(
         self, law: PrivateChoice, cosines: NDArray[np.floating], thresholds: NDArray[np.floating]

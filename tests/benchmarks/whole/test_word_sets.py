@@ -45,7 +45,7 @@ def test_thresholds_are_those_of_a_sorted_list(book):
 
 
 def test_the_posterior_is_that_of_a_text_drawn_from_the_codebook(book):
-    public, law = PublicWords(book), make_surrogate(book, 4.0).laws[0]
+    public, law = PublicWords(book, {}), make_surrogate(book, 4.0).laws[0]
     assert len(public.places) == len(book)
     thresholds = find_thresholds(book, law.near, len(book))
     row = book.vectors[3] * book.scales[3]
@@ -61,7 +61,7 @@ def test_the_posterior_is_that_of_a_text_drawn_from_the_codebook(book):
 
 
 def test_the_passage_and_its_neighbours_come_first(book):
-    public = PublicWords(book)
+    public = PublicWords(book, {})
     passage = book.passage(0)
     words = list_content_words(passage)
     assert set(public.rank(public.score_passage(passage), len(words))) == set(words)
@@ -69,6 +69,21 @@ def test_the_passage_and_its_neighbours_come_first(book):
     named = public.rank(public.score_nearest(book.similarities(row)), 5)
     assert len(set(named) & set(words)) > 2
     assert list(public.frequency) == sorted(public.frequency, reverse=True)
+
+
+def test_the_prior_is_corrected_by_what_the_neighbours_have_more_often(book):
+    public = PublicWords(book, {"river": 0.5, "oven": 1e-6})
+    assert public.general[public.words.index("river")] > 0.99
+    assert (
+        public.general[public.words.index("boats")]
+        == public.frequency[public.words.index("boats")]
+    )
+    cosines = book.similarities((book.vectors[0] * book.scales[0]).astype(np.float32))
+    near = np.argsort(-cosines, kind="stable")[:200]
+    texts = [set(list_content_words(book.passage(int(i)))) for i in near]
+    share = np.array([np.mean([w in text for text in texts]) for w in public.words])
+    slow = public.general * (share / public.frequency + 1) / 2
+    assert public.score_prior(cosines) == pytest.approx(slow)
 
 
 def test_what_leaks_everything_is_read_and_what_leaks_nothing_is_not(tmp_path):
