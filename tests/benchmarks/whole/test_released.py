@@ -1,4 +1,4 @@
-"""What leaves for a document, and the codebook that is made of the corpus."""
+"""The release of a document, and the codebook that is made of the corpus."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ async def test_a_mechanism_that_is_not_installed_any_more_keeps_the_usual_share(
 ) -> None:
     async with open_store(Settings(**database)) as store:
         ledger = Ledger(store, delta=1e-6)
-        spent = Price(1, proved=6.0, channel=("gone", 6.0, False), count=1)
+        spent = Price(1, proved=6.0, channel=Channel("gone", 6.0, False), count=1)
         async with store.writing() as connection:
             await ledger.lock(connection, "t")
             await ledger.charge(connection, "t", [("", spent)], budgets={})
