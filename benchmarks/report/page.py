@@ -27,6 +27,7 @@ from benchmarks.utility.answers import Lift, Utility
 from benchmarks.utility.channel_figures import ChannelFigures
 from benchmarks.utility.documents import Assumption1, Leakage, Similarity
 from benchmarks.utility.list_sizes import ListSizes
+from benchmarks.utility.vocabularies import Vocabularies
 
 __all__ = ["ATTACKS", "UTILITY", "render_page", "write_report"]
 
@@ -45,7 +46,7 @@ ATTACKS: tuple[type[Experiment], ...] = (
     ChannelFigures,
     ListSizes,
 )
-UTILITY: tuple[type[Experiment], ...] = (Utility, Lift, Similarity, Assumption1)
+UTILITY: tuple[type[Experiment], ...] = (Utility, Lift, Similarity, Vocabularies, Assumption1)
 
 HEAD = """\
 # Results
