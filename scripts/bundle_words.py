@@ -21,6 +21,7 @@ import numpy as np  # noqa: E402
 from perturb.vocabulary.embeddings import BUNDLED_WORDS, save_table  # noqa: E402
 from perturb.vocabulary.neighbours import round_rows  # noqa: E402
 from perturb.vocabulary.table_build import build_table_from_rows, normalize_rows  # noqa: E402
+from perturb.vocabulary.vocabulary import DEFAULT_SIZE  # noqa: E402
 from perturb.vocabulary.words import load_vocabulary  # noqa: E402
 
 MODEL = "sentence-transformers/all-MiniLM-L6-v2"
@@ -35,10 +36,11 @@ def main() -> None:
         metavar="FILE",
         help=".npy of the model's embeddings, of V and then of the words outside it (made here)",
     )
+    parser.add_argument("--size", type=int, default=DEFAULT_SIZE, help="the number of words of V")
     parser.add_argument("--out", type=Path, default=BUNDLED_WORDS, help="path without its suffix")
     arguments = parser.parse_args()
 
-    vocabulary = load_vocabulary("words")
+    vocabulary = load_vocabulary("words", arguments.size)
     if arguments.rows:
         embeddings = np.load(arguments.rows, allow_pickle=False)
     else:

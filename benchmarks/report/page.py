@@ -28,6 +28,7 @@ from benchmarks.utility.answers import Lift, Utility
 from benchmarks.utility.channel_figures import ChannelFigures
 from benchmarks.utility.documents import Assumption1, Leakage, Similarity
 from benchmarks.utility.list_sizes import ListSizes
+from benchmarks.utility.vocabularies import Vocabularies
 from benchmarks.whole.guided import Guided
 from benchmarks.whole.released import Released
 from benchmarks.whole.which_document import WhichDocument
@@ -60,6 +61,7 @@ UTILITY: tuple[type[Experiment], ...] = (
     Utility,
     Lift,
     Similarity,
+    Vocabularies,
     Assumption1,
 )
 

@@ -1,6 +1,7 @@
-"""Compare releases of whole words with releases of tokens at equal success of the attacks.
+r"""Compare releases of whole words with releases of tokens at equal success of the attacks.
 
-    python -m benchmarks run --suite vocabularies --data ../shared/data --out runs/vocabularies
+    python -m benchmarks run --suite benchmarks/utility/vocabularies.yaml \
+        --data ../shared/data --out runs/vocabularies
 
 Both vocabularies are measured alike. A word of a document is read if the attacker names it, up to
 case: every release that stands for a part of it is guessed right, and the guesses spell the word,
@@ -31,7 +32,7 @@ from perturb import EmbeddingTable, Perturber, load_table
 from perturb.vocabulary.vocabulary import Variant, Vocabulary
 from perturb.vocabulary.words import WORD, read_form
 
-__all__ = ["Vocabularies", "find_parts", "interpolate"]
+__all__ = ["Part", "Vocabularies", "find_parts", "interpolate"]
 
 VARIANTS: tuple[Variant, ...] = ("clean", "words")
 NAMES = {"clean": "tokens", "words": "whole words"}
@@ -39,7 +40,7 @@ MECHANISM = "rantext_ldp"
 LEVELS = (0.10, 0.15, 0.20)  # of words read, at which similarities are compared
 
 
-class VocabularyContext(Context):
+class _Context(Context):
     """Provide a context over the bundled table of one vocabulary. The words of a text are
     everything that goes through the mechanism, mapped words included."""
 
@@ -215,9 +216,9 @@ def _at(points: Sequence[Point], level: float) -> float | None:
     return interpolate([max(p[1:3]) for p in points], [p[3] for p in points], level)
 
 
-def _make_context(context: Context, variant: Variant) -> VocabularyContext:
+def _make_context(context: Context, variant: Variant) -> _Context:
     folder = context.folder / variant
-    own = VocabularyContext(context.suite, context.data, context.corpus, folder)
+    own = _Context(context.suite, context.data, context.corpus, folder)
     own.variant = variant
     return own
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from perturb import TableError, Vocabulary, get_mechanism, load_table, seeded_generator
 from perturb.vocabulary.embed import embed_words, endpoint_encoder, local_encoder
+from perturb.vocabulary.words import load_vocabulary
 from proxy.cli.main import main
 from tests.limits import LIMIT
 
@@ -372,3 +373,17 @@ def test_perturb_refuses_a_missing_table(
     assert shown.out == ""
     assert "inferdpt: no embedding table at" in shown.err
     assert "secret" not in shown.err
+
+
+def test_command_builds_a_table_of_whole_words(
+    server: EmbeddingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_EMBEDDINGS_KEY", KEY)
+    out = tmp_path / "mine"
+    assert build(server, out, "--vocabulary", "words") == 0
+    vocabulary = load_vocabulary("words", 200)
+    everything = [*vocabulary.words, *vocabulary.others]
+    assert [word for words in server.words for word in words] == everything
+    assert load_table(out, "words").vocabulary.words == vocabulary.words
+    with pytest.raises(TableError, match="set `vocabulary: words`"):
+        load_table(out)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from perturb import TableError
+from perturb import TableError, load_table
 from perturb.vocabulary.embeddings import BUNDLED_PAPER
+from perturb.vocabulary.words import load_vocabulary
 from proxy.api.app_keys import TABLE
 from proxy.app import build_app
 from proxy.cli.main import main
 from proxy.config.settings import ConfigError, load_config
+from tests.proxy.conftest import MODEL, running_proxy
 
 DEVIATION = "without the 27 words of exclusion list version 1"
 
@@ -24,7 +27,7 @@ def letter(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("variant", ["clean", "paper"])
+@pytest.mark.parametrize("variant", ["clean", "paper", "words"])
 def test_operator_chooses_the_vocabulary(variant: str) -> None:
     app = build_app(load_config(None, {"privacy": {"vocabulary": variant}}))
     assert app[TABLE].vocabulary.variant == variant
@@ -56,6 +59,56 @@ def test_receipt_of_the_command_names_the_vocabulary(
     assert shown.startswith("V: the first 11,000 words of cl100k_base")
     assert said in shown
     assert (DEVIATION in shown) != bool(arguments)
+
+
+def test_command_draws_a_whole_word_for_each_word(
+    letter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    letter.write_text("Interpretability wasn't discussed.")
+    assert main(["perturb", str(letter), "--vocabulary", "words", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    words = set(load_vocabulary("words").words)
+    assert shown["receipt"]["released"] == 3
+    assert "whole words of public text" in shown["receipt"]["vocabulary"]
+    assert set(shown["text"].rstrip(".").split()) <= words
+
+
+def test_command_certifies_whole_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "certificate.json"
+    arguments = ["--mechanism", "rantext_ldp", "--epsilon", "8", "--vocabulary", "words"]
+    assert main(["certify", *arguments, "--out", str(path)]) == 0
+    assert "list version 1" in capsys.readouterr().out
+    privacy = {"mechanism": "rantext_ldp", "epsilon": 8, "require_certificate": True}
+    for vocabulary in ("words", "clean"):
+        settings = {**privacy, "vocabulary": vocabulary, "certificates": [str(path)]}
+        config = load_config(None, {"privacy": settings})
+        if vocabulary == "words":
+            build_app(config)
+        else:
+            with pytest.raises(ConfigError, match="the certificate is for table"):
+                build_app(config)
+
+
+async def test_words_of_a_chat_leave_as_whole_words() -> None:
+    words = load_table(vocabulary="words")
+    settings = {"privacy": {"vocabulary": "words", "mechanism": "rantext_ldp", "epsilon": 3}}
+    text = "Dear Ms Qvarnström,\n\nthe adenocarcinoma wasn't found in May.\n\nWard 4B."
+    async with running_proxy(words, settings) as proxy:
+        assert proxy.app[TABLE].vocabulary.variant == "words"
+        messages: Any = [{"role": "user", "content": text}]
+        for stream in (False, True):
+            client = proxy.client()
+            done: Any = await client.chat.completions.create(
+                model=MODEL, messages=messages, stream=stream
+            )
+            if stream:
+                assert [chunk async for chunk in done]
+        first, second = (body["messages"] for body in proxy.remote.bodies)
+        assert first == second, "one text is perturbed once"
+        sent = " ".join(message["content"] for message in first)
+        assert not [raw for raw in ("Qvarn", "carcinoma", "4B") if raw in sent]
+        reply = await proxy.client().completions.create(model=MODEL, prompt=[64, 15140])
+        assert reply.choices[0].text
 
 
 def test_refute_takes_the_vocabulary(capsys: pytest.CaptureFixture[str]) -> None:
