@@ -87,11 +87,13 @@ def draw_opening(canvas: Any, records: Sequence[Record]) -> bool:
     for axes in (left, right):
         axes.axhline(0, color="0.3", linewidth=1)
         axes.annotate("local_only", (0.01, 0), (0, 3), ("axes fraction", "data"), "offset points")
-    left.set(xscale="log", xlabel="proved ε of the whole text")
+    left.set(
+        xscale="log", xlabel="proved ε of the whole text", xlim=(TICKS[0] - 1, TICKS[-1] * 1.5)
+    )
     left.set_xticks(TICKS, map(str, TICKS))
     left.minorticks_off()
     left.set(ylabel="similarity to the truth − local alone")
-    right.set(xlabel="documents named among the candidates (%)", xlim=(0, 100))
+    right.set(xlabel="documents named among the candidates (%)", xlim=(0, 104))
     handles = {
         label: handle
         for axes in (left, right)

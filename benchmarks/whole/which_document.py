@@ -92,7 +92,7 @@ class WhichDocument(Experiment):
         head = ["mechanism", "ε", "proved ε of the text", "named, %", "allowed, %"]
         yield (
             "### Which document was it?\n\n"
-            f"An attacker sees one release and knows that it is of one of {first['documents']} "
+            f"An attacker sees one release and knows that it is of one of {first['documents']:,} "
             f"public texts of {first['words']} words. It knows the mechanism and names the most "
             "likely text. *Of two*: the other candidate is one text drawn at random; a blind "
             "guess is right in half of all cases.\n\n"
