@@ -21,12 +21,14 @@ from benchmarks.harness.suite import CORPUS
 from benchmarks.metrics.utility import cosines
 from benchmarks.whole.answers import Way, choose_samples, write_answers
 from benchmarks.whole.collections import find_cover
-from perturb.whole.encoder import BUNDLED, load_static
+from extraction.judge import build_judge
+from perturb.whole.encoder import BUNDLED
 
 __all__ = ["Worth", "compare_answers", "judge"]
 
 MECHANISM = "surrogate"  # of the covering codebook
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 TITLES = {
     "covering": "knows the subject",
     "knowing": "knows other subjects",
@@ -88,8 +90,8 @@ class Worth(Experiment):
         }
         vectors = context.encode(truth)
         near = {k: cosines(vectors, context.encode(texts)) for k, texts in answers.items()}
-        scores = {k: judge(prefixes, texts) for k, texts in answers.items()}
-        values = compare_answers(near, scores, rng)
+        better = {k: judge(prefixes, answers["first"], answers[k]) for k in answers}
+        values = compare_answers(near, better, rng)
         sent = [text.sent for text in made]
         if way.mechanism is not None and None not in sent:
             released = context.encode([text or "" for text in sent])
@@ -124,7 +126,7 @@ class Worth(Experiment):
             "Similarity of the answer to the true continuation, "
             f"{records[0].values['alone'].n} texts a set at most, paired 95 % intervals. *Alone*: "
             "the local model's own answer; *best of two*: the better of two such answers, chosen "
-            "by their similarity to the document. *Judged two*: the better of the local model's "
+            "by the proxy's judge. *Judged two*: the better of the local model's "
             "own answer and the one made with the remote's generation, chosen in the same way. "
             "A remote that *knows the subject* answers from a public collection that holds "
             "another passage of each document, neither the prefix nor the continuation (texts "
@@ -153,27 +155,27 @@ class Worth(Experiment):
         return found
 
 
-def judge(documents: Sequence[str], answers: Sequence[str]) -> Array:
-    """Return how near each answer is to its document, by the bundled encoder, float64 (n,)."""
-    encode = load_static()
-    return cosines(encode(documents), encode(answers))
+def judge(documents: Sequence[str], first: Sequence[str], second: Sequence[str]) -> Mask:
+    """Return where the second of two answers is the better one by the proxy's own judge, which
+    takes the first of equals, bool (n,)."""
+    choose = build_judge().choose_best
+    pairs = zip(first, second, strict=True)
+    return np.array([choose(d, pair) == 1 for d, pair in zip(documents, pairs, strict=True)])
 
 
 def compare_answers(
-    near: dict[str, Array], scores: dict[str, Array], rng: np.random.Generator
+    near: dict[str, Array], better: dict[str, Mask], rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Return the figures of the comparison; the first of two answers with equal scores is taken.
+    """Return the figures of the comparison.
 
     Args:
         near: similarities to the truth of `first` and `second`, which the local model wrote
             alone, and `extracted`, float64 (n,) each.
-        scores: the judge's scores, likewise.
+        better: where `second` and `extracted` are better than `first`, bool (n,) each.
         rng: for the bootstrap.
     """
-    second = scores["second"] > scores["first"]
-    extracted = scores["extracted"] > scores["first"]
-    best = np.where(second, near["second"], near["first"])
-    judged = np.where(extracted, near["extracted"], near["first"])
+    best = np.where(better["second"], near["second"], near["first"])
+    judged = np.where(better["extracted"], near["extracted"], near["first"])
     return {
         "alone": mean(near["first"], rng),
         "best_of_two": mean(best, rng),
@@ -181,7 +183,7 @@ def compare_answers(
         "judged": mean(judged, rng),
         "lift_one": mean(near["extracted"] - near["first"], rng),
         "lift_two": mean(judged - best, rng),
-        "chosen": float(extracted.mean()),
+        "chosen": float(better["extracted"].mean()),
     }
 
 

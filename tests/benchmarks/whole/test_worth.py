@@ -22,12 +22,11 @@ def test_the_better_of_two_is_chosen_on_both_sides():
         "second": np.array([0.2, 0.1, 0.3]),
         "extracted": np.array([0.5, 0.9, 0.0]),
     }
-    scores = {
-        "first": np.array([0.5, 0.5, 0.5]),
-        "second": np.array([0.6, 0.6, 0.4]),
-        "extracted": np.array([0.7, 0.5, 0.4]),
+    better = {
+        "second": np.array([True, True, False]),
+        "extracted": np.array([True, False, False]),
     }
-    found = compare_answers(near, scores, seeded_generator(1))
+    found = compare_answers(near, better, seeded_generator(1))
     assert found["alone"].value == pytest.approx(0.2)
     assert found["best_of_two"].value == pytest.approx((0.2 + 0.1 + 0.3) / 3)
     assert found["judged"].value == pytest.approx((0.5 + 0.2 + 0.3) / 3)  # a tie keeps the first
@@ -39,7 +38,8 @@ def test_the_better_of_two_is_chosen_on_both_sides():
 def test_an_answer_that_is_the_local_models_own_is_worth_nothing():
     """Negative control: a remote that adds nothing shows no lift."""
     same = {name: np.linspace(0, 1, 50) for name in ("first", "second", "extracted")}
-    found = compare_answers(same, same, seeded_generator(1))
+    never = dict.fromkeys(("second", "extracted"), np.zeros(50, dtype=bool))
+    found = compare_answers(same, never, seeded_generator(1))
     for name in ("lift_one", "lift_two"):
         assert (found[name].value, found[name].low, found[name].high) == (0, 0, 0)
     assert found["chosen"] == 0
@@ -47,8 +47,9 @@ def test_an_answer_that_is_the_local_models_own_is_worth_nothing():
 
 def test_the_judge_prefers_what_is_about_the_document():
     river, bread = SUBJECTS["river"], SUBJECTS["bread"]
-    near, far = judge([river, river], ["Rain raised the water.", bread])
-    assert near > far
+    rain = "Rain raised the water."
+    assert judge([river, river], [rain, bread], [bread, rain]).tolist() == [False, True]
+    assert not judge([river], [rain], [rain]).any()  # the first of equals
 
 
 @pytest.fixture
