@@ -9,7 +9,7 @@ import pytest
 
 from perturb import EmbeddingTable, Resources, sanitizer_class
 from perturb.whole.codebook import load_codebook
-from proxy.storage.prices import price
+from proxy.storage.prices import Channel, price
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 
 LETTER = (
@@ -73,4 +73,4 @@ def test_the_ledger_composes_sentences_as_a_group(table: EmbeddingTable) -> None
     sanitizer = kind.build(kind.check_parameters(epsilon=0.5), Resources(table=table))
     cost = price(sanitizer, sanitizer.perturb(LETTER))
     assert (cost.proved, cost.count) == (1.5, 1)
-    assert cost.channel == ("deep_candidate", 1.5, True)
+    assert cost.channel == Channel("deep_candidate", 1.5, True, "sentence")
