@@ -260,9 +260,16 @@ def test_the_remote_is_worth_what_the_pages_say() -> None:
     assert f"at ε = 16 for the whole document, answers came nearer to the truth by {told}" in (
         " ".join(PAGES["README.md"].split())
     )
-    named = {tuple(row[:2]): row[3] for row in read_rows("Which document was it?")}
-    share = float(named["`rantext`", "6"].split()[0])
-    assert f"in {share:.0f} % of cases" in PAGES["README.md"]
+    named = {tuple(row[:2]): row[3:5] for row in read_rows("Which document was it?")}
+    readme = " ".join(PAGES["README.md"].split())
+
+    def share(name: str, epsilon: str, allowed: bool = False) -> str:
+        return f"{float(named[f'`{name}`', epsilon][allowed].split()[0]):.0f}"
+
+    assert f"in {share('rantext', '6')} % of cases" in readme
+    most = f"{share('surrogate', '16')} to {share('surrogate corpus', '16')} % of cases"
+    assert f"1,000 documents in {most}; at ε = 6 in {share('surrogate', '6')} %" in readme
+    assert f"in more than {share('surrogate', '6', True)} %, which is proved" in readme
 
 
 def test_without_the_judge_answers_get_worse_as_the_pages_say() -> None:
