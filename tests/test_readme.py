@@ -247,13 +247,13 @@ def test_the_remote_is_worth_what_the_pages_say() -> None:
     """Judged, no answer is shown to be worse than the local model's own with as many candidates,
     nor better with a mechanism on words; with `surrogate` at 16 all sets are better."""
     rows = [row for row in read_rows("What the remote is worth") if row[1]]
-    lifts = {(row[0], row[1].strip("`"), row[2], row[3]): read_interval(row[7]) for row in rows}
-    assert {name for _, name, _, _ in lifts} == {"rantext", "rantext_ldp", "surrogate"}
+    lifts = {tuple(row[:4]): read_interval(row[7]) for row in rows}
+    words = {release for _, release, _, _ in lifts if "surrogate" not in release}
+    assert words == {"`rantext`", "`rantext_ldp`"}
     assert all(high > 0 for _, _, high in lifts.values())
-    words = [low for (_, name, _, _), (_, low, _) in lifts.items() if name != "surrogate"]
-    assert all(low < 0 for low in words)
+    assert all(low < 0 for key, (_, low, _) in lifts.items() if key[1] in words)
     sets = ("cnn_dailymail", "wikitext", "arxiv")
-    covered = [lifts["knows the subject", "surrogate", "16", name] for name in sets]
+    covered = [lifts["knows the subject", "`surrogate`", "16", name] for name in sets]
     assert all(low > 0 for _, low, _ in covered)
     told = ", ".join(f"{value:.2f}" for value, _, _ in covered[:2])
     told += f" and {covered[2][0]:.2f}"
