@@ -57,12 +57,14 @@ def test_rantext_ldp_is_never_refuted(epsilon: float, bundled: EmbeddingTable) -
         assert found(bundled, seed, ours, name="rantext_ldp", epsilon=epsilon) <= epsilon
 
 
+@pytest.mark.statistical
 def test_rantext_with_the_published_constants_is_refuted(bundled: EmbeddingTable) -> None:
     for seed in range(RUNS):
         bound = found(bundled, seed, ours, name="rantext", epsilon=3, noise="published")
         assert bound > 3
 
 
+@pytest.mark.statistical
 def test_a_sanitizer_that_passes_unknown_words_is_refuted(bundled: EmbeddingTable) -> None:
     for seed in range(RUNS):
         assert found(bundled, seed, passing_unknown_words) > 3

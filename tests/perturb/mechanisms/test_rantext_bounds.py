@@ -77,6 +77,7 @@ def test_least_epsilon_is_below_the_ratio_it_names(
     assert found.epsilon <= math.log(highest)
 
 
+@pytest.mark.statistical
 def test_bundled_table_needs_far_more_than_nominal(bundled: EmbeddingTable) -> None:
     assert least_epsilon(rantext(bundled, 3.0)).epsilon > 9
     assert least_epsilon(rantext(bundled, 3.0, noise="published")).epsilon > 20
