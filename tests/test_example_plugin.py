@@ -56,6 +56,7 @@ def inferdpt(installed: Path, *arguments: str, text: str = "") -> str:
     return done.stdout
 
 
+@pytest.mark.statistical
 def test_its_own_tests_pass(installed: Path) -> None:
     options = ("-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", ".")
     done = subprocess.run(

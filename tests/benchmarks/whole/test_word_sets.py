@@ -86,7 +86,6 @@ def test_the_prior_is_corrected_by_what_the_neighbours_have_more_often(book):
     assert public.score_prior(cosines) == pytest.approx(slow)
 
 
-@pytest.mark.statistical
 def test_what_leaks_everything_is_read_and_what_leaks_nothing_is_not(tmp_path):
     subjects = [
         {"mechanism": "custext", "epsilons": [0.01, 300.0]},

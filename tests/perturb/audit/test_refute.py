@@ -133,6 +133,7 @@ def test_a_rare_echo_is_refuted(q: float, bundled: EmbeddingTable) -> None:
         assert found.epsilon_lower >= 0.8 * leaking.provable(found.confidence) > 0.5
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize(
     "told", [lambda word: f"<{word.upper()}>", lambda word: word[::-1] + "!"], ids=["in", "code"]
 )

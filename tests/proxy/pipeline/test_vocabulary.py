@@ -73,6 +73,7 @@ def test_command_draws_a_whole_word_for_each_word(
     assert set(shown["text"].rstrip(".").split()) <= words
 
 
+@pytest.mark.statistical
 def test_command_certifies_whole_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "certificate.json"
     arguments = ["--mechanism", "rantext_ldp", "--epsilon", "8", "--vocabulary", "words"]

@@ -1,0 +1,16 @@
+"""Experiments run whole attacks and pipelines: their tests are in the tier that computes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+EXPERIMENTS = {"attacks", "utility", "whole"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents and item.path.parent.name in EXPERIMENTS:
+            item.add_marker(pytest.mark.statistical)
