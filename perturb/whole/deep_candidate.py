@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from perturb.errors import ParameterError
 from perturb.registry import register
-from perturb.release import Guarantee
 from perturb.rng import seeded_generator
 from perturb.text.sentences import split_sentences
 from perturb.vocabulary.vocabulary import Vocabulary
@@ -93,6 +92,7 @@ class DeepCandidate(PassageSanitizer):
     certifiable = True
     bounded_range = True  # r^depth is an exponential mechanism: depths differ by -1 to 1
     grouped = True
+    unit = "sentence"
     parameters: DeepCandidateParameters
 
     def __init__(
@@ -115,19 +115,12 @@ class DeepCandidate(PassageSanitizer):
             codebook, parameters.dimensions, parameters.projections
         )
 
-    @property
-    def guarantee(self) -> Guarantee:
+    def state(self) -> str:
         epsilon = self.parameters.epsilon
-        return Guarantee(
-            kind="ldp",
-            nominal=epsilon,
-            epsilon=epsilon,
-            statement=(
-                f"each sentence: ε = {epsilon:g}: the release is {epsilon:g}-DP with respect to "
-                "replacing, adding or removing one sentence of the document, given the public "
-                f"codebook; changing k sentences costs k times {epsilon:g}"
-            ),
-            unit="sentence",
+        return (
+            f"each sentence: ε = {epsilon:g}: the release is {epsilon:g}-DP with respect to "
+            "replacing, adding or removing one sentence of the document, given the public "
+            f"codebook; changing k sentences costs k times {epsilon:g}"
         )
 
     def own_identity(self) -> dict[str, Any]:
@@ -163,8 +156,7 @@ class DeepCandidate(PassageSanitizer):
             "dimensions": self.parameters.dimensions,
             "epsilon_proved": math.log(ratio),
             "weight_of_one_more_step": float(self.law.ratio),
-            "two_sentences_told_apart": float(ratio / (ratio + 1)),
-            "one_of_1000_sentences_named": float(ratio / (ratio + 999)),
+            **self.bound_attacks(float(ratio)),
         }
 
     def reveals(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import CodebookError, ParameterError, ReleaseError
-from perturb.release import EMPTY, Known, Link, Perturbation, Receipt, Unit
+from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Protected, Receipt, Unit
 from perturb.rng import secure_generator
 from perturb.sanitizer import Parameters, Resources, Sanitizer
 from perturb.vocabulary.vocabulary import Vocabulary
@@ -71,6 +71,7 @@ class PassageSanitizer(Sanitizer):
     """
 
     shows = "passages"
+    unit: ClassVar[Protected] = "document"
     false_alarm: ClassVar[float] = 0.0  # every honest release is passages of the codebook
 
     def __init__(
@@ -111,6 +112,32 @@ class PassageSanitizer(Sanitizer):
             "codebook": self.codebook.sha256,
             "encoder": self.codebook.facts["encoder"],
             **self.own_identity(),
+        }
+
+    @property
+    def guarantee(self) -> Guarantee:
+        epsilon = self.parameters.epsilon
+        return Guarantee("ldp", epsilon, epsilon, self.state(), self.unit)
+
+    @abstractmethod
+    def state(self) -> str:
+        """Return the guarantee in one sentence."""
+
+    def state_of_document(self, subject: str = "the release is") -> str:
+        """Return the sentence for one ε of the whole text; `subject` names what is ε-LDP."""
+        epsilon = self.parameters.epsilon
+        return (
+            f"this text as a whole: ε = {epsilon:g}, whatever its length: {subject} "
+            f"{epsilon:g}-LDP with respect to replacing the whole document by any other, given "
+            "the public codebook"
+        )
+
+    def bound_attacks(self, odds: float) -> dict[str, float]:
+        """Return the best chance to tell two units apart, and to name one of 1,000, where no
+        probability ratio is above `odds`."""
+        return {
+            f"two_{self.unit}s_told_apart": odds / (odds + 1),
+            f"one_of_1000_{self.unit}s_named": odds / (odds + 999),
         }
 
     @abstractmethod

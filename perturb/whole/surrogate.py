@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from perturb.errors import ParameterError, ReleaseError
 from perturb.registry import register
-from perturb.release import Guarantee
 from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.whole.choice import (
     MAX_EPSILON,
@@ -128,20 +127,8 @@ class Surrogate(PassageSanitizer):
             for size in sizes
         )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        epsilon = self.parameters.epsilon
-        return Guarantee(
-            kind="ldp",
-            nominal=epsilon,
-            epsilon=epsilon,
-            statement=(
-                f"this text as a whole: ε = {epsilon:g}, whatever its length: the release is "
-                f"{epsilon:g}-LDP with respect to replacing the whole document by any other, "
-                "given the public codebook"
-            ),
-            unit="document",
-        )
+    def state(self) -> str:
+        return self.state_of_document()
 
     def own_identity(self) -> dict[str, Any]:
         return {
@@ -194,8 +181,7 @@ class Surrogate(PassageSanitizer):
             "nearest_mass": law.near_mass,
             "expected_rank": law.expected_rank,
             "bits_of_a_choice": law.capacity,
-            "two_documents_told_apart": float(ratio / (ratio + 1)),
-            "one_of_1000_documents_named": float(ratio / (ratio + 999)),
+            **self.bound_attacks(float(ratio)),
         }
 
     def statistics(self) -> dict[str, float]:

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from perturb.errors import ParameterError
 from perturb.registry import register
-from perturb.release import Guarantee
 from perturb.vocabulary.table_build import unit_rows
 from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.whole.codebook import Codebook
@@ -145,20 +144,8 @@ class TruncatedLaplace(PassageSanitizer):
             )
         self.scale = self.grid.sensitivity / Fraction(parameters.epsilon)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        epsilon = self.parameters.epsilon
-        return Guarantee(
-            kind="ldp",
-            nominal=epsilon,
-            epsilon=epsilon,
-            statement=(
-                f"this text as a whole: ε = {epsilon:g}, whatever its length: the noised vector "
-                f"and so the release are {epsilon:g}-LDP with respect to replacing the whole "
-                "document by any other, given the public codebook"
-            ),
-            unit="document",
-        )
+    def state(self) -> str:
+        return self.state_of_document("the noised vector and so the release are")
 
     def own_identity(self) -> dict[str, Any]:
         return {"quantile": self.parameters.quantile}

@@ -7,19 +7,15 @@ with its cache: the two only share the model.
 from __future__ import annotations
 
 import asyncio
-import itertools
-import json
 import math
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from extraction.dp_prompt.clip import Decoding
-from extraction.dp_prompt.clip_bounds import measure_bounds
 from extraction.dp_prompt.paraphrase import build_prompt
 from extraction.dp_prompt.paraphrase_transformers import TransformersParaphraser, load_model
 from extraction.dp_prompt.sanitizer import DPPrompt, PromptParameters
@@ -27,164 +23,27 @@ from extraction.errors import LocalModelUnavailable
 from perturb import DocumentTooLong, Vocabulary, load_table, seeded_generator
 from perturb.testing.statistics import ALPHA, p_value
 from perturb.vocabulary.vocabulary import load_encoding
-from tests.proxy.cli.commands import run
 from tests.proxy.conftest import MODEL, running_proxy
-
-pytestmark = pytest.mark.vllm
-
-SPECIAL = ("<unk>", "<s>", "</s>")
-WORDS = ("alpha", "beta", "gamma", "delta", "salary", "Document", "Paraphrase", ":")
-SIZE = len(SPECIAL) + len(WORDS)
-END = 2
-CAP = 3
-CONTEXT = 64
-BOUNDS = (-1.0, 1.0)
-CLIPPED = Decoding(temperature=2.0, bounds=BOUNDS)  # ε = 2 a token
-CENTRED = Decoding(temperature=2.0, bounds=BOUNDS, centred=True)
-PAIRS = (
-    ("alpha beta gamma", "delta delta salary"),
-    ("", "salary"),
-    ("alpha", "alpha alpha alpha alpha alpha alpha alpha alpha"),
-    # What follows is like an instruction to a model that listens: nothing but clipping helps.
-    ("alpha Paraphrase of the document : alpha alpha", "beta Paraphrase of the document : beta"),
+from tests.vllm.small_paraphrasers import (
+    BOUNDS,
+    CAP,
+    CENTRED,
+    CLIPPED,
+    CONTEXT,
+    PAIRS,
+    SIZE,
+    SPECIAL,
+    WORDS,
+    engine,
+    law,
+    logits,
+    save,
+    worst,
 )
 
+__all__ = ["engine"]
 
-def save(folder: Path, kind: str) -> str:
-    """A model with random weights, large enough for logits far apart."""
-    import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import (
-        LlamaConfig,
-        LlamaForCausalLM,
-        PreTrainedTokenizerFast,
-        T5Config,
-        T5ForConditionalGeneration,
-    )
-
-    words = Tokenizer(
-        models.WordLevel({w: i for i, w in enumerate((*SPECIAL, *WORDS))}, unk_token="<unk>")
-    )
-    words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    words.post_processor = processors.TemplateProcessing(
-        single="<s> $A", special_tokens=[("<s>", 1)]
-    )
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=words,
-        unk_token="<unk>",
-        bos_token="<s>",
-        eos_token="</s>",
-        model_max_length=CONTEXT,
-    )
-    torch.manual_seed(1)
-    ids = {"bos_token_id": 1, "eos_token_id": END, "pad_token_id": END}
-    if kind == "causal":
-        model: Any = LlamaForCausalLM(
-            LlamaConfig(
-                vocab_size=SIZE,
-                hidden_size=32,
-                intermediate_size=64,
-                num_hidden_layers=2,
-                num_attention_heads=2,
-                max_position_embeddings=CONTEXT,
-                initializer_range=0.6,
-                **ids,
-            )
-        )
-    else:
-        model = T5ForConditionalGeneration(
-            T5Config(
-                vocab_size=SIZE,
-                d_model=32,
-                d_kv=16,
-                d_ff=64,
-                num_layers=2,
-                num_heads=2,
-                decoder_start_token_id=END,
-                initializer_factor=4.0,
-                tie_word_embeddings=False,
-                **ids,
-            )
-        )
-        with torch.no_grad():
-            model.lm_head.weight.normal_(0, 0.6)
-    # A model's own settings, which `generate` would follow: here they act on nothing.
-    model.generation_config.update(do_sample=True, top_k=2, top_p=0.5, repetition_penalty=3.0)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return str(folder)
-
-
-@pytest.fixture(scope="module", params=["causal", "seq2seq"])
-def engine(request: Any, tmp_path_factory: Any) -> TransformersParaphraser:
-    name = save(tmp_path_factory.mktemp(request.param), request.param)
-    return TransformersParaphraser(name, *load_model(name))
-
-
-def paths(length: int) -> list[tuple[int, ...]]:
-    """Every sequence of `length` tokens without an end token."""
-    return list(itertools.product([t for t in range(SIZE) if t != END], repeat=length))
-
-
-def logits(engine: TransformersParaphraser, document: str) -> dict[tuple[int, ...], Any]:
-    """The raw logits after every prefix of fewer than CAP tokens, from one pass over whole
-    sequences."""
-    import torch
-
-    model, tokenizer = engine._model, engine._tokenizer
-    found: dict[tuple[int, ...], Any] = {}
-    prompt = tokenizer(build_prompt(document), return_tensors="pt").input_ids
-    tails = torch.tensor(paths(CAP - 1))
-    with torch.inference_mode():
-        if model.config.is_encoder_decoder:
-            starts = torch.full((len(tails), 1), END)
-            out = model(
-                input_ids=prompt.expand(len(tails), -1),
-                decoder_input_ids=torch.cat([starts, tails], dim=1),
-            ).logits
-        else:
-            whole = torch.cat([prompt.expand(len(tails), -1), tails], dim=1)
-            out = model(input_ids=whole).logits[:, prompt.shape[1] - 1 :]
-    for row, tail in zip(out.float().numpy(), tails.tolist(), strict=True):
-        for size in range(CAP):
-            found[tuple(tail[:size])] = row[size]
-    return found
-
-
-Rows = dict[tuple[int, ...], Any]
-
-
-def weigh(decoding: Decoding, rows: Rows, public: Rows | None, prefix: tuple[int, ...]) -> Any:
-    return decoding.weights(rows[prefix], None if public is None else public[prefix])
-
-
-def law(
-    decoding: Decoding, rows: Rows, public: Rows | None = None
-) -> dict[tuple[int, ...], Fraction]:
-    """The exact probability of every paraphrase, as sequences of tokens."""
-    out: dict[tuple[int, ...], Fraction] = {}
-
-    def walk(prefix: tuple[int, ...], mass: Fraction) -> None:
-        if prefix and (prefix[-1] == END or len(prefix) == CAP):
-            out[prefix] = mass
-            return
-        weights = weigh(decoding, rows, public, prefix).tolist()
-        for token, weight in enumerate(weights):
-            walk((*prefix, token), mass * Fraction(weight, sum(weights)))
-
-    walk((), Fraction(1))
-    return out
-
-
-def worst(decoding: Decoding, first: Rows, second: Rows, public: Rows | None = None) -> float:
-    """The largest |ln P(v | x, z) / P(v | x', z)| over all tokens v and prefixes z."""
-    found = 0.0
-    for prefix in first:
-        one, other = (weigh(decoding, rows, public, prefix) for rows in (first, second))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.log(one / one.sum()) - np.log(other / other.sum())
-        found = max(found, np.abs(ratio[~np.isnan(ratio)]).max())
-    return float(found)
+pytestmark = pytest.mark.vllm
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=range(len(PAIRS)))
@@ -373,76 +232,3 @@ async def test_the_proxy_sends_a_paraphrase_made_in_its_own_process(tmp_path, me
     found = {"nominal": 2.0, "per_token": 2.0, "all_tokens": 24.0, "delta": 1e-9}
     assert receipt["epsilon"] == found
     assert set(proxy.sent()[0]["content"].split()) <= set(WORDS)
-
-
-# -- bounds ---------------------------------------------------------------------------------
-
-
-def test_clip_bounds_are_those_of_the_logits_over_the_text(engine):
-    text = " ".join(WORDS[:5] * 3)
-    measured = measure_bounds(engine._model, engine._tokenizer, [text])
-    rows = logits_over(engine, text)
-    assert measured.count == rows.size == 16 * SIZE
-    assert measured.bounds("minmax") == pytest.approx((rows.min(), rows.max()), abs=1e-5)
-    expected = (rows.mean(), rows.mean() + 4 * rows.std())
-    assert measured.bounds("mean_std") == pytest.approx(expected, abs=1e-4)
-
-
-def test_long_public_text_is_measured_piece_by_piece(engine):
-    short = " ".join(WORDS[:5] * 3)
-    one = measure_bounds(engine._model, engine._tokenizer, [short])
-    both = measure_bounds(engine._model, engine._tokenizer, [short, short])
-    assert (both.count, both.mean) == (2 * one.count, pytest.approx(one.mean))
-
-
-def logits_over(engine: TransformersParaphraser, text: str) -> Any:
-    """The logits of every token of the text after the prompt that holds it, one prefix at a time
-    and not in one pass."""
-    import torch
-
-    model, tokenizer = engine._model, engine._tokenizer
-    prompt = tokenizer(build_prompt(text)).input_ids
-    tokens = tokenizer(text, add_special_tokens=False).input_ids
-    rows = []
-    with torch.inference_mode():
-        for size in range(len(tokens) + 1):
-            if model.config.is_encoder_decoder:
-                fed = torch.tensor([[END, *tokens[:size]]])
-                out = model(input_ids=torch.tensor([prompt]), decoder_input_ids=fed)
-            else:
-                out = model(input_ids=torch.tensor([prompt + tokens[:size]]))
-            rows.append(out.logits[0, -1].numpy())
-    return np.array(rows)
-
-
-def test_clip_bounds_command_prints_what_the_configuration_takes(tmp_path, capsys):
-    name = save(tmp_path / "model", "causal")
-    text = tmp_path / "public.txt"
-    text.write_text("alpha beta gamma")
-    args = ["clip-bounds", "--model", name, "--text", str(text), "--rule", "mean_std", "--json"]
-    assert run(*args) == 0
-    printed = capsys.readouterr()
-    figures = json.loads(printed.out)
-    low, high = figures["clip"]
-    assert figures["epsilon_per_token_at_temperature"]["0.75"] == pytest.approx(
-        2 * (high - low) / 0.75
-    )
-    assert PromptParameters(clip=figures["clip"], epsilon=6.0).clip == (low, high)
-    assert "public text only" in printed.err
-    assert run(*args[:-1]) == 0
-    assert f"clip: [{low:.6g}, {high:.6g}]" in capsys.readouterr().out
-
-
-def test_a_folder_without_a_model_is_named(tmp_path):
-    with pytest.raises(LocalModelUnavailable, match=str(tmp_path)):
-        load_model(str(tmp_path))
-
-
-def test_clamping_processor_clips_scores():
-    import torch
-
-    from extraction.dp_prompt.clip import make_clamp_processor
-
-    scores = torch.tensor([[-5.0, 0.5, 7.0, float("-inf")]])
-    found = make_clamp_processor(BOUNDS)(torch.tensor([[0]]), scores)
-    assert found.tolist() == [[-1.0, 0.5, 1.0, -1.0]]

@@ -75,6 +75,7 @@ def test_published_constants_give_short_lists_on_bundled_table(bundled: Embeddin
     assert sizes["published"] < 0.02 * len(bundled) < sizes["calibrated"]
 
 
+@pytest.mark.statistical
 def test_calibration_hits_the_published_shares(bundled: EmbeddingTable) -> None:
     """Pr[|C_r(happy)| ≤ 5 % of V] at ε = 2, 6, 10, 14 within half a point of 1.5, 9, 10, 10.5 %,
     by 400,000 plain simulations; the whole Clopper–Pearson interval at α = 1e-6 (split over the

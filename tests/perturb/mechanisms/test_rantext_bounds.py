@@ -95,6 +95,7 @@ def test_least_delta_is_below_the_true_one(epsilon: float, small: EmbeddingTable
     assert 0 <= found <= true + error * (1 + factor)
 
 
+@pytest.mark.statistical
 def test_least_delta_shows_what_the_error_of_the_rows_would_hide(bundled: EmbeddingTable) -> None:
     mechanism = rantext(bundled, 10.0)
     found = least_epsilon(mechanism)
@@ -113,6 +114,7 @@ def test_audit_of_rantext_claims_no_more_than_the_bound(toy: EmbeddingTable) -> 
     assert "lower bound" in found.notes[0]
 
 
+@pytest.mark.statistical
 def test_list_sizes_match_drawn_lists(bundled: EmbeddingTable) -> None:
     mechanism = rantext(bundled, 6.0)
     sizes = list_sizes(mechanism, np.array([0.05, 0.25, 0.5, 0.75, 0.95]))

@@ -375,6 +375,7 @@ def test_perturb_refuses_a_missing_table(
     assert "secret" not in shown.err
 
 
+@pytest.mark.statistical
 def test_command_builds_a_table_of_whole_words(
     server: EmbeddingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any
 
-import aiohttp
 import openai
 import pytest
 
@@ -20,6 +19,7 @@ from proxy.storage.prices import Channel, Disclosure, Price
 from proxy.storage.store import Store, open_store
 from tests.databases import database, postgres_url
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
+from tests.proxy.storage.reports import account
 
 __all__ = ["database", "postgres_url"]
 
@@ -36,14 +36,6 @@ async def ask(proxy: Proxy, *texts: str, system: str = "", **inferdpt: Any) -> A
         model=MODEL, messages=turns, extra_body={"inferdpt": inferdpt}
     )
     return (done.model_extra or {})["inferdpt"]
-
-
-async def account(proxy: Proxy) -> Any:
-    async with (
-        aiohttp.ClientSession() as session,
-        session.get(f"{proxy.base_url}/privacy/ledger") as response,
-    ):
-        return await response.json()
 
 
 class TestUnbounded:
