@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from extraction.backends.base import Delta
 from extraction.extractor import Extractor, Job, with_seed
 from extraction.judge import Judge
+from perturb.offload import SHORT, offload
 
 __all__ = ["Writer", "gather", "read_document"]
 
@@ -75,7 +76,9 @@ class Writer:
     async def _choose(self, job: Job, answers: list[list[Delta]]) -> int:
         """Return the place of the best answer."""
         texts = ["".join(s.message.get("content") or "" for s in steps) for steps in answers]
-        best = await asyncio.to_thread(self._judge.choose_best, read_document(job), texts)
+        document = read_document(job)
+        brief = len(document) + sum(map(len, texts)) <= SHORT
+        best = await offload(brief, self._judge.choose_best, document, texts)
         self._note("alone" if best == 0 or job.generation is None else "generation")
         return best
 

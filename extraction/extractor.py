@@ -5,7 +5,6 @@ Everything here is raw text and stays on this machine.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from extraction.backends.base import Backend, Delta
 from extraction.control import remove_control_tokens
 from extraction.errors import LocalModelRefused
 from extraction.prompts import Prompts, fill
+from perturb.offload import SHORT, offload
 
 __all__ = ["Extractor", "Job", "Task", "Tokenizer", "with_seed"]
 
@@ -95,8 +95,12 @@ class Extractor:
         """Return the whole answer. Raises `LocalModelError`."""
         context = await self._ask_server(job)
         for attempt in range(TRIES):
-            messages, limits = await asyncio.to_thread(
-                self._compose, job, options, int(context * SHRINK**attempt)
+            messages, limits = await offload(
+                _is_brief(job, options),
+                self._compose,
+                job,
+                options,
+                int(context * SHRINK**attempt),
             )
             try:
                 return await self.backend.complete(messages, limits)
@@ -109,8 +113,12 @@ class Extractor:
         """Yield the answer in steps. Raises `LocalModelError`."""
         context = await self._ask_server(job)
         for attempt in range(TRIES):
-            messages, limits = await asyncio.to_thread(
-                self._compose, job, options, int(context * SHRINK**attempt)
+            messages, limits = await offload(
+                _is_brief(job, options),
+                self._compose,
+                job,
+                options,
+                int(context * SHRINK**attempt),
             )
             try:
                 async for step in self.backend.stream(messages, limits):
@@ -244,6 +252,13 @@ class Extractor:
         half = max((size - self._count(GAP)) // 2, 1)
         decode = self._tokenizer.decode
         return decode(tokens[:half]) + GAP + decode(tokens[-half:])
+
+
+def _is_brief(job: Job, options: dict[str, Any]) -> bool:
+    """Tell if the prompt is composed in about a millisecond."""
+    size = sum(len(_read_content(message)) for message in job.messages)
+    plain = not {"tools", "functions"} & options.keys()
+    return plain and size + len(job.generation or "") <= 2 * SHORT
 
 
 def with_seed(options: dict[str, Any], index: int) -> dict[str, Any]:

@@ -6,7 +6,6 @@ and paraphrasing models are all sanitizers. One registry finds them by name (per
 
 from __future__ import annotations
 
-import asyncio
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import ParameterError
+from perturb.offload import SHORT, offload
 from perturb.options import DocumentOptions
 from perturb.proof import Proof
 from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Span, Unit
@@ -139,6 +139,8 @@ class Sanitizer(ABC):
         false_alarm: a bound on the probability that `verify` refuses an honest release. Which one
             it refuses may depend on the text, so each text's ε comes with it as δ. 0 where
             `verify` accepts every honest release.
+        brief: whether a text of `perturb.offload.SHORT` characters takes about a millisecond, so
+            that it needs no thread.
         grouped: whether one draw reads all units of a text. Replacing k of them then costs kε as
             a group, and no theorem on the composition of separate draws lowers it.
     """
@@ -153,6 +155,7 @@ class Sanitizer(ABC):
     certifiable: ClassVar[bool] = False
     bounded_range: bool = False
     false_alarm: ClassVar[float] = FALSE_ALARM
+    brief: bool = False
     grouped: ClassVar[bool] = False
 
     # -- construction -----------------------------------------------------------------------
@@ -252,8 +255,12 @@ class Sanitizer(ABC):
     async def release(
         self, text: str, link: Link | None = None, known: Known = EMPTY
     ) -> Perturbation:
-        """Perturb a text with fresh noise, off the event loop."""
-        return await asyncio.to_thread(self.perturb, text, link=link, known=known)
+        """Perturb a text with fresh noise; a long one in a thread."""
+        return await offload(self.is_brief(text), self.perturb, text, link=link, known=known)
+
+    def is_brief(self, text: str) -> bool:
+        """Tell if any step on a text takes about a millisecond, so that it needs no thread."""
+        return self.brief and len(text) <= SHORT
 
     def units(self, text: str, least: int | None = None) -> list[Unit]:
         """Cut a text into units of at least `least` words; None leaves it whole.

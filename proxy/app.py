@@ -48,7 +48,8 @@ from proxy.pipeline.public import PublicText
 from proxy.remote.upstream import RemoteClient
 from proxy.requests.housekeeping import Housekeeping
 from proxy.storage.ledger import Ledger
-from proxy.storage.store import open_store, sweeping
+from proxy.storage.opening import open_store
+from proxy.storage.store import sweeping
 
 __all__ = ["build_app", "build_runner", "build_tokenizer"]
 

@@ -25,7 +25,7 @@ from proxy.errors import ApiError, ConfigError
 from proxy.local import local_backend, local_model
 from proxy.pipeline.policy import Policy
 from proxy.remote.upstream import RemoteClient
-from proxy.storage.store import open_store
+from proxy.storage.opening import open_store
 
 __all__ = ["check", "warn"]
 

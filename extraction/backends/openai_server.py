@@ -110,11 +110,9 @@ class OpenAIServer:
         timeout: float = 300.0,
         concurrency: int = 64,
     ) -> None:
-        # Raw text goes here: the environment's HTTP proxies must not see it. Each request has
-        # its own connection: servers silently close kept ones, uvicorn (vLLM, FastChat) after
-        # five idle seconds, llama.cpp now and then after a stream.
+        # Raw text goes here: the environment's HTTP proxies must not see it.
         self._http, self._beside = (
-            HttpClient(url, key=api_key or "none", proxied=False, kept=False)
+            HttpClient(url, key=api_key or "none", proxied=False, kept=True)
             for url in (base_url, base_url.rstrip("/").removesuffix("/v1"))
         )
         self.base_url = base_url

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -234,7 +235,7 @@ class HttpClient:
                 self._base_url + path,
                 data=body,
                 headers={"Accept": "text/event-stream" if streamed else "application/json"},
-                proxy=_find_proxy(self._base_url) if self._proxied else None,
+                proxy=self._proxy,
                 allow_redirects=False,
                 timeout=aiohttp.ClientTimeout(
                     total=seconds * STREAM_TIMES if streamed else seconds,
@@ -262,6 +263,11 @@ class HttpClient:
                 headers["Authorization"] = f"Bearer {self._key}"
             self._sessions[kept] = open_session(headers, self._inspect, kept=kept)
         return self._sessions[kept]
+
+    @cached_property
+    def _proxy(self) -> str | None:
+        """Return the proxy of the environment; raise `Unreachable` if it cannot be used."""
+        return _find_proxy(self._base_url) if self._proxied else None
 
     async def _inspect(
         self, request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType

@@ -203,6 +203,7 @@ class Perturber(Delegating):
     ) -> None:
         self.name = mechanism.name
         self.bounded_range = mechanism.bounded_range
+        self.brief = mechanism.brief
         self.options = options or DocumentOptions()
         self.max_tokens = max_tokens
         self.vocabulary = mechanism.table.vocabulary

@@ -86,6 +86,7 @@ class RanText(Mechanism):
     """Draw from a random list of near words."""
 
     name = "rantext"
+    brief = True
     summary = "random adjacency list and exponential mechanism, as published; no LDP bound"
     about = (
         "The mechanism of InferDPT (Tong et al., IEEE TDSC 2025, Algorithms 2 and 3): noise of a "

@@ -104,6 +104,7 @@ class RanTextLDP(Mechanism):
     """Draw the R-th nearest word, with R from one law over ranks."""
 
     name = "rantext_ldp"
+    brief = True
     summary = "random rank among the nearest words; ε-LDP per token, proved"
     about = (
         "RANTEXT's random adjacency with a proof: the R-th nearest word is released, R drawn from "

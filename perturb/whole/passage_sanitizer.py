@@ -71,6 +71,7 @@ class PassageSanitizer(Sanitizer):
     """
 
     shows = "passages"
+    brief = True
     unit: ClassVar[Protected] = "document"
     false_alarm: ClassVar[float] = 0.0  # every honest release is passages of the codebook
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Row, delete, func, select, update
+from sqlalchemy import Row, bindparam, delete, func, select, update
 
 from proxy.access.grants import ANONYMOUS, Client, Grant
 from proxy.config.settings import Server, is_loopback
@@ -25,6 +25,8 @@ from proxy.storage.store import Store
 __all__ = ["Keyring", "StoredKey", "check_tenant", "new_key"]
 
 PREFIX = "sk-inferdpt-"
+_ANY = select(KEYS.c.id).limit(1)
+_FIND = select(KEYS).where(KEYS.c.id == bindparam("id"))
 NOBODY = "0" * 64  # the digest to compare with if there is no such key
 
 
@@ -54,15 +56,14 @@ class Keyring:
         this machine. Once they do, `locked` stays true.
         """
         if not self.locked:
-            async with self._store.reading() as connection:
-                self.locked = await connection.scalar(select(KEYS.c.id).limit(1)) is not None
+            self.locked = await self._store.read(lambda c: c.scalar(_ANY)) is not None
         return self.locked
 
     async def count_in_force(self) -> int:
         """Return the number of keys in force."""
         mine = select(func.count()).select_from(KEYS).where(KEYS.c.revoked.is_(None))
-        async with self._store.reading() as connection:
-            return len(self._server.keys) + int(await connection.scalar(mine) or 0)
+        stored = await self._store.scan(lambda connection: connection.scalars(mine).one())
+        return len(self._server.keys) + stored
 
     async def mode(self) -> str:
         """Describe who is served, as the start line, `keys` and `check` print it."""
@@ -84,7 +85,8 @@ class Keyring:
             )
 
     async def client(self, authorization: str | None) -> Client:
-        """Return the client that an `Authorization: Bearer …` header belongs to.
+        """Return the client that an `Authorization: Bearer …` header belongs to; the anonymous
+        one unless `required` said that keys are needed.
 
         A key of the store is found by its id, which is not secret, and then compared. The
         configuration's keys are all compared, also after one has matched.
@@ -92,7 +94,7 @@ class Keyring:
         Raises:
             ApiError: 401.
         """
-        if not await self.required():
+        if not self.locked:
             return ANONYMOUS
         scheme, _, key = (authorization or "").partition(" ")
         key = key.strip()
@@ -124,14 +126,13 @@ class Keyring:
             "grant": grant.model_dump_json(exclude_defaults=True),
             "created": time.time(),
         }
-        async with self._store.writing() as connection:
-            await connection.execute(KEYS.insert(), [row])
+        await self._store.write(lambda connection: connection.execute(KEYS.insert(), row))
         return id_, key
 
     async def list_keys(self) -> Sequence[StoredKey]:
         """Return the store's keys, oldest first."""
-        async with self._store.reading() as connection:
-            rows = (await connection.execute(select(KEYS).order_by(KEYS.c.created))).all()
+        query = select(KEYS).order_by(KEYS.c.created)
+        rows = await self._store.scan(lambda connection: connection.execute(query).all())
         return [
             StoredKey(r.id, r.tenant, Grant.model_validate_json(r.grant), r.created, r.revoked)
             for r in rows
@@ -140,9 +141,8 @@ class Keyring:
     async def revoke(self, id_: str) -> bool:
         """Revoke a key from the next request on. Return False if no key of that id is in force."""
         change = update(KEYS).where(KEYS.c.id == id_, KEYS.c.revoked.is_(None))
-        async with self._store.writing() as connection:
-            done = await connection.execute(change.values(revoked=time.time()))
-        return bool(done.rowcount)
+        change = change.values(revoked=time.time())
+        return bool(await self._store.write(lambda c: c.execute(change).rowcount))
 
     async def reopen(self) -> None:
         """Forget that there were keys.
@@ -156,14 +156,13 @@ class Keyring:
             raise ConfigError("server.keys or server.host demands keys: change that first")
         if count := await self.count_in_force():
             raise ConfigError(f"keys in force: {count}; revoke them first (`inferdpt keys list`)")
-        async with self._store.writing() as connection:
-            await connection.execute(delete(KEYS).where(KEYS.c.revoked.is_not(None)))
+        revoked = delete(KEYS).where(KEYS.c.revoked.is_not(None))
+        await self._store.write(lambda connection: connection.execute(revoked))
 
     async def _row(self, id_: str) -> Row[tuple[str, ...]] | None:
         if not id_.isalnum():
             return None
-        async with self._store.reading() as connection:
-            return (await connection.execute(select(KEYS).where(KEYS.c.id == id_))).first()
+        return await self._store.read(lambda c: c.execute(_FIND, {"id": id_}).first())
 
 
 def check_tenant(name: str) -> None:

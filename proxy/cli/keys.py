@@ -186,7 +186,7 @@ def _build_grant(**given: Any) -> Grant:
 
 async def _create(config: Config, tenant: str, grant: Grant) -> None:
     from proxy.access.auth import Keyring
-    from proxy.storage.store import open_store
+    from proxy.storage.opening import open_store
 
     async with open_store(config.store) as store:
         keyring = Keyring(store, config.server)
@@ -198,7 +198,7 @@ async def _create(config: Config, tenant: str, grant: Grant) -> None:
 
 async def _list(config: Config) -> None:
     from proxy.access.auth import Keyring
-    from proxy.storage.store import open_store
+    from proxy.storage.opening import open_store
 
     async with open_store(config.store) as store:
         for key in await Keyring(store, config.server).list_keys():
@@ -211,7 +211,7 @@ async def _list(config: Config) -> None:
 async def _revoke(config: Config, id_: str) -> None:
     from proxy.access.auth import Keyring
     from proxy.errors import ConfigError
-    from proxy.storage.store import open_store
+    from proxy.storage.opening import open_store
 
     async with open_store(config.store) as store:
         keyring = Keyring(store, config.server)
@@ -226,7 +226,7 @@ async def _revoke(config: Config, id_: str) -> None:
 
 async def _reopen(config: Config) -> None:
     from proxy.access.auth import Keyring
-    from proxy.storage.store import open_store
+    from proxy.storage.opening import open_store
 
     async with open_store(config.store) as store:
         await Keyring(store, config.server).reopen()

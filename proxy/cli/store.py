@@ -121,7 +121,7 @@ def ledger(
 
 
 async def _info(config: Config) -> None:
-    from proxy.storage.store import open_store
+    from proxy.storage.opening import open_store
 
     async with open_store(config.store) as store:
         print(store)
@@ -133,7 +133,7 @@ async def _purge(
     config: Config, some: bool, older_than: float | None, tenant: str | None, ledger: bool
 ) -> None:
     from proxy.errors import ConfigError
-    from proxy.storage.store import open_store
+    from proxy.storage.opening import open_store
 
     if ledger and not some:
         raise ConfigError("--ledger needs --older-than, --tenant or --all")
@@ -148,7 +148,7 @@ async def _purge(
 
 async def _read_accounts(config: Config, tenant: str | None) -> list[dict[str, Any]]:
     from proxy.storage.ledger import Ledger
-    from proxy.storage.store import open_store
+    from proxy.storage.opening import open_store
 
     async with open_store(config.store) as store:
         ledger = Ledger(store, delta=config.limits.delta)

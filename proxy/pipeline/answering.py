@@ -5,7 +5,6 @@ Each answer is remembered with the remote's generation behind it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
@@ -15,6 +14,7 @@ from extraction.errors import LocalModelError
 from extraction.extractor import Extractor, Job, with_seed
 from extraction.judge import Judge
 from extraction.restore import restore
+from perturb.offload import SHORT, offload
 from proxy.errors import ApiError, from_local
 from proxy.metrics import Metrics
 from proxy.pipeline.answer import Answer
@@ -86,9 +86,11 @@ class Answerer:
         if not generation.text.strip():
             plan.trace.note_outcome(number, "empty")
             return Reply("empty", job, generation)
-        text = await asyncio.to_thread(_restore, generation.text, clearance)
+        document = read_document(job)
+        brief = len(document) + len(generation.text) <= SHORT
+        text = await offload(brief, _restore, generation.text, clearance)
         if self._is_judged(plan, clearance):
-            text = await asyncio.to_thread(self._judge.keep_relevant, read_document(job), text)
+            text = await offload(brief, self._judge.keep_relevant, document, text)
         if not text.strip():
             plan.trace.note_outcome(number, "irrelevant")
             return Reply("irrelevant", job, generation)

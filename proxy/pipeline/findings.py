@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from perturb import Sanitizer
+from perturb.offload import offload
 from perturb.release import EMPTY, Known
 from perturb.text.fold import read
 
@@ -60,7 +60,8 @@ class Findings:
         channels: list[dict[str, Any]] = []
         for last in (turn, *sorted(later)):
             known = {part: f.type for part, f in self.parts.items() if f.turn <= last}
-            here = await asyncio.to_thread(self.sanitizer.known_in, text, known)
+            brief = self.sanitizer.is_brief(text)
+            here = await offload(brief, self.sanitizer.known_in, text, known)
             others = {part: kind for part, kind in here.items() if part not in own}
             channel = {**identity, "known": others} if others else identity
             if channel not in channels:
@@ -79,7 +80,7 @@ async def find(sanitizer: Sanitizer, turns: Iterable[Iterable[str]]) -> Findings
     for turn, texts in enumerate(turns):
         for text in dict.fromkeys(texts):
             if text not in own:
-                own[text] = await asyncio.to_thread(sanitizer.findings, text)
+                own[text] = await offload(sanitizer.is_brief(text), sanitizer.findings, text)
             for part, kind in own[text].items():
                 if part not in parts:
                     parts[part] = _Found(kind, turn, _display(part))

@@ -6,11 +6,11 @@ then. The rest is cut into units, which are drawn later.
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from perturb import Sanitizer
+from perturb.offload import offload
 from proxy.pipeline.draft import Draft, DraftTurn, Private, Quote, Span, Text
 from proxy.release import Release
 from proxy.requests.messages import Part, Prompt
@@ -96,7 +96,8 @@ class Reader:
         raw = part.text
         if part.public:
             return Text(None, (Span(raw),))
-        units = await asyncio.to_thread(_cut, sanitizer, raw, 0, least)
+        brief = sanitizer.is_brief(raw)
+        units = await offload(brief, _cut, sanitizer, raw, 0, least)
         if not raw.strip() or not sanitizer.divisible:
             return Text(raw, tuple(units))
         spans: list[Span] = []
@@ -107,11 +108,11 @@ class Reader:
             if recalled is None:
                 continue
             gap = raw[end : found.start]
-            spans += await asyncio.to_thread(_cut, sanitizer, gap, end, least)
+            spans += await offload(brief, _cut, sanitizer, gap, end, least)
             spans += recalled
             end = found.end
         if spans:
-            spans += await asyncio.to_thread(_cut, sanitizer, raw[end:], end, least)
+            spans += await offload(brief, _cut, sanitizer, raw[end:], end, least)
         return Text(raw, tuple(spans or units))
 
     async def _recall(self, sanitizer: Sanitizer, raw: str, found: Found) -> list[Span] | None:

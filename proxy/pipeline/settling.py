@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection
 
 from perturb import Sanitizer
+from perturb.offload import SHORT, offload
 from proxy.access.grants import Client
 from proxy.config.settings import Limits
 from proxy.metrics import Metrics
@@ -77,44 +80,45 @@ class Settler:
             for release in draft.releases:
                 drawn.setdefault(release.key, release)
                 conversations.setdefault(release.key, draft.conversation)
-        await asyncio.to_thread(check_releases, list(drawn.values()))
+        releases = list(drawn.values())
+        brief = sum(len(r.raw) for r in releases) <= SHORT and all(
+            r.sanitizer.is_brief(r.raw) for r in releases
+        )
+        await offload(brief, check_releases, releases)
         grant = client.grant
         budgets = {
             "epsilon": self._limits.budget.under(grant.budget),
             "tokens": self._limits.budget_tokens.under(grant.budget_tokens),
             "unbounded": self._limits.budget_unbounded.under(grant.budget_unbounded),
         }
-        channel = spell_channel(sanitizer.identity())
+        quotes = [quote.key for draft in drafts for quote in draft.quotes]
+        passages = await offload(brief, self._make_rows, tenant, sanitizer, drafts)
+
+        def settle(connection: Connection) -> tuple[dict[bytes, Release], Charge]:
+            self._ledger.lock(connection, tenant)
+            found = self._memo.settle(connection, tenant, releases)
+            settled = {release.key: release for release in found}
+            self._answers.reuse(connection, quotes)
+            self._passages.add(connection, passages)
+            prices = {key: price(sanitizer, r.sanitized) for key, r in settled.items()}
+            charge = self._ledger.charge(
+                connection,
+                tenant,
+                [(conversations[key], prices[key]) for key, r in settled.items() if r.fresh],
+                conversations=[draft.conversation for draft in drafts],
+                disclosed=[
+                    Disclosure(
+                        draft.conversation, self._digests.release(settled[key]), prices[key]
+                    )
+                    for draft in drafts
+                    for key in dict.fromkeys(release.key for release in draft.releases)
+                ],
+                budgets=budgets,
+            )
+            return settled, charge
+
         try:
-            async with self._ledger.turn(tenant), self._store.writing() as connection:
-                await self._ledger.lock(connection, tenant)
-                settled = {
-                    release.key: release
-                    for release in await self._memo.settle(
-                        connection, tenant, list(drawn.values())
-                    )
-                }
-                quotes = [quote.key for draft in drafts for quote in draft.quotes]
-                await self._answers.reuse(connection, quotes)
-                for draft in drafts if sanitizer.divisible else ():
-                    await self._passages.add(
-                        connection, tenant, draft.scope, channel, _find_passages(draft)
-                    )
-                prices = {key: price(sanitizer, r.sanitized) for key, r in settled.items()}
-                charge = await self._ledger.charge(
-                    connection,
-                    tenant,
-                    [(conversations[key], prices[key]) for key, r in settled.items() if r.fresh],
-                    conversations=[draft.conversation for draft in drafts],
-                    disclosed=[
-                        Disclosure(
-                            draft.conversation, self._digests.release(settled[key]), prices[key]
-                        )
-                        for draft in drafts
-                        for key in dict.fromkeys(release.key for release in draft.releases)
-                    ],
-                    budgets=budgets,
-                )
+            settled, charge = await self._store.write(settle, lane=tenant)
         except BudgetExceeded as exc:
             self._metrics.refused.labels(exc.scope).inc()
             raise
@@ -128,6 +132,19 @@ class Settler:
             tuple(settled.values()),
             charge,
         )
+
+    def _make_rows(
+        self, tenant: str, sanitizer: Sanitizer, drafts: Sequence[Draft]
+    ) -> list[dict[str, Any]]:
+        """Return the rows of the passages of drafts that may be released in parts."""
+        if not sanitizer.divisible:
+            return []
+        channel = spell_channel(sanitizer.identity())
+        return [
+            row
+            for draft in drafts
+            for row in self._passages.rows(tenant, draft.scope, channel, _find_passages(draft))
+        ]
 
 
 def _find_passages(draft: Draft) -> Iterator[Passage]:

@@ -11,8 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from sqlalchemy import select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, bindparam, select, update
 
 from proxy.errors import ApiError
 from proxy.storage.cache import Cache
@@ -24,6 +23,12 @@ from proxy.storage.store import Store
 __all__ = ["Answers"]
 
 logger = logging.getLogger("inferdpt.memo")
+_FIND = select(ANSWERS.c.value).where(ANSWERS.c.key == bindparam("key"))
+_USE = (
+    update(ANSWERS)
+    .where(ANSWERS.c.key.in_(bindparam("keys", expanding=True)))
+    .values(used=bindparam("now"))
+)
 
 
 class Answers:
@@ -47,6 +52,10 @@ class Answers:
         self._store = store
         self._digests = Digests(store)
         self._passages = passages
+        insert = store.insert(ANSWERS)
+        self._add = insert.on_conflict_do_update(
+            index_elements=["key"], set_={"used": insert.excluded.used}
+        ).returning(ANSWERS.c.value)
         self._cache: Cache[str] = Cache(size=size, ttl=ttl, clock=clock)
 
     def key(self, tenant: str, scope: str, question: str, answer: str) -> bytes:
@@ -61,22 +70,17 @@ class Answers:
         """
         found = self._cache.get(key)
         if found is None:
-            async with self._store.reading() as connection:
-                value = await connection.scalar(
-                    select(ANSWERS.c.value).where(ANSWERS.c.key == key)
-                )
+            value = await self._store.read(lambda c: c.scalar(_FIND, {"key": key}))
             if value is not None:
                 found = json.loads(value)
                 self._cache.put(key, found, len(found))
         return found
 
-    async def reuse(self, connection: AsyncConnection, keys: Sequence[bytes]) -> None:
+    def reuse(self, connection: Connection, keys: Sequence[bytes]) -> None:
         """Record that the generations behind these answers are sent again."""
         now = time.time()
         for some in batches(keys):
-            await connection.execute(
-                update(ANSWERS).where(ANSWERS.c.key.in_(some)).values(used=now)
-            )
+            connection.execute(_USE, {"keys": some, "now": now})
 
     async def remember(
         self, tenant: str, scope: str, question: str, answer: str, text: str, generation: str
@@ -95,15 +99,17 @@ class Answers:
         if self._cache.get(key) is None:
             self._cache.put(key, generation, len(generation))
         row = {"key": key, "tenant": tenant, "value": json.dumps(generation), "used": time.time()}
-        insert = self._store.insert(ANSWERS).values(row)
-        upsert = insert.on_conflict_do_update(
-            index_elements=["key"], set_={"used": insert.excluded.used}
-        ).returning(ANSWERS.c.value)
         passage = Passage(text, (Piece("answer", key.hex(), 0, len(text)),))
+        rows = self._passages.rows(tenant, scope, "", [passage])
+
+        def write(connection: Connection) -> str:
+            first: str = connection.execute(self._add, row).scalar_one()
+            self._passages.add(connection, rows)
+            return first
+
         try:
-            async with self._store.writing() as connection:
-                first = json.loads((await connection.execute(upsert)).scalar_one())
-                await self._passages.add(connection, tenant, scope, "", [passage])
+            # Nobody waits for the disk: a lost answer is drawn and charged as the user's text.
+            first = json.loads(await self._store.write(write, wait=False))
         except ApiError:  # the client gets its answer nevertheless
             logger.warning("an answer could not be remembered: the store failed")
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 from collections.abc import Iterable, Sequence
@@ -26,11 +25,11 @@ class Digests:
     def of(self, *parts: str) -> bytes:
         """Return the HMAC-SHA-256 of parts, each prefixed with its length: no two lists of parts
         share an encoding."""
-        mac = hmac.new(self._store.secret, digestmod=hashlib.sha256)
+        data = bytearray()
         for part in parts:
-            data = part.encode("utf-8", "surrogatepass")
-            mac.update(len(data).to_bytes(8, "big") + data)
-        return mac.digest()
+            spelled = part.encode("utf-8", "surrogatepass")
+            data += len(spelled).to_bytes(8, "big") + spelled
+        return hmac.digest(self._store.secret, data, "sha256")
 
     def text(self, tenant: str, scope: str, channel: dict[str, Any], text: str) -> bytes:
         """Return the key of a text under a channel."""

@@ -20,11 +20,10 @@ import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
-from weakref import WeakValueDictionary
 
-from sqlalchemy import Row, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, Row, bindparam, func, select
 
 from perturb.audit.accounting import Bound, Spend, best, compose
 from perturb.errors import ParameterError, PluginError
@@ -51,6 +50,11 @@ ROUNDING = 1e-9  # the relative error of a sum of many ε
 SUMS = ("requests", *FIGURES)
 NO_BOUND = {"basic": "infinity", "best": {"bound": "none", "epsilon": "infinity", "delta": 0.0}}
 CONVERSATIONS = 100  # how many of a tenant's latest ones are shown
+_LOCK = (
+    select(ACCOUNTS.c.tenant)
+    .where(*(ACCOUNTS.c[name] == bindparam(name) for name in ("tenant", "scope", "period")))
+    .with_for_update()
+)
 EXACT = 10_000  # the most releases whose privacy loss distribution is computed, which takes long
 
 
@@ -84,34 +88,36 @@ class Ledger:
     def __init__(self, store: Store, *, delta: float) -> None:
         self._store = store
         self._delta = delta
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._open = store.insert(ACCOUNTS).on_conflict_do_nothing()
+        self._record = store.insert(DISCLOSURES).on_conflict_do_nothing()
+        more = store.insert(ACCOUNTS)
+        sums = {name: ACCOUNTS.c[name] + more.excluded[name] for name in SUMS}
+        self._raise = more.on_conflict_do_update(
+            index_elements=list(ACCOUNTS.primary_key),
+            set_={"used": more.excluded.used, **sums},
+        ).returning(ACCOUNTS)
+        spent = store.insert(SPENDS)
+        self._count = spent.on_conflict_do_update(
+            index_elements=list(SPENDS.primary_key),
+            set_={"count": SPENDS.c["count"] + spent.excluded["count"]},
+        )
 
-    def turn(self, tenant: str) -> asyncio.Lock:
-        """Return the lock to hold around a transaction that locks the account.
-
-        A request that waits for it here takes no connection from other tenants.
-        """
-        return self._turns.setdefault(tenant, asyncio.Lock())
-
-    async def lock(self, connection: AsyncConnection, tenant: str) -> None:
+    def lock(self, connection: Connection, tenant: str) -> None:
         """Lock a tenant's account until the transaction ends.
 
         Meanwhile no other request, in this process or another, writes the tenant's texts or
         charges the account.
         """
+        if self._store.file is not None:
+            return  # SQLite has one writer
         row = {"tenant": tenant, "scope": "total", "period": ""}
         zero = {"requests": 0, **Price().figures, "used": time.time()}
-        insert = self._store.insert(ACCOUNTS).values(row | zero)
-        await connection.execute(insert.on_conflict_do_nothing())
-        await connection.execute(
-            select(ACCOUNTS.c.tenant)
-            .where(*(ACCOUNTS.c[name] == value for name, value in row.items()))
-            .with_for_update()
-        )
+        connection.execute(self._open, row | zero)
+        connection.execute(_LOCK, row)
 
-    async def charge(
+    def charge(
         self,
-        connection: AsyncConnection,
+        connection: Connection,
         tenant: str,
         prices: Sequence[tuple[str, Price]],
         *,
@@ -138,7 +144,7 @@ class Ledger:
         }
         for conversation, one in prices:
             accounts.setdefault(("conversation", conversation), []).append(one)
-        found = await self._add(connection, tenant, accounts)
+        found = self._add(connection, tenant, accounts)
         whole = total(accounts["total", ""])
         checks = [("request", whole, whole)]
         for place, costs in accounts.items():
@@ -154,12 +160,12 @@ class Ledger:
                     raise BudgetExceeded(scope, UNITS[unit], new, limit - (so_far - new))
                 rest = left[unit].get(scope, math.inf)
                 left[unit][scope] = min(rest, max(limit - so_far, 0.0))
-        await self._disclose(connection, tenant, disclosed)
+        self._disclose(connection, tenant, disclosed)
         once = {disclosure.key: disclosure.price for disclosure in disclosed}
         return Charge(whole, total(once.values()), left, _totals(found["total", ""]))
 
-    async def _disclose(
-        self, connection: AsyncConnection, tenant: str, disclosed: Sequence[Disclosure]
+    def _disclose(
+        self, connection: Connection, tenant: str, disclosed: Sequence[Disclosure]
     ) -> None:
         """Record the releases that are sent in conversations that have accounts."""
         rows = [
@@ -173,12 +179,11 @@ class Ledger:
             for one in disclosed
         ]
         if rows:
-            insert = self._store.insert(DISCLOSURES)
-            await connection.execute(insert.on_conflict_do_nothing(), rows)
+            connection.execute(self._record, rows)
 
-    async def _add(
+    def _add(
         self,
-        connection: AsyncConnection,
+        connection: Connection,
         tenant: str,
         accounts: Mapping[tuple[str, str], Sequence[Price]],
     ) -> dict[tuple[str, str], Row[Any]]:
@@ -194,30 +199,16 @@ class Ledger:
                     counts[cost.channel] += cost.count
             for channel, count in counts.items():
                 spends.append(place | channel._asdict() | {"count": count})
-        insert = self._store.insert(ACCOUNTS).values(rows)
-        upsert = insert.on_conflict_do_update(
-            index_elements=list(ACCOUNTS.primary_key),
-            set_={
-                "used": insert.excluded.used,
-                **{name: ACCOUNTS.c[name] + insert.excluded[name] for name in SUMS},
-            },
-        ).returning(ACCOUNTS)
-        found = {(row.scope, row.period): row for row in await connection.execute(upsert)}
+        found = connection.execute(self._raise, rows)
+        sums = {(row.scope, row.period): row for row in found}
         if spends:
-            more = self._store.insert(SPENDS).values(spends)
-            await connection.execute(
-                more.on_conflict_do_update(
-                    index_elements=list(SPENDS.primary_key),
-                    set_={"count": SPENDS.c["count"] + more.excluded["count"]},
-                )
-            )
-        return found
+            connection.execute(self._count, spends)
+        return sums
 
     async def totals(self) -> dict[str, dict[str, float]]:
         """Return the sums charged to each tenant in all, see `SUMS`."""
         query = select(ACCOUNTS).where(ACCOUNTS.c.scope == "total").order_by(ACCOUNTS.c.tenant)
-        async with self._store.reading() as connection:
-            rows = (await connection.execute(query)).all()
+        rows = await self._store.scan(lambda connection: connection.execute(query).all())
         return {row.tenant: _totals(row) for row in rows}
 
     async def figures(self, tenant: str, *, exact: bool = False) -> dict[str, Any]:
@@ -230,19 +221,8 @@ class Ledger:
             exact: compute the privacy loss distribution, in all and by day, which takes long. It
                 needs dp-accounting, and at most `EXACT` releases.
         """
-        mine = ACCOUNTS.c.tenant == tenant
-        order = ACCOUNTS.c.used.desc()
-        async with self._store.reading() as connection:
-            rows: list[Row[Any]] = []
-            for scope in ("total", "day", "conversation"):
-                query = select(ACCOUNTS).where(mine, ACCOUNTS.c.scope == scope).order_by(order)
-                rows += (await connection.execute(query.limit(CONVERSATIONS))).all()
-            spends: dict[tuple[str, str], list[Row[Any]]] = {}
-            for row in await connection.execute(select(SPENDS).where(SPENDS.c.tenant == tenant)):
-                spends.setdefault((row.scope, row.period), []).append(row)
-            mechanisms = {row.mechanism for found in spends.values() for row in found}
-            shown = [row.period for row in rows if row.scope == "conversation"]
-            disclosed = await _read_disclosed(connection, tenant, shown)
+        rows, spends, disclosed = await self._store.scan(partial(_read_account, tenant=tenant))
+        mechanisms = {row.mechanism for found in spends.values() for row in found}
         out: dict[str, Any] = {
             "tenant": tenant,
             "guard_delta_per_text": _find_false_alarm(mechanisms),  # beside every δ
@@ -300,17 +280,27 @@ def _count_units(spends: Sequence[Row[Any]]) -> dict[str, dict[str, float]]:
     return dict(sorted(out.items()))
 
 
-async def _read_disclosed(
-    connection: AsyncConnection, tenant: str, conversations: Sequence[str]
-) -> dict[str, Price]:
-    """Return the sums disclosed in each of a tenant's conversations."""
+def _read_account(
+    connection: Connection, tenant: str
+) -> tuple[list[Row[Any]], dict[tuple[str, str], list[Row[Any]]], dict[str, Price]]:
+    """Return a tenant's accounts, the spends of each, and the sums disclosed in the
+    conversations."""
+    rows: list[Row[Any]] = []
+    for scope in ("total", "day", "conversation"):
+        query = select(ACCOUNTS).where(ACCOUNTS.c.tenant == tenant, ACCOUNTS.c.scope == scope)
+        query = query.order_by(ACCOUNTS.c.used.desc()).limit(CONVERSATIONS)
+        rows += connection.execute(query).all()
+    spends: dict[tuple[str, str], list[Row[Any]]] = {}
+    for row in connection.execute(select(SPENDS).where(SPENDS.c.tenant == tenant)):
+        spends.setdefault((row.scope, row.period), []).append(row)
+    shown = [row.period for row in rows if row.scope == "conversation"]
     sums = [func.sum(DISCLOSURES.c[name]).label(name) for name in FIGURES]
     table = DISCLOSURES.c
     query = select(table.period, *sums).where(
-        table.tenant == tenant, table.scope == "conversation", table.period.in_(conversations)
+        table.tenant == tenant, table.scope == "conversation", table.period.in_(shown)
     )
-    found = await connection.execute(query.group_by(table.period))
-    return {row.period: price_of(row) for row in found}
+    found = connection.execute(query.group_by(table.period))
+    return rows, spends, {row.period: price_of(row) for row in found}
 
 
 def _find_false_alarm(mechanisms: Collection[str]) -> float:

@@ -15,12 +15,12 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from sqlalchemy import select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, bindparam, select, update
 
 from perturb import Perturbation, Sanitizer, keyed_generator
 from perturb.release import Known, Link, Receipt, Replacement
@@ -34,6 +34,10 @@ from proxy.words import find_words
 __all__ = ["Memo", "Pending"]
 
 PART_BYTES = 250  # of a replaced part without its text
+_NAMED = RELEASES.c.key.in_(bindparam("keys", expanding=True))
+_FIND = select(RELEASES.c.key, RELEASES.c.value).where(_NAMED)
+_USE = update(RELEASES).where(_NAMED).values(used=bindparam("now"))
+_ADD = RELEASES.insert()
 
 
 @dataclass(frozen=True)
@@ -111,10 +115,9 @@ class Memo:
         found = {key: made for key, made in cached.items() if made is not None}
         missing = [key for key in cached if key not in found and key not in self._drawing]
         if missing:
-            async with self._store.reading() as connection:
-                for key, value in (await _load(connection, missing)).items():
-                    found[key] = _unpack(value)
-                    self._keep(key, found[key])
+            for key, value in (await self._store.read(partial(_load, keys=missing))).items():
+                found[key] = _unpack(value)
+                self._keep(key, found[key])
         return found
 
     async def _draw(
@@ -155,8 +158,8 @@ class Memo:
 
         return generator
 
-    async def settle(
-        self, connection: AsyncConnection, tenant: str, releases: Sequence[Release]
+    def settle(
+        self, connection: Connection, tenant: str, releases: Sequence[Release]
     ) -> list[Release]:
         """Store releases and return those to send.
 
@@ -165,18 +168,16 @@ class Memo:
         meanwhile.
         """
         now = time.time()
-        found = await _load(connection, [release.key for release in releases])
+        found = _load(connection, [release.key for release in releases])
         for some in batches(list(found)):
-            await connection.execute(
-                update(RELEASES).where(RELEASES.c.key.in_(some)).values(used=now)
-            )
+            connection.execute(_USE, {"keys": some, "now": now})
         rows = [
             {"key": r.key, "tenant": tenant, "value": _pack(r.sanitized), "used": now}
             for r in releases
             if r.key not in found
         ]
         if rows:
-            await connection.execute(RELEASES.insert(), rows)
+            connection.execute(_ADD, rows)
         return [
             replace(r, sanitized=_unpack(found[r.key]), fresh=False) if r.key in found else r
             for r in releases
@@ -188,11 +189,10 @@ class Memo:
             self._keep(release.key, release.sanitized)
 
 
-async def _load(connection: AsyncConnection, keys: Sequence[bytes]) -> dict[bytes, str]:
+def _load(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, str]:
     found: dict[bytes, str] = {}
     for some in batches(keys):
-        query = select(RELEASES.c.key, RELEASES.c.value).where(RELEASES.c.key.in_(some))
-        found.update((row.key, row.value) for row in await connection.execute(query))
+        found.update((row.key, row.value) for row in connection.execute(_FIND, {"keys": some}))
     return found
 
 
@@ -202,7 +202,11 @@ def _pack(made: Perturbation) -> str:
     It leaves out the statistics of the draw, which the remote does not know and which narrow down
     the raw words.
     """
-    return json.dumps(asdict(replace(made, receipt=replace(made.receipt, statistics={}))))
+    replaced = None if made.replaced is None else [vars(part) for part in made.replaced]
+    receipt = {**vars(made.receipt), "statistics": {}}
+    return json.dumps(
+        {"text": made.text, "words": made.words, "receipt": receipt, "replaced": replaced}
+    )
 
 
 def _unpack(value: str) -> Perturbation:

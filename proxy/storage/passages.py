@@ -9,7 +9,6 @@ a passage are encrypted.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import re
@@ -18,12 +17,13 @@ import time
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, Row, bindparam, select
 
+from perturb.offload import SHORT, offload
 from proxy.storage.digests import Digests, batches
 from proxy.storage.schema import PASSAGES
 from proxy.storage.store import Store
@@ -35,6 +35,15 @@ LEAST = 3  # words of the shortest passage: any text may hold one or two
 ANCHORS = (8, LEAST)  # words of an opening: the first of these that a passage has
 CANDIDATES = 1000  # the most passages compared with a text: those used last
 NONCE = 16
+_FIND = (
+    select(PASSAGES)
+    .where(
+        PASSAGES.c.anchor.in_(bindparam("anchors", expanding=True)),
+        PASSAGES.c.tenant == bindparam("tenant"),
+    )
+    .order_by(PASSAGES.c.used.desc())
+    .limit(CANDIDATES)
+)
 # A passage may begin where a text begins, after a newline or a tab, after a punctuation mark, and
 # after the blanks that follow one of these. JSON's escapes count as newlines and tabs.
 _BEGIN = re.compile(r"(?:^|[\n\t]|\\[nrt]|[^\w\s])([^\S\n]*)")
@@ -92,6 +101,10 @@ class Passages:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._digests = Digests(store)
+        insert = store.insert(PASSAGES)
+        self._add = insert.on_conflict_do_update(
+            index_elements=["key"], set_={"used": insert.excluded.used}
+        )
 
     async def find(
         self,
@@ -111,8 +124,11 @@ class Passages:
         Raises:
             ApiError: the store failed.
         """
-        places = await asyncio.to_thread(self._places, tenant, scope, text)
-        rows = await self._rows(tenant, list({anchor for _, anchor in places}))
+        brief = len(text) <= SHORT
+        places = await offload(brief, self._places, tenant, scope, text)
+        anchors = list({anchor for _, anchor in places})
+        found = await self._store.read(partial(_find, tenant=tenant, anchors=anchors))
+        rows = self._read(found)
 
         def choose() -> list[Found]:
             known = {
@@ -126,7 +142,7 @@ class Passages:
                 candidates.sort(key=lambda c: -c.length)
             return list(self._choose(tenant, scope, channel, text, places, known))
 
-        return await asyncio.to_thread(choose) if rows or seen else []
+        return await offload(brief, choose) if rows or seen else []
 
     def anchors(
         self, tenant: str, scope: str, texts: Iterable[str]
@@ -136,15 +152,10 @@ class Passages:
             if opening := _cut_opening(text):
                 yield self._anchor(tenant, scope, opening), text
 
-    async def add(
-        self,
-        connection: AsyncConnection,
-        tenant: str,
-        scope: str,
-        channel: str,
-        passages: Iterable[Passage],
-    ) -> None:
-        """Record released passages, also those released before.
+    def rows(
+        self, tenant: str, scope: str, channel: str, passages: Iterable[Passage]
+    ) -> list[dict[str, Any]]:
+        """Return the rows of released passages, also of those released before.
 
         An answer of few words is left out, since the user may write the same words.
         """
@@ -162,13 +173,12 @@ class Passages:
                 "value": self._seal(json.dumps([len(passage.text), pieces]).encode()),
                 "used": time.time(),
             }
-        for some in batches(list(rows.values())):
-            insert = self._store.insert(PASSAGES).values(list(some))
-            await connection.execute(
-                insert.on_conflict_do_update(
-                    index_elements=["key"], set_={"used": insert.excluded.used}
-                )
-            )
+        return list(rows.values())
+
+    def add(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+        """Record passages by their rows."""
+        for some in batches(rows):
+            connection.execute(self._add, some)
 
     def _places(self, tenant: str, scope: str, text: str) -> list[tuple[int, bytes]]:
         """Return the places where passages may begin in a text, in order, each with an anchor."""
@@ -199,18 +209,13 @@ class Passages:
                     past = end
                     break
 
-    async def _rows(self, tenant: str, anchors: Sequence[bytes]) -> dict[bytes, list[_Candidate]]:
+    def _read(self, rows: Iterable[Any]) -> dict[bytes, list[_Candidate]]:
+        """Return the candidates in rows of the store, by anchor."""
         out: dict[bytes, list[_Candidate]] = {}
-        if not anchors:
-            return out
-        async with self._store.reading() as connection:
-            for some in batches(anchors):
-                here = PASSAGES.c.anchor.in_(some) & (PASSAGES.c.tenant == tenant)
-                query = select(PASSAGES).where(here).order_by(PASSAGES.c.used.desc())
-                for row in await connection.execute(query.limit(CANDIDATES)):
-                    length, pieces = json.loads(self._open(row.value))
-                    made = tuple(Piece(*piece) for piece in pieces)
-                    out.setdefault(row.anchor, []).append(_Candidate(length, made, key=row.key))
+        for row in rows:
+            length, pieces = json.loads(self._open(row.value))
+            made = tuple(Piece(*piece) for piece in pieces)
+            out.setdefault(row.anchor, []).append(_Candidate(length, made, key=row.key))
         return out
 
     def _anchor(self, tenant: str, scope: str, opening: str) -> bytes:
@@ -230,7 +235,17 @@ class Passages:
     def _mask(self, nonce: bytes, data: bytes) -> bytes:
         key = self._digests.of("passage value", nonce.hex())
         stream = hashlib.shake_256(key).digest(len(data))
-        return bytes(a ^ b for a, b in zip(data, stream, strict=True))
+        size = len(data)
+        masked = int.from_bytes(data, "big") ^ int.from_bytes(stream, "big")
+        return masked.to_bytes(size, "big")
+
+
+def _find(connection: Connection, tenant: str, anchors: Sequence[bytes]) -> list[Row[Any]]:
+    """Return the rows of passages with these anchors."""
+    found: list[Row[Any]] = []
+    for some in batches(anchors):
+        found += connection.execute(_FIND, {"tenant": tenant, "anchors": some}).all()
+    return found
 
 
 def _find_channel(pieces: Sequence[Piece], channel: str) -> str:

@@ -8,6 +8,7 @@ import os
 import sqlite3
 import time
 from pathlib import Path
+from typing import Literal
 
 from proxy.errors import ConfigError, store_unavailable
 
@@ -31,6 +32,7 @@ class DatabaseFile:
         self.path = path
         self._paths = [path.with_name(path.name + ending) for ending in ENDINGS]
         self._anchor: sqlite3.Connection | None = None
+        self._log: int | None = None  # of the log
         self._identity: list[tuple[int, int]] | None = None
         self._size = 0  # at the last check
         self._least = 0  # a database below this size was cut short
@@ -74,6 +76,8 @@ class DatabaseFile:
                 time.sleep(0.05)
         self._identity, self._size = self._inspect()
         self._least = self._size
+        self._log = os.open(self._paths[1], os.O_RDWR)
+        _sync_folder(self.path.parent)
 
     def check(self) -> None:
         """Check that the path still leads to the open file, and that it was not cut short.
@@ -96,10 +100,19 @@ class DatabaseFile:
         if lost:
             raise store_unavailable()
 
-    def checkpoint(self) -> None:
-        """Move the log into the database and empty it."""
-        with contextlib.closing(sqlite3.connect(self.path)) as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    def sync(self) -> None:
+        """Bring every commit so far to the disk; raise `OSError`."""
+        if self._log is not None:
+            os.fsync(self._log)
+
+    def checkpoint(self, mode: Literal["PASSIVE", "RESTART", "TRUNCATE"] = "TRUNCATE") -> None:
+        """Move the log into the database; see SQLite's `wal_checkpoint` for the modes.
+
+        Only `TRUNCATE`, which empties the log, waits for readers.
+        """
+        waits = BUSY_SECONDS if mode == "TRUNCATE" else 0
+        with contextlib.closing(sqlite3.connect(self.path, timeout=waits)) as connection:
+            connection.execute(f"PRAGMA wal_checkpoint({mode})")
 
     def bytes(self) -> int:
         """Return the size of the database and its log, in bytes."""
@@ -109,7 +122,9 @@ class DatabaseFile:
         """Release the file."""
         if self._anchor is not None:
             self._anchor.close()
-        self._anchor = self._identity = None
+        if self._log is not None:
+            os.close(self._log)
+        self._anchor = self._identity = self._log = None
 
     def _is_whole(self) -> bool:
         """Return whether the files are those that were opened, and the database was not cut."""
@@ -144,3 +159,12 @@ class DatabaseFile:
         """Return the identities of the files at the paths, and the size of the database."""
         found = [os.stat(path) for path in self._paths]
         return [(one.st_dev, one.st_ino) for one in found], found[0].st_size
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the files of a folder as durable as their contents."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,1 @@
+"""The databases under the store: a SQLite file, or PostgreSQL."""

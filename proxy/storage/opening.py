@@ -1,0 +1,152 @@
+"""Open the store: its database, its secret and its schema."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from sqlalchemy import URL, Connection, make_url, text
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from perturb.install import install_command
+from proxy.config.store import Store as Settings
+from proxy.errors import ConfigError
+from proxy.storage.databases.base import Database
+from proxy.storage.databases.postgres import PostgresDatabase
+from proxy.storage.databases.sqlite import SqliteDatabase
+from proxy.storage.databases.sqlite_file import DatabaseFile
+from proxy.storage.secret import load_secret
+from proxy.storage.store import Store
+
+__all__ = ["open_store", "state_folder"]
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+MIGRATION_LOCK = 0x1FE2D97  # an advisory lock of PostgreSQL: any number, the same in all versions
+LIBRARIES = ("alembic", "sqlalchemy")
+SQLITE, POSTGRES = "sqlite", "postgresql+asyncpg"
+OLD_SQLITE = "sqlite+aiosqlite"  # of configurations for earlier versions
+
+
+def state_folder(folder: str | None) -> Path:
+    """Return the folder of the state.
+
+    It is the configured folder, else $INFERDPT_STATE_DIR, else `inferdpt` in the XDG state
+    directory.
+    """
+    if folder := folder or os.environ.get("INFERDPT_STATE_DIR"):
+        return Path(folder)
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "inferdpt"
+
+
+@asynccontextmanager
+async def open_store(settings: Settings) -> AsyncIterator[Store]:
+    """Open and migrate the store of a configuration; close it after the block.
+
+    Raises:
+        ConfigError: the URL, the secret or the database cannot be used; the message says why.
+    """
+    url = _read_url(settings)
+    own = url.drivername == SQLITE
+    folder = Path(url.database or "").parent if own else state_folder(settings.folder)
+    if own:
+        DatabaseFile(Path(url.database or "")).make()  # and its folder, for the secret
+    secret = load_secret(Path(settings.secret_file or folder / "secret"), create=own)
+    for name in LIBRARIES:  # their logs would show parameters and rows
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    database = await _connect(url)
+    store = Store(database, secret, url.render_as_string(hide_password=True))
+    try:
+        await _migrate(store)
+        yield store
+    finally:
+        await store.close()
+
+
+async def _migrate(store: Store) -> None:
+    """Bring the schema up to date. Replicas that start at once wait for each other.
+
+    Raises:
+        ConfigError: the database cannot be reached or used, or is newer than this version.
+    """
+
+    def upgrade(connection: Connection) -> None:
+        if store.file is None:
+            lock = text("SELECT pg_advisory_xact_lock(:number)")
+            connection.execute(lock, {"number": MIGRATION_LOCK})
+        _upgrade(connection)
+
+    try:
+        await store.write(upgrade)
+    except _Newer as exc:
+        raise ConfigError(f"store.url: {store} {exc}") from None
+    except Exception as exc:  # drivers raise anything before there is a connection
+        raise _cannot_be_used(str(store), exc) from exc
+
+
+async def _connect(url: URL) -> Database:
+    """Open the database at a URL; raise `ConfigError`."""
+    if url.drivername == POSTGRES:
+        return PostgresDatabase(url)
+    try:
+        return await SqliteDatabase.open(Path(url.database or ""))
+    except (sqlite3.Error, SQLAlchemyError, OSError) as exc:
+        raise _cannot_be_used(url.render_as_string(hide_password=True), exc) from exc
+
+
+def _cannot_be_used(name: str, exc: Exception) -> ConfigError:
+    cause = exc.__cause__ or exc
+    reason = getattr(cause, "orig", None) or cause
+    return ConfigError(f"store.url: {name} cannot be used: {reason}")
+
+
+def _read_url(settings: Settings) -> URL:
+    """Return the database's URL after checking it."""
+    if settings.url is None:
+        return URL.create(SQLITE, database=str(state_folder(settings.folder) / "inferdpt.db"))
+    try:
+        url = make_url(settings.url.get_secret_value())
+    except ArgumentError:
+        raise ConfigError("store.url: is not a database URL") from None
+    if url.drivername == OLD_SQLITE:
+        url = url.set(drivername=SQLITE)
+    if url.drivername == SQLITE and url.database in (None, "", ":memory:"):
+        raise ConfigError("store.url: must name a file: SQLite in memory keeps nothing")
+    if url.drivername not in (SQLITE, POSTGRES):
+        raise ConfigError(f"store.url: must begin with {SQLITE}:// or {POSTGRES}://")
+    if url.drivername == POSTGRES:
+        try:
+            import asyncpg  # noqa: F401
+        except ImportError:
+            raise ConfigError(
+                f"store.url: PostgreSQL needs asyncpg: {install_command('postgres')}"
+            ) from None
+    return url
+
+
+class _Newer(Exception):
+    """Report a database of a later version; the message names it and the remedy."""
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+    from alembic.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    found = set(MigrationContext.configure(connection).get_current_heads())
+    if unknown := ", ".join(sorted(found - known)):
+        raise _Newer(
+            f"is newer than this version of inferdpt: it is at revision {unknown}, and this "
+            f"version knows {', '.join(sorted(known))}. Upgrade inferdpt on this machine, or "
+            "name another database; a newer one is never written to"
+        )
+    command.upgrade(config, "head")
