@@ -1,0 +1,93 @@
+"""Compare the proxy under load with other gateways and with the bare upstream, in one run.
+
+    python -m benchmarks.load --quick            about a minute: short chats, new each time
+    python -m benchmarks.load                    everything; writes docs/results/load.json
+    python -m benchmarks.load --only nginx ldp   targets by parts of their names
+    python -m benchmarks.load page               docs/performance.md from the record
+
+nginx answers as the remote and as the local model, wrk sends requests. Both are Debian packages:
+apt-get install -y nginx wrk. LiteLLM and vllm-router are installed once into environments of
+their own. Times depend on the machine. Compare the ratios, which are taken within one run.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from tqdm import tqdm
+
+from benchmarks.load.measure import Measurement
+from benchmarks.load.plan import full_plan, quick_plan
+from benchmarks.load.processes import LoadError
+from benchmarks.load.run import run
+from benchmarks.load.upstream import find_program
+
+__all__ = ["app", "main"]
+
+RECORD = Path("docs/results/load.json")
+COLUMNS = (
+    f"{'target':32} {'conn':>4} {'words':>5} {'req/s':>9} {'p50 ms':>9} {'p99 ms':>9} "
+    f"{'late':>5} {'bad':>4} {'CPU ms':>8} {'RSS MB':>7} {'ready s':>7}"
+)
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, help=__doc__)
+
+
+@app.callback(invoke_without_command=True)
+def compare(
+    context: typer.Context,
+    quick: Annotated[bool, typer.Option("--quick", help="About a minute.")] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only targets whose names contain this.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Seconds of each case.", min=1.0, max=600.0)
+    ] = None,
+    rounds: Annotated[int, typer.Option(help="Make the comparison so often.", min=1)] = 1,
+    workers: Annotated[int, typer.Option(help="Also our proxy in so many processes.", min=1)] = 1,
+    out: Annotated[
+        Path | None, typer.Option(help=f"The record. {RECORD}, or none with --quick.")
+    ] = None,
+) -> None:
+    """Measure every target and print a line for each case."""
+    if context.invoked_subcommand is not None:
+        return
+    for program in ("nginx", "wrk"):
+        find_program(program)
+    plan = quick_plan() if quick else full_plan(workers)
+    plan = plan.only(only) if only else plan
+    if seconds is not None:
+        plan = plan.last(seconds)
+    print(COLUMNS)
+    record = run(plan, rounds=rounds, report=_print_row)
+    target = out or (None if quick else RECORD)
+    if target is not None:
+        record.write(target)
+        print(f"written to {target}")
+
+
+def _print_row(row: Measurement) -> None:
+    kind = f"{row.target}{' (stream)' if row.stream else ''}{' (hit)' if row.repeat else ''}"
+    tqdm.write(
+        f"{kind:32} {row.connections:4} {row.words:5} {row.requests_per_second:9,.1f} "
+        f"{row.p50_ms:9,.2f} {row.p99_ms:9,.2f} {row.late:5} {row.wrong + row.failed:4} "
+        f"{row.cpu_ms:8.3f} {row.rss_mb:7.0f} {row.ready_seconds:7.2f}"
+    )
+    if row.example:
+        tqdm.write(f"  a wrong answer: {row.example}", file=sys.stderr)
+
+
+def main() -> None:
+    """Run the command; print errors of the measurement without a traceback."""
+    try:
+        app()
+    except LoadError as exc:
+        print(f"benchmarks.load: {exc}", file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""One measurement: a case on a running target, with the CPU time of every process involved."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from benchmarks.load.processes import LoadError
+from benchmarks.load.targets import Running
+from benchmarks.load.upstream import Upstream, find_program
+from benchmarks.load.wrk import Case, run_wrk
+
+__all__ = ["Measurement", "describe_machine", "measure"]
+
+WARM_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A row of the record. CPU is in milliseconds a request or in cores, memory in MB.
+
+    `busy_cores` are the cores that processes outside this comparison used meanwhile.
+    """
+
+    target: str
+    connections: int
+    stream: bool
+    words: int
+    repeat: bool
+    round: int
+    requests: int
+    requests_per_second: float
+    p50_ms: float
+    p99_ms: float
+    max_ms: float
+    late: int
+    wrong: int
+    failed: int
+    example: str
+    cpu_ms: float
+    rss_mb: float
+    ready_seconds: float
+    generator_cores: float
+    upstream_cores: float
+    busy_cores: float
+
+
+def measure(
+    target: str,
+    running: Running,
+    upstream: Upstream,
+    case: Case,
+    seconds: float,
+    folder: Path,
+    round_: int,
+) -> Measurement:
+    """Warm up, send the load, and read the counters before and after.
+
+    Raises:
+        LoadError: a process ended, or nothing was answered.
+    """
+    seed = time.time_ns() % 2**31
+    run_wrk(running.url, case, WARM_SECONDS, folder, seed)
+    ours, theirs, machine = running.child.usage(), upstream.child.usage(), _busy_seconds()
+    begin = time.monotonic()
+    load = run_wrk(running.url, case, seconds, folder, seed + 1000)
+    after, theirs_after = running.child.usage(), upstream.child.usage()
+    elapsed = time.monotonic() - begin
+    busy = _busy_seconds() - machine
+    if not load.requests:
+        raise LoadError(f"{target}: nothing was answered within {seconds:.0f} s ({case.name})")
+    cpu = after.cpu_seconds - ours.cpu_seconds
+    upstream_cpu = theirs_after.cpu_seconds - theirs.cpu_seconds
+    known = load.cpu_seconds + upstream_cpu + (cpu if running.child != upstream.child else 0.0)
+    return Measurement(
+        target=target,
+        connections=case.connections,
+        stream=case.stream,
+        words=case.words,
+        repeat=case.repeat,
+        round=round_,
+        requests=load.requests,
+        requests_per_second=round(load.requests / load.seconds, 2),
+        p50_ms=round(load.p50_ms, 3),
+        p99_ms=round(load.p99_ms, 3),
+        max_ms=round(load.max_ms, 3),
+        late=load.late,
+        wrong=load.wrong,
+        failed=load.failed,
+        example=load.example,
+        cpu_ms=round(cpu / load.requests * 1e3, 3),
+        rss_mb=round(after.rss_bytes / 1e6, 1),
+        ready_seconds=round(running.ready_seconds, 2),
+        generator_cores=round(load.cpu_seconds / elapsed, 3),
+        upstream_cores=round(upstream_cpu / elapsed, 3),
+        busy_cores=round(max(0.0, busy - known) / elapsed, 3),
+    )
+
+
+def describe_machine() -> dict[str, str | int]:
+    """Return what the figures depend on: processor, cores, versions and commit."""
+    nginx = subprocess.run([find_program("nginx"), "-v"], capture_output=True, text=True).stderr
+    wrk = subprocess.run([find_program("wrk"), "--version"], capture_output=True, text=True)
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty", "--exclude", "*"],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parent,
+    )
+    return {
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "python": platform.python_version(),
+        "nginx": nginx.strip().rpartition("/")[2],
+        "wrk": wrk.stdout.split(" [")[0].removeprefix("wrk ").strip(),
+        "commit": commit.stdout.strip() or "unknown",
+    }
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def _busy_seconds() -> float:
+    times = psutil.cpu_times()
+    return float(times.user + times.nice + times.system + times.irq + times.softirq)
