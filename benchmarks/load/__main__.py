@@ -2,7 +2,7 @@
 
     python -m benchmarks.load --quick            about a minute: short chats, new each time
     python -m benchmarks.load                    everything; writes docs/results/load.json
-    python -m benchmarks.load --only nginx ldp   targets by parts of their names
+    python -m benchmarks.load --only ldp         targets with `ldp` in their names; repeatable
     python -m benchmarks.load page               docs/performance.md from the record
 
 nginx answers as the remote and as the local model, wrk sends requests. Both are Debian packages:
@@ -13,6 +13,7 @@ their own. Times depend on the machine. Compare the ratios, which are taken with
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from tqdm import tqdm
 from benchmarks.load.measure import Measurement
 from benchmarks.load.plan import full_plan, quick_plan
 from benchmarks.load.processes import LoadError
+from benchmarks.load.record import Record
 from benchmarks.load.run import run
 from benchmarks.load.upstream import find_program
 
@@ -48,6 +50,9 @@ def compare(
     ] = None,
     rounds: Annotated[int, typer.Option(help="Make the comparison so often.", min=1)] = 1,
     workers: Annotated[int, typer.Option(help="Also our proxy in so many processes.", min=1)] = 1,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Sample the proxy with py-spy, too.")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(help=f"The record. {RECORD}, or none with --quick.")
     ] = None,
@@ -61,20 +66,27 @@ def compare(
     plan = plan.only(only) if only else plan
     if seconds is not None:
         plan = plan.last(seconds)
+    path = out or (None if quick else RECORD)
     print(COLUMNS)
-    record = run(plan, rounds=rounds, report=_print_row)
-    target = out or (None if quick else RECORD)
-    if target is not None:
-        record.write(target)
-        print(f"written to {target}")
+    record = run(plan, rounds=rounds, profile=profile, report=_print_row, save=_saver(path))
+    for name, text in record.profiles.items():
+        print(f"\n{name}: {text}")
+    if path is not None:
+        print(f"written to {path}")
+
+
+def _saver(path: Path | None) -> Callable[[Record], None]:
+    return lambda record: record.write(path) if path is not None else None
 
 
 def _print_row(row: Measurement) -> None:
     kind = f"{row.target}{' (stream)' if row.stream else ''}{' (hit)' if row.repeat else ''}"
+    times = (row.p50_ms, row.p99_ms, row.cpu_ms)
+    p50, p99, cpu = (f"{value:.3f}" if value is not None else "-" for value in times)
     tqdm.write(
         f"{kind:32} {row.connections:4} {row.words:5} {row.requests_per_second:9,.1f} "
-        f"{row.p50_ms:9,.2f} {row.p99_ms:9,.2f} {row.late:5} {row.wrong + row.failed:4} "
-        f"{row.cpu_ms:8.3f} {row.rss_mb:7.0f} {row.ready_seconds:7.2f}"
+        f"{p50:>9} {p99:>9} {row.late:5} {row.wrong + row.failed:4} "
+        f"{cpu:>8} {row.rss_mb:7.0f} {row.ready_seconds:7.2f}"
     )
     if row.example:
         tqdm.write(f"  a wrong answer: {row.example}", file=sys.stderr)

@@ -14,7 +14,7 @@ __all__ = ["Record", "read_record"]
 
 @dataclass
 class Record:
-    """What one run measured. `skipped` says what it could not, and why.
+    """What one run measured. `skipped` says what it could not measure, and why.
 
     Args:
         machine: processor, cores, versions and commit.
@@ -27,6 +27,7 @@ class Record:
     rounds: int = 1
     rows: list[Measurement] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    profiles: dict[str, str] = field(default_factory=dict)  # summaries by target
 
     def write(self, path: Path) -> None:
         """Write the record as JSON."""

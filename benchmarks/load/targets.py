@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
 from benchmarks.load.databases import create_database
 from benchmarks.load.processes import Child, LoadError, find_free_port, post, start_child
-from benchmarks.load.rivals import LITELLM, VLLM_ROUTER, build_environment
+from benchmarks.load.rivals import LITELLM, VLLM_ROUTER, Rival, build_environment
 from benchmarks.load.upstream import MODEL, Upstream
 
 __all__ = ["Direct", "LiteLLM", "Proxy", "Running", "Target", "VllmRouter"]
@@ -38,7 +38,13 @@ class Running:
 
 @dataclass(frozen=True)
 class Target(ABC):
-    """Something that answers chat requests, with the upstream behind it."""
+    """Something that answers chat requests, with the upstream behind it.
+
+    `rival` is what has to be installed for it. `profiled` targets are Python of this environment.
+    """
+
+    rival: ClassVar[Rival | None] = None
+    profiled: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -48,9 +54,6 @@ class Target(ABC):
     @abstractmethod
     def start(self, folder: Path, upstream: Upstream) -> Any:
         """Return a context manager that runs it and gives a `Running`."""
-
-    def prepare(self) -> None:
-        """Install what it needs."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class Proxy(Target):
         workers: processes, given to `inferdpt serve --workers` if more than one.
     """
 
+    profiled = True
     mechanism: str = "rantext_ldp"
     store: str = "sqlite"
     workers: int = 1
@@ -123,12 +127,11 @@ class Proxy(Target):
 class LiteLLM(Target):
     """LiteLLM's proxy: one hop, one worker, no database, its log at errors."""
 
+    rival = LITELLM
+
     @property
     def name(self) -> str:
         return "LiteLLM"
-
-    def prepare(self) -> None:
-        build_environment(LITELLM)
 
     @contextmanager
     def start(self, folder: Path, upstream: Upstream) -> Iterator[Running]:
@@ -144,7 +147,8 @@ class LiteLLM(Target):
         command = [str(build_environment(LITELLM) / "litellm"), "--config", str(config)]
         command += ["--host", "127.0.0.1", "--port", str(port), "--num_workers", "1"]
         env = {
-            "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true",  # no keys, as the others
+            # no keys, as the others
+            "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true",
             "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # no download at the start
             "LITELLM_LOG": "ERROR",
             "LITELLM_MODE": "PRODUCTION",
@@ -157,12 +161,11 @@ class LiteLLM(Target):
 class VllmRouter(Target):
     """vLLM's router: one hop, written in Rust."""
 
+    rival = VLLM_ROUTER
+
     @property
     def name(self) -> str:
         return "vllm-router"
-
-    def prepare(self) -> None:
-        build_environment(VLLM_ROUTER)
 
     @contextmanager
     def start(self, folder: Path, upstream: Upstream) -> Iterator[Running]:
