@@ -3,7 +3,8 @@
     python -m benchmarks.load --quick            about a minute: short chats, new each time
     python -m benchmarks.load                    everything; writes docs/results/load.json
     python -m benchmarks.load --only ldp         targets with `ldp` in their names; repeatable
-    python -m benchmarks.load page               docs/performance.md from the record
+    python -m benchmarks.load soak               memory over 200,000 requests
+    python -m benchmarks.load page               docs/performance.md from the records
 
 nginx answers as the remote and as the local model, wrk sends requests. Both are Debian packages:
 apt-get install -y nginx wrk. LiteLLM and vllm-router are installed once into environments of
@@ -21,15 +22,20 @@ import typer
 from tqdm import tqdm
 
 from benchmarks.load.measure import Measurement
+from benchmarks.load.page import render_page
 from benchmarks.load.plan import full_plan, quick_plan
 from benchmarks.load.processes import LoadError
-from benchmarks.load.record import Record
+from benchmarks.load.record import Record, read_record
 from benchmarks.load.run import run
+from benchmarks.load.soak import read_soak, soak
+from benchmarks.load.targets import Proxy
 from benchmarks.load.upstream import find_program
 
 __all__ = ["app", "main"]
 
 RECORD = Path("docs/results/load.json")
+SOAK = Path("docs/results/soak.json")
+PAGE = Path("docs/performance.md")
 COLUMNS = (
     f"{'target':32} {'conn':>4} {'words':>5} {'req/s':>9} {'p50 ms':>9} {'p99 ms':>9} "
     f"{'late':>5} {'bad':>4} {'CPU ms':>8} {'RSS MB':>7} {'ready s':>7}"
@@ -73,6 +79,37 @@ def compare(
         print(f"\n{name}: {text}")
     if path is not None:
         print(f"written to {path}")
+
+
+@app.command("soak")
+def run_soak(
+    requests: Annotated[int, typer.Option(help="Answers to wait for.", min=1)] = 200_000,
+    connections: Annotated[int, typer.Option(help="Requests at once.", min=1)] = 16,
+    mechanism: Annotated[str, typer.Option(help="The sanitizer.")] = "rantext_ldp",
+    store: Annotated[str, typer.Option(help="sqlite or postgresql.")] = "sqlite",
+    workers: Annotated[int, typer.Option(help="Processes of the proxy.", min=1)] = 1,
+    out: Annotated[Path, typer.Option(help="The record.")] = SOAK,
+) -> None:
+    """Send many requests to the proxy, and report its memory over time."""
+    found = soak(Proxy(mechanism, store, workers), requests, connections)
+    found.write(out)
+    print(f"{found.target}: {found.requests:,} requests in {found.seconds:.0f} s")
+    print(f"{found.late} late, {found.bad} bad")
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        print(f"memory after {share:4.0%}: {found.at(share):6.1f} MB")
+    print(f"growth in the second half: {found.growth():+.2f} MB for 100,000 requests")
+    print(f"written to {out}")
+
+
+@app.command("page")
+def write_page(
+    record: Annotated[Path, typer.Option(help="What the comparison wrote.")] = RECORD,
+    soaked: Annotated[Path, typer.Option("--soak", help="What the soak wrote.")] = SOAK,
+    out: Annotated[Path, typer.Option(help="The page.")] = PAGE,
+) -> None:
+    """Write the page of the documentation from the records."""
+    out.write_text(render_page(read_record(record), read_soak(soaked)), "utf-8")
+    print(f"written to {out}")
 
 
 def _saver(path: Path | None) -> Callable[[Record], None]:

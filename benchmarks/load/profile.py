@@ -17,7 +17,7 @@ __all__ = ["record_profile", "summarize"]
 RATE = 200  # samples a second
 START_SECONDS = 1.0  # for py-spy to attach
 END_SECONDS = 30.0  # for py-spy to write
-LONGEST_LISTS = 25
+LONGEST_LIST = 15
 _FRAME = re.compile(r"(?P<function>.*) \((?P<file>[^()]*)\)$")
 _LOOPS = {  # what is outside these is the same in every stack
     "asyncio/base_events.py",
@@ -88,7 +88,7 @@ def summarize(samples: str) -> str:
 
 
 def _table(title: str, counts: Counter[str], total: int) -> list[str]:
-    rows = [f"{count / total:7.1%}  {name}" for name, count in counts.most_common(LONGEST_LISTS)]
+    rows = [f"{count / total:7.1%}  {name}" for name, count in counts.most_common(LONGEST_LIST)]
     return ["", title, *rows]
 
 
