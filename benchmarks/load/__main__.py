@@ -1,13 +1,7 @@
 """Compare the proxy under load with other gateways and with the bare upstream, in one run.
 
-    python -m benchmarks.load --quick            about a minute: short chats, new each time
-    python -m benchmarks.load                    everything; writes docs/results/load.json
-    python -m benchmarks.load --only ldp         targets with `ldp` in their names; repeatable
-    python -m benchmarks.load soak               memory over 200,000 requests
-    python -m benchmarks.load page               docs/performance.md from the records
-
 nginx answers as the remote and as the local model, wrk sends requests. Both are Debian packages:
-apt-get install -y nginx wrk. LiteLLM and vllm-router are installed once into environments of
+`apt-get install -y nginx wrk`. LiteLLM and vllm-router are installed once, into environments of
 their own. Times depend on the machine. Compare the ratios, which are taken within one run.
 """
 
@@ -30,6 +24,7 @@ from benchmarks.load.run import run
 from benchmarks.load.soak import read_soak, soak
 from benchmarks.load.targets import Proxy
 from benchmarks.load.upstream import find_program
+from proxy.cli.help import group_page, markup_mode
 
 __all__ = ["app", "main"]
 
@@ -41,15 +36,27 @@ COLUMNS = (
     f"{'late':>5} {'bad':>4} {'CPU ms':>8} {'RSS MB':>7} {'ready s':>7}"
 )
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, help=__doc__)
+EXAMPLES = (
+    "python -m benchmarks.load --quick              # about a minute: short chats",
+    "python -m benchmarks.load --quick --only ldp   # the targets with `ldp` in their names",
+    "python -m benchmarks.load --rounds 3 --profile # everything, three times",
+    "python -m benchmarks.load soak                 # memory over 200,000 requests",
+    "python -m benchmarks.load page                 # docs/performance.md from the records",
+)
+
+app = typer.Typer(
+    cls=group_page(*EXAMPLES), add_completion=False, rich_markup_mode=markup_mode(), help=__doc__
+)
 
 
 @app.callback(invoke_without_command=True)
 def compare(
     context: typer.Context,
-    quick: Annotated[bool, typer.Option("--quick", help="About a minute.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Short chats only, without a record.")
+    ] = False,
     only: Annotated[
-        list[str] | None, typer.Option(help="Only targets whose names contain this.")
+        list[str] | None, typer.Option(help="Targets whose names contain this. Repeatable.")
     ] = None,
     seconds: Annotated[
         float | None, typer.Option(help="Seconds of each case.", min=1.0, max=600.0)
@@ -60,7 +67,7 @@ def compare(
         bool, typer.Option("--profile", help="Sample the proxy with py-spy, too.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help=f"The record. {RECORD}, or none with --quick.")
+        Path | None, typer.Option(help="The record.", show_default=f"{RECORD}, none with --quick")
     ] = None,
 ) -> None:
     """Measure every target and print a line for each case."""

@@ -15,6 +15,7 @@ from benchmarks.load.processes import LoadError
 from benchmarks.load.targets import Running
 from benchmarks.load.upstream import Upstream, find_program
 from benchmarks.load.wrk import Case, run_wrk
+from benchmarks.run import read_commit
 
 __all__ = ["Measurement", "describe_machine", "measure"]
 
@@ -126,19 +127,13 @@ def describe_machine() -> dict[str, str | int]:
     """Return what the figures depend on: processor, cores, versions and commit."""
     nginx = subprocess.run([find_program("nginx"), "-v"], capture_output=True, text=True).stderr
     wrk = subprocess.run([find_program("wrk"), "--version"], capture_output=True, text=True)
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--exclude", "*"],
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parent,
-    )
     return {
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)),
         "python": platform.python_version(),
         "nginx": nginx.strip().rpartition("/")[2],
         "wrk": wrk.stdout.split(" [")[0].removeprefix("wrk ").strip(),
-        "commit": commit.stdout.strip() or "unknown",
+        "commit": read_commit(),
     }
 
 
