@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +27,7 @@ from benchmarks.load.targets import Proxy
 from benchmarks.load.upstream import find_program
 from proxy.cli.help import group_page, markup_mode
 
-__all__ = ["app", "main"]
+__all__ = ["app", "compare", "main", "run_soak", "write_page"]
 
 RECORD = Path("docs/results/load.json")
 SOAK = Path("docs/results/soak.json")
@@ -77,8 +78,7 @@ def compare(
         find_program(program)
     plan = quick_plan() if quick else full_plan(workers)
     plan = plan.only(only) if only else plan
-    if seconds is not None:
-        plan = plan.last(seconds)
+    plan = replace(plan, seconds=seconds or plan.seconds)
     path = out or (None if quick else RECORD)
     print(COLUMNS)
     record = run(plan, rounds=rounds, profile=profile, report=_print_row, save=_saver(path))

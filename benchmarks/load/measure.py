@@ -30,8 +30,9 @@ SETTLE_SECONDS = 60.0
 class Measurement:
     """A row of the record. CPU is in milliseconds a request or in cores, memory in MB.
 
-    Times and CPU are null where nothing was answered. `busy_cores` are the cores that processes
-    outside this comparison used meanwhile.
+    CPU includes work on requests that are unanswered at the end. Times and CPU are null where
+    nothing was answered. `busy_cores` are the cores that processes outside this comparison used
+    meanwhile.
     """
 
     target: str

@@ -14,6 +14,7 @@ from benchmarks.load.wrk import LATE_SECONDS, Case
 __all__ = ["render_page"]
 
 OURS = "inferdpt"
+LOAD_CORES = ("generator_cores", "upstream_cores")
 KINDS = (
     ("Chats, short documents", False, SHORT),
     ("Chats, long documents", False, LONG),
@@ -52,6 +53,7 @@ def render_page(record: Record, soak: Soak | None) -> str:
         READING.format(seconds=record.seconds, rounds=_rounds(record)),
         *_loads(figures),
         *_repeated(figures),
+        *_processes(figures),
         *_costs(figures),
         *_soak(soak),
         *_profiles(record),
@@ -73,7 +75,7 @@ def _machine(record: Record) -> str:
 
 
 def _summary(figures: Figures) -> Iterator[str]:
-    ours = [name for name in figures.targets if name.startswith(OURS)]
+    ours = [name for name in figures.targets if name.startswith(OURS) and not _base(name)]
     rows = []
     for goal in GOALS:
         verdicts = [goal.judge(figures, target) for target in ours]
@@ -121,6 +123,41 @@ def _cell(figures: Figures, target: str, case: Case) -> str:
     return f"**{_short(rate)}**/s, {_short(half)}, {_short(most)}{notes}"
 
 
+def _processes(figures: Figures) -> Iterator[str]:
+    """Yield the gain of more processes, beside the cores that the load itself takes."""
+    rows = []
+    for target in figures.targets:
+        for case in map(Case, CONNECTIONS):
+            one = figures.median(_base(target) or "", case, "requests_per_second")
+            more = figures.median(target, case, "requests_per_second")
+            if not one or more is None:
+                continue
+            shares = (figures.median(target, case, of) for of in LOAD_CORES)
+            cells = [_short(value or 0.0) for value in (one, more, more / one, *shares)]
+            rows.append([_code(target), str(case.connections), *cells])
+    if rows:
+        heads = [
+            "connections",
+            "one process, /s",
+            "these, /s",
+            "gain",
+            "wrk, cores",
+            "nginx, cores",
+        ]
+        yield "## Processes\n"
+        yield (
+            "Short chats with new words. The load generator and the upstream run on the same "
+            "cores; their shares are in the last columns.\n"
+        )
+        yield format_table(["", *heads], rows) + "\n"
+
+
+def _base(target: str) -> str | None:
+    """Return the name of the same target in one process, or None if it is one process."""
+    name, _, workers = target.rpartition(", ")
+    return name if workers.endswith(" workers") else None
+
+
 def _costs(figures: Figures) -> Iterator[str]:
     """Yield what a target costs, and what the rest of the machine did meanwhile."""
     case = Case(16)
@@ -139,7 +176,7 @@ def _costs(figures: Figures) -> Iterator[str]:
         if known:
             cells = ["" if value is None else _short(value) for value in values]
             rows.append([_code(target), f"{known[len(known) // 2]:.0f}", *cells])
-    yield "### Cost\n"
+    yield "## Cost\n"
     yield "Memory after the short chats; the rest during short chats over 16 connections.\n"
     yield format_table(["", "memory, MB", *columns], rows) + "\n"
 

@@ -31,13 +31,6 @@ class Plan:
         )
         return replace(self, cases=kept)
 
-    def last(self, seconds: float) -> Plan:
-        """Give every case so many seconds."""
-        return replace(self, seconds=seconds)
-
-    def __len__(self) -> int:
-        return sum(len(cases) for _, cases in self.cases)
-
 
 def quick_plan() -> Plan:
     """Return a comparison of about a minute: short chats, new each time."""
@@ -53,21 +46,16 @@ def full_plan(workers: int = 1) -> Plan:
         Case(connections, stream, words)
         for words, stream, connections in product((SHORT, LONG), (False, True), CONNECTIONS)
     )
-    ours = tuple(
-        Case(connections, stream, words, repeat)
-        for words, repeat, stream, connections in product(
-            (SHORT, LONG), (False, True), (False, True), CONNECTIONS
-        )
-    )
+    again = tuple(replace(case, repeat=True) for case in other)
     cases: list[tuple[Target, tuple[Case, ...]]] = [
         (Direct(), other),
         (VllmRouter(), other),
         (LiteLLM(), other),
-        (Proxy("rantext_ldp"), ours),
+        (Proxy("rantext_ldp"), other + again),
         (Proxy("rantext"), other),
         (Proxy("selective"), short),
         (Proxy("surrogate"), short),
-        (Proxy("rantext_ldp", "postgresql"), ours),
+        (Proxy("rantext_ldp", "postgresql"), short + again[: len(CONNECTIONS)]),
     ]
     if workers > 1:
         cases.append((Proxy("rantext_ldp", workers=workers), short))

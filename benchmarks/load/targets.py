@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import sys
 import time
 from abc import ABC, abstractmethod
@@ -97,16 +98,17 @@ class Proxy(Target):
         with ExitStack() as stack:
             store: dict[str, Any] = {"folder": str(folder / "state")}
             if self.store == "postgresql":
-                store |= {
-                    "url": stack.enter_context(create_database()),
-                    "secret_file": str(folder / "secret"),
-                }
+                store = {"url": stack.enter_context(create_database())}
             config = folder / "config.yaml"
             config.write_text(yaml.safe_dump(self._settings(port, store, upstream)), "utf-8")
             command = [sys.executable, "-m", "proxy.cli.main", "serve", "--config", str(config)]
             if self.workers > 1:
                 command += ["--workers", str(self.workers)]
-            env = {"OPENAI_API_KEY": "sk-load", "PYTHONPATH": str(ROOT)}
+            env = {
+                "INFERDPT_SECRET": secrets.token_hex(32),
+                "OPENAI_API_KEY": "sk-load",
+                "PYTHONPATH": str(ROOT),
+            }
             yield stack.enter_context(_serve(command, folder, port, env))
 
     def _settings(self, port: int, store: dict[str, Any], upstream: Upstream) -> dict[str, Any]:
