@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -131,6 +132,7 @@ def describe_machine() -> dict[str, str | int]:
     return {
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)),
+        "file system": _file_system(Path(tempfile.gettempdir())),
         "python": platform.python_version(),
         "nginx": nginx.strip().rpartition("/")[2],
         "wrk": wrk.stdout.split(" [")[0].removeprefix("wrk ").strip(),
@@ -143,6 +145,12 @@ def _processor() -> str:
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.machine()
+
+
+def _file_system(folder: Path) -> str:
+    """Return the type of the file system that durable writes go to: on tmpfs they are free."""
+    mounts = {Path(part.mountpoint): part.fstype for part in psutil.disk_partitions(all=True)}
+    return next((mounts[path] for path in (folder, *folder.parents) if path in mounts), "unknown")
 
 
 def _busy_seconds() -> float:
