@@ -178,8 +178,8 @@ def _costs(figures: Figures) -> Iterator[str]:
             rows.append([_code(target), f"{known[len(known) // 2]:.0f}", *cells])
     yield "## Cost\n"
     yield (
-        "Memory after the short chats; the rest during short chats over 16 connections. PostgreSQL "
-        "is one of the other programs.\n"
+        "Memory after the short chats; the rest during short chats over 16 connections. "
+        "PostgreSQL is one of the other programs.\n"
     )
     yield format_table(["", "memory, MB", *columns], rows) + "\n"
 
