@@ -28,6 +28,7 @@ __all__ = ["proxy_in_thread", "table"]
 
 ROOT = Path(__file__).parents[1]
 URL = "http://127.0.0.1:8100/v1"
+# Pages that other commands make.
 MADE = {"cli.md", "mechanisms.md", "performance.md", "plugins.md", "results.md", "settings.md"}
 PAGES = {
     "README.md": (ROOT / "README.md").read_text("utf-8"),

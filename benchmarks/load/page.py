@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator
 
 from benchmarks.harness.markdown import escape, format_table
@@ -38,7 +39,8 @@ connections at once, with {short} or {long:,} new words in each, unless the tabl
 READING = f"""\
 Cells are requests/s, then the median and the 99th percentile of the time for an answer in ms.
 *late* counts answers after {LATE_SECONDS:g} s, *bad* those that were broken or wrong. Every load
-lasts {{seconds:g}} s{{rounds}}.
+lasts {{seconds:g}} s{{rounds}}. Answers that take longer than that are not in the figures, and
+*nothing answered* means that all of them did.
 """
 
 
@@ -71,7 +73,11 @@ def _rounds(record: Record) -> str:
 def _machine(record: Record) -> str:
     facts = ", ".join(f"{name} {value}" for name, value in record.machine.items())
     left = "".join(f"\nNot measured: {escape(reason)}\n" for reason in record.skipped)
-    return f"Machine and versions: {facts}.\n{left}"
+    busy = statistics.median([row.busy_cores for row in record.rows] or [0.0])
+    return (
+        f"Machine and versions: {facts}. Other programs took {busy:.1f} of its cores meanwhile "
+        f"(median over all cases).\n{left}"
+    )
 
 
 def _summary(figures: Figures) -> Iterator[str]:

@@ -58,7 +58,8 @@ def test_workers_are_compared_with_one() -> None:
 
 
 def test_a_soak_shows_its_growth() -> None:
-    page = render_page(record(row(OURS)), SOAK)
+    page = render_page(record(row(OURS, busy_cores=0.7)), SOAK)
+    assert "Other programs took 0.7 of its cores" in page
     assert "changed by +2.0 MB for 100,000 requests" in page
     assert "| memory | 100 MB | 150 MB | 160 MB | 161 MB | 162 MB |" in page
 
