@@ -17,7 +17,7 @@ FULL_SPEED = 0.9  # of the rate at 16 connections is no loss at 64
 
 
 class Figures:
-    """A record's rows, found by target and case."""
+    """Find a record's rows by target and case."""
 
     def __init__(self, record: Record) -> None:
         self.targets = list(dict.fromkeys(row.target for row in record.rows))
@@ -64,7 +64,7 @@ def _is_plain(case: Case) -> bool:
 
 @dataclass(frozen=True)
 class Goal:
-    """Something to reach, one value a round.
+    """State something to reach, with one value a round.
 
     Args:
         what: the quantity.
@@ -87,7 +87,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A goal's values, one a round, and whether all of them meet it."""
+    """Hold a goal's values, one a round, and whether all of them meet it."""
 
     values: list[float]
     met: bool

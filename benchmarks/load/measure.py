@@ -29,7 +29,7 @@ SETTLE_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Measurement:
-    """A row of the record. CPU is in milliseconds a request or in cores, memory in MB.
+    """Hold a row of the record. CPU is in milliseconds a request or in cores, memory in MB.
 
     CPU includes work on requests that are unanswered at the end. Times and CPU are null where
     nothing was answered. `busy_cores` are the cores that processes outside this comparison used
@@ -68,7 +68,7 @@ def measure(
     folder: Path,
     round_: int,
 ) -> Measurement:
-    """Warm up, wait until the target is idle, send the load, and read counters around it.
+    """Measure a case: warm up, wait until the target is idle, send the load, read the counters.
 
     Raises:
         LoadError: a process ended, or the target is still busy after a minute.

@@ -1,4 +1,4 @@
-"""Which cases are measured on which target."""
+"""The cases that are measured on each target."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHORT, LONG = 61, 2000
 
 @dataclass(frozen=True)
 class Plan:
-    """The cases of each target, in order, and the seconds of one case."""
+    """Order the cases of each target, and set the seconds of one case."""
 
     cases: tuple[tuple[Target, tuple[Case, ...]], ...]
     seconds: float

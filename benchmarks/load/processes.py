@@ -24,12 +24,12 @@ LOG_CHARACTERS = 2000
 
 
 class LoadError(Exception):
-    """Says why a measurement could not be made."""
+    """Say why a measurement could not be made."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process and its descendants have used: CPU seconds so far, bytes of memory now."""
+    """Hold the CPU seconds of a process tree so far, and its bytes of memory now."""
 
     cpu_seconds: float
     rss_bytes: int
@@ -37,7 +37,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Child:
-    """A running process. `log` holds its output."""
+    """Watch and stop a running process. `log` holds its output."""
 
     process: subprocess.Popen[bytes]
     log: Path

@@ -14,7 +14,7 @@ __all__ = ["Record", "read_record"]
 
 @dataclass
 class Record:
-    """What one run measured. `skipped` says what it could not measure, and why.
+    """Hold what one run measured. `skipped` names what it could not measure, with the reason.
 
     Args:
         machine: processor, cores, versions and commit.

@@ -16,7 +16,7 @@ __all__ = ["LITELLM", "VLLM_ROUTER", "Rival", "build_environment"]
 
 @dataclass(frozen=True)
 class Rival:
-    """A package, its pinned version and what it is installed with."""
+    """Name a package with its pinned version."""
 
     name: str
     version: str

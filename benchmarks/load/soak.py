@@ -25,7 +25,7 @@ WARM_SHARE = 0.5  # caches fill in the first half; growth is measured in the sec
 
 @dataclass(frozen=True)
 class Soak:
-    """What a soak measured. `points` are (answered requests, memory in MB)."""
+    """Hold what a soak measured. `points` are (answered requests, memory in MB)."""
 
     target: str
     machine: dict[str, str | int]

@@ -1,4 +1,4 @@
-"""What is measured: the proxy in several configurations, other gateways, the upstream itself."""
+"""The targets: the proxy in several configurations, other gateways, the upstream itself."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CONTEXT_TOKENS = 16384  # the longest document fits whole
 
 @dataclass(frozen=True)
 class Running:
-    """A target that answers. `ready_seconds` lie between its start and its first answer."""
+    """Name a target that answers. `ready_seconds` lie between its start and its first answer."""
 
     url: str
     child: Child
@@ -39,7 +39,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Target(ABC):
-    """Something that answers chat requests, with the upstream behind it.
+    """Start something that answers chat requests, with the upstream behind it.
 
     `rival` is what has to be installed for it. `profiled` targets are Python of this environment.
     """
@@ -50,7 +50,7 @@ class Target(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Its name in tables."""
+        """Return the name in tables."""
 
     @abstractmethod
     def start(self, folder: Path, upstream: Upstream) -> Any:
@@ -59,7 +59,7 @@ class Target(ABC):
 
 @dataclass(frozen=True)
 class Direct(Target):
-    """The upstream itself: the limit of what any gateway could reach."""
+    """Use the upstream itself: the limit of what any gateway could reach."""
 
     @property
     def name(self) -> str:
@@ -72,7 +72,7 @@ class Direct(Target):
 
 @dataclass(frozen=True)
 class Proxy(Target):
-    """This project's proxy, with the upstream as its remote and as its local model.
+    """Run this project's proxy, with the upstream as its remote and as its local model.
 
     Args:
         mechanism: the sanitizer of every request.
@@ -127,7 +127,7 @@ class Proxy(Target):
 
 @dataclass(frozen=True)
 class LiteLLM(Target):
-    """LiteLLM's proxy: one hop, one worker, no database, its log at errors."""
+    """Run LiteLLM's proxy: one hop, one worker, no database, its log at errors."""
 
     rival = LITELLM
 
@@ -161,7 +161,7 @@ class LiteLLM(Target):
 
 @dataclass(frozen=True)
 class VllmRouter(Target):
-    """vLLM's router: one hop, written in Rust."""
+    """Run vLLM's router: one hop, written in Rust."""
 
     rival = VLLM_ROUTER
 

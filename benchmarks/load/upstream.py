@@ -62,7 +62,7 @@ http {{
 
 @dataclass(frozen=True)
 class Upstream:
-    """A running nginx. `base_url` ends in `/v1`."""
+    """Name a running nginx. `base_url` ends in `/v1`."""
 
     child: Child
     root_url: str

@@ -94,7 +94,7 @@ end
 
 @dataclass(frozen=True)
 class Case:
-    """One kind of load.
+    """Describe one kind of load.
 
     Args:
         connections: requests at once; each connection sends the next when it has its answer.
@@ -118,7 +118,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Load:
-    """What wrk has seen. Times are in milliseconds; percentiles are over all answers.
+    """Hold what wrk has seen. Times are in milliseconds; percentiles are over all answers.
 
     `late` counts answers after more than `LATE_SECONDS`, `wrong` those without the expected
     text, `failed` broken connections and answers that took longer than a minute.
