@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := OPENBLAS_NUM_THREADS=1 $(PYTEST) -n logical --dist worksteal
 
 .PHONY: help install demo check docs recordings format test test-statistical test-open-webui test-hostile
-.PHONY: test-wheel install-vllm test-vllm bench clean
+.PHONY: test-wheel install-vllm test-vllm bench bench-load clean
 
 help:
 	@echo "make demo             install what is needed and show the whole path on this machine"
@@ -22,6 +22,7 @@ help:
 	@echo "make recordings       run the commands that the documentation shows, and keep what they print"
 	@echo "make test-vllm        the contract tier: a real vLLM on CPU in a venv of its own"
 	@echo "make bench            speed benchmarks"
+	@echo "make bench-load       the proxy under load beside other gateways, and docs/performance.md (an hour)"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed (make PYTHON=…)")'
@@ -82,6 +83,10 @@ test-vllm: install-vllm
 
 bench: install
 	@$(BIN)/python -m benchmarks.speed
+
+bench-load: install
+	@$(BIN)/python -m benchmarks.load --rounds 3 --profile
+	@$(BIN)/python -m benchmarks.load page
 
 clean:
 	rm -rf $(VENV) .venv-vllm build site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

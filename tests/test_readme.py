@@ -28,7 +28,8 @@ __all__ = ["proxy_in_thread", "table"]
 
 ROOT = Path(__file__).parents[1]
 URL = "http://127.0.0.1:8100/v1"
-MADE = {"cli.md", "mechanisms.md", "plugins.md", "results.md", "settings.md"}  # by other commands
+# Pages that other commands make.
+MADE = {"cli.md", "mechanisms.md", "performance.md", "plugins.md", "results.md", "settings.md"}
 PAGES = {
     "README.md": (ROOT / "README.md").read_text("utf-8"),
     **{
