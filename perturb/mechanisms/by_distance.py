@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from perturb.channel import Words
 from perturb.vocabulary.table import EmbeddingTable
 
-__all__ = ["Fall", "draw_by_distance"]
+__all__ = ["Fall", "Line", "draw_by_distance"]
 
 TOKENS_AT_ONCE = 4096
 TICKETS_AT_ONCE = 512  # a few tokens get many tickets each, so that few rounds are needed
@@ -55,13 +55,14 @@ def draw_by_distance(
     """Release one word for each of the words, int (n,) → int32 (n,): y with probability
     w(x, y) / Σ_y' w(x, y')."""
     released = np.empty(len(words), dtype=np.int32)
+    order = np.argsort(words, kind="stable")  # equal words together: their rows stay in the cache
     for start in range(0, len(words), TOKENS_AT_ONCE):
-        tokens = np.arange(start, min(start + TOKENS_AT_ONCE, len(words)))
-        released[tokens] = _Line(table, words[tokens], tokens, fall).draw(rng)
+        tokens = order[start : start + TOKENS_AT_ONCE]
+        released[tokens] = Line(table, words[tokens], tokens, fall).draw(rng)
     return released
 
 
-class _Line:
+class Line:
     """Lay out V for each token: the nearest words, the other listed ones, and all words once
     more, of which those that are not listed can be drawn."""
 
@@ -70,55 +71,63 @@ class _Line:
     ) -> None:
         self._table, self._words, self._tokens, self._fall = table, words, tokens, fall
         m, listed = len(table), table.neighbours.shape[1]
-        near, farther = table.near[words], table.farther[words]
+        near = table.near[words]
         self._near = np.cumsum(fall.weigh(tokens, near), axis=1)
-        self._bounds = fall.weigh(tokens, farther)
+        bounds = fall.weigh(tokens, table.farther[words])
         kind = self._near.dtype.type
-        self._listed = self._near[:, -1] + self._bounds[:, 0] * kind(listed - near.shape[1])
-        self._total = self._listed + self._bounds[:, 1] * kind(m if m > listed else 0)
+        self._ends = np.empty((len(words), 3), dtype=kind)  # of the three parts of the line
+        self._ends[:, 0] = self._near[:, -1]
+        self._ends[:, 1] = self._ends[:, 0] + bounds[:, 0] * kind(listed - near.shape[1])
+        self._ends[:, 2] = self._ends[:, 1] + bounds[:, 1] * kind(m if m > listed else 0)
+        self._bounds = np.maximum(bounds, np.finfo(kind).tiny if kind is np.float64 else kind(1))
         # Even the farthest word has this weight: no distance is needed below it.
         self._least = fall.weigh(tokens, np.full(len(words), table.diameter))
 
     def draw(self, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Draw tickets until one is accepted for every token, and return the words."""
         released = np.empty(len(self._words), dtype=np.int32)
         waiting = np.arange(len(self._words))
         while len(waiting):
             tickets = max(1, TICKETS_AT_ONCE // len(waiting))
-            drawn, accepted = self._take(np.repeat(waiting, tickets), rng)
-            accepted = accepted.reshape(-1, tickets)
-            first, done = accepted.argmax(axis=1), accepted.any(axis=1)
-            drawn = drawn.reshape(-1, tickets)[np.arange(len(waiting)), first]
-            released[waiting[done]] = drawn[done]
-            waiting = waiting[~done]
+            rows = np.repeat(waiting, tickets) if tickets > 1 else waiting
+            drawn, accepted = self.take(rows, rng)
+            if tickets > 1:  # the first one that is accepted
+                accepted, drawn = accepted.reshape(-1, tickets), drawn.reshape(-1, tickets)
+                drawn = drawn[np.arange(len(waiting)), accepted.argmax(axis=1)]
+                accepted = accepted.any(axis=1)
+            released[waiting[accepted]] = drawn[accepted]
+            waiting = waiting[~accepted]
         return released
 
-    def _take(
+    def take(
         self, rows: NDArray[np.intp], rng: np.random.Generator
     ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """Draw a ticket for each row; return its word and whether it is accepted."""
-        ticket = self._fall.draw_tickets(self._total[rows], rng)
-        place = np.zeros(len(rows), dtype=np.intp)  # in the list of the word; −1 outside it
-        drawn = np.empty(len(rows), dtype=np.int32)
-        rest = np.zeros_like(ticket)  # the place of the ticket in its segment
-        table, near, listed = self._table, self._table.near.shape[1], len(self._table.neighbours[0])
-
-        is_near = ticket < self._near[rows, -1]
-        at = np.flatnonzero(is_near)
-        place[at] = (self._near[rows[at]] <= ticket[at, None]).sum(axis=1)
-        within = ticket < self._listed[rows]
-        at = np.flatnonzero(within & ~is_near)
-        segment, rest[at] = np.divmod(ticket[at] - self._near[rows[at], -1], self._bounds[rows[at], 0])
-        place[at] = np.minimum(segment.astype(np.intp) + near, listed - 1)
-        drawn[within] = table.neighbours[self._words[rows[within]], place[within]]
-        at = np.flatnonzero(~within)
-        segment, rest[at] = np.divmod(ticket[at] - self._listed[rows[at]], self._bounds[rows[at], 1])
-        drawn[at] = np.minimum(segment.astype(np.intp), len(table) - 1)
+        table, words, ends = self._table, self._words[rows], self._ends[rows]
+        listed, near = table.neighbours.shape[1], self._near.shape[1]
+        ticket = self._fall.draw_tickets(ends[:, 2], rng)
+        is_near, is_listed = ticket < ends[:, 0], ticket < ends[:, 1]
+        bound = np.where(is_listed, self._bounds[rows, 0], self._bounds[rows, 1])
+        rest = ticket - np.where(is_listed, ends[:, 0], ends[:, 1])
+        rest[is_near] = 0
+        segment = (rest // bound).astype(np.int32)
+        rest -= segment.astype(rest.dtype) * bound  # the place of the ticket in its segment
+        drawn = np.minimum(segment, len(table) - 1)
+        at = np.flatnonzero(is_listed)
+        place = np.minimum(segment[at] + near, listed - 1)
+        nearest = np.flatnonzero(is_near[at])
+        tops, chosen = self._near[rows[at[nearest]]], ticket[at[nearest], None]
+        place[nearest] = (tops <= chosen).sum(axis=1)
+        drawn[at] = table.neighbours[words[at], place]
 
         accepted = is_near | (rest < self._least[rows])
         at = np.flatnonzero(~accepted)
-        square = table.pair_squares(self._words[rows[at]], drawn[at], self._fall.precision)
-        accepted[at] = rest[at] < self._fall.weigh(self._tokens[rows[at]], np.sqrt(square))
-        at = np.flatnonzero(accepted & ~within)
-        again = table.neighbours[self._words[rows[at]]] == drawn[at, None].astype(np.uint16)
+        square = table.pair_squares(words[at], drawn[at], self._fall.precision)
+        weights = self._fall.weigh(self._tokens[rows[at]], np.sqrt(square))
+        accepted[at] = rest[at] < weights
+        doubtful = accepted & ~is_listed
+        doubtful[at] &= square <= table.listed_squares[words[at]]
+        at = np.flatnonzero(doubtful)
+        again = table.neighbours.take(words[at], axis=0) == drawn[at, None].astype(np.uint16)
         accepted[at] = ~again.any(axis=1)
         return drawn, accepted

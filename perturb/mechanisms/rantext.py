@@ -232,4 +232,5 @@ class _RandomLists(Fall):
         radii, rates = self._radii[tokens], self._rates[tokens]
         if distances.ndim == 2:
             radii, rates = radii[:, None], rates[:, None]
-        return np.asarray(np.exp(distances * -rates) * (distances < radii))
+        weights = np.exp((distances * -rates).astype(np.float32))
+        return (weights * (distances < radii)).astype(np.float64)

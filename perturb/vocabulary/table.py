@@ -91,10 +91,17 @@ class EmbeddingTable:
     def farther(self) -> NDArray[np.float64]:
         """Return lower bounds, float64 (m, 2), on the distances to the listed words after `near`
         and to the words that are not listed. They hold for distances in single precision, too."""
-        h = self.neighbours.shape[1]
-        ends = self.neighbours[:, [min(NEAR, h - 1), h - 1]].astype(np.intp)
-        square = self.pair_squares(np.repeat(np.arange(len(self)), 2), ends.ravel(), np.float64)
-        return np.sqrt(np.maximum(square - SLACK, 0.0)).reshape(ends.shape)
+        first = self.neighbours[:, min(NEAR, self.neighbours.shape[1] - 1)]
+        square = self.pair_squares(np.arange(len(self)), first, np.float64)
+        both = np.stack([square - SLACK, self.listed_squares - 2 * SLACK], axis=1)
+        return np.asarray(np.sqrt(np.maximum(both, 0.0)))
+
+    @cached_property
+    def listed_squares(self) -> NDArray[np.float64]:
+        """Return upper bounds, float64 (m,), on the squared distances to the listed words. They
+        hold for distances in single precision, too."""
+        square = self.pair_squares(np.arange(len(self)), self.neighbours[:, -1], np.float64)
+        return square + SLACK
 
     def pair_squares(
         self, words: NDArray[Any], others: NDArray[Any], precision: type[np.floating[Any]]
