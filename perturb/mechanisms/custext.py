@@ -103,8 +103,8 @@ class CusText(ScoredMechanism):
         return members
 
     @cached_property
-    def _cumulative(self) -> NDArray[np.float64]:
-        """Return the cumulative weights of the list of each word, float64 (m, size)."""
+    def _list_weights(self) -> NDArray[np.float64]:
+        """Return the weights of the list of each word, float64 (m, size)."""
         members = self._members
         own = np.repeat(np.arange(len(members)), members.shape[1])
         square = self.table.pair_squares(own, members.ravel(), np.float64)
@@ -114,11 +114,11 @@ class CusText(ScoredMechanism):
         distances /= np.where(largest == 0, 1.0, largest)
         weights = np.exp(distances * (-self.epsilon / 2))
         weights[:, 1:][members[:, 1:] == members[:, :-1]] = 0.0  # filled up
-        return np.cumsum(self._adjust(weights), axis=1)
-
-    def _adjust(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weights, float64 (m, size), as they are drawn."""
         return weights
+
+    @cached_property
+    def _cumulative(self) -> NDArray[np.float64]:
+        return np.cumsum(self._list_weights, axis=1)
 
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:
         words = np.asarray(words)
@@ -129,10 +129,9 @@ class CusText(ScoredMechanism):
 
     def weights(self, words: Words) -> NDArray[np.float64]:
         rows = np.zeros((len(words), len(self.table)))
-        weights = np.diff(self._cumulative[words], axis=1, prepend=0.0)
-        # Backwards: of a filled list, the first entry has the weight.
-        listed = self._members[words].astype(np.intp)
-        np.put_along_axis(rows, listed[:, ::-1], weights[:, ::-1], axis=1)
+        # Backwards: the first entry of a filled list has the weight, and is written last.
+        listed = self._members[words, ::-1].astype(np.intp)
+        np.put_along_axis(rows, listed, self._list_weights[words, ::-1], axis=1)
         return rows
 
     def keep_rate(self, words: Words) -> NDArray[np.float64]:
@@ -140,10 +139,9 @@ class CusText(ScoredMechanism):
 
     @cached_property
     def _keep_rates(self) -> NDArray[np.float64]:
-        """Bound P(x | x) for every x from above, by the rounding of the sums alone."""
-        weights = np.diff(self._cumulative, axis=1, prepend=0.0)
-        own = self._members == np.arange(len(weights))[:, None]
-        kept = weights.max(axis=1, where=own, initial=0.0) / self._cumulative[:, -1]
+        """Bound P(x | x) for every x from above, by more than the rounding of the sums."""
+        own = self._members == np.arange(len(self.table))[:, None]
+        kept = self._list_weights.max(axis=1, where=own, initial=0.0) / self._cumulative[:, -1]
         return np.asarray(np.minimum(kept * (1 + ROUNDING), 1.0))
 
     @property
@@ -174,10 +172,13 @@ class CusTextPlus(CusText):
     def _function_words(self) -> NDArray[np.bool_]:
         return stop_words(self.table.vocabulary)
 
-    def _adjust(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    @cached_property
+    def _list_weights(self) -> NDArray[np.float64]:
+        weights = super()._list_weights
         kept = np.flatnonzero(self._function_words)
-        weights[kept] = self._members[kept] == kept[:, None]
-        weights[kept, 1:] *= self._members[kept, 1:] != self._members[kept, :-1]
+        own = self._members[kept] == kept[:, None]
+        own[:, 1:] &= self._members[kept, 1:] != self._members[kept, :-1]
+        weights[kept] = own
         return weights
 
     @property

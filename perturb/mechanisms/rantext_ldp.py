@@ -221,7 +221,7 @@ def _find_unlisted(
     taken = np.concatenate([*hits, []]).astype(np.intp)
     for start in range(0, len(taken), BLOCK):
         part = taken[start : start + BLOCK]
-        rows = np.sort(listed[part], axis=1).astype(np.int32)
+        rows = np.sort(listed[part].astype(np.int32), axis=1)
         wanted = (rows < answer[part, None]).sum(axis=1) + far - (rows < far).sum(axis=1)
         # In a sorted row s, s_i − i words below s_i are unlisted. The wanted one skips every
         # listed word at or below it.
