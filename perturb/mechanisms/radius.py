@@ -177,9 +177,7 @@ class TabulatedRadius:
 
 def _find_last_knot(spans: NDArray[np.float64]) -> float:
     """Return w with Pr[S² > w] <= CUT."""
-    tail = RadiusTail(
-        spans, cuts=np.array([1 - math.log(CUT / len(spans))]), slopes=QUICK_SLOPES
-    )
+    tail = RadiusTail(spans, cuts=np.array([1 - math.log(CUT / len(spans))]), slopes=QUICK_SLOPES)
     s = math.sqrt(2 * float((spans**2).sum()))
     while tail.log_bound(s) > math.log(CUT):
         s *= 1.05

@@ -149,9 +149,7 @@ class EmbeddingTable:
         counts[:, 1:] += 1
         return counts
 
-    def count_nearer(
-        self, words: NDArray[Any], radii: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def count_nearer(self, words: NDArray[Any], radii: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the number of words y with d(x, y) < r for words x, int (n,), and radii r >= 0,
         float64 (n,) or (k,) for words of shape (n, 1): exact at the edges of the distance bands of
         `spread`, and interpolated between them."""

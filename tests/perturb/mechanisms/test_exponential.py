@@ -133,9 +133,7 @@ def test_every_word_owns_exactly_its_weight_of_tickets(name: str, epsilon: float
     segments += [(y, weights[y], farther[0]) for y in listed[NEAR:]]
     if len(table) > len(listed):
         among = set(listed)
-        segments += [
-            (y, 0 if y in among else weights[y], farther[1]) for y in range(len(table))
-        ]
+        segments += [(y, 0 if y in among else weights[y], farther[1]) for y in range(len(table))]
     starts = [0, *accumulate(length for _, _, length in segments)]
     tickets, wanted = [], []
     for (y, weight, length), start in zip(segments, starts, strict=False):
