@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -150,11 +151,8 @@ def measure_documents(table: EmbeddingTable, text: str) -> dict[str, Any]:
             document = " ".join([text] * length)
             released = sanitizer.perturb(document)
             repeats = REPEATS if length == 1 else 3
-            drawing = time_quickest(lambda d=document: sanitizer.perturb(d), repeats)  # type: ignore[misc]
-            checking = time_quickest(
-                lambda d=document, r=released: sanitizer.verify(d, r),  # type: ignore[misc]
-                repeats,
-            )
+            drawing = time_quickest(partial(sanitizer.perturb, document), repeats)
+            checking = time_quickest(partial(sanitizer.verify, document, released), repeats)
             found[length] = drawing, checking
         whole, long = sum(found[1]), sum(found[LONG])
         out[name] = {

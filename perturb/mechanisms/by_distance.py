@@ -92,9 +92,10 @@ class Line:
             rows = np.repeat(waiting, tickets) if tickets > 1 else waiting
             drawn, accepted = self.take(rows, rng)
             if tickets > 1:  # the first one that is accepted
-                accepted, drawn = accepted.reshape(-1, tickets), drawn.reshape(-1, tickets)
-                drawn = drawn[np.arange(len(waiting)), accepted.argmax(axis=1)]
-                accepted = accepted.any(axis=1)
+                tried = accepted.reshape(-1, tickets)
+                first = tried.argmax(axis=1)
+                drawn = drawn.reshape(-1, tickets)[np.arange(len(waiting)), first]
+                accepted = tried[np.arange(len(waiting)), first]
             released[waiting[accepted]] = drawn[accepted]
             waiting = waiting[~accepted]
         return released

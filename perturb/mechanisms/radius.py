@@ -127,7 +127,7 @@ class TabulatedRadius:
         last = _find_last_knot(spans)
         step = 2 * math.pi / last
         steps, end_error = _find_end(squares, step)
-        t = np.arange(steps) * step
+        t: NDArray[np.float64] = np.arange(steps, dtype=np.float64) * step
         phi, phi_error = _characteristic(squares, t)
         width = last / CELLS
         # density, its second derivative at the knots, and a bound on the third
@@ -157,7 +157,7 @@ class TabulatedRadius:
         # density there, else mirrored.
         near = self._near[cell]
         place = np.where(coin < near + (1 - 2 * near) * place, place, 1 - place)
-        return np.sqrt((cell + place) * self._width)
+        return np.asarray(np.sqrt((cell + place) * self._width))
 
     @cached_property
     def _tail(self) -> RadiusTail:
@@ -259,7 +259,7 @@ def _round_shares(shares: NDArray[np.float64]) -> NDArray[np.int64]:
     total = CELLS << COIN_BITS
     rounded = np.floor(shares / shares.sum() * (total - CELLS)).astype(np.int64)
     rounded[rounded.argmax()] += total - sum(rounded.tolist())
-    return rounded
+    return np.asarray(rounded)
 
 
 def build_alias(shares: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -156,7 +156,8 @@ class EmbeddingTable:
         place = radii * (self.spread.shape[1] / self.diameter)
         band = np.minimum(place.astype(np.intp), self.spread.shape[1] - 1)
         share = np.minimum(place - band, 1.0)
-        return self._nearer[words, band] * (1 - share) + self._nearer[words, band + 1] * share
+        low, high = self._nearer[words, band], self._nearer[words, band + 1]
+        return np.asarray(low * (1 - share) + high * share)
 
     def distances(self, word: int) -> NDArray[np.float64]:
         """Return d(x, y) for every y of V, float64 (m,), in double precision."""

@@ -31,7 +31,7 @@ def control_p_value(name: str, sound: EmbeddingTable, broken: EmbeddingTable) ->
 
 @pytest.mark.parametrize("name", NAMES)
 def test_bounds_that_are_too_small_are_caught(name: str, toy: EmbeddingTable) -> None:
-    farther = toy.farther + [0.3, 0.1]
+    farther = toy.farther + np.array([0.3, 0.1])
     assert control_p_value(name, toy, altered(toy, "farther", farther)) < ALPHA
 
 

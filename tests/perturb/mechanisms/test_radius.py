@@ -1,4 +1,4 @@
-"""RANTEXT's noise length: the tabulated law against its definition, and every bound on its error."""
+"""RANTEXT's noise length: the tabulated law against its definition, and the bound on its error."""
 
 from __future__ import annotations
 
