@@ -8,7 +8,6 @@ dropped, as configured. Everything else is dropped.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -69,11 +68,11 @@ class WordByWord(Sanitizer):
         classes = self.vocabulary.classes[tokens]
         is_word, places = self.places(tokens)
         draw = self._channel.draw(places, rng)
-        words = tuple(self.vocabulary.words[i] for i in draw.words)
+        words = self.vocabulary.word_array[draw.words]
         numbers = self._draw_numbers(tokens, classes, rng)
         return Perturbation(
-            text="".join(self._render(tokens, is_word, iter(words), numbers, self.options)),
-            words=words,
+            text="".join(self._render(tokens, is_word, words, numbers, self.options)),
+            words=tuple(words.tolist()),
             receipt=self._build_receipt(tokens, len(words), dict(draw.statistics)),
         )
 
@@ -103,8 +102,8 @@ class WordByWord(Sanitizer):
         `w`, digits as `0`, layout as itself."""
         is_word, _ = self.places(tokens)
         sizes = self.vocabulary.index[tokens[self.vocabulary.classes[tokens] == TokenClass.NUMBER]]
-        words = iter("w" * int(is_word.sum()))
-        numbers = ("0" * int(size) for size in sizes)
+        words = np.full(int(is_word.sum()), "w", dtype=object)
+        numbers = ["0" * size for size in sizes.tolist()]
         kept = DocumentOptions(oov=self.options.oov, number=self.options.number)
         shown = self._render(tokens, is_word, words, numbers, kept)
         raw = self.vocabulary.split(text)
@@ -114,8 +113,8 @@ class WordByWord(Sanitizer):
         self,
         tokens: NDArray[np.uint32],
         is_word: NDArray[np.bool_],
-        words: Iterator[str],
-        numbers: Iterator[str],
+        words: NDArray[np.object_],
+        numbers: list[str],
         options: DocumentOptions,
     ) -> list[str]:
         """Return the released piece of each token, "" for a dropped token.
@@ -123,44 +122,47 @@ class WordByWord(Sanitizer):
         A blank always separates two words, also where the tokenizer split one raw word in two.
         At the beginning and after layout, a word follows a blank only if its token did.
         """
-        encoding, spaced = self.vocabulary.encoding, self.vocabulary.spaced[tokens]
-        out = [""] * len(tokens)
-        last = TokenClass.LAYOUT if options.layout == "keep" else None
-        previous: int | None = None  # the class of the raw token before this one
-        for i, kind in enumerate(self.vocabulary.classes[tokens].tolist()):
-            if is_word[i]:
-                apart = spaced[i] if last is TokenClass.LAYOUT else last is not None
-                out[i] = " " + next(words) if apart else next(words)
-                last = TokenClass.WORD
-            elif kind == TokenClass.NUMBER and options.number == "random":
-                joins = last is TokenClass.NUMBER and previous == TokenClass.NUMBER
-                apart = last is not None and last is not TokenClass.LAYOUT and not joins
-                out[i] = " " + next(numbers) if apart else next(numbers)
-                last = TokenClass.NUMBER
-            elif kind == TokenClass.LAYOUT and options.layout == "keep":
-                out[i] = encoding.decode_single_token_bytes(int(tokens[i])).decode()
-                last = TokenClass.LAYOUT
-            previous = kind
-        return out
+        vocabulary, kinds = self.vocabulary, self.vocabulary.classes[tokens]
+        is_number = (kinds == TokenClass.NUMBER) & (options.number == "random")
+        is_layout = (kinds == TokenClass.LAYOUT) & (options.layout == "keep")
+        out = np.full(len(tokens), "", dtype=object)
+        out[is_word] = words
+        out[is_number] = numbers
+        out[is_layout] = vocabulary.layout[tokens[is_layout]]
+
+        shown = np.flatnonzero(is_word | is_number | is_layout)
+        after = np.append(-1, shown)[:-1]  # the shown token before each; −1 for none
+        free = is_layout[after] if options.layout == "keep" else np.zeros(len(shown), np.bool_)
+        free[:1] = True
+        spaced = vocabulary.spaced[tokens[shown]] & (options.layout == "keep")
+        # A number joins the number that its token continues.
+        joins = is_number[after] & (kinds[shown - 1] == TokenClass.NUMBER)
+        apart = np.where(free, spaced & is_word[shown], is_word[shown] | ~joins)
+        apart &= ~is_layout[shown]
+        at = shown[apart]
+        out[at] = " " + out[at]
+        return list(out.tolist())
 
     def _draw_numbers(
         self, tokens: NDArray[np.uint32], classes: NDArray[np.uint8], rng: np.random.Generator
-    ) -> Iterator[str]:
-        """Yield a string of fresh digits for each number token.
+    ) -> list[str]:
+        """Return a string of fresh digits for each number token.
 
         Every digit is uniform, except that the first of a run of several digits is never 0. The
         draw depends on the number of digits alone.
         """
         numbers = classes == TokenClass.NUMBER
+        sizes = self.vocabulary.index[tokens[numbers]]
+        if not len(sizes):
+            return []
         continues = np.append(False, numbers[:-1])[numbers]
         follows = np.append(numbers[1:], False)[numbers]
-        for digits, joined, more in zip(
-            self.vocabulary.index[tokens[numbers]], continues, follows, strict=True
-        ):
-            drawn = rng.integers(0, 10, size=int(digits))
-            if not joined and (digits > 1 or more):
-                drawn[0] = rng.integers(1, 10)
-            yield "".join(map(str, drawn))
+        ends = np.cumsum(sizes)
+        leading = ~continues & ((sizes > 1) | follows)
+        digits = rng.integers(0, 10, size=int(ends[-1]), dtype=np.uint8)
+        digits[(ends - sizes)[leading]] = rng.integers(1, 10, int(leading.sum()), dtype=np.uint8)
+        drawn = (digits + ord("0")).tobytes().decode("ascii")
+        return [drawn[end - size : end] for end, size in zip(ends, sizes, strict=True)]
 
     def _build_receipt(
         self, tokens: NDArray[np.uint32], released: int, statistics: dict[str, float]

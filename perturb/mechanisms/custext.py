@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.channel import Words
+from perturb.channel import Draw, Words
 from perturb.errors import ParameterError
-from perturb.mechanisms.scored import ScoredMechanism, ScoredParameters, no_guarantee
+from perturb.mechanisms.scored import ROUNDING, ScoredMechanism, ScoredParameters, no_guarantee
 from perturb.registry import register
 from perturb.release import Guarantee
 from perturb.vocabulary.frequencies import counts_digest, word_counts
@@ -94,24 +94,55 @@ class CusText(ScoredMechanism):
         return greedy_lists(self.table, self.parameters.size)
 
     @cached_property
-    def _list_of(self) -> NDArray[np.int32]:
-        """Return the number of each word's list, int32 (m,)."""
-        lists = np.empty(len(self.table), dtype=np.int32)
-        for number, members in enumerate(self._lists):
-            lists[members] = number
-        return lists
+    def _members(self) -> NDArray[np.int32]:
+        """Return the list of each word, int32 (m, size); a shorter list is filled with its last
+        word."""
+        members = np.empty((len(self.table), self.parameters.size), dtype=np.int32)
+        for listed in self._lists:
+            members[listed] = np.pad(listed, (0, members.shape[1] - len(listed)), mode="edge")
+        return members
+
+    @cached_property
+    def _list_weights(self) -> NDArray[np.float64]:
+        """Return the weights of the list of each word, float64 (m, size)."""
+        members = self._members
+        own = np.repeat(np.arange(len(members)), members.shape[1])
+        square = self.table.pair_squares(own, members.ravel(), np.float64)
+        distances = np.sqrt(square).reshape(members.shape)
+        distances -= distances.min(axis=1, keepdims=True)
+        largest = distances.max(axis=1, keepdims=True)
+        distances /= np.where(largest == 0, 1.0, largest)
+        weights = np.exp(distances * (-self.epsilon / 2))
+        weights[:, 1:][members[:, 1:] == members[:, :-1]] = 0.0  # filled up
+        return weights
+
+    @cached_property
+    def _cumulative(self) -> NDArray[np.float64]:
+        return np.cumsum(self._list_weights, axis=1)
+
+    def draw(self, words: Words, rng: np.random.Generator) -> Draw:
+        words = np.asarray(words)
+        rows = self._cumulative[words]
+        tickets = self._draw_tickets(rows[:, -1], rng)
+        # The first sum above the ticket: an entry of weight zero is never returned.
+        return Draw(self._members[words, (rows <= tickets[:, None]).sum(axis=1)])
 
     def weights(self, words: Words) -> NDArray[np.float64]:
         rows = np.zeros((len(words), len(self.table)))
-        vectors = self.table.vectors
-        for row, word in zip(rows, np.asarray(words).tolist(), strict=True):
-            members = self._lists[self._list_of[word]]
-            difference = vectors[members].astype(np.float64) - vectors[word].astype(np.float64)
-            distances = np.sqrt(np.einsum("ij,ij->i", difference, difference))
-            distances -= distances.min()
-            distances /= distances.max() or 1.0
-            row[members] = np.exp(distances * (-self.epsilon / 2))
+        # Backwards: the first entry of a filled list has the weight, and is written last.
+        listed = self._members[words, ::-1].astype(np.intp)
+        np.put_along_axis(rows, listed, self._list_weights[words, ::-1], axis=1)
         return rows
+
+    def keep_rate(self, words: Words) -> NDArray[np.float64]:
+        return np.asarray(self._keep_rates[np.asarray(words)])
+
+    @cached_property
+    def _keep_rates(self) -> NDArray[np.float64]:
+        """Bound P(x | x) for every x from above, by more than the rounding of the sums."""
+        own = self._members == np.arange(len(self.table))[:, None]
+        kept = self._list_weights.max(axis=1, where=own, initial=0.0) / self._cumulative[:, -1]
+        return np.asarray(np.minimum(kept * (1 + ROUNDING), 1.0))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -141,12 +172,14 @@ class CusTextPlus(CusText):
     def _function_words(self) -> NDArray[np.bool_]:
         return stop_words(self.table.vocabulary)
 
-    def weights(self, words: Words) -> NDArray[np.float64]:
-        rows = super().weights(words)
-        kept = np.flatnonzero(self._function_words[words])
-        rows[kept] = 0.0
-        rows[kept, np.asarray(words)[kept]] = 1.0
-        return rows
+    @cached_property
+    def _list_weights(self) -> NDArray[np.float64]:
+        weights = super()._list_weights
+        kept = np.flatnonzero(self._function_words)
+        own = self._members[kept] == kept[:, None]
+        own[:, 1:] &= self._members[kept, 1:] != self._members[kept, :-1]
+        weights[kept] = own
+        return weights
 
     @property
     def guarantee(self) -> Guarantee:

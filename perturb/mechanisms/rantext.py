@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from perturb.channel import Draw, Words
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism
+from perturb.mechanisms.by_distance import Fall, draw_by_distance
+from perturb.mechanisms.radius import radius_law
 from perturb.mechanisms.rantext_bounds import QUANTILE_ERROR, RanTextBounds
 from perturb.mechanisms.rantext_channel import Grid, Quadrature
 from perturb.mechanisms.scored import squared_distances
@@ -30,11 +32,9 @@ __all__ = ["RanText", "RanTextParameters", "noise_scale"]
 
 # a, b, c, k: the authors' fit of z for their text-embedding-ada-002 table (InferDPT, Appendix B).
 PUBLISHED = (0.01658160142016071, 19.064721649556482, -38.1294334077209, 9.311083811697406)
-WORDS_PER_BLOCK = 128  # distance rows held at once
-TOKENS_PER_BLOCK = 64  # weight rows held at once: they stay in the second-level cache
-COLUMNS = 128  # weights are summed in runs of this many words
 CHANNEL_ROWS = 256  # rows of the channel computed at once
 ROUNDING = 1e-5  # of a row in total variation: its sums are taken in single precision
+SMALLEST_RADIUS = 1e-30  # r = 0 has probability 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,15 +104,11 @@ class RanText(Mechanism):
         """Return z(ε), the inverse noise scale."""
         return noise_scale(self.table, self.parameters)
 
-    @cached_property
-    def _scales(self) -> NDArray[np.float32]:
-        """Return (Δ_j / z)², float32 (d,)."""
-        return ((self.table.spans / self.z) ** 2).astype(np.float32)
-
     @property
     def proved_delta(self) -> float:
         """Return δ of the proved (ε, δ)-LDP at the nominal ε: Pr[r < D] from the table's
-        quantiles, including their sampling error at confidence 1 − 1e-9."""
+        quantiles, including their sampling error at confidence 1 − 1e-9 and the error of the
+        drawn radius."""
         radius = self.table.radius
         below = np.searchsorted(radius, self.table.diameter * self.z, side="right")
         return min(1.0, math.ceil((below / len(radius) + QUANTILE_ERROR) * 1e4) / 1e4)
@@ -140,35 +136,17 @@ class RanText(Mechanism):
 
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:
         words = np.asarray(words)
-        released = np.empty(len(words), dtype=np.int32)
-        sizes = np.empty(len(words), dtype=np.int32)
-        radii = self._draw_radii(len(words), rng)
-        choices = rng.random((len(words), 2))
-        order = np.argsort(words, kind="stable")
-        unique, starts = np.unique(words[order], return_index=True)
-        ends = np.append(starts[1:], len(words))
-        # Columns beyond m, up to a whole run, stay at infinite distance: never drawn.
-        width = -(-len(self.table) // COLUMNS) * COLUMNS
-        distances = np.full((min(len(unique), WORDS_PER_BLOCK), width), np.inf, dtype=np.float32)
-        for first in range(0, len(unique), WORDS_PER_BLOCK):
-            block = unique[first : first + WORDS_PER_BLOCK]
-            self._fill_distances(block, distances)
-            low, high = starts[first], ends[first + len(block) - 1]
-
-            for start in range(low, high, TOKENS_PER_BLOCK):
-                tokens = order[start : min(start + TOKENS_PER_BLOCK, high)]
-                rows = distances[np.searchsorted(block, words[tokens])]
-                sizes[tokens], released[tokens] = _choose(
-                    rows, radii[tokens], self.epsilon, choices[tokens]
-                )
         if not len(words):
-            return Draw(released)
+            return Draw(np.empty(0, dtype=np.int32))
+        radii = radius_law(self.table).draw(len(words), rng) / self.z
+        released = draw_by_distance(self.table, words, _RandomLists(radii, self.epsilon), rng)
+        sizes = self.table.count_nearer(words, radii)
         return Draw(
             released,
             {
-                "list_size_min": int(sizes.min()),
+                "list_size_min": round(float(sizes.min())),
                 "list_size_mean": float(sizes.mean()),
-                "list_size_max": int(sizes.max()),
+                "list_size_max": round(float(sizes.max())),
             },
         )
 
@@ -177,9 +155,10 @@ class RanText(Mechanism):
 
         For one x it is a function of the distance alone, so it is computed on a grid of distances
         and interpolated linearly. The result is exactly the channel of the interpolated weight,
-        and a row sums to one. The error is the sum of three terms: the total variation between
+        and a row sums to one. The error is the sum of four terms: the total variation between
         the averages over the even and the odd quantiles (an estimate, not a bound, of the error of
-        the quadrature), a bound on the effect of the interpolation, and ROUNDING.
+        the quadrature), a bound on the effect of the interpolation, the error of the drawn radius
+        (`perturb.mechanisms.radius`), and ROUNDING.
         """
         words = np.asarray(words)
         rows = np.empty((len(words), len(self.table)))
@@ -188,7 +167,7 @@ class RanText(Mechanism):
             block = words[start : start + CHANNEL_ROWS]
             rows[start : start + len(block)], worst = self._channel_rows(block)
             error = max(error, worst)
-        return rows, min(1.0, error + ROUNDING)
+        return rows, min(1.0, error + radius_law(self.table).error + ROUNDING)
 
     @cached_property
     def _grid(self) -> Grid:
@@ -233,62 +212,26 @@ class RanText(Mechanism):
         kept = 1 / (1 + spread @ weights.astype(np.float32))
         return np.asarray(kept.mean(axis=1, dtype=np.float64))
 
-    def _draw_radii(self, n: int, rng: np.random.Generator) -> NDArray[np.float32]:
-        """Draw r = ‖η‖ for n tokens. Only |η_j| matters, and |Laplace(0, b)| is b times a standard
-        exponential."""
-        scales = self._scales
-        radii = np.empty(n, dtype=np.float32)
-        for start in range(0, n, 1 << 14):
-            noise = rng.standard_exponential(
-                (min(1 << 14, n - start), len(scales)), dtype=np.float32
-            )
-            np.square(noise, out=noise)
-            radii[start : start + len(noise)] = np.sqrt(noise @ scales)
-        return radii
 
-    def _fill_distances(self, words: Words, rows: NDArray[np.float32]) -> None:
-        """Write d(x, ·) for a block of words into the first columns of `rows`."""
-        square = rows[: len(words), : len(self.table)]
-        vectors = self.table.vectors[words].astype(np.float32)
-        squares = np.einsum("ij,ij->i", vectors, vectors)[:, None]
-        # (−2φ(x), ‖φ(x)‖², 1) · (φ(y), 1, ‖φ(y)‖²): squared distances in one matrix product
-        left = np.hstack([vectors * np.float32(-2), squares, np.ones_like(squares)])
-        np.matmul(left, self.table.distance_factor, out=square)
-        np.sqrt(np.maximum(square, 0.0, out=square), out=square)
-        square[np.arange(len(words)), words] = 0.0
+class _RandomLists(Fall):
+    """Weigh by exp(ε/2·(r − d)/r) over d < r, up to the constant exp(ε/2).
 
-
-def _choose(
-    distances: NDArray[np.float32],
-    radii: NDArray[np.float32],
-    epsilon: float,
-    uniform: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Draw y with P ∝ exp(ε/2·(r−d)/r) over d < r, one row a token; return |C_r| and y.
-
-    The constant exp(ε/2) cancels. Two draws are made: first a run of COLUMNS words by the weight
-    of the run, then a word in it by its own weight. The product is the word's probability.
+    Args:
+        radii: r of each token, float64 (n,).
+        epsilon: ε.
     """
-    n = len(distances)
-    radii = np.maximum(radii, np.finfo(np.float32).tiny)[:, None]  # r = 0 has probability 0
-    weights = distances * (np.float32(-epsilon / 2) / radii)
-    np.exp(weights, out=weights)
-    inside = distances < radii
-    weights *= inside
-    runs = weights.reshape(n, -1, COLUMNS)
-    run = _invert_cumulative(runs @ np.ones(COLUMNS, dtype=np.float32), uniform[:, 0])
-    column = _invert_cumulative(runs[np.arange(n), run], uniform[:, 1])
-    sizes = np.array([np.count_nonzero(row) for row in inside])
-    return sizes, (run * COLUMNS + column).astype(np.int32)
 
+    precision = np.float32
 
-def _invert_cumulative(
-    weights: NDArray[np.float32], uniform: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """Invert the cumulative weights at `uniform` in [0, 1), one row each.
+    def __init__(self, radii: NDArray[np.float64], epsilon: float) -> None:
+        self._radii = np.maximum(radii, SMALLEST_RADIUS)
+        self._rates = epsilon / 2 / self._radii
 
-    The comparison is strict, so an entry of weight zero is never returned.
-    """
-    cumulative = np.cumsum(weights, axis=1, dtype=np.float64)
-    target = uniform * cumulative[:, -1]
-    return np.asarray((cumulative <= target[:, None]).sum(axis=1))
+    def weigh(
+        self, tokens: NDArray[np.intp], distances: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        radii, rates = self._radii[tokens], self._rates[tokens]
+        if distances.ndim == 2:
+            radii, rates = radii[:, None], rates[:, None]
+        weights = np.exp((distances * -rates).astype(np.float32))
+        return (weights * (distances < radii)).astype(np.float64)

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from perturb.mechanisms.radius import LARGEST_ERROR, radius_law
 from perturb.mechanisms.scored import LARGEST_EXPONENT, squared_distances
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.table_build import RADIUS_DRAWS, RADIUS_QUANTILES
@@ -20,7 +21,6 @@ from perturb.vocabulary.table_build import RADIUS_DRAWS, RADIUS_QUANTILES
 __all__ = [
     "QUANTILE_ERROR",
     "LeastEpsilon",
-    "RadiusTail",
     "RanTextBounds",
     "RandomLists",
     "least_delta",
@@ -28,16 +28,14 @@ __all__ = [
     "list_sizes",
 ]
 
-NODES = 601  # of the integrals; denser near 0, where the integrand is largest
-CUTS = np.geomspace(4, 120, 32)  # T
-SLOPES = np.linspace(0.04, 1.6, 40)  # θ·Δ²·T of the largest Δ
-RELATIVE_ROUNDING = 1e-12  # of one integral in double precision, generously
 SHARES = (0.5, 0.75, 0.9, 0.97, 0.99, 0.999)  # quantiles of the radius where P(x | x) is bounded
 PAIRS = 64  # farthest pairs that are examined
 SIZE_RADII = 128
 # The error of the table's radius quantiles: Dvoretzky–Kiefer–Wolfowitz (Massart 1990) at
-# confidence 1 − 1e-9, and half a quantile.
-QUANTILE_ERROR = math.sqrt(math.log(2e9) / (2 * RADIUS_DRAWS)) + 1 / RADIUS_QUANTILES
+# confidence 1 − 1e-9, and half a quantile; and that of the drawn radius.
+QUANTILE_ERROR = (
+    math.sqrt(math.log(2e9) / (2 * RADIUS_DRAWS)) + 1 / RADIUS_QUANTILES + LARGEST_ERROR
+)
 
 
 class RandomLists(Protocol):
@@ -78,40 +76,6 @@ class RanTextBounds:
         return list_sizes(self.mechanism, shares)
 
 
-class RadiusTail:
-    """Bound Pr[S > s] from above, S² = Σ_j (Δ_j E_j)², E_j standard exponential.
-
-    The union bound and Chernoff's bound of the truncated variables give, for every θ, T > 0,
-    Pr[S > s] ≤ d·e^{−T} + e^{−θs²}·Π_j E[e^{θΔ_j²E²}; E ≤ T]. The integrands are log-convex,
-    hence convex, and the trapezoidal rule lies above a convex function's integral.
-
-    Args:
-        spans: Δ_j >= 0, float64 (d,), not all zero.
-
-    >>> tail = RadiusTail(np.ones(4))
-    >>> 0 >= tail.log_bound(1.0) > tail.log_bound(20.0)
-    True
-    """
-
-    def __init__(self, spans: NDArray[np.float64]) -> None:
-        squares, repeats = np.unique(spans**2, return_counts=True)
-        units = np.linspace(0, 1, NODES) ** 2
-        self._cut, slope = (grid.ravel() for grid in np.meshgrid(CUTS, SLOPES, indexing="ij"))
-        self._theta = slope / (squares.max() * self._cut)
-        self._logs = np.empty(len(self._cut))
-        for i, (cut, theta) in enumerate(zip(self._cut, self._theta, strict=True)):
-            t = cut * units
-            values = np.exp(theta * squares[:, None] * t**2 - t)
-            integrals = np.trapezoid(values, t, axis=1) * (1 + RELATIVE_ROUNDING)
-            self._logs[i] = repeats @ np.log(integrals)
-        self._union = math.log(len(spans)) - self._cut
-
-    def log_bound(self, s: float) -> float:
-        """Return an upper bound on ln Pr[S > s], s >= 0; at most 0."""
-        chernoff = self._logs - self._theta * s**2
-        return min(0.0, float(np.logaddexp(self._union, chernoff).min()) + 1e-9)
-
-
 @dataclass(frozen=True)
 class LeastEpsilon:
     """State that RANTEXT is not ε-LDP for any ε below `epsilon`, because ln P(x|x)/P(x|x') is at
@@ -131,14 +95,14 @@ def least_epsilon(mechanism: RandomLists) -> LeastEpsilon:
     them weighs less. P(x|x, r) falls with r, so P(x|x) ≥ Pr[r ≤ ρ]·P(x|x, ρ) for every ρ.
     """
     table, z = mechanism.table, mechanism.z
-    tail = RadiusTail(table.spans)
+    tail = radius_law(table)
     words = np.arange(len(table))
     far, reach = np.empty(len(table), dtype=np.int64), np.empty(len(table))
     for start in range(0, len(table), 512):
         rows = np.sqrt(squared_distances(table, words[start : start + 512]))
         far[start : start + 512], reach[start : start + 512] = rows.argmax(1), rows.max(1)
     radii = [float(np.quantile(table.radius, share)) / z for share in SHARES]
-    within = [-math.expm1(tail.log_bound(z * r)) for r in radii]
+    within = [-math.expm1(tail.log_tail(z * r)) for r in radii]
     best = LeastEpsilon(0.0, 0, 0)
     for one in np.argsort(-reach, kind="stable")[:PAIRS].tolist():
         two = int(far[one])
@@ -151,7 +115,7 @@ def least_epsilon(mechanism: RandomLists) -> LeastEpsilon:
             )
             kept = max(kept, 1 / len(table))
             nearer = int((others <= own[other]).sum())
-            epsilon = math.log(kept * nearer) - tail.log_bound(z * float(own[other])) - 1e-9
+            epsilon = math.log(kept * nearer) - tail.log_tail(z * float(own[other])) - 1e-9
             if epsilon > best.epsilon:
                 best = LeastEpsilon(epsilon, x, other)
     return best
@@ -195,12 +159,7 @@ def list_sizes(mechanism: RandomLists, shares: NDArray[np.float64]) -> NDArray[n
     True
     """
     table = mechanism.table
-    bins = table.spread.shape[1]
-    counts = np.zeros((len(table), bins + 1))
-    np.cumsum(table.spread, axis=1, out=counts[:, 1:])
     levels = (np.arange(SIZE_RADII) + 0.5) / SIZE_RADII
-    place = np.quantile(table.radius, levels) / mechanism.z * (bins / table.diameter)
-    band = np.minimum(place.astype(np.int64), bins - 1)
-    share = np.minimum(place - band, 1.0)
-    sizes = 1 + counts[:, band] * (1 - share) + counts[:, band + 1] * share
+    radii = np.quantile(table.radius, levels) / mechanism.z
+    sizes = table.count_nearer(np.arange(len(table))[:, None], radii)
     return np.asarray(np.quantile(sizes, shares).round().astype(np.int64))

@@ -34,6 +34,7 @@ POWER_EXPONENT = Decimal("1.3")
 RANDOM_SIZES = tuple(1 << i for i in range(10))  # 1, 2, 4, …, 512
 KNN_SIZE = 16
 DIGITS = 50
+BLOCK = 4096  # lists that are read at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +168,7 @@ class RanTextLDP(Mechanism):
         released = np.empty(len(words), dtype=np.int32)
         released[near] = self.table.neighbours[words[near], place[near]]
         beyond = (ticket[~near] - self._cumulative[-1]) // UNIT
-        released[~near] = _find_unlisted(self.table.neighbours[words[~near]], beyond)
+        released[~near] = _find_unlisted(self.table.neighbours[words[~near]], beyond, self._far)
         if not len(words):
             return Draw(released)
         return Draw(released, {"tail_share": float(1 - near.mean())})
@@ -203,16 +204,28 @@ class RanTextLDP(Mechanism):
         return math.nextafter(int(self._weights[0]) / self._total, math.inf)
 
 
-def _find_unlisted(listed: NDArray[np.uint16], place: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """Return the `place`-th word, counted from 0, that each row of distinct words does not list.
+def _find_unlisted(
+    listed: NDArray[np.uint16], place: NDArray[np.uint64], far: int
+) -> NDArray[np.int32]:
+    """Return a word that each row of distinct words does not list. For the places from 0 to
+    `far` − 1, the number of unlisted words, they are all of them, each once.
 
-    In a sorted row s, s_i − i words below s_i are unlisted. The answer skips every listed word at
-    or below it.
+    The word with the number `place` is taken if it is not listed. If it is the j-th listed word
+    below `far`, the j-th unlisted word from `far` on stands for it: there are as many of them.
     """
-    answer = np.empty(len(listed), dtype=np.int32)
-    for start in range(0, len(listed), 4096):
-        rows = np.sort(listed[start : start + 4096], axis=1).astype(np.int32)
+    answer = place.astype(np.int32)
+    hits = [
+        start + np.flatnonzero((listed[part] == place[part, None].astype(np.uint16)).any(axis=1))
+        for start in range(0, len(listed), BLOCK)
+        for part in [slice(start, start + BLOCK)]
+    ]
+    taken = np.concatenate([*hits, []]).astype(np.intp)
+    for start in range(0, len(taken), BLOCK):
+        part = taken[start : start + BLOCK]
+        rows = np.sort(listed[part].astype(np.int32), axis=1)
+        wanted = (rows < answer[part, None]).sum(axis=1) + far - (rows < far).sum(axis=1)
+        # In a sorted row s, s_i − i words below s_i are unlisted. The wanted one skips every
+        # listed word at or below it.
         rows -= np.arange(rows.shape[1], dtype=np.int32)
-        target = place[start : start + 4096].astype(np.int32)
-        answer[start : start + 4096] = target + (rows <= target[:, None]).sum(axis=1)
+        answer[part] = wanted + (rows <= wanted[:, None]).sum(axis=1)
     return answer

@@ -1,15 +1,15 @@
 """Mechanisms whose channel is a row of weights over V: P(y | x) = w(x, y) / Σ_y' w(x, y').
 
-All of them share one draw and one channel, computed from the same weights. Integer weights are
-drawn exactly. Floats are drawn up to words so unlikely (about 2⁻⁵³) that no ticket in double
-precision meets them. A weight that depends on the distance alone is one non-increasing function.
+All of them share one channel. Integer weights are drawn exactly. Floats are drawn up to words so
+unlikely (about 2⁻⁵³) that no ticket in double precision meets them. A weight that depends on the
+distance alone is one non-increasing function, and is drawn without computing whole rows.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from perturb.channel import Draw, Words
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism
+from perturb.mechanisms.by_distance import Fall, draw_by_distance
 from perturb.release import Guarantee
 from perturb.sanitizer import Parameters
 from perturb.vocabulary.table import EmbeddingTable
@@ -185,6 +186,14 @@ class DistanceMechanism(ScoredMechanism):
         square = squared_distances(self.table, words)
         return self.profile(np.sqrt(square, out=square))
 
+    def draw(self, words: Words, rng: np.random.Generator) -> Draw:
+        return Draw(draw_by_distance(self.table, np.asarray(words), self.fall, rng))
+
+    @property
+    def fall(self) -> Fall:
+        """Return the weights for a draw."""
+        return _Profile(self.profile, self._draw_tickets)
+
     def keep_rate(self, words: Words) -> NDArray[np.float64]:
         return np.asarray(self._keep_rates[np.asarray(words)])
 
@@ -197,6 +206,24 @@ class DistanceMechanism(ScoredMechanism):
         own, *others = self.profile(edges).astype(np.float64)
         rates = own / (own + spread @ np.array(others)) * (1 + ROUNDING)
         return np.asarray(np.minimum(rates, 1.0))
+
+
+class _Profile(Fall):
+    """Weigh by a profile of the distance, the same for all tokens."""
+
+    def __init__(
+        self,
+        profile: Callable[[NDArray[np.float64]], NDArray[Any]],
+        tickets: Callable[[NDArray[Any], np.random.Generator], NDArray[Any]],
+    ) -> None:
+        self._profile, self._tickets = profile, tickets
+
+    def weigh(self, tokens: NDArray[np.intp], distances: NDArray[np.float64]) -> NDArray[Any]:
+        del tokens
+        return self._profile(distances)
+
+    def draw_tickets(self, totals: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+        return self._tickets(totals, rng)
 
 
 def _blocks(words: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:

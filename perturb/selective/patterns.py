@@ -66,7 +66,7 @@ def _is_phone(text: str) -> bool:
 
 def _is_identifier(text: str) -> bool:
     """Check for letters mixed with three digits or more: a case number, not `MP3` or `GPT-4`."""
-    return len(_digits(text)) >= 3 and any(c.isalpha() for c in text)
+    return not text.isalpha() and len(_digits(text)) >= 3 and any(c.isalpha() for c in text)
 
 
 _MONTH = (
@@ -129,7 +129,7 @@ SHIPPED = (  # of overlapping matches, the first of the longest gives the type
         _is_address,
     ),
     _shape("MAC_ADDRESS", r"(?<![\w:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![\w:-])"),
-    _shape("DATE_TIME", rf"(?<!\w)(?:{_DATES})(?!\w)", case=False),
+    _shape("DATE_TIME", rf"(?<!\w)(?=[\dADFJMNOSTW])(?:{_DATES})(?!\w)", case=False),
     _shape("CREDIT_CARD", r"(?<!\d)(?:\d[ -]?){12,18}\d(?!\d)", _passes_luhn),
     _shape("IBAN_CODE", r"(?<!\w)[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{1,4}){3,8}(?!\w)", _is_iban),
     _shape("US_SSN", r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])"),
@@ -148,9 +148,9 @@ SHIPPED = (  # of overlapping matches, the first of the longest gives the type
     ),
     _shape(
         "AGE",
-        r"(?<!\w)\d{1,3}(?=[ -]?(?:years?|yrs?|months?)[ -]old|[ -]?y\.?/?o\b)"
+        r"(?=\d)(?:(?<!\w)\d{1,3}(?=[ -]?(?:years?|yrs?|months?)[ -]old|[ -]?y\.?/?o\b)"
         r"|(?:(?<=\baged )|(?<=\bage )|(?<=\bage of )|(?<=\bturn )|(?<=\bturned )|(?<=\bturns )"
-        r"|(?<=\bI'm )|(?<=\bI am ))\d{1,3}(?!\w)",
+        r"|(?<=\bI'm )|(?<=\bI am ))\d{1,3}(?!\w))",
         case=False,
     ),
     _shape("ID", r"(?<![\w-])[A-Za-z0-9]++(?:[-/_][A-Za-z0-9]++)*(?!\w)", _is_identifier),
@@ -206,6 +206,9 @@ def find_names(
     opens = True  # the run stands where a sentence begins
     last: re.Match[str] | None = None
     for word in _WORD.finditer(text):
+        if not run and not word[0][0].isupper():  # most words: nothing begins or ends here
+            last = word
+            continue
         gap = text[last.end() : word.start()] if last else "\n"
         broken = bool(run) and _BREAK.fullmatch(gap) is not None
         joined = (

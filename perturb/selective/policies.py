@@ -11,12 +11,13 @@ import logging
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from perturb.errors import MissingPackage, ParameterError
 from perturb.install import install_command
@@ -240,19 +241,19 @@ def settle(
     Raises:
         ParameterError: a finding lies outside the text.
     """
+    found = [span for span in found if span.start != span.end]
+    if not found and not known:
+        return ()
     tokens = _tokens(text)
-    starts = [token.start for token in tokens]
-    widened = dict.fromkeys(_widen(s, text, tokens, starts) for s in found if s.start != s.end)
+    widened = dict.fromkeys(_widen(span, text, tokens) for span in found)
     merged = _merge(widened)
     own = dict.fromkeys(chain(widened, merged, _name_words(text, widened)))
-    if not own and not known:
-        return ()
     parts = _Parts(common)
     for span in own:
-        first, last = bisect_left(starts, span.start), bisect_left(starts, span.end)
-        parts.add([token.word for token in tokens[first:last]], span.type)
+        first, last = (bisect_left(tokens.starts, place) for place in (span.start, span.end))
+        parts.add(tokens.words[first:last], span.type)
     for part, type_ in known.items():
-        parts.add([token.word for token in _tokens(part)], type_)
+        parts.add(_tokens(part).words, type_)
     return _merge([*merged, *parts.spans(tokens)])
 
 
@@ -275,11 +276,11 @@ def find_known(
     {'Schmidt': 'NAME'}
     """
     parts = _Parts(common)
-    words = {part: [token.word for token in _tokens(part)] for part in known}
+    words = {part: _tokens(part).words for part in known}
     for part, type_ in known.items():
         parts.add(words[part], type_)
     found = (_tokens(text[s.start : s.end]) for s in parts.spans(_tokens(text)))
-    marked = {"".join(token.word for token in tokens).casefold() for tokens in found}
+    marked = {"".join(tokens.words).casefold() for tokens in found}
     return {part: known[part] for part in known if "".join(words[part]).casefold() in marked}
 
 
@@ -293,36 +294,44 @@ def _name_words(text: str, found: Iterable[Span]) -> Iterable[Span]:
                 yield Span(span.start + start, span.start + end, span.type)
 
 
-class _Token(NamedTuple):
-    """Hold a word as it is displayed, white space as one blank, or another character.
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """Hold the tokens of a text in order: words as they are displayed, white space as one blank,
+    and other characters.
 
-    `start` and `end` are its place in the text as written.
+    `starts` and `ends` are their places in the text as written.
     """
 
-    word: str
-    start: int
-    end: int
+    words: list[str]
+    starts: list[int]
+    ends: list[int]
 
 
-def _tokens(text: str) -> list[_Token]:
+def _tokens(text: str) -> _Tokens:
     reading = read(text)
-    tokens = []
-    for found in _TOKEN.finditer(reading.text):
-        start, end = reading.span(*found.span())
+    words = _TOKEN.findall(reading.text)  # every character belongs to one
+    ends = list(accumulate(map(len, words)))
+    starts = [0, *ends[:-1]] if ends else []
+    if not isinstance(reading.starts, range):
+        starts = [reading.starts[start] for start in starts]
+        ends = [reading.ends[end - 1] for end in ends]
+    escaped = "\\" in text
+    for i, word in enumerate(words):
         # JSON's `\n` is read as two blanks: a part that ends there would be torn from the `n`.
-        blank = found[0].isspace() and "\\" not in text[start:end]
-        tokens.append(_Token(" " if blank else found[0], start, end))
-    return tokens
+        if word.isspace() and not (escaped and "\\" in text[starts[i] : ends[i]]):
+            words[i] = " "
+    return _Tokens(words, starts, ends)
 
 
-def _widen(span: Span, text: str, tokens: Sequence[_Token], starts: Sequence[int]) -> Span:
+def _widen(span: Span, text: str, tokens: _Tokens) -> Span:
     if not 0 <= span.start < span.end <= len(text):
         raise ParameterError("a policy must mark parts of the text")
     start, end = span.start, span.end
-    if (first := bisect_right(starts, start) - 1) >= 0 and tokens[first].end > start:
-        start = tokens[first].start
-    if (last := bisect_right(starts, end - 1) - 1) >= 0:
-        end = max(end, tokens[last].end)
+    first, last = (bisect_right(tokens.starts, place) - 1 for place in (start, end - 1))
+    if first >= 0 and tokens.ends[first] > start:
+        start = tokens.starts[first]
+    if last >= 0:
+        end = max(end, tokens.ends[last])
     return Span(start, end, span.type)
 
 
@@ -364,19 +373,21 @@ class _Parts:
         if len(words) == 1:
             self._written.add(words[0])
 
-    def spans(self, tokens: Sequence[_Token]) -> Iterable[Span]:
+    def spans(self, tokens: _Tokens) -> Iterable[Span]:
         """Find the longest part that begins at each word; they may overlap."""
-        words = [token.word.casefold() for token in tokens]
-        for first, token in enumerate(tokens):
+        words = [word.casefold() for word in tokens.words]
+        for first, word in enumerate(words):
+            if word not in self._tree:  # most words begin no part
+                continue
             node, last, type_ = self._tree, first, ""
-            for i in range(first, len(tokens)):
+            for i in range(first, len(words)):
                 if (following := node.get(words[i])) is None:
                     break
                 node = following
-                if _END in node and (i > first or self._may_repeat(token.word)):
+                if _END in node and (i > first or self._may_repeat(tokens.words[first])):
                     last, type_ = i + 1, node[_END]
             if last > first:
-                yield Span(token.start, tokens[last - 1].end, type_)
+                yield Span(tokens.starts[first], tokens.ends[last - 1], type_)
 
     def _may_repeat(self, word: str) -> bool:
         return word in self._written or word.lower() not in self._common

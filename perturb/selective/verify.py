@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
+from ahocorasick_rs import AhoCorasick
 
 from perturb.errors import ReleaseError
 from perturb.options import DocumentOptions
@@ -26,7 +27,7 @@ __all__ = ["check_replaced", "find_parts", "find_secrets"]
 UNREPEATABLE = 12
 SECRET_CHARACTERS = 4  # any text may hold a shorter part
 SECRET_DIGITS = 9  # or a shorter number: years, amounts
-_WORD = r"[\w\u0300-\u036f]"  # a combining accent belongs to its word
+_WORD = re.compile(r"[\w\u0300-\u036f]")  # a combining accent belongs to its word
 _WORDS = re.compile(r"\w+")
 _TERM = re.compile(r"[^\W_]+")
 
@@ -122,20 +123,30 @@ def _drawable_words(vocabulary: Vocabulary) -> frozenset[str]:
 
 def find_parts(parts: Iterable[str], text: str) -> frozenset[str]:
     """Find the parts that occur in a text as whole words, in any capitals and any spelling of
-    their characters (perturb.text.fold).
+    their characters (perturb.text.fold). One pass over the text looks for all of them.
 
     >>> sorted(find_parts(["Anna", "Ann"], "ANNA called."))
     ['Anna']
     """
     folded = read(text).text.casefold()
     words = set(_WORDS.findall(folded))  # a fast check: most parts have a word that is not there
-    return frozenset(
-        part
-        for part in parts
-        if words.issuperset(_WORDS.findall(found := read(part).text.casefold()))
-        and found in folded
-        and re.search(rf"(?<!{_WORD}){re.escape(found)}(?!{_WORD})", folded)
-    )
+    parts_by_form: dict[str, list[str]] = {}
+    for part in parts:
+        form = read(part).text.casefold()
+        if form and words.issuperset(_WORDS.findall(form)):
+            parts_by_form.setdefault(form, []).append(part)
+    if not parts_by_form:
+        return frozenset()
+    forms = list(parts_by_form)
+    hits = AhoCorasick(forms).find_matches_as_indexes(folded, overlapping=True)
+    whole = {form for form, start, end in hits if _is_whole(folded, start, end)}
+    return frozenset(part for form in whole for part in parts_by_form[forms[form]])
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Tell if no word goes on before or after a part of a text."""
+    before = start > 0 and _WORD.match(text, start - 1)
+    return not before and not _WORD.match(text, end)
 
 
 def _rebuild(raw: str, replaced: Sequence[Replacement]) -> Iterator[str]:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perturb.vocabulary.vocabulary import TokenClass, Vocabulary
 
-__all__ = ["EmbeddingTable"]
+__all__ = ["NEAR", "EmbeddingTable"]
+
+NEAR = 16  # words of each list whose distances are kept: more do not make drawing faster
+PAIRS = 512  # pairs whose distance is computed at once: their rows stay in the cache
+SLACK = 2.0**-18  # far above the rounding of a squared distance in single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +69,65 @@ class EmbeddingTable:
         return len(self.vectors)
 
     @cached_property
-    def distance_factor(self) -> NDArray[np.float32]:
-        """Return the columns (φ(y), 1, ‖φ(y)‖²), float32 (d + 2, m). A row (−2φ(x), ‖φ(x)‖², 1)
-        times this matrix is d(x, ·)²."""
-        m, d = self.vectors.shape
-        factor = np.empty((d + 2, m), dtype=np.float32)  # large, so it is filled in place
-        factor[:d] = self.vectors.T
-        factor[d] = 1.0
-        factor[d + 1] = np.einsum("ij,ij->j", factor[:d], factor[:d])
-        return factor
+    def single(self) -> NDArray[np.float32]:
+        """Return φ in single precision, float32 (m, d)."""
+        return self.vectors.astype(np.float32)
+
+    @cached_property
+    def squares(self) -> NDArray[np.float64]:
+        """Return ‖φ(x)‖², float64 (m,). A sum of products of float16 numbers is exact in double
+        precision."""
+        return self._sum_products(np.arange(len(self)), np.arange(len(self)), np.float64)
+
+    @cached_property
+    def near(self) -> NDArray[np.float64]:
+        """Return the distances to the first words of each list, float64 (m, min(NEAR, h))."""
+        listed = self.neighbours[:, :NEAR].astype(np.intp)
+        own = np.repeat(np.arange(len(self)), listed.shape[1])
+        square = self.pair_squares(own, listed.ravel(), np.float64)
+        return np.sqrt(square).reshape(listed.shape)
+
+    @cached_property
+    def farther(self) -> NDArray[np.float64]:
+        """Return lower bounds, float64 (m, 2), on the distances to the listed words after `near`
+        and to the words that are not listed. They hold for distances in single precision, too."""
+        first = self.neighbours[:, min(NEAR, self.neighbours.shape[1] - 1)]
+        square = self.pair_squares(np.arange(len(self)), first, np.float64)
+        both = np.stack([square - SLACK, self.listed_squares - 2 * SLACK], axis=1)
+        return np.asarray(np.sqrt(np.maximum(both, 0.0)))
+
+    @cached_property
+    def listed_squares(self) -> NDArray[np.float64]:
+        """Return upper bounds, float64 (m,), on the squared distances to the listed words. They
+        hold for distances in single precision, too."""
+        square = self.pair_squares(np.arange(len(self)), self.neighbours[:, -1], np.float64)
+        return square + SLACK
+
+    def pair_squares(
+        self, words: NDArray[Any], others: NDArray[Any], precision: type[np.floating[Any]]
+    ) -> NDArray[np.float64]:
+        """Return d(x, y)² of pairs of words, int (n,) each, float64 (n,).
+
+        Args:
+            words: the places of x in V.
+            others: the places of y in V.
+            precision: of the sum of products: np.float64, which is exact, or np.float32.
+        """
+        out = self._sum_products(words, others, precision)
+        out *= -2.0
+        out += self.squares[words]
+        out += self.squares[others]
+        return np.asarray(np.maximum(out, 0.0, out=out))
+
+    def _sum_products(
+        self, words: NDArray[Any], others: NDArray[Any], precision: type[np.floating[Any]]
+    ) -> NDArray[np.float64]:
+        out = np.empty(len(words))
+        for start in range(0, len(words), PAIRS):
+            part = slice(start, start + PAIRS)
+            one, other = (self.single.take(side[part], axis=0) for side in (words, others))
+            out[part] = np.vecdot(one, other, dtype=precision)
+        return out
 
     @cached_property
     def wide(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -85,6 +140,24 @@ class EmbeddingTable:
         """Return the place of the word of V that stands for each index of class OOV, uint16: the
         nearest word of a string of `others`, then V itself (see `Vocabulary.index`)."""
         return np.concatenate([self.nearest, np.arange(len(self), dtype=np.uint16)])
+
+    @cached_property
+    def _nearer(self) -> NDArray[np.uint16]:
+        """Return the number of words before each edge of a distance band, uint16 (m, bins + 1)."""
+        counts = np.ones((len(self), self.spread.shape[1] + 1), dtype=np.uint16)
+        np.cumsum(self.spread, axis=1, out=counts[:, 1:], dtype=np.uint16)
+        counts[:, 1:] += 1
+        return counts
+
+    def count_nearer(self, words: NDArray[Any], radii: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the number of words y with d(x, y) < r for words x, int (n,), and radii r >= 0,
+        float64 (n,) or (k,) for words of shape (n, 1): exact at the edges of the distance bands of
+        `spread`, and interpolated between them."""
+        place = radii * (self.spread.shape[1] / self.diameter)
+        band = np.minimum(place.astype(np.intp), self.spread.shape[1] - 1)
+        share = np.minimum(place - band, 1.0)
+        low, high = self._nearer[words, band], self._nearer[words, band + 1]
+        return np.asarray(low * (1 - share) + high * share)
 
     def distances(self, word: int) -> NDArray[np.float64]:
         """Return d(x, y) for every y of V, float64 (m,), in double precision."""

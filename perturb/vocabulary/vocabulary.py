@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from enum import IntEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -125,6 +125,24 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    @cached_property
+    def word_array(self) -> NDArray[np.object_]:
+        """Return `words` as an array of strings, (m,)."""
+        return np.array(self.words, dtype=object)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Return the place in V of each word of V."""
+        return {word: place for place, word in enumerate(self.words)}
+
+    @cached_property
+    def layout(self) -> NDArray[np.object_]:
+        """Return the string of every token of class LAYOUT, "" for the others, (n_tokens,)."""
+        strings = np.full(len(self.classes), "", dtype=object)
+        for token in np.flatnonzero(self.classes == TokenClass.LAYOUT).tolist():
+            strings[token] = self.encoding.decode_single_token_bytes(token).decode()
+        return strings
 
     @property
     def own_counts(self) -> NDArray[np.int64] | None:

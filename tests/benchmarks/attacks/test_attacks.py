@@ -212,7 +212,7 @@ def test_numbers_that_leave_as_they_are_are_a_breach(
 ):
     def kept(self: WordByWord, tokens: Any, classes: Any, rng: Any) -> Any:
         encoding = self.vocabulary.encoding
-        return (s for t in tokens if (s := encoding.decode([int(t)])).isdigit())
+        return [s for t in tokens if (s := encoding.decode([int(t)])).isdigit()]
 
     monkeypatch.setattr(WordByWord, "_draw_numbers", kept)
     context = small_context(tmp_path, table, "rantext_ldp")

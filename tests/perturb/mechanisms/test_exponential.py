@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perturb import EmbeddingTable, ParameterError, get_mechanism
+from perturb.mechanisms.by_distance import Line
 from perturb.mechanisms.exponential import LEVELS, UNIT, Exponential, level_weights
+from perturb.vocabulary.table import NEAR
 
 EPSILONS = (1e-300, 1e-12, 1e-3, 1.0, 2 * math.log(2), 6.0, 14.0, 24.0)
 
@@ -118,17 +121,33 @@ class Tickets:
 @pytest.mark.parametrize("epsilon", [0.5, 8.0, 20.0])
 @pytest.mark.parametrize("name", ["toy", "lattice", "pair"])
 def test_every_word_owns_exactly_its_weight_of_tickets(name: str, epsilon: float, tables) -> None:
-    """The draw is a function of one integer below Σw; it is followed at both ends of every
-    word's interval, so the channel of the running code is the integer law, exactly."""
+    """The draw is a function of one integer below the length of the line, see
+    `perturb.mechanisms.by_distance`. It is followed at both ends of the accepted part of every
+    segment and just beyond, so the law of the running code is the integer law, exactly."""
     table = tables(name)
     mechanism, word = build(table, epsilon), len(table) // 2
     weights = mechanism.integer_weights(np.array([word])).tolist()[0]
-    ends = np.cumsum(np.array(weights, dtype=object)).tolist()
-    for tickets in ([0, *ends[:-1]], [end - 1 for end in ends]):
-        source = Tickets(tickets)
-        drawn = mechanism.draw(np.full(len(tickets), word), source).words
-        assert drawn.tolist() == list(range(len(table)))
-        assert source.bounds == {ends[-1]}
+    listed = table.neighbours[word].tolist()
+    farther = mechanism.profile(table.farther[word]).tolist()
+    segments = [(y, weights[y], weights[y]) for y in listed[:NEAR]]
+    segments += [(y, weights[y], farther[0]) for y in listed[NEAR:]]
+    if len(table) > len(listed):
+        among = set(listed)
+        segments += [(y, 0 if y in among else weights[y], farther[1]) for y in range(len(table))]
+    starts = [0, *accumulate(length for _, _, length in segments)]
+    tickets, wanted = [], []
+    for (y, weight, length), start in zip(segments, starts, strict=False):
+        assert weight <= length  # the bound is one
+        ends = {0: weight > 0, max(0, weight - 1): weight > 0, length - 1: weight == length}
+        for place, accepted in (ends | ({weight: False} if weight < length else {})).items():
+            tickets.append(start + place)
+            wanted.append((y, accepted))
+    source = Tickets(tickets)
+    words = np.full(len(tickets), word)
+    line = Line(table, words, np.arange(len(words)), mechanism.fall)
+    drawn, accepted = line.take(np.arange(len(words)), source)
+    assert source.bounds == {starts[-1]}
+    assert list(zip(drawn.tolist(), accepted.tolist(), strict=True)) == wanted
 
 
 def test_words_of_one_vector_have_one_weight(lattice: EmbeddingTable) -> None:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from perturb import EmbeddingTable, ParameterError, get_mechanism, seeded_generator
-from perturb.mechanisms.rantext import RanText, RanTextParameters, _choose, noise_scale
+from perturb.mechanisms.radius import radius_law
+from perturb.mechanisms.rantext import RanText, RanTextParameters, _RandomLists, noise_scale
 from perturb.testing.statistics import ALPHA, two_sample_p_value
 
 
@@ -134,43 +135,29 @@ def test_sampler_agrees_with_slow_reference(epsilon: float, small: EmbeddingTabl
     assert two_sample_p_value(first, np.bincount(rank[tilted], minlength=m)) < ALPHA
 
 
-def choose_many(
-    distances: list[float], radius: float, epsilon: float, n: int = 2000
-) -> tuple[int, NDArray[np.int32]]:
-    row = np.full(256, np.inf, dtype=np.float32)
-    row[: len(distances)] = distances
-    uniform = np.random.default_rng(1).random((n, 2))
-    uniform[:4] = [[0, 0], [0, 1 - 2**-53], [1 - 2**-53, 0], [1 - 2**-53, 1 - 2**-53]]
-    sizes, words = _choose(
-        np.tile(row, (n, 1)), np.full(n, radius, dtype=np.float32), epsilon, uniform
-    )
-    assert len(set(sizes.tolist())) == 1
-    return int(sizes[0]), words
+def weigh(distances: list[float], radius: float, epsilon: float) -> NDArray[np.float64]:
+    lists = _RandomLists(np.array([radius]), epsilon)
+    return lists.weigh(np.array([0]), np.array([distances]))[0]
 
 
 def test_list_holds_words_strictly_nearer_than_the_radius() -> None:
-    distances = [0.0, 0.5, 1.0, float(np.nextafter(np.float32(1), np.float32(0))), 1.5]
-    size, words = choose_many(distances, 1.0, 2.0)
-    assert size == 3
-    assert set(words.tolist()) == {0, 1, 3}
+    weights = weigh([0.0, 0.5, float(np.nextafter(1, 0)), 1.0, 1.5], 1.0, 2.0)
+    assert weights == pytest.approx([1, math.exp(-0.5), math.exp(-1), 0, 0], rel=1e-6)
+    assert (weights[3:] == 0).all()
 
 
 def test_list_always_holds_the_word_itself() -> None:
     for radius in (0.0, 1e-30, 1e-6):
-        size, words = choose_many([0.4, 0.0, 0.3], radius, 5.0)
-        assert size == 1
-        assert set(words.tolist()) == {1}
+        assert weigh([0.0, 0.3, 0.4], radius, 5.0).tolist() == [1, 0, 0]
 
 
-def test_released_words_lie_inside_the_list(bundled: EmbeddingTable) -> None:
-    word = 77
-    distances = bundled.distances(word)
-    mechanism = rantext(bundled, 6.0)
-    for seed in range(40):
-        draw = mechanism.draw(np.array([word]), seeded_generator(seed))
-        size = draw.statistics["list_size_max"]
-        nearer = (distances < distances[draw.words[0]] - 1e-6).sum()
-        assert nearer < size
+def test_released_words_lie_inside_the_radius(bundled: EmbeddingTable) -> None:
+    words, mechanism = np.full(400, 77), rantext(bundled, 6.0)
+    drawn = mechanism.draw(words, seeded_generator(5)).words
+    radii = radius_law(bundled).draw(400, seeded_generator(5)) / mechanism.z
+    distances = bundled.distances(77)[drawn]
+    assert (distances < radii + 1e-5).all()
+    assert (distances < radii[::-1]).mean() < 1  # the radii of others do not bound them
 
 
 def test_list_sizes_are_reported(bundled: EmbeddingTable) -> None:
@@ -201,9 +188,7 @@ def test_radius_quantiles_match_fresh_noise(bundled: EmbeddingTable) -> None:
         ).pvalue
         > ALPHA
     )
-    drawn = (
-        rantext(bundled, 6.0)._draw_radii(20_000, seeded_generator(22)) * rantext(bundled, 6.0).z
-    )
+    drawn = radius_law(bundled).draw(20_000, seeded_generator(22))
     assert stats.ks_2samp(fresh, drawn).pvalue > ALPHA
     assert stats.ks_2samp(fresh, drawn * 1.01).pvalue < ALPHA
 

@@ -10,8 +10,9 @@ import pytest
 from perturb import EmbeddingTable, get_mechanism, seeded_generator
 from perturb.audit.intervals import clopper_pearson
 from perturb.audit.report import audit
+from perturb.mechanisms.radius import RadiusTail
 from perturb.mechanisms.rantext import RanText
-from perturb.mechanisms.rantext_bounds import RadiusTail, least_delta, least_epsilon, list_sizes
+from perturb.mechanisms.rantext_bounds import least_delta, least_epsilon, list_sizes
 
 ALPHA = 1e-6
 

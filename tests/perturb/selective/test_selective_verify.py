@@ -12,6 +12,7 @@ import pytest
 
 from perturb import Perturbation, Perturber, ReleaseError, Replacement, Span, seeded_generator
 from perturb.selective.verify import find_parts
+from perturb.testing.growth import grows_linearly
 from tests.perturb.marking import TABLE, TEXT, fixed, selective
 
 GOLD = Path(__file__).parents[4] / "shared" / "data" / "pii" / "presidio_synthetic.jsonl"
@@ -206,3 +207,21 @@ def test_no_gold_part_of_the_labelled_sentences_leaves() -> None:
         assert left(line["text"], spans, seed) == []
         marked_parts += len(spans)
     assert marked_parts > 900
+
+
+def test_all_parts_are_found_in_one_pass() -> None:
+    parts = [f"part {i} of {i + 1}" for i in range(3000)]
+    text = " and ".join(reversed(parts)) + ". xpart 1 of 2000 part 1 of 20000"
+
+    def work(length: int) -> None:
+        assert len(find_parts(parts[:length], text[: 30 * length])) >= 0
+
+    assert find_parts([*parts, "part 1 of 200", "of 2000 part", "ART"], text) == {
+        *parts,
+        "of 2000 part",
+    }
+    assert grows_linearly(work, 3000, seconds=1.0)
+
+
+def test_part_without_a_visible_character_is_in_no_text() -> None:
+    assert find_parts(["\u200b", ""], "any text") == frozenset()

@@ -111,11 +111,23 @@ def test_distances_are_euclidean(toy: EmbeddingTable) -> None:
         assert toy.distances(word)[word] == 0.0
 
 
-def test_distance_factor_multiplies_out_to_squared_distances(toy: EmbeddingTable) -> None:
-    vector = toy.vectors[42].astype(np.float64)
-    left = np.concatenate([-2 * vector, [vector @ vector, 1.0]])
-    square = left @ toy.distance_factor.astype(np.float64)
-    assert square == pytest.approx(toy.distances(42) ** 2, abs=1e-5)
+def test_distances_of_pairs_and_their_bounds(toy: EmbeddingTable) -> None:
+    listed = toy.neighbours.astype(int)
+    for word in (0, 300, 599):
+        plain = toy.distances(word)
+        exact = toy.pair_squares(np.full(600, word), np.arange(600), np.float64)
+        single = toy.pair_squares(np.full(600, word), np.arange(600), np.float32)
+        assert exact == pytest.approx(plain**2, abs=1e-12)
+        assert single == pytest.approx(plain**2, abs=1e-6)
+        near = toy.near.shape[1]
+        assert toy.near[word] == pytest.approx(plain[listed[word, :near]], abs=1e-12)
+        rest = np.setdiff1d(np.arange(600), listed[word])
+        for square in (exact, single):
+            assert (np.sqrt(square[listed[word, near:]]) >= toy.farther[word, 0]).all()
+            assert (np.sqrt(square[rest]) >= toy.farther[word, 1]).all()
+            assert (square[listed[word]] <= toy.listed_squares[word]).all()
+        counts = toy.count_nearer(np.full(3, word), np.array([0.0, toy.diameter, 99.0]))
+        assert counts.tolist() == [1, 600, 600]
 
 
 def test_spans_are_the_ranges_of_the_columns(toy: EmbeddingTable) -> None:

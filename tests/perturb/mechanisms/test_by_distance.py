@@ -1,0 +1,77 @@
+"""Drawing by bounds: the same law as whole rows, and bounds that are none are caught."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from perturb import EmbeddingTable, get_mechanism, seeded_generator
+from perturb.mechanisms import by_distance
+from perturb.testing.cases import draw_samples, fit_p_value, sample_words
+from perturb.testing.mechanism import SMALL_DRAWS
+from perturb.testing.statistics import ALPHA
+
+NAMES = ["santext", "exponential", "tem", "rantext"]
+
+
+def altered(table: EmbeddingTable, name: str, value: object) -> EmbeddingTable:
+    """The table with another value of an array that is computed from it."""
+    copy = replace(table)
+    copy.__dict__.update(table.__dict__, **{name: value})
+    return copy
+
+
+def control_p_value(name: str, sound: EmbeddingTable, broken: EmbeddingTable) -> float:
+    words = sample_words(sound)
+    drawn = draw_samples(get_mechanism(name, broken, epsilon=14.0), words, SMALL_DRAWS, 31)
+    return fit_p_value(get_mechanism(name, sound, epsilon=14.0), words, drawn)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bounds_that_are_too_small_are_caught(name: str, toy: EmbeddingTable) -> None:
+    farther = toy.farther + np.array([0.3, 0.1])
+    assert control_p_value(name, toy, altered(toy, "farther", farther)) < ALPHA
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bounds_that_are_too_large_change_nothing(name: str, toy: EmbeddingTable) -> None:
+    assert control_p_value(name, toy, altered(toy, "farther", toy.farther / 1.3)) > ALPHA
+
+
+@pytest.mark.parametrize("name", ["santext", "tem", "rantext"])
+def test_listed_words_that_are_drawn_twice_are_caught(name: str, toy: EmbeddingTable) -> None:
+    wide = replace(toy, diameter=99.0)  # no word is accepted without its distance
+    wide.__dict__["farther"] = toy.farther * [1, 0.5]
+    assert control_p_value(name, toy, wide) > ALPHA
+    nowhere = np.full(len(toy), -1.0)  # no drawn word is looked up in the list
+    assert control_p_value(name, toy, altered(wide, "listed_squares", nowhere)) < ALPHA
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_wrong_near_distances_are_caught(name: str, toy: EmbeddingTable) -> None:
+    assert control_p_value(name, toy, altered(toy, "near", toy.near[:, ::-1].copy())) < ALPHA
+
+
+@pytest.mark.parametrize("tickets", [1, 7, 100_000])
+def test_number_of_tickets_at_once_changes_nothing(
+    tickets: int, toy: EmbeddingTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(by_distance, "TICKETS_AT_ONCE", tickets)
+    words = sample_words(toy)[:4]
+    mechanism = get_mechanism("rantext", toy, epsilon=14.0)
+    assert fit_p_value(mechanism, words, draw_samples(mechanism, words, SMALL_DRAWS, 32)) > ALPHA
+
+
+def test_documents_of_several_blocks_are_drawn_like_short_ones(
+    toy: EmbeddingTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(by_distance, "TOKENS_AT_ONCE", 1000)
+    words = sample_words(toy)
+    mechanism = get_mechanism("santext", toy, epsilon=14.0)
+    rng = np.random.default_rng(1)
+    order = rng.permutation(len(words) * SMALL_DRAWS)
+    drawn = np.empty(len(order), dtype=np.int64)
+    drawn[order] = mechanism.draw(np.repeat(words, SMALL_DRAWS)[order], seeded_generator(8)).words
+    assert fit_p_value(mechanism, words, drawn.reshape(len(words), -1)) > ALPHA
