@@ -1,7 +1,8 @@
 """Have answers written for the worth of the remote, through the real proxy, and keep them.
 
 Every way of answering is asked for the same texts with the same seeds. The local model's own
-answers are written once and shared by all comparisons.
+answers are written once and shared by all comparisons. It is shown whole generations; `Worth`
+leaves out the answers that the proxy's judge would not have let it write.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def write_answers(context: Context, way: Way, dataset: str) -> list[Text]:
     Raises:
         DataError: a model's server failed; another run resumes from the texts that exist.
     """
-    texts = Texts(context, f"{way} {context.suite.whole.extraction}")
+    texts = Texts(context, f"{way}")
     wanted = {
         (name, sample.id, way.draw): sample
         for name in context.suite.datasets
@@ -92,7 +93,7 @@ async def _ask(context: Context, way: Way, jobs: Sequence[Job], texts: Texts) ->
         setting = Setting(
             "local" if way.remote == "none" else "proxy",
             _choose_privacy(context, way),
-            context.suite.whole.extraction,
+            "all",
             remote,
         )
         await ask(context.suite, context.table, setting, jobs, texts.add)

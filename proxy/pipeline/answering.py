@@ -35,8 +35,9 @@ class Answerer:
     Args:
         on_failure: `local_only` lets the local model answer alone if the remote fails.
         judge: finds the parts of a generation that are about the document, and the best answer.
-        extraction: `relevant` gives the local model those parts, `all` the whole generation,
-            if the client does not choose.
+        extraction: `relevant` gives the local model those parts, or the whole generation if it
+            has any and several candidates are judged; `all` always the whole generation. It
+            holds if the client does not choose.
     """
 
     def __init__(
@@ -88,7 +89,9 @@ class Answerer:
             return Reply("empty", job, generation)
         text = await asyncio.to_thread(_restore, generation.text, clearance)
         if self._is_judged(plan, clearance):
-            text = await asyncio.to_thread(self._judge.keep_relevant, read_document(job), text)
+            judge = self._judge
+            keep = judge.keep_relevant if plan.candidates == 1 else judge.keep_if_relevant
+            text = await asyncio.to_thread(keep, read_document(job), text)
         if not text.strip():
             plan.trace.note_outcome(number, "irrelevant")
             return Reply("irrelevant", job, generation)
@@ -96,7 +99,7 @@ class Answerer:
         return Reply("answered", Job(job.task, job.messages, text), generation)
 
     def _is_judged(self, plan: Plan, clearance: Clearance) -> bool:
-        """Tell if only the relevant parts of a generation go to the local model. A remote that
+        """Tell if a generation has to be relevant to go to the local model. A remote that
         read the text itself, but for replaced parts, knows what it is about."""
         if (plan.request.inferdpt.extraction or self._extraction) == "all":
             return False

@@ -111,6 +111,29 @@ async def test_the_better_of_two_answers_is_returned(
         assert f'candidates_chosen_total{{source="{source}"}} 1.0' in metrics
 
 
+async def test_the_candidates_are_made_with_the_whole_of_a_relevant_generation(
+    table: EmbeddingTable,
+) -> None:
+    async with running_proxy(table, settings()) as proxy:
+        _, receipt = await ask(proxy, f"{GOAL} {FLOOD}", candidates=2)
+        seen = [json.dumps(body) for body in proxy.local.bodies]
+        assert sorted((GOAL in body, FLOOD in body) for body in seen) == [
+            (False, False),
+            (True, True),
+        ]
+        assert receipt["remote"] == ["the remote answered the perturbed text"]
+
+
+async def test_the_candidates_are_made_without_an_irrelevant_generation(
+    table: EmbeddingTable,
+) -> None:
+    async with running_proxy(table, settings()) as proxy:
+        _, receipt = await ask(proxy, f"{GOAL} {GOAL}", candidates=3)
+        assert len(proxy.local.bodies) == 3
+        assert not any(GOAL in json.dumps(body) for body in proxy.local.bodies)
+        assert receipt["remote"] == [IRRELEVANT]
+
+
 async def test_a_request_with_tools_gets_one_answer(table: EmbeddingTable) -> None:
     async with running_proxy(table, settings() | {"local": {"candidates": 3}}) as proxy:
         tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
