@@ -44,10 +44,9 @@ class Judge:
     def keep_if_relevant(self, document: str, generation: str) -> str:
         """Return a generation whole if any part of it is relevant, else "".
 
-        This is for an answer that has to win against one made without the generation: what the
-        irrelevant parts spoil is not returned, so they may stay beside the relevant ones, which
-        are more use in their context. An unrelated generation passes as rarely as it leaves a
-        part in `keep_relevant`.
+        This is for a generation of one piece, and for an answer that has to win against one made
+        without it: a relevant part speaks for the others, and what they spoil is not returned.
+        An unrelated generation passes as rarely as it leaves a part in `keep_relevant`.
         """
         return generation if self._find_relevant(document, generation) else ""
 

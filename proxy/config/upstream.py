@@ -207,9 +207,9 @@ class Local(Section):
     extraction: Literal["relevant", "all"] = Field(
         "relevant",
         description="What the model sees of a generation for a perturbed text: the sentences that "
-        "are about the document (relevant; it works alone where there are none, and candidates "
-        "are made with the whole generation where there are any), or all, as in the paper. "
-        "Clients may choose with `extraction`.",
+        "are about the document (relevant; it works alone where there are none; with a passage "
+        "for a text and several candidates, the whole generation where there are any), or all, "
+        "as in the paper. Clients may choose with `extraction`.",
     )
     candidates: int = Field(
         1,

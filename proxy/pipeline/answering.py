@@ -35,9 +35,9 @@ class Answerer:
     Args:
         on_failure: `local_only` lets the local model answer alone if the remote fails.
         judge: finds the parts of a generation that are about the document, and the best answer.
-        extraction: `relevant` gives the local model those parts, or the whole generation if it
-            has any and several candidates are judged; `all` always the whole generation. It
-            holds if the client does not choose.
+        extraction: `relevant` gives the local model those parts, or where a passage was sent and
+            several candidates are judged, the whole generation if it has any; `all` always the
+            whole generation. It holds if the client does not choose.
     """
 
     def __init__(
@@ -89,8 +89,10 @@ class Answerer:
             return Reply("empty", job, generation)
         text = await asyncio.to_thread(_restore, generation.text, clearance)
         if self._is_judged(plan, clearance):
-            judge = self._judge
-            keep = judge.keep_relevant if plan.candidates == 1 else judge.keep_if_relevant
+            # A reply to a passage is about one subject, so a relevant sentence speaks for the
+            # others. One to scrambled words may be relevant here and there by chance.
+            whole = plan.candidates > 1 and plan.sanitizer.shows == "passages"
+            keep = self._judge.keep_if_relevant if whole else self._judge.keep_relevant
             text = await asyncio.to_thread(keep, read_document(job), text)
         if not text.strip():
             plan.trace.note_outcome(number, "irrelevant")
