@@ -93,15 +93,11 @@ class Extractor:
 
     async def complete(self, job: Job, options: dict[str, Any]) -> Delta:
         """Return the whole answer. Raises `LocalModelError`."""
+        brief = _is_brief(job, options)
         context = await self._ask_server(job)
         for attempt in range(TRIES):
-            messages, limits = await offload(
-                _is_brief(job, options),
-                self._compose,
-                job,
-                options,
-                int(context * SHRINK**attempt),
-            )
+            size = int(context * SHRINK**attempt)
+            messages, limits = await offload(brief, self._compose, job, options, size)
             try:
                 return await self.backend.complete(messages, limits)
             except LocalModelRefused as exc:
@@ -111,15 +107,11 @@ class Extractor:
 
     async def stream(self, job: Job, options: dict[str, Any]) -> AsyncIterator[Delta]:
         """Yield the answer in steps. Raises `LocalModelError`."""
+        brief = _is_brief(job, options)
         context = await self._ask_server(job)
         for attempt in range(TRIES):
-            messages, limits = await offload(
-                _is_brief(job, options),
-                self._compose,
-                job,
-                options,
-                int(context * SHRINK**attempt),
-            )
+            size = int(context * SHRINK**attempt)
+            messages, limits = await offload(brief, self._compose, job, options, size)
             try:
                 async for step in self.backend.stream(messages, limits):
                     yield step

@@ -39,13 +39,24 @@ class Judge:
 
         A document without any word that the encoder knows is about nothing, and keeps nothing.
         """
+        return "".join(self._find_relevant(document, generation)).strip()
+
+    def keep_if_relevant(self, document: str, generation: str) -> str:
+        """Return a generation whole if any part of it is relevant, else "".
+
+        This is for a generation of one piece, and for an answer that has to win against one made
+        without it: a relevant part speaks for the others, and what they spoil is not returned.
+        An unrelated generation passes as rarely as it leaves a part in `keep_relevant`.
+        """
+        return generation if self._find_relevant(document, generation) else ""
+
+    def _find_relevant(self, document: str, generation: str) -> list[str]:
         parts = split_parts(generation)
         if not parts:
-            return ""
+            return []
         about, *vectors = self._encode([document, *parts])
         cosines = np.array(vectors) @ about
-        kept = [part for part, near in zip(parts, cosines > self._unrelated, strict=True) if near]
-        return "".join(kept).strip()
+        return [part for part, near in zip(parts, cosines > self._unrelated, strict=True) if near]
 
     def choose_best(self, document: str, answers: Sequence[str]) -> int:
         """Return the place of the answer that is nearest to a document, the first of equals.

@@ -92,12 +92,15 @@ class Resources:
         options: the treatment of tokens outside V.
         max_tokens: longer documents, in cl100k tokens, are refused.
         model: the result of the class's `prepare`.
+        encoder: the embedding model of the operator's local server, a
+            `perturb.whole.encoder.AsyncEncoder`; None if there is none.
     """
 
     table: EmbeddingTable
     options: DocumentOptions = field(default_factory=DocumentOptions)
     max_tokens: int | None = None
     model: Any = None
+    encoder: Any = None
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def build_app(config: Config, *, table: EmbeddingTable | None = None) -> web.App
     app[RATES] = Rates()
     privacy = config.privacy
     app[TABLE] = table or load_table(privacy.table, privacy.vocabulary)
-    app[POLICY] = Policy(config, app[TABLE])
+    app[POLICY] = Policy(config, app[TABLE], lambda: app.get(LOCAL))
     app.add_routes(routes)
     app.add_routes(account_routes)
     app.on_response_prepare.append(set_headers)

@@ -53,7 +53,8 @@ class Whole(Section):
         encoders: more encoders for the worth of the remote, each with the number of passages of
             its codebook: `minilm`, or a sentence-transformers model.
         epsilons: of the whole text, where the worth of the remote is measured.
-        extraction: what the local model sees of a generation: `relevant` or `all`.
+        extraction: what the local model sees of a generation where two candidates are judged:
+            a `relevant` one, or `all`.
     """
 
     subjects: tuple[Subject, ...] = (
@@ -68,7 +69,7 @@ class Whole(Section):
     )
     documents: int = Field(1000, ge=2)
     words: int = Field(20, ge=1)
-    texts: int = Field(100, ge=2)
+    texts: int = Field(250, ge=2)
     passages: int = Field(65_536, ge=2)
     encoders: dict[str, int] = Field(default_factory=lambda: {"minilm": 10_000})
     epsilons: tuple[float, ...] = (8.0, 10.0, 12.0, 14.0, 16.0)

@@ -1,7 +1,9 @@
 """Have answers written for the worth of the remote, through the real proxy, and keep them.
 
 Every way of answering is asked for the same texts with the same seeds. The local model's own
-answers are written once and shared by all comparisons.
+answers are written once and shared by all comparisons. It is shown what the proxy shows it where
+two candidates are judged: of a generation for words the relevant sentences, and one for a passage
+whole. `Worth` leaves out the answers with a generation that has no relevant sentence.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from benchmarks.harness.stack import Job, Setting, ask
 from benchmarks.harness.suite import CORPUS, Endpoint
 from benchmarks.harness.texts import Text, Texts
 from benchmarks.whole.collections import find_cover, make_codebook, make_covering
+from benchmarks.whole.sanitizers import draws_words
 from perturb.whole.codebook import load_codebook
 from perturb.whole.encoder import BUNDLED
 
@@ -65,7 +68,8 @@ def write_answers(context: Context, way: Way, dataset: str) -> list[Text]:
     Raises:
         DataError: a model's server failed; another run resumes from the texts that exist.
     """
-    texts = Texts(context, f"{way} {context.suite.whole.extraction}")
+    shown = _choose_extraction(context, way)
+    texts = Texts(context, f"{way}" if shown == "all" else f"{way} {shown}")
     wanted = {
         (name, sample.id, way.draw): sample
         for name in context.suite.datasets
@@ -92,7 +96,7 @@ async def _ask(context: Context, way: Way, jobs: Sequence[Job], texts: Texts) ->
         setting = Setting(
             "local" if way.remote == "none" else "proxy",
             _choose_privacy(context, way),
-            context.suite.whole.extraction,
+            _choose_extraction(context, way),
             remote,
         )
         await ask(context.suite, context.table, setting, jobs, texts.add)
@@ -111,6 +115,11 @@ async def _run_remote(context: Context, way: Way) -> AsyncIterator[Endpoint | No
         path = make_codebook(context, CORPUS)
     async with run_knowing_remote(say_nearest(load_codebook(path))) as endpoint:
         yield endpoint
+
+
+def _choose_extraction(context: Context, way: Way) -> Literal["relevant", "all"]:
+    words = way.mechanism is not None and draws_words(context, way.mechanism)
+    return context.suite.whole.extraction if words else "all"
 
 
 def _choose_privacy(context: Context, way: Way) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 The local model writes one answer alone, and one with the generation; the answer nearer to the
 document is returned. The control has as many candidates: the better of two answers that the local
 model writes alone. Both choices are made by the same judge, which does not know the truth.
+A generation without any part about the document is not used: the answer is then the local model's
+second one. So every figure is of what the proxy returns for `candidates: 2`.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from benchmarks.whole.collections import find_cover
 from extraction.judge import build_judge
 from perturb.whole.encoder import BUNDLED
 
-__all__ = ["Worth", "compare_answers", "judge"]
+__all__ = ["Worth", "compare_answers", "find_used", "judge"]
 
 MECHANISM = "surrogate"  # of the covering codebook
 Array = NDArray[np.float64]
@@ -42,10 +44,11 @@ class Worth(Experiment):
 
     Values, all of the similarity to the true continuation:
         alone, best_of_two: the local model's own answer, and the better of two.
-        extracted: the answer made with the generation.
+        extracted: the candidate made with the generation, or without it if it is irrelevant.
         judged: the better one of `alone` and `extracted`.
         lift_one: extracted − alone.
         lift_two: judged − best_of_two.
+        used: the share of texts whose generation is relevant.
         chosen: the share of texts whose returned answer was made with the generation.
         reached: the share of texts for which their own covering passage left; None without one.
         sent: cosine of the released text and the document; None if nothing was released.
@@ -81,17 +84,23 @@ class Worth(Experiment):
             case.get("encoder", BUNDLED),
         )
         made = write_answers(context, way, dataset)
+        used = find_used(context, prefixes, [text.generation for text in made])
+        first, second = (
+            [text.answer for text in write_answers(context, Way("none", draw=draw), dataset)]
+            for draw in (0, 1)
+        )
         answers = {
-            "first": [
-                text.answer for text in write_answers(context, Way("none", draw=0), dataset)
+            "first": first,
+            "second": second,
+            "extracted": [
+                text.answer if use else own
+                for text, use, own in zip(made, used, second, strict=True)
             ],
-            "second": [text.answer for text in write_answers(context, Way("none"), dataset)],
-            "extracted": [text.answer for text in made],
         }
         vectors = context.encode(truth)
         near = {k: cosines(vectors, context.encode(texts)) for k, texts in answers.items()}
         better = {k: judge(prefixes, answers["first"], answers[k]) for k in answers}
-        values = compare_answers(near, better, rng)
+        values = compare_answers(near, better, used, rng)
         sent = [text.sent for text in made]
         if way.mechanism is not None and None not in sent:
             released = context.encode([text or "" for text in sent])
@@ -99,8 +108,7 @@ class Worth(Experiment):
         if way.remote == "covering":
             own = [text == find_cover(s) for text, s in zip(sent, samples, strict=True)]
             values["reached"] = float(np.mean(own))
-        used = [text.generation is not None for text in made]
-        return Outcome({"sent": None, "reached": None, **values, "asked": float(np.mean(used))})
+        return Outcome({"sent": None, "reached": None, **values})
 
     def render(self, records: Sequence[Record], figure: str | None = None) -> Iterable[str]:
         rows = [
@@ -113,6 +121,7 @@ class Worth(Experiment):
                 format_figure(r.values["lift_one"], 3, sign=True),
                 format_figure(r.values["lift_two"], 3, sign=True),
                 _format_share(r.values["reached"]),
+                _format_share(r.values["used"]),
                 _format_share(r.values["chosen"]),
             ]
             for r in records
@@ -120,7 +129,8 @@ class Worth(Experiment):
         if not rows:
             return
         head = ["remote", "release", "ε", "set", "alone", "best of two"]
-        head += ["with the remote − alone", "judged two − best of two", "reached, %", "chosen, %"]
+        head += ["with the remote − alone", "judged two − best of two", "reached, %"]
+        head += ["used, %", "chosen, %"]
         yield (
             "### What the remote is worth\n\n"
             "Similarity of the answer to the true continuation, "
@@ -128,6 +138,7 @@ class Worth(Experiment):
             "the local model's own answer; *best of two*: the better of two such answers, chosen "
             "by the proxy's judge. *Judged two*: the better of the local model's "
             "own answer and the one made with the remote's generation, chosen in the same way. "
+            "A generation without any sentence about the document is not used. "
             "A remote that *knows the subject* answers from a public collection that holds "
             "another passage of each document, neither the prefix nor the continuation (texts "
             "whose documents have none are left out); *reached*: that very passage was released. "
@@ -155,6 +166,18 @@ class Worth(Experiment):
         return found
 
 
+def find_used(
+    context: Context, documents: Sequence[str], generations: Sequence[str | None]
+) -> Mask:
+    """Return which generations the local model is shown where candidates are judged, bool (n,):
+    those with a part about the document, or with the suite's `extraction: all` every one."""
+    if context.suite.whole.extraction == "all":
+        return np.array([generation is not None for generation in generations])
+    keep = build_judge().keep_if_relevant
+    pairs = zip(documents, generations, strict=True)
+    return np.array([bool(keep(document, text or "")) for document, text in pairs])
+
+
 def judge(documents: Sequence[str], first: Sequence[str], second: Sequence[str]) -> Mask:
     """Return where the second of two answers is the better one by the proxy's own judge, which
     takes the first of equals, bool (n,)."""
@@ -164,7 +187,7 @@ def judge(documents: Sequence[str], first: Sequence[str], second: Sequence[str])
 
 
 def compare_answers(
-    near: dict[str, Array], better: dict[str, Mask], rng: np.random.Generator
+    near: dict[str, Array], better: dict[str, Mask], used: Mask, rng: np.random.Generator
 ) -> dict[str, Any]:
     """Return the figures of the comparison.
 
@@ -172,6 +195,7 @@ def compare_answers(
         near: similarities to the truth of `first` and `second`, which the local model wrote
             alone, and `extracted`, float64 (n,) each.
         better: where `second` and `extracted` are better than `first`, bool (n,) each.
+        used: where `extracted` was made with a generation, bool (n,).
         rng: for the bootstrap.
     """
     best = np.where(better["second"], near["second"], near["first"])
@@ -183,7 +207,8 @@ def compare_answers(
         "judged": mean(judged, rng),
         "lift_one": mean(near["extracted"] - near["first"], rng),
         "lift_two": mean(judged - best, rng),
-        "chosen": float(better["extracted"].mean()),
+        "used": float(used.mean()),
+        "chosen": float((better["extracted"] & used).mean()),
     }
 
 

@@ -4,7 +4,8 @@ After Meehan, Mrini and Chaudhuri (ACL 2022, "Sentence-level Privacy for Documen
 The unit is one sentence: two texts are neighbours if one comes from the other by replacing, adding
 or removing a sentence, as `perturb.text.sentences` cuts them. The proof (perturb.whole.depth)
 needs that a sentence's projections depend on that sentence alone. So each sentence is encoded by
-itself: in a batch, padding or rounding could make its vector depend on the others.
+itself: in a batch, padding or rounding could make its vector depend on the others. A server may
+compute requests together, so its embeddings are no encoder here.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.errors import ParameterError
+from perturb.errors import CodebookError, ParameterError
 from perturb.registry import register
 from perturb.rng import seeded_generator
 from perturb.text.sentences import split_sentences
 from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.whole.codebook import ROWS, Codebook
 from perturb.whole.depth import DepthLaw, DepthProof, measure_depths
-from perturb.whole.encoder import Encoder
+from perturb.whole.encoder import AsyncEncoder, Encoder
 from perturb.whole.passage_sanitizer import SENT, CodebookParameters, PassageSanitizer
 from perturb.whole.recoder import fit_recoder
 
@@ -73,7 +74,7 @@ class DeepCandidate(PassageSanitizer):
         parameters: ε, lines and dimensions.
 
     Raises:
-        CodebookError: the codebook was made with another encoder.
+        CodebookError: the codebook was made with another encoder, or with a server's.
         ParameterError: the encoder has fewer dimensions.
     """
 
@@ -98,13 +99,18 @@ class DeepCandidate(PassageSanitizer):
     def __init__(
         self,
         codebook: Codebook,
-        encoder: Encoder,
+        encoder: Encoder | AsyncEncoder,
         parameters: DeepCandidateParameters,
         vocabulary: Vocabulary,
         *,
         max_tokens: int | None = None,
     ) -> None:
         super().__init__(codebook, encoder, parameters, vocabulary, max_tokens=max_tokens)
+        if not callable(encoder):
+            raise CodebookError(
+                "deep_candidate needs a codebook whose encoder runs in this process: a server may "
+                "compute the vectors of several sentences together"
+            )
         if parameters.dimensions > codebook.vectors.shape[1]:
             raise ParameterError(
                 f"dimensions must be <= {codebook.vectors.shape[1]} for this codebook, "
@@ -132,14 +138,22 @@ class DeepCandidate(PassageSanitizer):
     def depths(self, text: str) -> NDArray[np.int64]:
         """Return the depth of each candidate among a text's sentences, int64 (N,); 0 for all where
         there is no sentence."""
-        places = [self._encoder([sentence])[0] @ self._lines for sentence in split_sentences(text)]
-        if not places:
-            return np.zeros(len(self.codebook), dtype=np.int64)
-        # a value that is no number would have no place in an order
-        return measure_depths(self._candidates, np.nan_to_num(np.array(places).T))
+        return self._measure(self.encode(self.parts(text)))
 
-    def choose(self, text: str, rng: np.random.Generator) -> tuple[int, ...]:
-        return (self.law.draw(self.depths(text), rng),)
+    def parts(self, text: str) -> list[str]:
+        """Return the text's sentences."""
+        return split_sentences(text)
+
+    def choose(self, vectors: NDArray[np.float32], rng: np.random.Generator) -> tuple[int, ...]:
+        return (self.law.draw(self._measure(vectors), rng),)
+
+    def _measure(self, vectors: NDArray[np.float32]) -> NDArray[np.int64]:
+        if not len(vectors):
+            return np.zeros(len(self.codebook), dtype=np.int64)
+        # a product of matrices may round a row otherwise beside others; a value that is no
+        # number would have no place in an order
+        places = np.array([vector @ self._lines for vector in vectors])
+        return measure_depths(self._candidates, np.nan_to_num(places.T))
 
     def count_units(self, text: str) -> int:
         """Return the number of sentences, and 1 where there is none: adding one costs ε."""

@@ -27,6 +27,8 @@ from perturb.vocabulary.vocabulary import encode_text
 __all__ = [
     "BUNDLED",
     "BUNDLED_FILE",
+    "SERVER",
+    "AsyncEncoder",
     "Encoder",
     "StaticEncoder",
     "load_encoder",
@@ -37,6 +39,7 @@ __all__ = [
 ]
 
 BUNDLED = "bundled"
+SERVER = "server"  # the operator's own embedding server
 BUNDLED_FILE = Path(__file__).parents[1] / "data" / "static.npz"
 ARRAYS = ("tokens", "vectors", "scales", "bias", "unrelated")
 
@@ -51,6 +54,24 @@ class Encoder(Protocol):
 
     def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]:
         """Return a row of length 1 for each of n texts, float32 (n, d)."""
+
+
+class AsyncEncoder(Protocol):
+    """Encode texts by a server. A codebook works with the model that it was made with."""
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """Return what names it, JSON-ready: `{"encoder": "server", "model": …}`."""
+
+    async def encode(
+        self, texts: Sequence[str], dimension: int | None = None
+    ) -> NDArray[np.float32]:
+        """Return a row of length 1 for each of n texts, float32 (n, d).
+
+        Args:
+            texts: may be empty or long.
+            dimension: d; vectors of another dimension are an error.
+        """
 
 
 def make_vectors(rows: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
@@ -189,9 +210,11 @@ def load_encoder(name: str = BUNDLED) -> Encoder:
             `train`).
 
     Raises:
-        ParameterError: the name is empty.
+        ParameterError: the name is empty, or `server`.
         TableError: the model or its package is not there.
     """
     if not name:
         raise ParameterError("encoder must be 'bundled' or a sentence-transformers model")
+    if name == SERVER:
+        raise ParameterError("encoder 'server' is a model of a server, which is not known here")
     return load_static() if name == BUNDLED else _SentenceTransformer(name)

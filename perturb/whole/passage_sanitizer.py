@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -15,10 +16,11 @@ from perturb.rng import secure_generator
 from perturb.sanitizer import Parameters, Resources, Sanitizer
 from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.whole.codebook import Codebook, load_codebook
-from perturb.whole.encoder import Encoder, load_encoder
+from perturb.whole.encoder import SERVER, AsyncEncoder, Encoder, StaticEncoder, load_encoder
 
 __all__ = ["SENT", "CodebookParameters", "PassageSanitizer"]
 
+SMALL = 20_000  # passages that are compared with a text in less than a millisecond
 SENT = "that a text was sent, and when"
 
 
@@ -61,7 +63,8 @@ class PassageSanitizer(Sanitizer):
 
     Args:
         codebook: the passages.
-        encoder: gives a text's vector; the codebook was made with it.
+        encoder: gives a text's vector; the codebook was made with it. With one that asks a
+            server, texts are released by `release` only.
         parameters: of `parameter_type`.
         vocabulary: for counting the text's tokens by class.
         max_tokens: longer texts, in cl100k tokens, are refused.
@@ -71,14 +74,13 @@ class PassageSanitizer(Sanitizer):
     """
 
     shows = "passages"
-    brief = True
     unit: ClassVar[Protected] = "document"
     false_alarm: ClassVar[float] = 0.0  # every honest release is passages of the codebook
 
     def __init__(
         self,
         codebook: Codebook,
-        encoder: Encoder,
+        encoder: Encoder | AsyncEncoder,
         parameters: Any,
         vocabulary: Vocabulary,
         *,
@@ -94,13 +96,14 @@ class PassageSanitizer(Sanitizer):
         self._encoder = encoder
         self._vocabulary = vocabulary
         self._max_tokens = max_tokens
+        self.brief = isinstance(encoder, StaticEncoder) and len(codebook) <= SMALL
 
     @classmethod
     def build(cls, parameters: Any, resources: Resources) -> Self:
         codebook = load_codebook(parameters.codebook)
         return cls(
             codebook,
-            load_encoder(str(codebook.facts["encoder"].get("encoder", ""))),
+            _find_encoder(codebook, resources.encoder),
             parameters,
             resources.table.vocabulary,
             max_tokens=resources.max_tokens,
@@ -145,9 +148,18 @@ class PassageSanitizer(Sanitizer):
     def own_identity(self) -> dict[str, Any]:
         """Return what a release depends on beside ε, the codebook and the encoder."""
 
+    def parts(self, text: str) -> list[str]:
+        """Return the texts whose vectors the choice reads: the text as a whole."""
+        return [text]
+
     @abstractmethod
-    def choose(self, text: str, rng: np.random.Generator) -> tuple[int, ...]:
-        """Return the passages that are released for a text, by their indices in the codebook."""
+    def choose(self, vectors: NDArray[np.float32], rng: np.random.Generator) -> tuple[int, ...]:
+        """Return the passages that are released for a text, by their indices in the codebook.
+
+        Args:
+            vectors: of the text's parts, float32 (n, d).
+            rng: the noise.
+        """
 
     def perturb(
         self,
@@ -159,7 +171,43 @@ class PassageSanitizer(Sanitizer):
     ) -> Perturbation:
         del link, known  # nothing is replaced part by part
         tokens = self._vocabulary.encode(text, at_most=self._max_tokens)
-        chosen = self.choose(text, rng or secure_generator())
+        return self._choose_release(text, tokens, self.encode(self.parts(text)), rng)
+
+    async def release(
+        self, text: str, link: Link | None = None, known: Known = EMPTY
+    ) -> Perturbation:
+        encoder = self._encoder
+        if callable(encoder):
+            return await super().release(text, link, known)
+        tokens, parts = await asyncio.to_thread(self._read, text)
+        vectors = await encoder.encode(parts, self.codebook.vectors.shape[1])
+        return await asyncio.to_thread(self._choose_release, text, tokens, vectors)
+
+    def encode(self, parts: list[str]) -> NDArray[np.float32]:
+        """Return the vector of each part, float32 (n, d), encoded by itself, so that no part's
+        vector depends on the others.
+
+        Raises:
+            ParameterError: the encoder asks a server, which `release` alone does.
+        """
+        if not callable(self._encoder):
+            raise ParameterError(
+                "this codebook's encoder asks a server: release texts through the proxy"
+            )
+        empty = np.empty((0, self.codebook.vectors.shape[1]), dtype=np.float32)
+        return np.concatenate([empty, *(self._encoder([part]) for part in parts)])
+
+    def _read(self, text: str) -> tuple[NDArray[np.uint32], list[str]]:
+        return self._vocabulary.encode(text, at_most=self._max_tokens), self.parts(text)
+
+    def _choose_release(
+        self,
+        text: str,
+        tokens: NDArray[np.uint32],
+        vectors: NDArray[np.float32],
+        rng: np.random.Generator | None = None,
+    ) -> Perturbation:
+        chosen = self.choose(vectors, rng or secure_generator())
         passages = tuple(map(self.codebook.passage, chosen))
         return Perturbation("\n\n".join(passages), passages, self._receipt(text, tokens))
 
@@ -221,3 +269,22 @@ class PassageSanitizer(Sanitizer):
     def reveals(self) -> tuple[str, ...]:
         """Return the facts about a text that every release shows."""
         return (SENT,)
+
+
+def _find_encoder(codebook: Codebook, server: AsyncEncoder | None) -> Encoder | AsyncEncoder:
+    """Return the encoder that a codebook names; a server is the operator's, never the file's.
+
+    Raises:
+        CodebookError: it names a server's model, and there is no server.
+        TableError: its model or the package for it is not there.
+    """
+    name = str(codebook.facts["encoder"].get("encoder", ""))
+    if name != SERVER:
+        return load_encoder(name)
+    if server is None:
+        raise CodebookError(
+            "the codebook was made with the embedding model "
+            f"{codebook.facts['encoder'].get('model')!r} of a server: serve it by the local "
+            "server, and set local.embeddings_model to it"
+        )
+    return server

@@ -26,7 +26,7 @@ from perturb.whole.choice import (
     find_nearest,
 )
 from perturb.whole.codebook import Codebook
-from perturb.whole.encoder import Encoder
+from perturb.whole.encoder import AsyncEncoder, Encoder
 from perturb.whole.passage_sanitizer import SENT, CodebookParameters, PassageSanitizer
 
 __all__ = ["Surrogate", "SurrogateParameters"]
@@ -101,7 +101,7 @@ class Surrogate(PassageSanitizer):
     def __init__(
         self,
         codebook: Codebook,
-        encoder: Encoder,
+        encoder: Encoder | AsyncEncoder,
         parameters: SurrogateParameters,
         vocabulary: Vocabulary,
         *,
@@ -137,8 +137,11 @@ class Surrogate(PassageSanitizer):
             "near": [law.near for law in self.laws],
         }
 
-    def choose(self, text: str, rng: np.random.Generator) -> tuple[int, ...]:
-        vectors = self._encoder(_sections(text, self.parameters.sections))
+    def parts(self, text: str) -> list[str]:
+        """Return the text's sections, equal in words."""
+        return _sections(text, self.parameters.sections)
+
+    def choose(self, vectors: NDArray[np.float32], rng: np.random.Generator) -> tuple[int, ...]:
         return tuple(
             part.start + part.step * self._choose(vector, part, law, rng)
             for vector in vectors

@@ -29,7 +29,7 @@ from perturb.vocabulary.table_build import unit_rows
 from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.whole.codebook import Codebook
 from perturb.whole.discrete_laplace import draw_discrete_laplace
-from perturb.whole.encoder import Encoder
+from perturb.whole.encoder import AsyncEncoder, Encoder
 from perturb.whole.passage_sanitizer import CodebookParameters, PassageSanitizer
 
 __all__ = ["Grid", "TruncatedLaplace", "TruncatedLaplaceParameters", "measure_grid"]
@@ -129,7 +129,7 @@ class TruncatedLaplace(PassageSanitizer):
     def __init__(
         self,
         codebook: Codebook,
-        encoder: Encoder,
+        encoder: Encoder | AsyncEncoder,
         parameters: TruncatedLaplaceParameters,
         vocabulary: Vocabulary,
         *,
@@ -158,8 +158,8 @@ class TruncatedLaplace(PassageSanitizer):
         noised = [v + draw_discrete_laplace(self.scale, rng) for v in clipped.tolist()]
         return np.array([max(-FARTHEST, min(n, FARTHEST)) for n in noised], dtype=np.float64)
 
-    def choose(self, text: str, rng: np.random.Generator) -> tuple[int, ...]:
-        (vector,) = self._encoder([text])
+    def choose(self, vectors: NDArray[np.float32], rng: np.random.Generator) -> tuple[int, ...]:
+        (vector,) = vectors
         (direction,) = unit_rows(self.add_noise(self.grid.clip(vector), rng)[None])
         near = self.codebook.similarities(direction.astype(np.float32))
         return (int(np.argmax(near)),)

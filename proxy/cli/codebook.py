@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +18,12 @@ from proxy.cli.options import AsJson, print_json
 from proxy.cli.progress import show_progress
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from extraction.server_encoder import ServerEncoder
     from perturb.whole.codebook import Codebook
+    from perturb.whole.encoder import Encoder
 
 __all__ = ["build", "check", "codebook_group", "info"]
 
@@ -27,9 +35,27 @@ BUILDING = (
     "inferdpt codebook build notes/*.txt --out notes.codebook --licence CC0 --words 80",
     "inferdpt codebook build leads.jsonl.xz --out leads.codebook --licence CC0"
     " --encoder sentence-transformers/all-MiniLM-L6-v2",
+    "inferdpt codebook build leads.jsonl.xz --out leads.codebook --licence CC0"
+    " --endpoint http://127.0.0.1:8080/v1 --model nomic-embed-text",
+)
+CHECKING = (
+    "inferdpt codebook check news.codebook",
+    "inferdpt codebook check leads.codebook"
+    " --endpoint http://127.0.0.1:8080/v1 --model nomic-embed-text",
 )
 File = Annotated[
     str | None, typer.Argument(metavar="FILE", help="A codebook (default: the bundled one).")
+]
+Endpoint = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Use an embedding model of this OpenAI-compatible server."),
+]
+Model = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Use this embedding model of the server.")
+]
+KeyVariable = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Take the server's key from this variable (default: none)."),
 ]
 
 
@@ -43,7 +69,7 @@ def codebook_group() -> typer.Typer:
     app.command("build", cls=page(*BUILDING))(build)
     showing = page("inferdpt codebook info", "inferdpt codebook info news.codebook --json")
     app.command("info", cls=showing)(info)
-    app.command("check", cls=page("inferdpt codebook check news.codebook"))(check)
+    app.command("check", cls=page(*CHECKING))(check)
     return app
 
 
@@ -61,9 +87,15 @@ def build(
         typer.Option(metavar="TEXT", help="Say where the texts come from (default: the files)."),
     ] = None,
     encoder: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Use this sentence-transformers model or folder."),
-    ] = "bundled",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Use this sentence-transformers model or folder (default: the bundled encoder).",
+        ),
+    ] = None,
+    endpoint: Endpoint = None,
+    model: Model = None,
+    api_key_env: KeyVariable = None,
     words: Annotated[
         int, typer.Option(metavar="N", min=5, max=200, help="Cut passages of about N words.")
     ] = WORDS,
@@ -76,24 +108,32 @@ def build(
     Texts are cut into passages at the ends of sentences; an empty line begins a new passage. Files
     may be compressed (.xz, .gz). A build that fails keeps what is finished, and the next one
     resumes it. Never build one from private texts: its passages leave as they are.
+
+    A codebook made with --endpoint works in a proxy whose local server serves that model, set as
+    local.embeddings_model.
     """
     from itertools import islice
 
+    from extraction.errors import LocalModelError
     from perturb.errors import PerturbError
     from perturb.whole.build import build_codebook
-    from perturb.whole.encoder import load_encoder
 
+    if encoder and (endpoint or model):
+        raise typer.BadParameter("give one of the two", param_hint=["--encoder", "--endpoint"])
     try:
-        with show_progress() as progress:
+        with (
+            _open_encoder(encoder, endpoint, model, api_key_env) as encode,
+            show_progress() as progress,
+        ):
             digest = build_codebook(
                 islice(_read_passages(texts, words), limit),
                 Path(out),
-                load_encoder(encoder),
+                encode,
                 licence=licence,
                 source=source or ", ".join(Path(path).name for path in texts),
                 progress=progress,
             )
-    except PerturbError:
+    except (LocalModelError, PerturbError):
         if (partial := Path(f"{out}.partial")).exists():
             print(f"what was finished is kept in {partial}", file=sys.stderr)
         raise
@@ -121,20 +161,30 @@ def info(file: File = None, as_json: AsJson = False) -> int:
     return 0
 
 
-def check(file: File = None) -> int:
+def check(
+    file: File = None,
+    endpoint: Endpoint = None,
+    model: Model = None,
+    api_key_env: KeyVariable = None,
+) -> int:
     """Check a codebook: its SHA-256, that every passage is where its hash says, and the vectors
-    against the encoder."""
+    against the encoder. The server of an encoder that asks one has to be named."""
     import numpy as np
 
     from perturb.errors import CodebookError
     from perturb.whole.codebook import load_codebook
-    from perturb.whole.encoder import load_encoder
 
     book = load_codebook(file)
-    encoder = load_encoder(str(book.facts["encoder"]["encoder"]))
-    if encoder.identity != book.facts["encoder"]:
-        raise CodebookError("the codebook was made with another version of its encoder")
-    with show_progress(leave=False) as progress:
+    own = str(book.facts["encoder"]["encoder"])
+    with (
+        _open_encoder(own, endpoint, model, api_key_env) as encoder,
+        show_progress(leave=False) as progress,
+    ):
+        if encoder.identity != book.facts["encoder"]:
+            raise CodebookError(
+                f"the codebook was made with the encoder {book.facts['encoder']}, "
+                f"not {encoder.identity}"
+            )
         for start in range(0, len(book), STEP):
             places = range(start, min(start + STEP, len(book)))
             passages = [book.passage(i) for i in places]
@@ -149,6 +199,40 @@ def check(file: File = None) -> int:
             progress("passages", places.stop, len(book))
     print(f"sound: {len(book):,} passages, SHA-256 {book.sha256}")
     return 0
+
+
+class _Waiting:
+    """Call a server's encoder from code that waits for it."""
+
+    def __init__(self, encoder: ServerEncoder, runner: asyncio.Runner) -> None:
+        self.identity = encoder.identity
+        self._encoder = encoder
+        self._runner = runner
+
+    def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]:
+        return self._runner.run(self._encoder.encode(texts))
+
+
+@contextmanager
+def _open_encoder(
+    name: str | None, endpoint: str | None, model: str | None, key_variable: str | None
+) -> Iterator[Encoder]:
+    """Yield the encoder with a name, or the one by a server's model."""
+    from extraction.backends.openai_server import OpenAIServer
+    from extraction.server_encoder import ServerEncoder
+    from perturb.whole.encoder import BUNDLED, load_encoder
+
+    if (endpoint is None) != (model is None):
+        raise typer.BadParameter("give both or none", param_hint=["--endpoint", "--model"])
+    if endpoint is None or model is None:
+        yield load_encoder(name or BUNDLED)
+        return
+    server = OpenAIServer(endpoint, api_key=os.environ.get(key_variable) if key_variable else None)
+    with asyncio.Runner() as runner:
+        try:
+            yield _Waiting(ServerEncoder(model, lambda: server), runner)
+        finally:
+            runner.run(server.aclose())
 
 
 def _describe(book: Codebook) -> dict[str, Any]:
@@ -172,7 +256,7 @@ def _describe(book: Codebook) -> dict[str, Any]:
     return {
         "passages": len(book),
         "dimension": book.vectors.shape[1],
-        "encoder": encoder["encoder"],
+        "encoder": " ".join([encoder["encoder"], *filter(None, [encoder.get("model")])]),
         "licence": book.facts["licence"],
         "source": book.facts["provenance"],
         "created": book.facts["created"],

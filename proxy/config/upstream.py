@@ -207,8 +207,9 @@ class Local(Section):
     extraction: Literal["relevant", "all"] = Field(
         "relevant",
         description="What the model sees of a generation for a perturbed text: the sentences that "
-        "are about the document (relevant; it works alone where there are none), or all, as in "
-        "the paper. Clients may choose with `extraction`.",
+        "are about the document (relevant; it works alone where there are none; with a passage "
+        "for a text and several candidates, the whole generation where there are any), or all, "
+        "as in the paper. Clients may choose with `extraction`.",
     )
     candidates: int = Field(
         1,
@@ -219,7 +220,9 @@ class Local(Section):
         "than one, a stream begins when all are finished. Clients may choose with `candidates`.",
     )
     embeddings_model: str | None = Field(
-        None, description="Embedding model for /v1/embeddings. With null that path is not served."
+        None,
+        description="Embedding model for /v1/embeddings, and for codebooks that were made with "
+        "it. With null that path is not served.",
     )
     housekeeping: tuple[Annotated[str, AfterValidator(_check_expression)], ...] = Field(
         SHIPPED,

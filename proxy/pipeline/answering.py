@@ -35,8 +35,9 @@ class Answerer:
     Args:
         on_failure: `local_only` lets the local model answer alone if the remote fails.
         judge: finds the parts of a generation that are about the document, and the best answer.
-        extraction: `relevant` gives the local model those parts, `all` the whole generation,
-            if the client does not choose.
+        extraction: `relevant` gives the local model those parts, or where a passage was sent and
+            several candidates are judged, the whole generation if it has any; `all` always the
+            whole generation. It holds if the client does not choose.
     """
 
     def __init__(
@@ -90,7 +91,11 @@ class Answerer:
         brief = len(document) + len(generation.text) <= SHORT
         text = await offload(brief, _restore, generation.text, clearance)
         if self._is_judged(plan, clearance):
-            text = await offload(brief, self._judge.keep_relevant, document, text)
+            # A reply to a passage is about one subject, so a relevant sentence speaks for the
+            # others. One to scrambled words may be relevant here and there by chance.
+            whole = plan.candidates > 1 and plan.sanitizer.shows == "passages"
+            keep = self._judge.keep_if_relevant if whole else self._judge.keep_relevant
+            text = await offload(brief, keep, document, text)
         if not text.strip():
             plan.trace.note_outcome(number, "irrelevant")
             return Reply("irrelevant", job, generation)
@@ -98,7 +103,7 @@ class Answerer:
         return Reply("answered", Job(job.task, job.messages, text), generation)
 
     def _is_judged(self, plan: Plan, clearance: Clearance) -> bool:
-        """Tell if only the relevant parts of a generation go to the local model. A remote that
+        """Tell if a generation has to be relevant to go to the local model. A remote that
         read the text itself, but for replaced parts, knows what it is about."""
         if (plan.request.inferdpt.extraction or self._extraction) == "all":
             return False

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from cachetools import LRUCache
 
+from extraction.backends.base import Backend
+from extraction.backends.openai_server import OpenAIServer
+from extraction.errors import LocalModelUnavailable
+from extraction.server_encoder import ServerEncoder
 from perturb import (
     EmbeddingTable,
     ParameterError,
@@ -37,11 +42,23 @@ SANITIZERS = 64  # prepared mechanisms to keep: clients may name any ε within t
 
 
 class Policy:
-    """Apply the operator's configuration to the options of clients."""
+    """Apply the operator's configuration to the options of clients.
 
-    def __init__(self, config: Config, table: EmbeddingTable) -> None:
+    Args:
+        config: of the operator.
+        table: for mechanisms over words.
+        find_server: returns the local server, once it is there.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        table: EmbeddingTable,
+        find_server: Callable[[], Backend | None] = lambda: None,
+    ) -> None:
         self._config = config
         self._table = table
+        self._encoder = _build_encoder(config.local.embeddings_model, find_server)
         self._sanitizers: LRUCache[tuple[str, float], Sanitizer] = LRUCache(SANITIZERS)
         self._model: Any = None
         self._certificates = [load_certificate(path) for path in config.privacy.certificates]
@@ -131,6 +148,7 @@ class Policy:
                 options=privacy.document_options,
                 max_tokens=self._config.limits.document_tokens,
                 model=self._model,
+                encoder=self._encoder,
             ),
         )
         if privacy.require_certificate:
@@ -163,3 +181,17 @@ class Policy:
             return not sanitizer_class(name).verbatim
         except (ParameterError, PluginError):
             return True  # refused where it is built
+
+
+def _build_encoder(
+    model: str | None, find_server: Callable[[], Backend | None]
+) -> ServerEncoder | None:
+    """Return the encoder by the local server's embedding model; None if none is configured."""
+
+    def find() -> OpenAIServer:
+        server = find_server()
+        if not isinstance(server, OpenAIServer):
+            raise LocalModelUnavailable("the local server is not there yet")
+        return server
+
+    return ServerEncoder(model, find) if model else None

@@ -25,21 +25,27 @@ def test_what_is_about_the_document_is_kept(judge: Judge) -> None:
     assert judge.keep_relevant(RIVER, GOAL) == ""
 
 
+def test_a_generation_with_a_part_about_the_document_is_kept_whole(judge: Judge) -> None:
+    for generation in (FLOOD, f"{FLOOD}\n\n{GOAL} {FLOOD}", f" {GOAL} {FLOOD}\n"):
+        assert judge.keep_if_relevant(RIVER, generation) == generation
+    assert judge.keep_if_relevant(RIVER, f"{GOAL} {GOAL}") == ""
+
+
 @pytest.mark.parametrize("nothing", ["", " \n", "zxqv", "日本"])
 def test_nothing_is_about_nothing(judge: Judge, nothing: str) -> None:
     assert judge.keep_relevant(RIVER, nothing) == ""
+    assert judge.keep_if_relevant(RIVER, nothing) == ""
 
 
 def test_an_unrelated_generation_rarely_passes(judge: Judge) -> None:
     """Passages of the bundled codebook, in pairs. At a true rate of 2 %, more than 60 of 1,500
-    pass with probability below 1e-6."""
+    pass with probability below 1e-6. Whole generations pass where a part does."""
     book = load_codebook()
     texts = [book.passage(i) for i in range(3000)]
-    passed = [
-        bool(judge.keep_relevant(document, generation))
-        for document, generation in zip(texts[::2], texts[1::2], strict=True)
-    ]
+    pairs = list(zip(texts[::2], texts[1::2], strict=True))
+    passed = [bool(judge.keep_relevant(*pair)) for pair in pairs]
     assert sum(passed) <= 60
+    assert [bool(judge.keep_if_relevant(*pair)) for pair in pairs] == passed
 
 
 def test_a_threshold_of_zero_is_caught() -> None:

@@ -9,7 +9,7 @@ from benchmarks.harness.suite import Endpoint
 from benchmarks.run import run
 from benchmarks.whole.answers import Way, choose_samples, write_answers
 from benchmarks.whole.collections import find_cover
-from benchmarks.whole.worth import Worth, compare_answers, judge
+from benchmarks.whole.worth import Worth, compare_answers, find_used, judge
 from perturb import seeded_generator
 from tests.benchmarks.harness.test_stack import echo, extracting, servers
 from tests.benchmarks.whole.test_released import bags
@@ -26,23 +26,37 @@ def test_the_better_of_two_is_chosen_on_both_sides():
         "second": np.array([True, True, False]),
         "extracted": np.array([True, False, False]),
     }
-    found = compare_answers(near, better, seeded_generator(1))
+    used = np.array([True, True, False])
+    found = compare_answers(near, better, used, seeded_generator(1))
     assert found["alone"].value == pytest.approx(0.2)
     assert found["best_of_two"].value == pytest.approx((0.2 + 0.1 + 0.3) / 3)
     assert found["judged"].value == pytest.approx((0.5 + 0.2 + 0.3) / 3)  # a tie keeps the first
     assert found["lift_one"].value == pytest.approx((0.4 + 0.7 - 0.3) / 3)
     assert found["lift_two"].value == pytest.approx((0.3 + 0.1 + 0) / 3)
     assert found["chosen"] == pytest.approx(1 / 3)
+    assert found["used"] == pytest.approx(2 / 3)
+    found = compare_answers(near, better, ~used, seeded_generator(1))
+    assert found["chosen"] == 0  # the better answer was made without a generation
 
 
 def test_an_answer_that_is_the_local_models_own_is_worth_nothing():
     """Negative control: a remote that adds nothing shows no lift."""
     same = {name: np.linspace(0, 1, 50) for name in ("first", "second", "extracted")}
     never = dict.fromkeys(("second", "extracted"), np.zeros(50, dtype=bool))
-    found = compare_answers(same, never, seeded_generator(1))
+    used = np.ones(50, dtype=bool)
+    found = compare_answers(same, never, used, seeded_generator(1))
     for name in ("lift_one", "lift_two"):
         assert (found[name].value, found[name].low, found[name].high) == (0, 0, 0)
     assert found["chosen"] == 0
+
+
+def test_a_generation_is_used_if_a_part_of_it_is_about_the_document(tmp_path):
+    river, bread = SUBJECTS["river"], SUBJECTS["bread"]
+    generations = [f"{river}. {bread}.", f"{bread}. {bread}.", None]
+    context = make_context(tmp_path)
+    assert find_used(context, [river] * 3, generations).tolist() == [True, False, False]
+    context = make_context(tmp_path, extraction="all")
+    assert find_used(context, [river] * 3, generations).tolist() == [True, True, False]
 
 
 def test_the_judge_prefers_what_is_about_the_document():

@@ -274,3 +274,34 @@ def test_samples_refute_a_choice_that_leaks_and_no_other(
             samples=4000,
         )
         assert (found.epsilon_lower > 1) is refuted
+
+
+class Served:
+    """A server's model, with vectors of the toy encoder."""
+
+    def __init__(self, encoder) -> None:
+        self.identity = encoder.identity
+        self.asked: list[tuple[list[str], int | None]] = []
+        self._encoder = encoder
+
+    async def encode(self, texts, dimension=None):
+        self.asked.append((list(texts), dimension))
+        return self._encoder(texts)
+
+
+async def test_a_servers_model_is_asked_once_for_the_parts_of_a_text(
+    codebook, encoder, vocabulary
+) -> None:
+    served = Served(encoder)
+    parameters = SurrogateParameters(epsilon=20, sections=2)
+    surrogate = Surrogate(codebook, served, parameters, vocabulary)
+    made = await surrogate.release("the river and the boat the court and the judge")
+    assert served.asked == [(["the river and the boat", "the court and the judge"], 8)]
+    assert ["river" in made.words[0], "court" in made.words[1]] == [True, True]
+    surrogate.verify("", made)
+    with pytest.raises(ParameterError, match="through the proxy"):
+        surrogate.perturb(TEXT)
+    short = Surrogate(codebook, served, parameters, vocabulary, max_tokens=3)
+    with pytest.raises(DocumentTooLong):
+        await short.release(TEXT)
+    assert len(served.asked) == 1  # a text that is too long is not sent to it

@@ -111,6 +111,32 @@ async def test_the_better_of_two_answers_is_returned(
         assert f'candidates_chosen_total{{source="{source}"}} 1.0' in metrics
 
 
+@pytest.mark.parametrize(
+    ("mechanism", "count", "whole"),
+    [("surrogate", 2, True), ("surrogate", 1, False), ("rantext_ldp", 2, False)],
+)
+async def test_candidates_for_a_passage_are_made_with_the_whole_of_a_relevant_generation(
+    mechanism: str, count: int, whole: bool, table: EmbeddingTable
+) -> None:
+    async with running_proxy(table, settings(mechanism=mechanism)) as proxy:
+        _, receipt = await ask(proxy, f"{GOAL} {FLOOD}", candidates=count)
+        seen = sorted(json.dumps(body) for body in proxy.local.bodies)
+        found = sorted((FLOOD in body, GOAL in body) for body in seen)
+        assert found == [(False, False)] * (count - 1) + [(True, whole)]
+        assert receipt["remote"] == ["the remote answered the perturbed text"]
+
+
+@pytest.mark.parametrize("mechanism", ["surrogate", "rantext_ldp"])
+async def test_the_candidates_are_made_without_an_irrelevant_generation(
+    mechanism: str, table: EmbeddingTable
+) -> None:
+    async with running_proxy(table, settings(mechanism=mechanism)) as proxy:
+        _, receipt = await ask(proxy, f"{GOAL} {GOAL}", candidates=3)
+        assert len(proxy.local.bodies) == 3
+        assert not any(GOAL in json.dumps(body) for body in proxy.local.bodies)
+        assert receipt["remote"] == [IRRELEVANT]
+
+
 async def test_a_request_with_tools_gets_one_answer(table: EmbeddingTable) -> None:
     async with running_proxy(table, settings() | {"local": {"candidates": 3}}) as proxy:
         tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
