@@ -155,6 +155,8 @@ class Extractor:
         if generation is not None:
             # The remote is not trusted: its text must not end a turn and start another.
             generation = remove_control_tokens(generation, self._tokens or ())
+        if _measure(template, history, last) + 3 * len(_spell(generation or "")) <= budget:
+            return self._assemble(template, history, last, _read_content(last), generation)
         calling = len(history) - _count_bound_turns(history, last)
         history, bound = history[:calling], history[calling:]
         budget -= self._count(fill(template, document="", generation=""))
@@ -175,7 +177,17 @@ class Extractor:
         history += bound
         budget = max(budget, MINIMUM_TOKENS // 2)
         cut = self._keep_tail if job.task == "continuation" else self._keep_ends
-        document = cut(document, budget)
+        return self._assemble(template, history, last, cut(document, budget), generation)
+
+    def _assemble(
+        self,
+        template: str,
+        history: list[dict[str, Any]],
+        last: dict[str, Any],
+        document: str,
+        generation: str | None,
+    ) -> list[dict[str, Any]]:
+        """Return the messages with the document, and the generation in its template."""
         if last["role"] != "user":
             # Instructions do not belong in a tool's result or an unfinished answer: they follow.
             note = [] if generation is None else [self._build_note(template, generation)]
@@ -244,6 +256,18 @@ class Extractor:
         half = max((size - self._count(GAP)) // 2, 1)
         decode = self._tokenizer.decode
         return decode(tokens[:half]) + GAP + decode(tokens[-half:])
+
+
+def _measure(template: str, history: list[dict[str, Any]], last: dict[str, Any]) -> int:
+    """Return an upper bound of the tokens of messages in a template: a token has one or more
+    bytes."""
+    calls = [m.get("tool_calls") or m.get("function_call") or "" for m in (*history, last)]
+    texts = [template, *map(_read_content, (*history, last)), *map(str, calls)]
+    return sum(len(_spell(text)) for text in texts) + MESSAGE_OVERHEAD * (len(history) + 2)
+
+
+def _spell(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _is_brief(job: Job, options: dict[str, Any]) -> bool:

@@ -159,6 +159,7 @@ class Sanitizer(ABC):
     bounded_range: bool = False
     false_alarm: ClassVar[float] = FALSE_ALARM
     brief: bool = False
+    _warm: bool = False  # the first release computes tables
     grouped: ClassVar[bool] = False
 
     # -- construction -----------------------------------------------------------------------
@@ -259,11 +260,13 @@ class Sanitizer(ABC):
         self, text: str, link: Link | None = None, known: Known = EMPTY
     ) -> Perturbation:
         """Perturb a text with fresh noise; a long one in a thread."""
-        return await offload(self.is_brief(text), self.perturb, text, link=link, known=known)
+        made = await offload(self.is_brief(text), self.perturb, text, link=link, known=known)
+        self._warm = True
+        return made
 
     def is_brief(self, text: str) -> bool:
         """Tell if any step on a text takes about a millisecond, so that it needs no thread."""
-        return self.brief and len(text) <= SHORT
+        return self._warm and self.brief and len(text) <= SHORT
 
     def units(self, text: str, least: int | None = None) -> list[Unit]:
         """Cut a text into units of at least `least` words; None leaves it whole.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import asdict
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -222,8 +223,12 @@ class Perturber(Delegating):
     def guarantee(self) -> Guarantee:
         return self._mechanism.guarantee
 
-    def identity(self) -> dict[str, Any]:
+    @cached_property
+    def _identity(self) -> dict[str, Any]:
         return self._documents.identity()
+
+    def identity(self) -> dict[str, Any]:
+        return dict(self._identity)
 
     def places(self, tokens: NDArray[np.uint32]) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
         """Return which tokens go through the mechanism, bool (n,), and their places in V, int32.

@@ -20,7 +20,7 @@ from perturb.whole.encoder import SERVER, AsyncEncoder, Encoder, StaticEncoder, 
 
 __all__ = ["SENT", "CodebookParameters", "PassageSanitizer"]
 
-SMALL = 20_000  # passages that are compared with a text in less than a millisecond
+SMALL = 30_000  # passages that are compared with a text in less than a millisecond
 SENT = "that a text was sent, and when"
 
 
