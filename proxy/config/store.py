@@ -18,7 +18,7 @@ class Store(Section):
 
     url: SecretStr | None = Field(
         None,
-        description="Database: `sqlite+aiosqlite:///FILE`, or `postgresql+asyncpg://HOST/NAME`, "
+        description="Database: `sqlite:///FILE`, or `postgresql+asyncpg://HOST/NAME`, "
         "which replicas share. null is a SQLite file in `folder`. Prefer PGPASSWORD for a "
         "password.",
     )
