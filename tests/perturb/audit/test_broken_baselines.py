@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,8 @@ class SanTextOfSquares(SanText):
 class SanTextDropsFirstColumn(SanText):
     """The word of rank 0 is never released."""
 
+    draw = ScoredMechanism.draw  # by rows
+
     def weights(self, words: NDArray[Any]) -> NDArray[Any]:
         rows = super().weights(words)
         rows[:, 0] = 0.0
@@ -94,6 +97,8 @@ class PlusOverAllOfV(SanTextPlus):
 class CusTextOwnNeighbours(CusText):
     """Every word has its own list of nearest words: no partition."""
 
+    draw = ScoredMechanism.draw  # by rows
+
     def weights(self, words: NDArray[Any]) -> NDArray[Any]:
         rows = np.zeros((len(words), len(self.table)))
         for row, word in zip(rows, words, strict=True):
@@ -111,18 +116,23 @@ class CusTextListsOfNineteen(CusText):
 class CusTextNotNormalised(CusText):
     """u = −d, not scaled to [−1, 0]."""
 
+    draw = ScoredMechanism.draw  # by rows
+
     def weights(self, words: NDArray[Any]) -> NDArray[Any]:
         distances = np.sqrt(squared_distances(self.table, words))
         return np.exp(distances * (-self.epsilon / 2)) * (super().weights(words) > 0)
 
 
 class PlusForgetsStopWords(CusTextPlus):
-    def weights(self, words: NDArray[Any]) -> NDArray[Any]:
-        return CusText.weights(self, words)
+    @cached_property
+    def _list_weights(self) -> NDArray[np.float64]:
+        return CusText(self.table, self.parameters)._list_weights
 
 
 class TEMWithoutCount(TEM):
     """⊥ scores −γ, without ln|beyond|."""
+
+    draw = ScoredMechanism.draw  # by rows
 
     def weights(self, words: NDArray[Any]) -> NDArray[Any]:
         beyond = np.sqrt(squared_distances(self.table, words)) > self.gamma
