@@ -38,7 +38,16 @@ from perturb.whole.codebook import load_codebook
 from perturb.whole.encoder import load_static
 from perturb.whole.surrogate import SurrogateParameters
 
-__all__ = ["main", "measure", "measure_choice", "perturb_one_by_one", "time_job", "write_article"]
+__all__ = [
+    "main",
+    "measure",
+    "measure_choice",
+    "measure_documents",
+    "perturb_one_by_one",
+    "time_job",
+    "time_quickest",
+    "write_article",
+]
 
 ARTICLE_WORDS = 2000
 REPEATS = 15

@@ -127,7 +127,8 @@ class WordByWord(Sanitizer):
         is_layout = (kinds == TokenClass.LAYOUT) & (options.layout == "keep")
         out = np.full(len(tokens), "", dtype=object)
         out[is_word] = words
-        out[is_number] = numbers
+        if options.number == "random":
+            out[is_number] = numbers
         out[is_layout] = vocabulary.layout[tokens[is_layout]]
 
         shown = np.flatnonzero(is_word | is_number | is_layout)

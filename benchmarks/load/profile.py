@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmarks.load.processes import LoadError, start_child
 from benchmarks.load.targets import Running
 from benchmarks.load.wrk import Case, run_wrk
+from perturb.install import install_command
 
 __all__ = ["record_profile", "summarize"]
 
@@ -39,7 +40,7 @@ def record_profile(running: Running, case: Case, seconds: float, folder: Path) -
     """
     program = Path(sys.executable).with_name("py-spy")
     if not program.exists():
-        raise LoadError("py-spy is not installed: pip install py-spy")
+        raise LoadError(f"py-spy is not installed: {install_command('bench')}")
     out = folder / "samples"
     command = [str(program), "record", "--pid", str(running.child.pid), "--output", str(out)]
     command += ["--format", "raw", "--nolineno", "--subprocesses", "--gil"]

@@ -63,8 +63,8 @@ def draw_by_distance(
 
 
 class Line:
-    """Lay out V for each token: the nearest words, the other listed ones, and all words once
-    more, of which those that are not listed can be drawn."""
+    """Hold V laid out for each token: the nearest words, the other listed ones, and all words
+    once more, of which those that are not listed can be drawn."""
 
     def __init__(
         self, table: EmbeddingTable, words: Words, tokens: NDArray[np.intp], fall: Fall

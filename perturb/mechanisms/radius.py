@@ -26,6 +26,7 @@ __all__ = [
     "RadiusLaw",
     "RadiusTail",
     "TabulatedRadius",
+    "build_alias",
     "radius_law",
 ]
 

@@ -85,8 +85,7 @@ class Keyring:
             )
 
     async def client(self, authorization: str | None) -> Client:
-        """Return the client that an `Authorization: Bearer …` header belongs to; the anonymous
-        one unless `required` said that keys are needed.
+        """Return the client that an `Authorization: Bearer …` header belongs to.
 
         A key of the store is found by its id, which is not secret, and then compared. The
         configuration's keys are all compared, also after one has matched.
@@ -94,7 +93,7 @@ class Keyring:
         Raises:
             ApiError: 401.
         """
-        if not self.locked:
+        if not await self.required():
             return ANONYMOUS
         scheme, _, key = (authorization or "").partition(" ")
         key = key.strip()

@@ -80,12 +80,15 @@ async def _respond(request: web.Request, handler: Handler) -> web.StreamResponse
     """Return the handler's answer, or the response to its error."""
     try:
         keyring, closed = request.app[KEYRING], request.path not in OPEN_PATHS
-        if not (await keyring.required() if closed else keyring.locked):
-            _refuse_foreign_pages(request)
-        if request.method == "OPTIONS" and "Origin" in request.headers:
-            return web.Response(status=204)
-        if closed:
+        asks = request.method == "OPTIONS" and "Origin" in request.headers
+        if closed and not asks:
             request[TENANT] = await keyring.client(request.headers.get("Authorization"))
+        elif closed:
+            await keyring.required()
+        if not keyring.locked:
+            _refuse_foreign_pages(request)
+        if asks:
+            return web.Response(status=204)
         if request.method != "POST" or not closed:
             return await handler(request)
         request[RATE] = request.app[RATES].take(request[TENANT])

@@ -76,7 +76,7 @@ def check_releases(releases: Sequence[Release]) -> set[str]:
         GuardRefused: its mechanism cannot return one of them, or one holds a sensitive part.
     """
     secrets: set[str] = set()
-    certain: set[str] = set()  # those that no release holds by chance
+    certain: list[tuple[str, ...]] = []  # of each, those that no release holds by chance
     for release in releases:
         sanitizer, raw, sanitized = release.sanitizer, release.raw, release.sanitized
         try:
@@ -84,8 +84,14 @@ def check_releases(releases: Sequence[Release]) -> set[str]:
         except ReleaseError as exc:
             raise GuardRefused(str(exc)) from None
         secrets.update(sanitizer.secrets(raw, sanitized))
-        certain.update(sanitizer.secrets(raw, sanitized, unrepeatable=True))
-        if find_parts(certain, sanitized.text):
+        certain.append(sanitizer.secrets(raw, sanitized, unrepeatable=True))
+    # One look for all parts in all texts; an honest request has none to look at more closely.
+    texts = [release.sanitized.text for release in releases]
+    suspect = find_parts({part for own in certain for part in own}, "\n".join(texts))
+    so_far: set[str] = set()
+    for own, text in zip(certain, texts, strict=True) if suspect else ():
+        so_far.update(suspect.intersection(own))
+        if find_parts(so_far, text):
             raise GuardRefused("a private segment holds a sensitive part")
     return secrets
 

@@ -109,7 +109,7 @@ class Answers:
 
         try:
             # Nobody waits for the disk: a lost answer is drawn and charged as the user's text.
-            first = json.loads(await self._store.write(write, wait=False))
+            first = json.loads(await self._store.write(write, lane=tenant, wait=False))
         except ApiError:  # the client gets its answer nevertheless
             logger.warning("an answer could not be remembered: the store failed")
         else:

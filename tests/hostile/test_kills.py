@@ -16,7 +16,7 @@ import pytest
 
 from proxy.config.store import Store as Settings
 from proxy.storage.ledger import Ledger
-from proxy.storage.store import open_store
+from proxy.storage.opening import open_store
 from tests.databases import postgres_url
 from tests.hostile import tally
 from tests.hostile.child import Child

@@ -1,4 +1,4 @@
-"""Where `offload` runs a function."""
+"""Tests of `perturb.offload`: brief work runs on the event loop, the rest in a thread."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from proxy.app import build_app, build_runner
 from proxy.config.settings import load_config
 from proxy.config.store import Store
 from proxy.logs import JsonFormatter
-from proxy.storage.store import open_store
+from proxy.storage.opening import open_store
 from tests.limits import LIMIT
 from tests.servers import FakeServer, fake_server
 

@@ -39,16 +39,22 @@ class GroupSync:
         while (waiting := self._next) is not None:
             self._next = None
             try:
-                if self._failure is not None:
-                    raise self._failure
+                self.check()
                 await loop.run_in_executor(self._thread, self._sync)
-            except OSError as exc:
+            except Exception as exc:
+                if not isinstance(exc, OSError):  # there are no more threads, or they are closed
+                    exc = OSError(f"cannot wait for the disk: {exc}")
                 self._failure = exc
                 waiting.set_exception(exc)
                 waiting.exception()  # a caller that was cancelled does not fetch it
             else:
                 waiting.set_result(None)
         self._running = None
+
+    def check(self) -> None:
+        """Raise the `OSError` of the `sync` that failed, if one did."""
+        if self._failure is not None:
+            raise self._failure
 
     def close(self) -> None:
         """End the thread."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from proxy.storage.databases.base import Work
@@ -26,6 +27,8 @@ WAITS = {
     "idle_in_transaction_session_timeout": f"{BUSY_SECONDS}s",
 }
 UNSYNCED = text("SET LOCAL synchronous_commit = off")
+DEADLOCKED = "40P01"  # PostgreSQL's code
+DEADLOCKS = 10  # how often a transaction may run again
 AT_ONCE = 64  # transactions committed together
 T = TypeVar("T")
 
@@ -73,7 +76,7 @@ class PostgresDatabase:
         return None
 
     async def empty_log(self) -> None:
-        """Do nothing: the server looks after its log."""
+        # The server looks after its log.
 
     async def close(self) -> None:
         if self._running:
@@ -91,8 +94,11 @@ class PostgresDatabase:
         finally:
             del self._running[lane]
 
-    async def _commit(self, jobs: list[_Job]) -> None:
-        """Run transactions and commit them together; a failed one leaves no trace."""
+    async def _commit(self, jobs: list[_Job], again: int = DEADLOCKS) -> None:
+        """Run transactions and commit them together; a failed one leaves no trace.
+
+        One that waited for another that waited for it runs again, alone.
+        """
         outcomes: list[Any] = []
         try:
             async with self._engine.begin() as connection:
@@ -104,10 +110,16 @@ class PostgresDatabase:
         for job, outcome in zip(jobs, outcomes, strict=True):
             if job.done.done():
                 continue
-            if isinstance(outcome, Exception):
+            if again and _is_deadlock(outcome):
+                await self._commit([job], again - 1)
+            elif isinstance(outcome, Exception):
                 job.done.set_exception(outcome)
             else:
                 job.done.set_result(outcome)
+
+
+def _is_deadlock(outcome: object) -> bool:
+    return isinstance(outcome, DBAPIError) and getattr(outcome.orig, "sqlstate", "") == DEADLOCKED
 
 
 async def _run(connection: AsyncConnection, work: Work[Any]) -> Any:

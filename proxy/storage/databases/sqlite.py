@@ -35,6 +35,7 @@ class SqliteDatabase:
 
     def __init__(self, guard: DatabaseFile) -> None:
         self._guard = guard
+        self._disk = GroupSync(guard.sync)
         self._engine = create_engine(
             URL.create("sqlite", database=str(guard.path)),
             # Parameters hold generations and released text: errors must not show them.
@@ -44,11 +45,9 @@ class SqliteDatabase:
         event.listen(self._engine, "do_connect", self._check)  # SQLite would make an empty file
         event.listen(self._engine, "connect", _prepare)
         event.listen(self._engine, "begin", _begin)
-        event.listen(self._engine, "begin", self._check)
         self._reader = self._open_inline(isolation_level="AUTOCOMMIT")
         self._writer = self._open_inline(writes=True)
         self._turn = asyncio.Lock()  # fair, unlike polling
-        self._disk = GroupSync(self._guard.sync)
         self._writes = 0
         self._checkpointing: asyncio.Task[None] | None = None
 
@@ -70,6 +69,7 @@ class SqliteDatabase:
         return self._guard.path
 
     async def read(self, work: Work[T]) -> T:
+        self._check()
         return await _retry(lambda: work(self._reader))
 
     async def scan(self, work: Work[T]) -> T:
@@ -77,6 +77,7 @@ class SqliteDatabase:
             with self._engine.begin() as connection:
                 return work(connection)
 
+        self._check()
         return await asyncio.to_thread(run)
 
     async def write(self, work: Work[T], *, lane: str, wait: bool) -> T:
@@ -114,6 +115,7 @@ class SqliteDatabase:
         return connection
 
     def _run(self, work: Work[T]) -> T:
+        self._check()
         with self._writer.begin():
             return work(self._writer)
 
@@ -135,7 +137,9 @@ class SqliteDatabase:
             self._checkpointing = None
 
     def _check(self, *_: object) -> None:
-        """Check that the file is still there; raise `ApiError` if not."""
+        """Check that the file is still there, and the disk in order; raise `ApiError` or
+        `OSError` if not."""
+        self._disk.check()
         self._guard.check()
 
 

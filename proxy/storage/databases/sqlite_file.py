@@ -111,7 +111,8 @@ class DatabaseFile:
         Only `TRUNCATE`, which empties the log, waits for readers.
         """
         waits = BUSY_SECONDS if mode == "TRUNCATE" else 0
-        with contextlib.closing(sqlite3.connect(self.path, timeout=waits)) as connection:
+        uri = f"{self.path.absolute().as_uri()}?mode=rw"  # never makes an empty file
+        with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=waits)) as connection:
             connection.execute(f"PRAGMA wal_checkpoint({mode})")
 
     def bytes(self) -> int:

@@ -21,7 +21,8 @@ from proxy.config.settings import Server
 from proxy.config.store import Budget
 from proxy.config.store import Store as Settings
 from proxy.errors import ApiError, ConfigError
-from proxy.storage.store import Store, open_store
+from proxy.storage.opening import open_store
+from proxy.storage.store import Store
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 
 TEXT = "The board met on Monday to decide"
@@ -35,9 +36,14 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 class TestKeyring:
+    async def client(self, keyring: Keyring, authorization: str | None) -> Client:
+        """Ask as a request does: first whether keys are required."""
+        await keyring.required()
+        return await keyring.client(authorization)
+
     async def refused(self, keyring: Keyring, authorization: str | None) -> bool:
         try:
-            await keyring.client(authorization)
+            await self.client(keyring, authorization)
         except ApiError as exc:
             return exc.status == 401
         return False
@@ -56,7 +62,7 @@ class TestKeyring:
         grant = Grant(mechanisms=("rantext_ldp",), epsilon_max=8.0, budget=Budget(day=5.0))
         id_, key = await keyring.create("alice", grant)
         other, _ = await keyring.create("bob", Grant())
-        assert await keyring.client(f"Bearer {key}") == Client("alice", grant, id_)
+        assert await self.client(keyring, f"Bearer {key}") == Client("alice", grant, id_)
         for wrong in (key[:-1], key + "x", key.replace(id_, other), f"sk-inferdpt-{id_}", "x"):
             assert await self.refused(keyring, f"Bearer {wrong}")
         assert not await keyring.revoke("nobody")
@@ -77,7 +83,8 @@ class TestKeyring:
         self, store: Store
     ) -> None:
         keyring = Keyring(store, Server())
-        assert await keyring.client("Bearer whatever") == await keyring.client(None) == ANONYMOUS
+        for header in ("Bearer whatever", None):
+            assert await self.client(keyring, header) == ANONYMOUS
         id_, _ = await keyring.create("alice", Grant())
         assert await self.refused(keyring, None)
         await keyring.revoke(id_)  # the last key gone does not open the door

@@ -16,7 +16,7 @@ from proxy.cli.main import main
 from proxy.config.settings import Server
 from proxy.config.store import Store as Settings
 from proxy.errors import ConfigError
-from proxy.storage.store import open_store
+from proxy.storage.opening import open_store
 from tests.proxy.conftest import MODEL
 from tests.proxy.test_serve import Served, serve
 

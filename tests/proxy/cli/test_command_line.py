@@ -28,8 +28,8 @@ ROOT = Path(__file__).resolve().parents[3]
 PASSAGES = {"surrogate", "truncated_laplace", "deep_candidate"}  # they release public passages
 NOT_FOR_HELP = {
     "aiohttp",
-    "aiosqlite",
     "alembic",
+    "asyncpg",
     "extraction",
     "numpy",
     "openai",

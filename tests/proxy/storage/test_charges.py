@@ -18,7 +18,7 @@ from perturb import EmbeddingTable
 from proxy.api.app_keys import METRICS, STORE
 from proxy.config.store import Store as Settings
 from proxy.storage.ledger import Ledger
-from proxy.storage.store import open_store
+from proxy.storage.opening import open_store
 from tests.databases import database, postgres_url
 from tests.limits import LIMIT
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy

@@ -9,14 +9,16 @@ from typing import Any
 
 import openai
 import pytest
+from sqlalchemy import Connection
 
 from perturb import EmbeddingTable
 from proxy.api.app_keys import LEDGER, METRICS, STORE
 from proxy.cli.main import main
 from proxy.config.store import Store as Settings
 from proxy.storage.ledger import Ledger
-from proxy.storage.prices import Channel, Disclosure, Price
-from proxy.storage.store import Store, open_store
+from proxy.storage.opening import open_store
+from proxy.storage.prices import Channel, Charge, Disclosure, Price
+from proxy.storage.store import Store
 from tests.databases import database, postgres_url
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
 from tests.proxy.storage.reports import account
@@ -204,9 +206,10 @@ class TestLedger:
 
     async def charge(self, store: Store, *disclosed: Disclosure, fresh: bool = True) -> Any:
         ledger = Ledger(store, delta=1e-6)
-        async with store.writing() as connection:
-            await ledger.lock(connection, "t")
-            return await ledger.charge(
+
+        def work(connection: Connection) -> Charge:
+            ledger.lock(connection, "t")
+            return ledger.charge(
                 connection,
                 "t",
                 [(disclosed[0].conversation, disclosed[0].price)] if fresh else [],
@@ -214,6 +217,8 @@ class TestLedger:
                 disclosed=disclosed,
                 budgets={},
             )
+
+        return await store.write(work, lane="t")
 
     async def test_a_release_counts_once_in_each_conversation(self, store: Store) -> None:
         cost = Price(8, 48.0, 0.0, Channel("rantext_ldp", 6.0, False), 8)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import AsyncIterator
 from typing import Any
 
+import asyncpg
 import pytest
+from sqlalchemy import Connection, select
 
 from proxy.config.store import Budget
 from proxy.config.store import Store as Settings
 from proxy.errors import ApiError
 from proxy.storage.ledger import BudgetExceeded, Ledger
+from proxy.storage.opening import open_store
 from proxy.storage.prices import Channel, Charge, Price
-from proxy.storage.store import Store, open_store
+from proxy.storage.store import Store
 from tests.databases import database, postgres_url
+from tests.limits import LIMIT
+from tests.proxy.storage.work import scalar
 
 __all__ = ["database", "postgres_url"]
 
@@ -30,15 +36,18 @@ class TestAccounts:
         self, store: Store, tenant: str, *costs: Price, conversation: str = "c", **limits: Any
     ) -> Charge:
         ledger = Ledger(store, delta=1e-6)
-        async with store.writing() as connection:
-            await ledger.lock(connection, tenant)
-            return await ledger.charge(
+
+        def work(connection: Connection) -> Charge:
+            ledger.lock(connection, tenant)
+            return ledger.charge(
                 connection,
                 tenant,
                 [(conversation, cost) for cost in costs],
                 conversations=[conversation],
                 budgets=limits,
             )
+
+        return await store.write(work, lane=tenant)
 
     async def test_sums_by_tenant_day_and_conversation(self, store: Store) -> None:
         ldp = Price(10, 60.0, 0.0, Channel("rantext_ldp", 6.0, False), 10)
@@ -147,14 +156,28 @@ class TestAccounts:
 
 
 async def test_a_tenant_that_waits_for_its_turn_takes_nobodys_connection(
-    database: dict[str, Any],
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_store(Settings(**database)) as store:
-        ledger = Ledger(store, delta=1e-6)
-        assert ledger.turn("a") is not ledger.turn("b")
-        async with ledger.turn("a"):
-            assert ledger.turn("a").locked()
-            assert not ledger.turn("b").locked()
+    """Another replica holds the account, and more requests wait than there are connections."""
+    monkeypatch.setenv("INFERDPT_SECRET", "5a" * 32)
+    async with open_store(Settings(url=postgres_url)) as store:
+        charge = TestAccounts().charge
+        await charge(store, "a", Price(1, 6.0))
+        url = postgres_url.replace("+asyncpg", "")
+        other = await asyncpg.connect(url)
+        turn = other.transaction()
+        await turn.start()
+        await other.execute("SELECT 1 FROM accounts WHERE tenant = 'a' FOR UPDATE")
+        waiting = [asyncio.create_task(charge(store, "a", Price(1, 6.0))) for _ in range(100)]
+        async with asyncio.timeout(LIMIT):
+            await asyncio.gather(*(charge(store, "b", Price(1, 6.0)) for _ in range(30)))
+            await asyncio.gather(*(store.read(scalar(select(1))) for _ in range(30)))
+            assert not any(task.done() for task in waiting)
+            await turn.rollback()
+            await other.close()
+            await asyncio.gather(*waiting)
+        totals = await Ledger(store, delta=1e-6).totals()
+        assert {tenant: sums["requests"] for tenant, sums in totals.items()} == {"a": 101, "b": 30}
 
 
 async def test_a_mechanism_that_is_not_installed_any_more_keeps_the_usual_share(
@@ -163,7 +186,10 @@ async def test_a_mechanism_that_is_not_installed_any_more_keeps_the_usual_share(
     async with open_store(Settings(**database)) as store:
         ledger = Ledger(store, delta=1e-6)
         spent = Price(1, proved=6.0, channel=Channel("gone", 6.0, False), count=1)
-        async with store.writing() as connection:
-            await ledger.lock(connection, "t")
-            await ledger.charge(connection, "t", [("", spent)], budgets={})
+
+        def work(connection: Connection) -> None:
+            ledger.lock(connection, "t")
+            ledger.charge(connection, "t", [("", spent)], budgets={})
+
+        await store.write(work, lane="t")
         assert (await ledger.figures("t"))["guard_delta_per_text"] == 1e-9

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import Connection, select, update
 
 from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism
 from proxy.config.store import Store as StoreSettings
@@ -22,9 +22,11 @@ from proxy.storage.cache import ENTRY_BYTES, Cache
 from proxy.storage.digests import Digests
 from proxy.storage.ledger import Ledger
 from proxy.storage.memo import Memo, Pending
+from proxy.storage.opening import open_store
 from proxy.storage.passages import Passages
 from proxy.storage.schema import RELEASES
-from proxy.storage.store import Store, open_store
+from proxy.storage.store import Store
+from tests.proxy.storage.work import execute, scalar
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +91,11 @@ class TestMemo:
         return release
 
     async def settle(self, memo: Memo, store: Store, tenant: str, release: Release) -> Release:
-        async with store.writing() as connection:
-            await Ledger(store, delta=1e-6).lock(connection, tenant)
-            (settled,) = await memo.settle(connection, tenant, [release])
+        def work(connection: Connection) -> list[Release]:
+            Ledger(store, delta=1e-6).lock(connection, tenant)
+            return memo.settle(connection, tenant, [release])
+
+        (settled,) = await store.write(work, lane=tenant)
         memo.keep([settled])
         return settled
 
@@ -154,16 +158,13 @@ class TestMemo:
             entry = await self.draw(memo, sanitizer, "t", text)
             released = entry.sanitized.receipt.released
             await self.settle(memo, store, "t", entry)
-            async with store.writing() as connection:
-                mine = RELEASES.c.key == entry.key
-                value = json.loads(
-                    (await connection.execute(select(RELEASES.c.value).where(mine))).scalar_one()
-                )
-                assert value["receipt"].pop("unbounded") == entry.sanitized.receipt.unbounded
-                assert value["receipt"].pop("unit") == entry.sanitized.receipt.unit
-                await connection.execute(
-                    update(RELEASES).where(mine).values(value=json.dumps(value))
-                )
+            mine = RELEASES.c.key == entry.key
+            query = select(RELEASES.c.value).where(mine)
+            value = json.loads(await store.scan(scalar(query)))
+            assert value["receipt"].pop("unbounded") == entry.sanitized.receipt.unbounded
+            assert value["receipt"].pop("unit") == entry.sanitized.receipt.unit
+            older = update(RELEASES).where(mine).values(value=json.dumps(value))
+            await store.write(execute(older))
             again = await self.draw(Memo(store, size=10**6, ttl=10), sanitizer, "t", text)
             assert again.sanitized.text == entry.sanitized.text
             counted = again.sanitized.receipt.unbounded
@@ -193,8 +194,7 @@ class TestMemo:
             entry = await self.draw(memo, sanitizer, "t", "Warsaw")
             assert entry.sanitized.receipt.statistics
             await self.settle(memo, store, "t", entry)
-        async with store.reading() as connection:
-            values = (await connection.scalars(select(RELEASES.c.value))).all()
+        values = await store.scan(lambda c: c.scalars(select(RELEASES.c.value)).all())
         assert [json.loads(value)["receipt"]["statistics"] for value in values] == [{}, {}]
 
     async def test_a_stored_release_holds_no_raw_word_but_those_that_leave(
@@ -205,8 +205,7 @@ class TestMemo:
         mechanism = get_mechanism("selective", table, epsilon=6, patterns={"CASE": "CX-[0-9]+"})
         entry = await self.draw(memo, Perturber(mechanism), "t", text)
         await self.settle(memo, store, "t", entry)
-        async with store.reading() as connection:
-            (row,) = (await connection.execute(select(RELEASES))).all()
+        (row,) = await store.scan(lambda c: c.execute(select(RELEASES)).all())
         assert len(entry.sanitized.replaced or ()) >= 4
         assert not [part for part in hidden if part.casefold() in repr(row).casefold()]
         words = set(re.findall(r"[A-Za-z]{4,}", text)) - set(

@@ -9,12 +9,16 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import URL, make_url
+from sqlalchemy import make_url
 
 from proxy.config.store import Store as Settings
+from proxy.storage.databases.base import Database
+from proxy.storage.databases.postgres import PostgresDatabase
+from proxy.storage.databases.sqlite import SqliteDatabase
 from proxy.storage.ledger import Ledger
+from proxy.storage.opening import MIGRATIONS, open_store
 from proxy.storage.prices import Disclosure, Price
-from proxy.storage.store import MIGRATIONS, SQLITE, Store, open_store
+from proxy.storage.store import Store
 from tests.databases import database, postgres_url
 
 __all__ = ["database", "postgres_url"]
@@ -22,15 +26,18 @@ __all__ = ["database", "postgres_url"]
 SECRET = bytes.fromhex("5a" * 32)
 
 
-def prepare(settings: dict[str, Any]) -> URL:
-    """Make the folder and the secret; return the URL of the database."""
-    if "url" in settings:
-        return make_url(settings["url"])
-    folder = Path(settings["folder"])
+def make_file(folder: Path) -> Path:
+    """Make the folder and the secret; return the path of the database."""
     folder.mkdir(mode=0o700)
     (folder / "secret").write_text(SECRET.hex())
     (folder / "secret").chmod(0o600)
-    return URL.create(SQLITE, database=str(folder / "inferdpt.db"))
+    return folder / "inferdpt.db"
+
+
+async def connect(settings: dict[str, Any]) -> Database:
+    if "url" in settings:
+        return PostgresDatabase(make_url(settings["url"]))
+    return await SqliteDatabase.open(make_file(Path(settings["folder"])))
 
 
 async def migrate(settings: dict[str, Any], to: str, rows: dict[str, list[Any]]) -> None:
@@ -45,9 +52,8 @@ async def migrate(settings: dict[str, Any], to: str, rows: dict[str, list[Any]])
             columns = [sa.column(name) for name in values[0]]
             connection.execute(sa.insert(sa.table(table, *columns)), values)
 
-    store = Store(prepare(settings), SECRET)
-    async with store.writing() as connection:
-        await connection.run_sync(run)
+    store = Store(await connect(settings), SECRET, "of a version")
+    await store.write(run)
     await store.close()
 
 
@@ -87,9 +93,10 @@ async def test_accounts_of_the_first_version(database: dict[str, Any]) -> None:
                 assert (bound == "none") is (tenant != "proved")
                 assert found["epsilon"]["proved_part"]["basic"] == sums[tenant][1]
         cost = Price(0, unbounded=22)
-        async with store.writing() as connection:
-            await ledger.lock(connection, "proved")
-            await ledger.charge(
+
+        def charge(connection: sa.Connection) -> None:
+            ledger.lock(connection, "proved")
+            ledger.charge(
                 connection,
                 "proved",
                 [("c", cost)],
@@ -97,6 +104,8 @@ async def test_accounts_of_the_first_version(database: dict[str, Any]) -> None:
                 disclosed=[Disclosure("c", b"k" * 32, cost)],
                 budgets={},
             )
+
+        await store.write(charge, lane="proved")
         figures = await ledger.figures("proved")
         assert figures["total"]["unbounded"] == 22
         assert figures["conversations"]["c"]["disclosed"]["unbounded"] == 22
@@ -133,8 +142,7 @@ async def test_back_to_the_first_version(database: dict[str, Any]) -> None:
             command.downgrade(config, "0001")
             return [column["name"] for column in sa.inspect(connection).get_columns("accounts")]
 
-        async with store.writing() as connection:
-            assert "unbounded" not in await connection.run_sync(downgrade)
+        assert "unbounded" not in await store.write(downgrade)
     async with open_store(Settings(**database)) as store:
         info = await store.info()
         assert (info["accounts"], info["spends"]) == (1, 1)

@@ -17,6 +17,7 @@ from proxy.api.app_keys import STORE
 from proxy.storage.passages import _cut_opening, _find_openings
 from proxy.storage.schema import PASSAGES, RELEASES
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
+from tests.proxy.storage.work import execute
 
 LDP = {"privacy": {"mechanism": "rantext_ldp", "epsilon": 6}}
 SECRET = "My mother was told on Monday that the illness cannot be cured"
@@ -142,8 +143,7 @@ class TestTranscripts:
     async def test_what_was_forgotten_is_not_pieced_together(self, table: EmbeddingTable) -> None:
         async with running_proxy(table, merge(LDP, {"memo": {"megabytes": 1e-6}})) as proxy:
             (first,), _ = await ask(proxy, user(SECRET))
-            async with proxy.app[STORE].writing() as connection:
-                await connection.execute(RELEASES.delete())
+            await proxy.app[STORE].write(execute(RELEASES.delete()))
             await ask(proxy, user("Something else altogether"))  # out of memory, too
             (second,), _ = await ask(proxy, user(f"Note: {SECRET}"))
             assert first not in second
@@ -179,8 +179,7 @@ class TestTranscripts:
     async def test_the_store_tells_no_length_of_a_word(self, proxy: Proxy) -> None:
         await ask(proxy, user("she was diagnosed with"))
         await ask(proxy, user("she was diagnosed with cancer"))
-        async with proxy.app[STORE].reading() as connection:
-            rows = (await connection.execute(PASSAGES.select())).all()
+        rows = await proxy.app[STORE].scan(lambda c: c.execute(PASSAGES.select()).all())
         assert len(rows) >= 2
         assert not any(b"text" in row.value or b"[" in row.value[16:18] for row in rows)
         assert "length" not in PASSAGES.c

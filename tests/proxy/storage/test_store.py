@@ -13,20 +13,31 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import select, text, update
+from sqlalchemy import Connection, select, text, update
 
 from proxy.cli.main import main
 from proxy.config.store import Store as Settings
 from proxy.errors import ApiError, ConfigError
+from proxy.storage.databases.sqlite_file import BUSY_SECONDS
 from proxy.storage.ledger import Ledger
+from proxy.storage.opening import open_store, state_folder
 from proxy.storage.schema import ACCOUNTS, ANSWERS, DISCLOSURES, METADATA, RELEASES
 from proxy.storage.secret import load_secret
-from proxy.storage.store import BUSY_SECONDS, Store, open_store, state_folder
+from proxy.storage.store import Store
 from tests.databases import database, postgres_url
+from tests.proxy.storage.work import execute, scalar
 
 __all__ = ["database", "postgres_url"]
 
 KEY = "ab" * 32
+TOKENS = select(ACCOUNTS.c.tokens)
+
+
+def open_account(connection: Connection) -> None:
+    """Open the account of tenant t."""
+    row = {"tenant": "t", "scope": "total", "period": "", "used": 0.0}
+    figures = {"requests": 0, "tokens": 0, "unbounded": 0, "proved": 0.0, "nominal": 0.0}
+    connection.execute(ACCOUNTS.insert(), row | figures)
 
 
 @pytest.fixture
@@ -61,7 +72,8 @@ class TestFiles:
         ("settings", "words"),
         [
             ({"url": "nonsense"}, "store.url"),
-            ({"url": "sqlite+aiosqlite://"}, "must name a file"),
+            ({"url": "sqlite://"}, "must name a file"),
+            ({"url": "sqlite+aiosqlite://"}, "must name a file"),  # of an earlier version
             ({"url": "mysql+aiomysql://host/name"}, "must begin with"),
             ({"url": "postgresql+asyncpg://user:hidden@127.0.0.1:9/name"}, "cannot be used"),
             ({"folder": "/dev/null/x"}, "cannot be written"),
@@ -142,8 +154,7 @@ class TestSchema:
         def differences(connection: Any) -> list[Any]:
             return list(compare_metadata(MigrationContext.configure(connection), METADATA))
 
-        async with store.reading() as connection:
-            assert await connection.run_sync(differences) == []
+        assert await store.scan(differences) == []
 
     async def test_proxies_that_start_at_once_wait_for_each_other(
         self, database: dict[str, Any]
@@ -154,38 +165,40 @@ class TestSchema:
 
         assert await asyncio.gather(*(start() for _ in range(5))) == [0] * 5
 
-    async def test_charges_are_on_disk_when_the_transaction_ends(self, tmp_path: Path) -> None:
-        async with (
-            open_store(Settings(folder=str(tmp_path / "a"))) as store,
-            store.reading() as connection,
-        ):
-            found = {
-                name: await connection.scalar(text(f"PRAGMA {name}"))
-                for name in ("synchronous", "journal_mode", "secure_delete")
+    async def test_every_connection_to_the_file_is_set_up(self, tmp_path: Path) -> None:
+        def settings(connection: Connection) -> dict[str, Any]:
+            return {
+                name: connection.scalar(text(f"PRAGMA {name}"))
+                for name in ("synchronous", "journal_mode", "secure_delete", "foreign_keys")
             }
-        assert found == {"synchronous": 2, "journal_mode": "wal", "secure_delete": 1}
+
+        async with open_store(Settings(folder=str(tmp_path / "a"))) as store:
+            for run in (store.read, store.scan, store.write):
+                found = await run(settings)  # type: ignore[operator]
+                assert found == {
+                    "synchronous": 1,  # NORMAL: a commit does not wait for the disk, `write` does
+                    "journal_mode": "wal",
+                    "secure_delete": 1,
+                    "foreign_keys": 1,
+                }
 
     async def test_a_replica_that_hangs_lets_go_of_its_locks(
         self, postgres_url: str, monkeypatch: Any
     ) -> None:
         monkeypatch.setenv("INFERDPT_SECRET", KEY)
-        async with (
-            open_store(Settings(url=postgres_url)) as store,
-            store.reading() as connection,
-        ):
+        async with open_store(Settings(url=postgres_url)) as store:
             for name in ("lock_timeout", "idle_in_transaction_session_timeout"):
-                assert await connection.scalar(text(f"SHOW {name}")) == "30s"
+                assert await store.scan(scalar(text(f"SHOW {name}"))) == "30s"
 
 
 class TestTransactions:
     async def test_all_of_it_or_nothing(self, store: Store) -> None:
-        async def fail() -> None:
-            async with store.writing() as connection:
-                await Ledger(store, delta=1e-6).lock(connection, "t")
-                raise ValueError("stop")
+        def fail(connection: Connection) -> None:
+            Ledger(store, delta=1e-6).charge(connection, "t", [], budgets={})
+            raise ValueError("stop")
 
         with pytest.raises(ValueError, match="stop"):
-            await fail()
+            await store.write(fail)
         assert (await store.info())["accounts"] == 0
 
     async def test_no_update_is_lost(self, database: dict[str, Any]) -> None:
@@ -196,55 +209,52 @@ class TestTransactions:
         ):
 
             async def add(store: Store) -> None:
-                async with store.writing() as connection:
-                    await Ledger(store, delta=1e-6).lock(connection, "t")
-                    found = await connection.scalar(select(ACCOUNTS.c.tokens)) or 0
-                    await asyncio.sleep(0)
-                    await connection.execute(update(ACCOUNTS).values(tokens=found + 1))
+                def work(connection: Connection) -> None:
+                    Ledger(store, delta=1e-6).lock(connection, "t")
+                    found = connection.scalar(TOKENS)
+                    assert found is not None
+                    connection.execute(update(ACCOUNTS).values(tokens=found + 1))
 
+                await store.write(work, lane="t")
+
+            await one.write(open_account)
             await asyncio.gather(*(add(store) for store in (one, two) for _ in range(20)))
-            async with one.reading() as connection:
-                assert await connection.scalar(select(ACCOUNTS.c.tokens)) == 40
+            assert await one.scan(scalar(TOKENS)) == 40
 
     @pytest.mark.parametrize("delay", [0.0, 0.002, 0.02])
     async def test_who_is_cancelled_keeps_no_lock(self, store: Store, delay: float) -> None:
-        """In whatever statement a client goes away, the next writer does not wait for garbage
-        collection."""
-        count = "SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1000000"
-        slow = text(f"WITH RECURSIVE c(x) AS ({count}) SELECT sum(x) FROM c")
+        """Wherever a client goes away, the next writer does not wait for garbage collection, and
+        what the client wrote is there as a whole or not at all."""
 
-        async def write(then: Any) -> None:
-            async with store.writing() as connection:
-                await Ledger(store, delta=1e-6).lock(connection, "t")
-                started.set()
-                await connection.execute(then)
+        def work(connection: Connection) -> None:
+            Ledger(store, delta=1e-6).lock(connection, "t")
+            for table in (ACCOUNTS, RELEASES):
+                connection.execute(update(table).values(used=table.c.used + 1))
 
+        await store.write(open_account)
+        row = {"key": b"k", "tenant": "t", "value": "", "used": 0.0}
+        await store.write(execute(RELEASES.insert(), row))
         gc.disable()
         try:
             for _ in range(5):
-                started = asyncio.Event()
-                broken_off = asyncio.create_task(write(slow))
-                await started.wait()
+                jobs = [asyncio.create_task(store.write(work, lane="t")) for _ in range(10)]
                 await asyncio.sleep(delay)
-                broken_off.cancel()
-                outcome = await asyncio.gather(broken_off, return_exceptions=True)
-                assert isinstance(outcome[0], asyncio.CancelledError)
+                for job in jobs:
+                    job.cancel()
+                outcomes = await asyncio.gather(*jobs, return_exceptions=True)
+                assert {type(o) for o in outcomes} <= {asyncio.CancelledError, type(None)}
                 async with asyncio.timeout(BUSY_SECONDS / 2):
-                    await write(select(1))
+                    await store.write(work, lane="t")
+            used = [await store.scan(scalar(select(t.c.used))) for t in (ACCOUNTS, RELEASES)]
+            assert used[0] == used[1] >= 5
         finally:
             gc.enable()
 
     async def test_errors_are_503_and_show_nothing(self, store: Store, caplog: Any) -> None:
-        async with store.writing() as connection:
-            await connection.execute(text("DROP TABLE releases"))
-
-        async def write() -> None:
-            async with store.writing() as connection:
-                row = {"key": b"k", "tenant": "t", "value": "private-value", "used": 0.0}
-                await connection.execute(RELEASES.insert(), [row])
-
+        await store.write(execute(text("DROP TABLE releases")))
+        row = {"key": b"k", "tenant": "t", "value": "private-value", "used": 0.0}
         with pytest.raises(ApiError) as info:
-            await write()
+            await store.write(execute(RELEASES.insert(), row))
         assert (info.value.status, info.value.code) == (503, "store_unavailable")
         assert info.value.retry
         assert "private-value" not in str(info.value.__cause__) + caplog.text
@@ -252,20 +262,23 @@ class TestTransactions:
 
 async def fill(store: Store) -> None:
     """Ten texts and answers of two tenants, used at seconds 0 to 9; their accounts."""
-    async with store.writing() as connection:
+
+    def work(connection: Connection) -> None:
         for i in range(10):
             tenant = "ab"[i % 2]
             row = {"key": bytes([i]) * 32, "tenant": tenant, "value": f"value-{i}", "used": i}
             for table in (RELEASES, ANSWERS):
-                await connection.execute(table.insert(), [row])
+                connection.execute(table.insert(), [row])
         for tenant in "ab":
             for scope, period in (("total", ""), ("day", "2030-01-01"), ("conversation", "c")):
                 row = {"tenant": tenant, "scope": scope, "period": period, "used": 5.0}
                 figures = {"requests": 1, "tokens": 1, "proved": 1.0, "nominal": 0.0}
-                await connection.execute(ACCOUNTS.insert(), [row | figures])
+                connection.execute(ACCOUNTS.insert(), [row | figures])
             sent = {"tenant": tenant, "scope": "conversation", "period": "c", "key": b"k"}
             cost = {"tokens": 1, "unbounded": 0, "proved": 1.0, "nominal": 0.0}
-            await connection.execute(DISCLOSURES.insert(), [sent | cost])
+            connection.execute(DISCLOSURES.insert(), [sent | cost])
+
+    await store.write(work)
 
 
 async def counts(store: Store) -> tuple[int, int, int]:
@@ -286,20 +299,18 @@ class TestForgetting:
     async def test_by_number_the_oldest_first(self, store: Store) -> None:
         await fill(store)
         assert await store.sweep(1e9, 3, now=9.0) == 8
-        async with store.reading() as connection:
-            left = sorted((await connection.scalars(select(RELEASES.c.used))).all())
-        assert left == [4, 5, 6, 7, 8, 9]
+        left = await store.scan(lambda c: c.scalars(select(RELEASES.c.used)).all())
+        assert sorted(left) == [4, 5, 6, 7, 8, 9]
 
     async def test_one_tenants_texts_do_not_push_out_anothers(self, store: Store) -> None:
         await fill(store)
-        async with store.writing() as connection:
-            for i in range(10, 30):
-                row = {"key": bytes([i]) * 32, "tenant": "b", "value": "", "used": i}
-                await connection.execute(RELEASES.insert(), [row])
+        rows = [
+            {"key": bytes([i]) * 32, "tenant": "b", "value": "", "used": i} for i in range(10, 30)
+        ]
+        await store.write(execute(RELEASES.insert(), *rows))
         assert await store.sweep(1e9, 5, now=30.0) == 20
-        async with store.reading() as connection:
-            mine = select(RELEASES.c.used).where(RELEASES.c.tenant == "a")
-            assert sorted((await connection.scalars(mine)).all()) == [0, 2, 4, 6, 8]
+        mine = select(RELEASES.c.used).where(RELEASES.c.tenant == "a")
+        assert sorted(await store.scan(lambda c: c.scalars(mine).all())) == [0, 2, 4, 6, 8]
 
     async def test_by_command(self, store: Store) -> None:
         await fill(store)

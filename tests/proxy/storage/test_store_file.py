@@ -9,23 +9,25 @@ import os
 import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import openai
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import Connection, func, select, text
 
 from perturb import EmbeddingTable
 from proxy.config.store import Store as Settings
 from proxy.errors import ApiError, ConfigError
 from proxy.storage.ledger import Ledger
+from proxy.storage.opening import open_store
 from proxy.storage.schema import ACCOUNTS
-from proxy.storage.store import open_store
 from tests.databases import database, postgres_url
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
+from tests.proxy.storage.work import execute, scalar
 
 __all__ = ["database", "postgres_url"]
 
@@ -122,6 +124,21 @@ async def test_nothing_is_sent_once_the_file_is_not_the_one_that_was_opened(
     assert "start it again" in line
 
 
+async def test_reads_of_a_file_that_is_gone_fail_until_it_is_put_back(path: Path) -> None:
+    """Also by a connection that read before."""
+    async with open_store(Settings(folder=str(path.parent))) as store:
+        query = scalar(select(func.count()).select_from(ACCOUNTS))
+        for run in (store.read, store.scan):
+            assert await run(query) == 0
+        os.rename(path, path.with_name("away"))
+        for run in (store.read, store.scan):
+            with pytest.raises(ApiError):
+                await run(query)
+        os.rename(path.with_name("away"), path)
+        for run in (store.read, store.scan):
+            assert await run(query) == 0
+
+
 async def test_a_file_that_is_put_back_is_used_again(proxy: Proxy, path: Path) -> None:
     away = path.with_name("away")
     os.rename(path, away)
@@ -138,13 +155,12 @@ async def test_what_is_committed_to_a_file_that_was_deleted_meanwhile_is_refused
     """The file goes away in the middle of the transaction that charges."""
     async with open_store(Settings(folder=str(path.parent))) as store:
 
-        async def charge() -> None:
-            async with store.writing() as connection:
-                await Ledger(store, delta=1e-6).lock(connection, "t")
-                os.unlink(path)
+        def charge(connection: Connection) -> None:
+            Ledger(store, delta=1e-6).charge(connection, "t", [], budgets={})
+            os.unlink(path)
 
         with pytest.raises(ApiError) as info:
-            await charge()
+            await store.write(charge)
         assert info.value.code == "store_unavailable"
 
 
@@ -153,13 +169,14 @@ async def test_a_database_that_grows_and_is_checkpointed_is_the_same(path: Path)
         open_store(Settings(folder=str(path.parent))) as store,
         open_store(Settings(folder=str(path.parent))) as other,
     ):
+        ledger = Ledger(store, delta=1e-6)
         for i in range(30):
-            async with (store, other)[i % 2].writing() as connection:
-                await Ledger(store, delta=1e-6).lock(connection, f"{i}" * 1000)
+            charge = partial(ledger.charge, tenant=f"{i}" * 1000, prices=[], budgets={})
+            await (store, other)[i % 2].write(charge)
             if i % 7 == 0:
                 await store.purge()
-        async with other.reading() as connection:
-            assert await connection.scalar(select(func.count()).select_from(ACCOUNTS)) == 30
+        tenants = select(func.count(ACCOUNTS.c.tenant.distinct()))
+        assert await other.scan(scalar(tenants)) == 30
 
 
 async def fill(proxy: Proxy, path: Path) -> int:
@@ -223,9 +240,11 @@ async def test_an_older_copy_written_into_the_file_is_noticed(
 
 
 async def test_a_newer_database_is_named_and_left_alone(database: dict[str, Any]) -> None:
-    async with open_store(Settings(**database)) as store, store.writing() as connection:
-        await Ledger(store, delta=1e-6).lock(connection, "alice")
-        await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    async with open_store(Settings(**database)) as store:
+        await store.write(
+            partial(Ledger(store, delta=1e-6).charge, tenant="alice", prices=[], budgets={})
+        )
+        await store.write(execute(text("UPDATE alembic_version SET version_num = '9999'")))
     with pytest.raises(ConfigError) as info:
         async with open_store(Settings(**database)):
             pass
