@@ -76,7 +76,7 @@ class PostgresDatabase:
         return None
 
     async def empty_log(self) -> None:
-        # The server looks after its log.
+        pass  # the server looks after its log
 
     async def close(self) -> None:
         if self._running:
