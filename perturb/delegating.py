@@ -52,6 +52,9 @@ class Delegating(Sanitizer):
     def findings(self, text: str) -> Known:
         return self._treatment.findings(text)
 
+    def index_known(self, known: Known) -> Known:
+        return self._treatment.index_known(known)
+
     def known_in(self, text: str, known: Known) -> Known:
         return self._treatment.known_in(text, known)
 

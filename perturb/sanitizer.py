@@ -287,6 +287,10 @@ class Sanitizer(ABC):
         del text
         return EMPTY
 
+    def index_known(self, known: Known) -> Known:
+        """Return the findings of other texts, prepared for many calls of `known_in`."""
+        return known
+
     def known_in(self, text: str, known: Known) -> Known:
         """Return the findings of other texts that matter for this text."""
         del text, known

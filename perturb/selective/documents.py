@@ -12,7 +12,8 @@ from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Unit
 from perturb.rng import secure_generator
 from perturb.sanitizer import Sanitizer
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.policies import collect_parts, find_known
+from perturb.selective.parts import KnownParts, find_known
+from perturb.selective.policies import collect_parts
 from perturb.selective.replace import make_text_link, replace
 from perturb.selective.verify import check_replaced, find_secrets
 from perturb.units import build_skeleton, split_units
@@ -74,6 +75,9 @@ class PartByPart(Sanitizer):
 
     def findings(self, text: str) -> Known:
         return collect_parts(text, self._marking.spans(text) or ())
+
+    def index_known(self, known: Known) -> Known:
+        return KnownParts(known, common_words(self.vocabulary))
 
     def known_in(self, text: str, known: Known) -> Known:
         return find_known(text, known, common_words(self.vocabulary))

@@ -11,10 +11,9 @@ import logging
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
-from itertools import accumulate, chain
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -23,6 +22,7 @@ from perturb.errors import MissingPackage, ParameterError
 from perturb.install import install_command
 from perturb.release import Span
 from perturb.sanitizer import Policy
+from perturb.selective.parts import Parts, Tokens, read_tokens
 from perturb.selective.patterns import (
     NAME,
     RULES,
@@ -41,20 +41,13 @@ __all__ = [
     "PresidioPolicy",
     "collect_parts",
     "compile_patterns",
-    "find_known",
     "settle",
 ]
 
 NAME_TYPES = frozenset((NAME, "PERSON"))  # ours and Presidio's
-LONGEST_REPEAT = 64  # a longer finding is looked for by its beginning, which bounds the work
-# Scripts that do not separate words by spaces: Thai, Lao, Khmer, kana, Han, Hangul. Every
-# character counts as a word. A combining accent belongs to the word of its letter.
-_UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_TOKEN = re.compile(rf"(?:[^\W_{_UNSPACED}]|[\u0300-\u036f])+|\s+|.", re.DOTALL)
 _TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
 # A linear expression takes 0.3 s on the longest text; the clock also runs for other threads.
 EXPRESSION_SECONDS = 2.0
-_END = ""  # the key of a finding's type in the trie: no token is empty
 
 
 class PatternPolicy:
@@ -244,16 +237,16 @@ def settle(
     found = [span for span in found if span.start != span.end]
     if not found and not known:
         return ()
-    tokens = _tokens(text)
+    tokens = read_tokens(text)
     widened = dict.fromkeys(_widen(span, text, tokens) for span in found)
     merged = _merge(widened)
     own = dict.fromkeys(chain(widened, merged, _name_words(text, widened)))
-    parts = _Parts(common)
+    parts = Parts(common)
     for span in own:
         first, last = (bisect_left(tokens.starts, place) for place in (span.start, span.end))
         parts.add(tokens.words[first:last], span.type)
     for part, type_ in known.items():
-        parts.add(_tokens(part).words, type_)
+        parts.add(read_tokens(part).words, type_)
     return _merge([*merged, *parts.spans(tokens)])
 
 
@@ -267,23 +260,6 @@ def collect_parts(text: str, spans: Iterable[Span]) -> dict[str, str]:
     return {text[s.start : s.end]: s.type for s in (*_name_words(text, spans), *spans)}
 
 
-def find_known(
-    text: str, known: Mapping[str, str], common: Collection[str] = ()
-) -> dict[str, str]:
-    """Find the known parts that `settle` marks in a text, or that such a part begins with.
-
-    >>> find_known("Call Schmidt.", {"Schmidt": "NAME", "Weber": "NAME"})
-    {'Schmidt': 'NAME'}
-    """
-    parts = _Parts(common)
-    words = {part: _tokens(part).words for part in known}
-    for part, type_ in known.items():
-        parts.add(words[part], type_)
-    found = (_tokens(text[s.start : s.end]) for s in parts.spans(_tokens(text)))
-    marked = {"".join(tokens.words).casefold() for tokens in found}
-    return {part: known[part] for part in known if "".join(words[part]).casefold() in marked}
-
-
 def _name_words(text: str, found: Iterable[Span]) -> Iterable[Span]:
     """Yield the distinctive words of every name: later mentions often use only one of them."""
     for span in found:
@@ -294,36 +270,7 @@ def _name_words(text: str, found: Iterable[Span]) -> Iterable[Span]:
                 yield Span(span.start + start, span.start + end, span.type)
 
 
-@dataclass(frozen=True, slots=True)
-class _Tokens:
-    """Hold the tokens of a text in order: words as they are displayed, white space as one blank,
-    and other characters.
-
-    `starts` and `ends` are their places in the text as written.
-    """
-
-    words: list[str]
-    starts: list[int]
-    ends: list[int]
-
-
-def _tokens(text: str) -> _Tokens:
-    reading = read(text)
-    words = _TOKEN.findall(reading.text)  # every character belongs to one
-    ends = list(accumulate(map(len, words)))
-    starts = [0, *ends[:-1]] if ends else []
-    if not isinstance(reading.starts, range):
-        starts = [reading.starts[start] for start in starts]
-        ends = [reading.ends[end - 1] for end in ends]
-    escaped = "\\" in text
-    for i, word in enumerate(words):
-        # JSON's `\n` is read as two blanks: a part that ends there would be torn from the `n`.
-        if word.isspace() and not (escaped and "\\" in text[starts[i] : ends[i]]):
-            words[i] = " "
-    return _Tokens(words, starts, ends)
-
-
-def _widen(span: Span, text: str, tokens: _Tokens) -> Span:
+def _widen(span: Span, text: str, tokens: Tokens) -> Span:
     if not 0 <= span.start < span.end <= len(text):
         raise ParameterError("a policy must mark parts of the text")
     start, end = span.start, span.end
@@ -349,45 +296,3 @@ def _merge(spans: Iterable[Span]) -> tuple[Span, ...]:
             merged.append(span)
             longest = span.end - span.start
     return tuple(merged)
-
-
-class _Parts:
-    """Look for parts as whole words, whatever their capitals, in a tree of words.
-
-    A single word in other capitals than those it was found in does not count if it is common:
-    `like` after Mr. Like, `will` after Will.
-    """
-
-    def __init__(self, common: Collection[str]) -> None:
-        self._common = common
-        self._tree: dict[str, Any] = {}
-        self._written: set[str] = set()  # single words as they were found
-
-    def add(self, words: Sequence[str], type_: str) -> None:
-        if not words:
-            return
-        node = self._tree
-        for word in words[:LONGEST_REPEAT]:
-            node = node.setdefault(word.casefold(), {})
-        node.setdefault(_END, type_)
-        if len(words) == 1:
-            self._written.add(words[0])
-
-    def spans(self, tokens: _Tokens) -> Iterable[Span]:
-        """Find the longest part that begins at each word; they may overlap."""
-        words = [word.casefold() for word in tokens.words]
-        for first, word in enumerate(words):
-            if word not in self._tree:  # most words begin no part
-                continue
-            node, last, type_ = self._tree, first, ""
-            for i in range(first, len(words)):
-                if (following := node.get(words[i])) is None:
-                    break
-                node = following
-                if _END in node and (i > first or self._may_repeat(tokens.words[first])):
-                    last, type_ = i + 1, node[_END]
-            if last > first:
-                yield Span(tokens.starts[first], tokens.ends[last - 1], type_)
-
-    def _may_repeat(self, word: str) -> bool:
-        return word in self._written or word.lower() not in self._common

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from perturb import Sanitizer
@@ -40,6 +40,7 @@ class Findings:
     sanitizer: Sanitizer
     parts: Mapping[str, _Found]
     own: Mapping[str, Known]
+    _known: dict[int, Known] = field(default_factory=dict)
 
     async def channels(self, text: str, turn: int) -> tuple[tuple[dict[str, Any], ...], Known]:
         """Return the identities under which a text of a turn may have been released, oldest
@@ -59,7 +60,7 @@ class Findings:
         here: Known = EMPTY
         channels: list[dict[str, Any]] = []
         for last in (turn, *sorted(later)):
-            known = {part: f.type for part, f in self.parts.items() if f.turn <= last}
+            known = await self._find_known(last)
             brief = self.sanitizer.is_brief(text)
             here = await offload(brief, self.sanitizer.known_in, text, known)
             others = {part: kind for part, kind in here.items() if part not in own}
@@ -67,6 +68,13 @@ class Findings:
             if channel not in channels:
                 channels.append(channel)
         return tuple(channels), here
+
+    async def _find_known(self, last: int) -> Known:
+        """Return the parts that were found up to a turn, prepared once for all texts."""
+        if last not in self._known:
+            known = {part: f.type for part, f in self.parts.items() if f.turn <= last}
+            self._known[last] = await offload(False, self.sanitizer.index_known, known)
+        return self._known[last]
 
 
 async def find(sanitizer: Sanitizer, turns: Iterable[Iterable[str]]) -> Findings:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from perturb import Span, keyed_generator
-from perturb.selective.policies import collect_parts, find_known, settle
+from perturb.selective.parts import find_known
+from perturb.selective.policies import collect_parts, settle
 from tests.perturb.marking import selective
 
 NAMED = "My patient is Mr. Bartholomew Quimby, file 4711-X."

@@ -1,0 +1,133 @@
+"""Look for known parts in texts as whole words, whatever their capitals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from perturb.release import Span
+from perturb.text.fold import read
+
+__all__ = ["KnownParts", "Parts", "Tokens", "find_known", "read_tokens"]
+
+LONGEST_REPEAT = 64  # a longer finding is looked for by its beginning, which bounds the work
+# Scripts that do not separate words by spaces: Thai, Lao, Khmer, kana, Han, Hangul. Every
+# character counts as a word. A combining accent belongs to the word of its letter.
+_UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_TOKEN = re.compile(rf"(?:[^\W_{_UNSPACED}]|[\u0300-\u036f])+|\s+|.", re.DOTALL)
+_END = ""  # the key of a finding's type in the trie: no token is empty
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Hold the tokens of a text in order: words as they are displayed, white space as one blank,
+    and other characters.
+
+    `starts` and `ends` are their places in the text as written.
+    """
+
+    words: list[str]
+    starts: list[int]
+    ends: list[int]
+
+
+def read_tokens(text: str) -> Tokens:
+    """Cut a text into tokens, as it is displayed."""
+    reading = read(text)
+    words = _TOKEN.findall(reading.text)  # every character belongs to one
+    ends = list(accumulate(map(len, words)))
+    starts = [0, *ends[:-1]] if ends else []
+    if not isinstance(reading.starts, range):
+        starts = [reading.starts[start] for start in starts]
+        ends = [reading.ends[end - 1] for end in ends]
+    escaped = "\\" in text
+    for i, word in enumerate(words):
+        # JSON's `\n` is read as two blanks: a part that ends there would be torn from the `n`.
+        if word.isspace() and not (escaped and "\\" in text[starts[i] : ends[i]]):
+            words[i] = " "
+    return Tokens(words, starts, ends)
+
+
+class Parts:
+    """Look for parts as whole words, whatever their capitals, in a tree of words.
+
+    A single word in other capitals than those it was found in does not count if it is common:
+    `like` after Mr. Like, `will` after Will.
+    """
+
+    def __init__(self, common: Collection[str]) -> None:
+        self._common = common
+        self._tree: dict[str, Any] = {}
+        self._written: set[str] = set()  # single words as they were found
+
+    def add(self, words: Sequence[str], type_: str) -> None:
+        """Add a part by its tokens."""
+        if not words:
+            return
+        node = self._tree
+        for word in words[:LONGEST_REPEAT]:
+            node = node.setdefault(word.casefold(), {})
+        node.setdefault(_END, type_)
+        if len(words) == 1:
+            self._written.add(words[0])
+
+    def spans(self, tokens: Tokens) -> Iterable[Span]:
+        """Find the longest part that begins at each word; they may overlap."""
+        words = [word.casefold() for word in tokens.words]
+        for first, word in enumerate(words):
+            if word not in self._tree:  # most words begin no part
+                continue
+            node, last, type_ = self._tree, first, ""
+            for i in range(first, len(words)):
+                if (following := node.get(words[i])) is None:
+                    break
+                node = following
+                if _END in node and (i > first or self._may_repeat(tokens.words[first])):
+                    last, type_ = i + 1, node[_END]
+            if last > first:
+                yield Span(tokens.starts[first], tokens.ends[last - 1], type_)
+
+    def _may_repeat(self, word: str) -> bool:
+        return word in self._written or word.lower() not in self._common
+
+
+class KnownParts(dict[str, str]):
+    """Hold known parts with their types, ready to be looked for in many texts.
+
+    Args:
+        known: the parts.
+        common: see `Parts`.
+    """
+
+    def __init__(self, known: Mapping[str, str], common: Collection[str] = ()) -> None:
+        super().__init__(known)
+        self._parts = Parts(common)
+        self._by_form: dict[str, list[tuple[int, str]]] = {}
+        for rank, (part, type_) in enumerate(known.items()):
+            words = read_tokens(part).words
+            self._parts.add(words, type_)
+            self._by_form.setdefault("".join(words).casefold(), []).append((rank, part))
+
+    def find(self, text: str) -> dict[str, str]:
+        """Find the parts that `settle` marks in a text, or that such a part begins with; in time
+        linear in the text."""
+        found: set[tuple[int, str]] = set()
+        for span in self._parts.spans(read_tokens(text)):
+            words = read_tokens(text[span.start : span.end]).words
+            found.update(self._by_form.get("".join(words).casefold(), ()))
+        return {part: self[part] for _, part in sorted(found)}
+
+
+def find_known(
+    text: str, known: Mapping[str, str], common: Collection[str] = ()
+) -> dict[str, str]:
+    """Find the known parts that `settle` marks in a text, or that such a part begins with.
+
+    >>> find_known("Call Schmidt.", {"Schmidt": "NAME", "Weber": "NAME"})
+    {'Schmidt': 'NAME'}
+    """
+    parts = known if isinstance(known, KnownParts) else KnownParts(known, common)
+    return parts.find(text)
