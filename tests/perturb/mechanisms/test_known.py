@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from perturb import Span, keyed_generator
-from perturb.selective.parts import find_known
+from perturb.selective.parts import KnownParts, find_known
 from perturb.selective.policies import collect_parts, settle
+from perturb.testing.growth import grows_linearly
 from tests.perturb.marking import selective
 
 NAMED = "My patient is Mr. Bartholomew Quimby, file 4711-X."
@@ -78,3 +81,22 @@ def test_a_part_longer_than_is_looked_for_is_found_by_its_beginning() -> None:
     text = f"{long}; {long}"
     first, second = settle(text, [Span(0, len(long), "X")])
     assert (first.end, second.start) == (len(long), len(long) + 2)
+
+
+def write_paragraphs(count: int) -> tuple[list[str], dict[str, str]]:
+    """Return paragraphs, each with a name of its own, and the names of all of them."""
+    names = [
+        f"Bart{chr(97 + i % 26)}{chr(97 + i // 26 % 26)}olomew{i // 676}" for i in range(count)
+    ]
+    return [f"Mr. {name} met the board." for name in names], dict.fromkeys(names, "NAME")
+
+
+def test_many_names_in_many_paragraphs_are_found_in_linear_time() -> None:
+    def find(count: int, *, prepared: bool = True) -> None:
+        paragraphs, names = write_paragraphs(count)
+        known = KnownParts(names) if prepared else names
+        for paragraph, name in zip(paragraphs, names, strict=True):
+            assert list(find_known(paragraph, known)) == [name]
+
+    assert grows_linearly(find, 2000, seconds=0.02)
+    assert not grows_linearly(partial(find, prepared=False), 400, seconds=0.02)
