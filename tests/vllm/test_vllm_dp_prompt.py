@@ -119,7 +119,7 @@ async def test_every_token_of_a_mixed_batch_follows_its_own_bounds(
     narrow = Decoding(temperature=0.5, bounds=(0.0, 1.0))
     # Requests of many lengths: rows of the batch come, go and change places all the time.
     jobs: list[tuple[str, dict[str, Any]]] = []
-    for i in range(80):
+    for i in range(240):
         jobs.append(("clipped", {**arguments(DECODING), "max_tokens": 1 + i % 13}))
         jobs.append(("narrow", {**arguments(narrow), "max_tokens": 1 + i % 7}))
         if i % 5 == 0:
