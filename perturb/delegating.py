@@ -26,6 +26,10 @@ class Delegating(Sanitizer):
         return self._treatment.divisible
 
     @property
+    def restorable(self) -> bool:
+        return self._treatment.restorable
+
+    @property
     def shows(self) -> Literal["text", "words", "passages"]:
         return self._treatment.shows
 

@@ -87,11 +87,13 @@ class WordByWord(Sanitizer):
         return self._channel.table.places(tokens, mapped=self.options.oov == "map")
 
     def units(self, text: str, least: int | None = None) -> list[Unit]:
-        tokens = self.vocabulary.encode(text, at_most=self.max_tokens)
         if least is None or text.count("\n") < 2:
-            if text.strip() == text != "":
+            if text.strip() == text != "" and self.vocabulary.fits(text, self.max_tokens):
                 return [Unit(text)]
             least = None
+        tokens = self.vocabulary.encode(text, at_most=self.max_tokens)
+        if least is None and text.strip() == text != "":
+            return [Unit(text)]
         found = split_units(text, self._build_skeleton(text, tokens), least)
         if self.options.layout == "keep":
             return found

@@ -3,11 +3,13 @@
     PerturbError
     ├── CertificateError   a guarantee cannot be certified, or a certificate is not valid
     ├── CodebookError      a codebook of passages is missing, damaged or cannot be built
+    ├── DetectorError      the token classifier's file is missing or damaged
     ├── ExpressionTimeout  an operator's regular expression ran out of time on a text
     ├── MissingPackage     an optional package is needed; the message says what to install
     ├── ParameterError     a mechanism or document option is outside its rule
     ├── PluginError        an entry point of another distribution cannot be used
     ├── DocumentTooLong    a text has more tokens than the sanitizer takes
+    ├── RefusedPart        a text holds a part of a type that the operator refuses
     ├── ReleaseError       a released text breaks a rule of the sanitizer that made it
     ├── SanitizerError     a sanitizer under test broke the line protocol
     ├── VocabularyError    the tokenizer file is missing or damaged, or cannot be downloaded
@@ -21,12 +23,14 @@ from __future__ import annotations
 __all__ = [
     "CertificateError",
     "CodebookError",
+    "DetectorError",
     "DocumentTooLong",
     "ExpressionTimeout",
     "MissingPackage",
     "ParameterError",
     "PerturbError",
     "PluginError",
+    "RefusedPart",
     "ReleaseError",
     "SanitizerError",
     "TableError",
@@ -45,6 +49,10 @@ class CertificateError(PerturbError):
 
 class CodebookError(PerturbError):
     """Report a codebook that cannot be read, verified or built."""
+
+
+class DetectorError(PerturbError):
+    """Report that the token classifier of `selective` is missing or damaged."""
 
 
 class MissingPackage(PerturbError):
@@ -68,6 +76,11 @@ class PluginError(PerturbError):
 class ExpressionTimeout(PerturbError):
     """Report an operator's regular expression that ran out of time on a text; the message names
     the expression."""
+
+
+class RefusedPart(PerturbError):
+    """Report a text that holds a part of a type whose action is `refuse`; the message names the
+    types."""
 
 
 class ReleaseError(PerturbError):

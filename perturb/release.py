@@ -85,6 +85,8 @@ class Receipt:
             marked, and those drawn by a mechanism without a bound. Layout does not count.
         reveals: the facts about the document that the released text shows by design.
         entities: the number of replaced parts of each type, where parts are marked.
+        actions: the number of parts of each type by their action, if it is not `replace`: those
+            that were found and are left (`keep`) are no entities.
         vocabulary: the words of V, in a sentence; empty where no word of V is drawn.
         unit: the unit that the ε of the guarantee refers to, see `Guarantee`.
     """
@@ -104,6 +106,7 @@ class Receipt:
     unbounded: int
     reveals: tuple[str, ...]
     entities: dict[str, int] = field(default_factory=dict)
+    actions: dict[str, dict[str, int]] = field(default_factory=dict)
     vocabulary: str = ""
     unit: str = "token"
 

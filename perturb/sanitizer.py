@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -217,6 +217,12 @@ class Sanitizer(ABC):
         return False
 
     @property
+    def restorable(self) -> bool:
+        """Tell whether a release reads like its text, and the parts that it replaces can be put
+        back into an answer to it."""
+        return False
+
+    @property
     def shows(self) -> Literal["text", "words", "passages"]:
         """Return how a release reads: as text, as words that were drawn one by one, or as public
         passages. The remote is told so."""
@@ -226,6 +232,21 @@ class Sanitizer(ABC):
     def marking(self) -> Marking | None:
         """Return the marking that finds the parts to replace; None if it replaces everything."""
         return None
+
+    def strengthen(self, actions: Mapping[str, str], *, pass_weaker: bool = False) -> Sanitizer:
+        """Return this sanitizer with stronger actions for types of marked parts.
+
+        Args:
+            actions: an action for each type, or for `*`, see `perturb.selective.actions`.
+            pass_weaker: whether a weaker action than the present one has no effect, instead of
+                being an error.
+
+        Raises:
+            ParameterError: it marks no parts, an action is unknown, or weaker than the present
+                one.
+        """
+        del actions, pass_weaker
+        raise ParameterError("actions must be left out unless the mechanism marks parts")
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ no generator and no state, so threads can share it.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
@@ -222,6 +223,11 @@ class Perturber(Delegating):
     @property
     def guarantee(self) -> Guarantee:
         return self._mechanism.guarantee
+
+    def strengthen(self, actions: Mapping[str, str], *, pass_weaker: bool = False) -> Perturber:
+        mechanism = self._mechanism.strengthen(actions, pass_weaker=pass_weaker)
+        assert isinstance(mechanism, Mechanism)
+        return Perturber(mechanism, self.options, max_tokens=self.max_tokens)
 
     @cached_property
     def _identity(self) -> dict[str, Any]:

@@ -5,15 +5,17 @@ Sanitization, Findings of ACL 2021): the exponential mechanism on the distance i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.channel import Words
+from perturb.channel import Draw, Words
+from perturb.mechanisms.by_distance import draw_by_distance
 from perturb.mechanisms.scored import (
     DistanceMechanism,
+    Profile,
     ScoredMechanism,
     ScoredParameters,
     metric_guarantee,
@@ -26,6 +28,8 @@ from perturb.release import Guarantee
 from perturb.vocabulary.frequencies import counts_digest, word_counts
 
 __all__ = ["SanText", "SanTextPlus", "SanTextPlusParameters"]
+
+ROUNDS = 16  # a word that none of them replaced is rare, unless V_S is small or far
 
 
 @register
@@ -47,7 +51,7 @@ class SanText(DistanceMechanism):
     parameter_type = ScoredParameters
 
     def profile(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(np.exp(distances * (-self.epsilon / 2)))
+        return _weigh(distances, self.epsilon)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -97,16 +101,40 @@ class SanTextPlus(ScoredMechanism):
         inside[by_frequency[m - int(np.ceil(self.parameters.share * m)) :]] = True
         return inside
 
-    def weights(self, words: Words) -> NDArray[np.float64]:
+    def draw(self, words: Words, rng: np.random.Generator) -> Draw:
+        """Release one word for each word, as `Mechanism.draw`.
+
+        SanText draws over all of V, and again where its word is outside V_S (rejection sampling).
+        What is left after ROUNDS draws by rows over V_S: the same law.
+        """
+        words = np.asarray(words)
+        released = words.astype(np.int32)
+        chosen = rng.random(len(words)) < self.parameters.probability
+        left = np.flatnonzero(self.sensitive[words] | chosen)
+        fall = Profile(partial(_weigh, epsilon=self.epsilon), self._draw_tickets)
+        for _ in range(ROUNDS):
+            drawn = draw_by_distance(self.table, words[left], fall, rng)
+            accepted = self.sensitive[drawn]
+            released[left[accepted]] = drawn[accepted]
+            left = left[~accepted]
+        released[left] = self._draw_by_rows(words[left], self._weigh_sensitive, rng)
+        return Draw(released)
+
+    def _weigh_sensitive(self, words: Words) -> NDArray[np.float64]:
+        """Return the rows of words that are replaced, float64 (n, m)."""
         distances = np.sqrt(squared_distances(self.table, words))
         distances[:, ~self.sensitive] = np.inf
         distances -= distances.min(axis=1, keepdims=True)
-        rows = np.exp(distances * (-self.epsilon / 2))
+        rows = _weigh(distances, self.epsilon)
         rows /= rows.sum(axis=1, keepdims=True)
+        return rows
+
+    def weights(self, words: Words) -> NDArray[np.float64]:
+        rows = self._weigh_sensitive(words)
         outside = np.flatnonzero(~self.sensitive[words])
         rows[outside] *= self.parameters.probability
         rows[outside, np.asarray(words)[outside]] = 1 - self.parameters.probability
-        return np.asarray(rows)
+        return rows
 
     @property
     def guarantee(self) -> Guarantee:
@@ -118,3 +146,7 @@ class SanTextPlus(ScoredMechanism):
 
     def identity(self) -> dict[str, Any]:
         return {**super().identity(), "counts": counts_digest()}
+
+
+def _weigh(distances: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
+    return np.asarray(np.exp(distances * (-epsilon / 2)))

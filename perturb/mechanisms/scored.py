@@ -28,6 +28,7 @@ from perturb.vocabulary.table import EmbeddingTable
 __all__ = [
     "LARGEST_EXPONENT",
     "DistanceMechanism",
+    "Profile",
     "ScoredMechanism",
     "ScoredParameters",
     "metric_guarantee",
@@ -138,13 +139,18 @@ class ScoredMechanism(Mechanism):
         positive and below the largest number of its type."""
 
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:
-        words = np.asarray(words)
+        return Draw(self._draw_by_rows(np.asarray(words), self.weights, rng))
+
+    def _draw_by_rows(
+        self, words: Words, weigh: Callable[[Words], NDArray[Any]], rng: np.random.Generator
+    ) -> NDArray[np.int32]:
+        """Release one word for each word, int (n,) → int32 (n,), by rows such as `weights`."""
         released = np.empty(len(words), dtype=np.int32)
         unique, row_of = np.unique(words, return_inverse=True)
         order = np.argsort(row_of, kind="stable")
         ends = np.cumsum(np.bincount(row_of, minlength=len(unique)))
         for first, block in _blocks(unique):
-            cumulative = np.cumsum(self.weights(block), axis=1)
+            cumulative = np.cumsum(weigh(block), axis=1)
             low = ends[first - 1] if first else 0
             tokens = order[low : ends[first + len(block) - 1]]
             tickets = self._draw_tickets(cumulative[row_of[tokens] - first, -1], rng)
@@ -153,7 +159,7 @@ class ScoredMechanism(Mechanism):
             for row, (mine, drawn) in zip(cumulative, parts, strict=True):
                 # The first sum above the ticket: an entry of weight zero is never returned.
                 released[mine] = np.searchsorted(row, drawn, side="right")
-        return Draw(released)
+        return released
 
     def channel(self, words: Words) -> tuple[NDArray[np.float64], float]:
         rows = np.empty((len(words), len(self.table)))
@@ -192,7 +198,7 @@ class DistanceMechanism(ScoredMechanism):
     @property
     def fall(self) -> Fall:
         """Return the weights for a draw."""
-        return _Profile(self.profile, self._draw_tickets)
+        return Profile(self.profile, self._draw_tickets)
 
     def keep_rate(self, words: Words) -> NDArray[np.float64]:
         return np.asarray(self._keep_rates[np.asarray(words)])
@@ -208,7 +214,7 @@ class DistanceMechanism(ScoredMechanism):
         return np.asarray(np.minimum(rates, 1.0))
 
 
-class _Profile(Fall):
+class Profile(Fall):
     """Weigh by a profile of the distance, the same for all tokens."""
 
     def __init__(

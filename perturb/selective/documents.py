@@ -14,7 +14,10 @@ from perturb.sanitizer import Sanitizer
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.parts import KnownParts, find_known
 from perturb.selective.policies import collect_parts
-from perturb.selective.replace import make_text_link, replace
+from perturb.selective.replace import make_text_link, refuse_parts, replace
+from perturb.selective.surrogates.names import name_words
+from perturb.selective.surrogates.writer import PERSONS
+from perturb.selective.values.part import read_value
 from perturb.selective.verify import check_replaced, find_secrets
 from perturb.units import build_skeleton, split_units
 from perturb.vocabulary.frequencies import common_words
@@ -44,6 +47,10 @@ class PartByPart(Sanitizer):
     def guarantee(self) -> Guarantee:
         return self._marking.guarantee
 
+    @property
+    def restorable(self) -> bool:
+        return True
+
     def identity(self) -> dict[str, Any]:
         return {**self._marking.identity(), **asdict(self.options)}
 
@@ -58,8 +65,9 @@ class PartByPart(Sanitizer):
         rng = rng or secure_generator()
         self.vocabulary.encode(text, at_most=self.max_tokens)
         spans = self._marking.spans(text, known) or ()
+        refuse_parts(self._marking, spans)
         noise = (link or make_text_link(rng)) if self._marking.consistent else None
-        return replace(text, spans, self._marking, self.options, rng, noise)
+        return replace(text, spans, self._marking, self.options, rng, noise, known)
 
     def verify(self, raw: str, released: Perturbation) -> None:
         spans = self._marking.spans(raw) or ()
@@ -80,9 +88,27 @@ class PartByPart(Sanitizer):
         return KnownParts(known, common_words(self.vocabulary))
 
     def known_in(self, text: str, known: Known) -> Known:
-        return find_known(text, known, common_words(self.vocabulary))
+        found = find_known(text, known, common_words(self.vocabulary))
+        if self._marking.draws_names and isinstance(known, KnownParts):
+            named = [part for part, type_ in found.items() if type_ in PERSONS]
+            return {**known.find_full_names(named), **found}
+        return found
 
     def secrets(
         self, raw: str, released: Perturbation, *, unrepeatable: bool = False
     ) -> tuple[str, ...]:
-        return find_secrets(self._marking.table, raw, released, unrepeatable=unrepeatable)
+        names = name_words() if self._marking.draws_names else frozenset[str]()
+        entities = ((part.type, raw[part.start : part.end]) for part in released.replaced or ())
+        values = frozenset(
+            entity
+            for type_, entity in entities
+            if self._marking.action(type_) == "value" and read_value(type_, entity)
+        )
+        return find_secrets(
+            self._marking.table,
+            raw,
+            released,
+            unrepeatable=unrepeatable,
+            names=names,
+            values=values,
+        )

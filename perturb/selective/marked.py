@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 
 from perturb.mechanisms.base import Mechanism
 from perturb.release import EMPTY, Guarantee, Known, Span
@@ -32,3 +33,23 @@ class MarkingMechanism(Mechanism):
 
         `known` parts are sensitive in this text, too.
         """
+
+    @property
+    def value_epsilon(self) -> float:
+        """Return ε of one step of a value's grid."""
+        return 0.5
+
+    @property
+    def draws_names(self) -> bool:
+        """Tell if some parts are replaced by public names."""
+        return False
+
+    def action(self, type_: str) -> str:
+        """Return the action for marked parts of a type (`perturb.selective.actions`)."""
+        del type_
+        return "replace"
+
+    def count_kept(self, text: str, spans: Sequence[Span]) -> Mapping[str, int]:
+        """Count by type the parts that were found and are left, beside the marked `spans`."""
+        del text, spans
+        return {}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
 from perturb.release import Span
+from perturb.selective.patterns.names import NAME_TYPES, follows_determiner
 from perturb.text.fold import read
 
 __all__ = ["KnownParts", "Parts", "Tokens", "find_known", "read_tokens"]
@@ -55,7 +57,8 @@ class Parts:
     """Look for parts as whole words, whatever their capitals, in a tree of words.
 
     A single word in other capitals than those it was found in does not count if it is common:
-    `like` after Mr. Like, `will` after Will.
+    `like` after Mr. Like, `will` after Will. Nor does a common word of a name after a determiner:
+    `the Court` after Ankara Court.
     """
 
     def __init__(self, common: Collection[str]) -> None:
@@ -85,13 +88,17 @@ class Parts:
                 if (following := node.get(words[i])) is None:
                     break
                 node = following
-                if _END in node and (i > first or self._may_repeat(tokens.words[first])):
+                if _END in node and (i > first or self._may_repeat(tokens, first, node[_END])):
                     last, type_ = i + 1, node[_END]
             if last > first:
                 yield Span(tokens.starts[first], tokens.ends[last - 1], type_)
 
-    def _may_repeat(self, word: str) -> bool:
-        return word in self._written or word.lower() not in self._common
+    def _may_repeat(self, tokens: Tokens, place: int, type_: str) -> bool:
+        word = tokens.words[place]
+        if word.lower() not in self._common:
+            return True
+        named = type_ in NAME_TYPES and follows_determiner(tokens.words, place)
+        return word in self._written and not named
 
 
 class KnownParts(dict[str, str]):
@@ -119,6 +126,26 @@ class KnownParts(dict[str, str]):
             words = read_tokens(text[span.start : span.end]).words
             found.update(self._by_form.get("".join(words).casefold(), ()))
         return {part: self[part] for _, part in sorted(found)}
+
+    def find_full_names(self, names: Iterable[str]) -> dict[str, str]:
+        """Find the longer names that hold a word of one of these names: they tell which of its
+        words is a surname. In time linear in both."""
+        words = {word for name in names for word in _read_words(name)}
+        found = {place for word in words for place in self._names_by_word.get(word, ())}
+        return {part: self[part] for _, part in sorted(found)}
+
+    @cached_property
+    def _names_by_word(self) -> dict[str, list[tuple[int, str]]]:
+        found: dict[str, list[tuple[int, str]]] = {}
+        for rank, (part, type_) in enumerate(self.items()):
+            words = _read_words(part) if type_ in NAME_TYPES else []
+            for word in dict.fromkeys(words if len(words) > 1 else ()):
+                found.setdefault(word, []).append((rank, part))
+        return found
+
+
+def _read_words(name: str) -> list[str]:
+    return [word.casefold() for word in read_tokens(name).words if word.isalpha()]
 
 
 def find_known(

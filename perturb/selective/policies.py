@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import chain
@@ -32,6 +32,7 @@ from perturb.selective.patterns import (
     find_names,
     shape_types,
 )
+from perturb.selective.patterns.names import NAME_TYPES
 from perturb.text.expressions import Expression
 from perturb.text.fold import Reading, fold, read, spell_entities
 
@@ -41,10 +42,11 @@ __all__ = [
     "PresidioPolicy",
     "collect_parts",
     "compile_patterns",
+    "merge",
     "settle",
+    "widen",
 ]
 
-NAME_TYPES = frozenset((NAME, "PERSON"))  # ours and Presidio's
 _TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
 # A linear expression takes 0.3 s on the longest text; the clock also runs for other threads.
 EXPRESSION_SECONDS = 2.0
@@ -57,7 +59,8 @@ class PatternPolicy:
         shapes: the expressions.
         proper: words that are names wherever they have a capital, see
             `perturb.selective.patterns.find_names`; None to look for no names.
-        common: words in small letters that do not count as names before a comma.
+        common: words in small letters that are ordinary, see `find_names`.
+        lexicon: the words of a dictionary, see `find_names`.
 
     Attributes:
         version: equal where equal texts get equal marks, also in a later release of this code.
@@ -72,10 +75,11 @@ class PatternPolicy:
         *,
         proper: Collection[str] | None = None,
         common: Collection[str] = (),
+        lexicon: Collection[str] = (),
     ) -> None:
         self._shapes = tuple(shapes)
-        self._proper, self._common = proper, common
-        marks = [(shape.type, shape.pattern.pattern, shape.pattern.flags) for shape in shapes]
+        self._proper, self._common, self._lexicon = proper, common, lexicon
+        marks = [(shape.type, shape.source) for shape in shapes]
         self.version = sha256(repr((RULES, proper is not None, marks)).encode()).hexdigest()
 
     def find(self, text: str) -> Iterable[Span]:
@@ -87,11 +91,11 @@ class PatternPolicy:
         readings.setdefault(shown.text, shown)
         for reading in readings.values():
             for shape in self._shapes:
-                for match in shape.pattern.finditer(reading.text):
-                    if match[0] and shape.passes(match[0]):
-                        yield Span(*reading.span(*match.span()), shape.type)
+                for start, end in shape.find(reading.text):
+                    yield Span(*reading.span(start, end), shape.type)
             if self._proper is not None:
-                for start, end in find_names(reading.text, self._proper, self._common):
+                words = self._proper, self._common, self._lexicon
+                for start, end in find_names(reading.text, *words):
                     yield Span(*reading.span(start, end), NAME)
 
     @classmethod
@@ -100,6 +104,7 @@ class PatternPolicy:
         entities: Sequence[str] = (),
         proper: Collection[str] = (),
         common: Collection[str] = (),
+        lexicon: Collection[str] = (),
     ) -> PatternPolicy:
         """Build the policy of the shipped set, or of these types of it.
 
@@ -108,7 +113,8 @@ class PatternPolicy:
         """
         wanted = _check_types(entities, shape_types())
         shapes = [shape for shape in SHIPPED if shape.type in wanted]
-        return cls(shapes, proper=proper if NAME in wanted else None, common=common)
+        names = proper if NAME in wanted else None
+        return cls(shapes, proper=names, common=common, lexicon=lexicon)
 
     @classmethod
     def digits(cls, entities: Sequence[str] = ()) -> PatternPolicy:
@@ -221,6 +227,7 @@ def settle(
     found: Iterable[Span],
     known: Mapping[str, str] = MappingProxyType({}),
     common: Collection[str] = (),
+    rank: Callable[[str], int] = lambda type_: 0,
 ) -> tuple[Span, ...]:
     """Apply the module's rules to findings and return the sensitive parts, in order and disjoint.
 
@@ -230,6 +237,7 @@ def settle(
     Args:
         known: parts found elsewhere that are sensitive wherever they occur, with their types.
         common: words that do not repeat a single word found in other capitals.
+        rank: of a type. Of findings that overlap, the longest of the highest rank gives the type.
 
     Raises:
         ParameterError: a finding lies outside the text.
@@ -239,7 +247,7 @@ def settle(
         return ()
     tokens = read_tokens(text)
     widened = dict.fromkeys(_widen(span, text, tokens) for span in found)
-    merged = _merge(widened)
+    merged = merge(widened, rank)
     own = dict.fromkeys(chain(widened, merged, _name_words(text, widened)))
     parts = Parts(common)
     for span in own:
@@ -247,7 +255,17 @@ def settle(
         parts.add(tokens.words[first:last], span.type)
     for part, type_ in known.items():
         parts.add(read_tokens(part).words, type_)
-    return _merge([*merged, *parts.spans(tokens)])
+    return merge([*merged, *parts.spans(tokens)], rank)
+
+
+def widen(text: str, found: Iterable[Span]) -> tuple[Span, ...]:
+    """Widen findings to whole words and merge those that overlap, without their repetitions.
+
+    >>> widen("Anna wrote. anna!", [Span(1, 3, "NAME")])
+    (Span(start=0, end=4, type='NAME'),)
+    """
+    tokens = read_tokens(text)
+    return merge(_widen(span, text, tokens) for span in found if span.start != span.end)
 
 
 def collect_parts(text: str, spans: Iterable[Span]) -> dict[str, str]:
@@ -282,17 +300,18 @@ def _widen(span: Span, text: str, tokens: Tokens) -> Span:
     return Span(start, end, span.type)
 
 
-def _merge(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Merge overlapping spans into one, of the longest one's type."""
+def merge(spans: Iterable[Span], rank: Callable[[str], int] = lambda type_: 0) -> tuple[Span, ...]:
+    """Merge overlapping spans into one, of the type of the longest one of the highest rank."""
     merged: list[Span] = []
-    longest = 0
+    best = (0, 0)
     for span in sorted(spans, key=lambda s: (s.start, -s.end)):
+        own = (rank(span.type), span.end - span.start)
         if merged and span.start < merged[-1].end:
-            before, length = merged[-1], span.end - span.start
-            type_ = span.type if length > longest else before.type
-            longest = max(longest, length)
+            before = merged[-1]
+            type_ = span.type if own > best else before.type
+            best = max(best, own)
             merged[-1] = Span(before.start, max(before.end, span.end), type_)
         else:
             merged.append(span)
-            longest = span.end - span.start
+            best = own
     return tuple(merged)

@@ -11,23 +11,40 @@ import hmac
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as changed
 from enum import Enum
 from html import escape
 
 import numpy as np
 
+from perturb.errors import RefusedPart
 from perturb.options import DocumentOptions
-from perturb.release import Link, Perturbation, Receipt, Replacement, Span
+from perturb.release import EMPTY, Known, Link, Perturbation, Receipt, Replacement, Span
 from perturb.rng import keyed_generator
 from perturb.selective.marked import MarkingMechanism
+from perturb.selective.surrogates.writer import ADDRESSES, PERSONS, SurrogateWriter
+from perturb.selective.values.part import draw_value, read_value
+from perturb.text.case import match_case
 from perturb.text.fold import decode_entities
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import LAYOUT, TokenClass, Vocabulary
 
-__all__ = ["Kind", "Piece", "find_word", "make_text_link", "match_case", "replace", "split_pieces"]
+__all__ = [
+    "Kind",
+    "Piece",
+    "cut_name",
+    "find_word",
+    "make_text_link",
+    "refuse_parts",
+    "replace",
+    "split_name",
+    "split_pieces",
+]
 
+VALUE = "drawn near it on a public grid; its sign, unit and format are kept"
+SURROGATE = "drawn under the tenant's key, without an ε"
 _LAYOUT = re.escape("".join(sorted(LAYOUT)))
 _RUN = re.compile(rf"([{_LAYOUT}]+)|(\s+)|[^{_LAYOUT}\s]+")
 
@@ -78,6 +95,27 @@ def split_pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> 
     return out
 
 
+def cut_name(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[Piece] | None:
+    """Cut a name into words and layout; None if there is anything else in it."""
+    kept = changed(options, oov="map", number="random")
+    pieces = split_pieces(text, table, kept)
+    kinds = {piece.kind for piece in pieces}
+    return pieces if Kind.WORD in kinds and kinds <= {Kind.WORD, Kind.LAYOUT} else None
+
+
+def split_name(pieces: Sequence[Piece]) -> tuple[list[str], list[str]]:
+    """Return the words of a name, and the layout after each of them but the last."""
+    words: list[str] = []
+    gaps: list[str] = []
+    for piece in pieces:
+        if piece.kind is Kind.WORD:
+            words.append(piece.text)
+            gaps.append("")
+        elif words:
+            gaps[-1] += piece.text
+    return words, gaps[:-1]
+
+
 def find_word(run: str, table: EmbeddingTable) -> tuple[int, bool]:
     """Return the index of the word of V that stands for a run of letters, and whether it is the
     run itself.
@@ -93,17 +131,15 @@ def find_word(run: str, table: EmbeddingTable) -> tuple[int, bool]:
     return int(place), known
 
 
-def match_case(word: str, run: str) -> str:
-    """Return a released word in the capitals of the run it stands for.
+def refuse_parts(mechanism: MarkingMechanism, spans: Sequence[Span]) -> None:
+    """Refuse a text with parts of a type whose action is `refuse`.
 
-    >>> match_case("table", "MONDAY"), match_case("Table", "monday"), match_case("table", "Monday")
-    ('TABLE', 'table', 'Table')
+    Raises:
+        RefusedPart: it has some. The message names their types.
     """
-    if run.isupper() and len(run) > 1:
-        return word.upper()
-    if run[0].isupper():
-        return word[0].upper() + word[1:].lower()
-    return word.lower() if run.islower() else word
+    types = sorted({span.type for span in spans if mechanism.action(span.type) == "refuse"})
+    if types:
+        raise RefusedPart(f"a text holds parts of a type that is refused: {', '.join(types)}")
 
 
 def replace(
@@ -113,6 +149,7 @@ def replace(
     options: DocumentOptions,
     rng: np.random.Generator,
     link: Link | None,
+    known: Known = EMPTY,
 ) -> Perturbation:
     """Replace the spans (in order, disjoint) and keep everything else.
 
@@ -121,13 +158,22 @@ def replace(
         link: the noise of a word, or of a part's digits, by its raw text. With a link, equal
             words and equal parts have one replacement everywhere. Fresh draws at every mention
             of a word would let an observer average.
+        known: the parts of other texts that are sensitive here: their names tell what a single
+            word is in a name.
     """
     writer = _Writer(mechanism, options, link, rng)
+    chosen = [
+        (span.type, text[span.start : span.end])
+        for span in spans
+        if mechanism.action(span.type) == "surrogate"
+    ]
+    if chosen and link is not None:
+        writer.surrogates = SurrogateWriter(link, chosen, known)
     out: list[str] = []
     replaced: list[Replacement] = []
     end = kept = 0
     for span in spans:
-        new = writer.write(text[span.start : span.end])
+        new = writer.write(span.type, text[span.start : span.end])
         replaced.append(Replacement(span.start, span.end, span.type, new))
         out += [text[end : span.start], new]
         kept += _count_tokens(text[end : span.start], mechanism.table.vocabulary)
@@ -137,7 +183,9 @@ def replace(
     return Perturbation(
         text="".join(out),
         words=tuple(writer.words),
-        receipt=_receipt(mechanism, options, writer, spans, kept, empty=not text),
+        receipt=_receipt(
+            mechanism, options, writer, spans, kept, mechanism.count_kept(text, spans), not text
+        ),
         replaced=tuple(replaced),
     )
 
@@ -175,8 +223,44 @@ class _Writer:
         self.linked = link is not None
         self.words: list[str] = []
         self.classes: Counter[TokenClass] = Counter()
+        self.surrogates: SurrogateWriter | None = None
+        self.unbounded = 0
+        self.actions: dict[str, Counter[str]] = {}
 
-    def write(self, entity: str) -> str:
+    def write(self, type_: str, entity: str) -> str:
+        """Write the replacement of a part."""
+        if self.surrogates and self._mechanism.action(type_) == "surrogate":
+            new = self._write_surrogate(self.surrogates, type_, entity)
+            if new is not None:
+                self.actions.setdefault("surrogate", Counter())[type_] += 1
+                self.unbounded += _count_tokens(new, self._mechanism.table.vocabulary)
+                return new
+        if self._mechanism.action(type_) == "value":
+            new = self._write_value(type_, entity)
+            if new is not None:
+                self.actions.setdefault("value", Counter())[type_] += 1
+                self.unbounded += _count_tokens(new, self._mechanism.table.vocabulary)
+                return new
+        return self._write_words(entity)
+
+    def _write_value(self, type_: str, entity: str) -> str | None:
+        value = read_value(type_, entity)
+        if value is None:
+            return None
+        noise = self._link(f"value {type_} {value.key}") if self._link else self._rng
+        return value.write(*draw_value(value, self._mechanism.value_epsilon, noise))
+
+    def _write_surrogate(self, writer: SurrogateWriter, type_: str, entity: str) -> str | None:
+        if type_ in ADDRESSES:
+            return writer.write_address(entity)
+        if type_ not in PERSONS:
+            return writer.write_form(type_, entity)
+        pieces = cut_name(entity, self._mechanism.table, self._options)
+        words = iter(writer.write_person(*split_name(pieces)) or () if pieces else ())
+        made = [next(words, "") if p.kind is Kind.WORD else p.text for p in pieces or ()]
+        return "".join(made) if all(made) and made else None
+
+    def _write_words(self, entity: str) -> str:
         parts = split_pieces(entity, self._mechanism.table, self._options)
         fresh = iter(self._characters(entity, parts))
         out = []
@@ -238,19 +322,30 @@ def _receipt(
     writer: _Writer,
     spans: Sequence[Span],
     kept: int,
-    *,
+    left: Mapping[str, int],
     empty: bool,
 ) -> Receipt:
     guarantee, identity = mechanism.guarantee, mechanism.identity()
     identity.pop("model", None)  # private to the operator, as the expressions are
     if "patterns" in identity:
         identity["patterns"] = [type_ for type_, _ in identity["patterns"]]
+    for name in ("allow", "deny"):
+        identity.pop(name, None)
     released = len(writer.words)
     reveals = [
         "everything the policy did not mark, verbatim",
         "where the replaced parts stand, their punctuation and capitals, how many words they have "
         "and how many digits",
     ]
+    if left:
+        reveals.append(f"parts that are kept by their type, verbatim: {', '.join(left)}")
+    if "surrogate" in writer.actions:
+        reveals.append(
+            "the form of parts with a surrogate, zeros at the beginning of their numbers, and "
+            "which names and addresses share a name"
+        )
+    if "value" in writer.actions:
+        reveals.append("about how large the values are, with their signs, units and formats")
     if writer.linked:
         reveals.append(
             "which replaced words and parts are equal, here and in the client's other texts"
@@ -261,6 +356,8 @@ def _receipt(
         parameters=identity,
         tokens={kind.name.lower(): writer.classes[kind] for kind in TokenClass},
         treatment={
+            **({"surrogate": SURROGATE} if "surrogate" in writer.actions else {}),
+            **({"value": VALUE} if "value" in writer.actions else {}),
             "unmarked": "left as it is and not counted",
             "word": "perturbed",
             "oov": "mapped to V and perturbed" if options.oov == "map" else "dropped",
@@ -275,9 +372,16 @@ def _receipt(
         epsilon_nominal=guarantee.nominal,
         epsilon_per_token=guarantee.epsilon,
         epsilon_per_document=0.0 if empty else math.inf,
-        unbounded=kept + (0 if math.isfinite(mechanism.part_guarantee.epsilon) else released),
+        unbounded=kept
+        + writer.unbounded
+        + (0 if math.isfinite(mechanism.part_guarantee.epsilon) else released),
         reveals=tuple(reveals),
         entities=dict(sorted(Counter(span.type for span in spans).items())),
+        actions={
+            action: dict(sorted(types.items()))
+            for action, types in sorted({"keep": left, **writer.actions}.items())
+            if types
+        },
         vocabulary=mechanism.table.vocabulary.description,
         unit=guarantee.unit,
     )

@@ -6,8 +6,10 @@ the parts, `perturb.selective.replace` replaces them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import copy
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,116 +17,44 @@ from numpy.typing import NDArray
 
 from perturb.channel import Draw, Words
 from perturb.errors import ParameterError
-from perturb.mechanisms.base import Mechanism, get_mechanism, mechanism_class, mechanism_names
+from perturb.mechanisms.base import Mechanism, get_mechanism
 from perturb.options import DocumentOptions
 from perturb.registry import register
 from perturb.release import EMPTY, Guarantee, Known, Span
-from perturb.sanitizer import Marking, Parameters, Sanitizer
+from perturb.sanitizer import Marking, Sanitizer
+from perturb.selective.actions import Actions, check_actions, drop_claimed
+from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
 from perturb.selective.documents import PartByPart
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.patterns import RULES
-from perturb.selective.plugged import BUILT_IN, PluggedPolicy, policy_names
+from perturb.selective.once import find_once
+from perturb.selective.parameters import SelectiveParameters
+from perturb.selective.patterns import NAME, RULES, shape_types
+from perturb.selective.plugged import BUILT_IN, PluggedPolicy
 from perturb.selective.policies import (
     PatternPolicy,
     Policy,
     PresidioPolicy,
     compile_patterns,
+    merge,
     settle,
+    widen,
+)
+from perturb.selective.surrogates.names import names_digest
+from perturb.selective.terms import (
+    CUSTOM,
+    Cover,
+    ExceptTerms,
+    Terms,
+    hash_terms,
 )
 from perturb.vocabulary.frequencies import common_words, proper_words
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import Vocabulary
+from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = ["Selective", "SelectiveParameters"]
 
-
-@dataclass(frozen=True, kw_only=True)
-class SelectiveParameters(Parameters):
-    """Choose the sensitive parts and their treatment.
-
-    >>> SelectiveParameters(policy="regex", entities=["EMAIL_ADDRESS"]).inner
-    'rantext_ldp'
-
-    Attributes:
-        inner: the mechanism for sensitive words, at this ε and its other defaults. rantext_ldp
-            by default: its bound is proved for every word (the thesis takes madlib, whose bound
-            shrinks with the distance between words).
-        policy: `regex`: the shipped patterns, capitalised names among them; `digits`: every word
-            that holds a digit; `presidio`: Microsoft Presidio (extra `pii`); `all`: the whole
-            text, which is the inner mechanism itself; a plug-in's name (entry-point group
-            `inferdpt.policies`); or a list, which marks all that one of its policies marks.
-        patterns: an operator's own types and regular expressions, on top of any policy's.
-        entities: the types to protect; all that the policy knows if none is named. A plug-in's
-            policy always marks all it knows.
-        model: the installed spaCy model with which `presidio` finds names.
-        consistent: whether equal words, and equal parts, get one replacement in all texts of one
-            client of the proxy. This shows which are equal; without it, every mention is a fresh
-            draw, and an observer may average over the mentions of a word.
-    """
-
-    inner: str = "rantext_ldp"
-    policy: str | tuple[str, ...] = "regex"
-    patterns: Mapping[str, str] | tuple[tuple[str, str], ...] = ()
-    entities: tuple[str, ...] = ()
-    model: str = ""
-    consistent: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "policy", _check_policy(self.policy))
-        if not isinstance(self.consistent, bool):
-            raise ParameterError("consistent must be true or false")
-        if not isinstance(self.model, str):
-            raise ParameterError("model must be the name of an installed spaCy model")
-        if self.model and "presidio" not in self.policy_names:
-            raise ParameterError("model must be left out unless the policy is presidio")
-        object.__setattr__(self, "entities", _check_entities(self.entities))
-        object.__setattr__(self, "patterns", _check_patterns(self.patterns))
-        if self.policy == "all" and (self.patterns or self.entities):
-            raise ParameterError("patterns and entities must be left out where the policy is all")
-        if self.entities and not set(self.policy_names) & set(BUILT_IN):
-            raise ParameterError("entities must be left out where a plug-in's policy marks alone")
-        compile_patterns(dict(self.patterns))
-        if self.inner not in mechanism_names() or mechanism_class(self.inner).verbatim:
-            raise ParameterError(
-                "inner must be 'rantext_ldp' or another mechanism that changes every word"
-            )
-        mechanism_class(self.inner).parameter_type(epsilon=self.epsilon)
-
-    @property
-    def policy_names(self) -> tuple[str, ...]:
-        """Return the names of the policies, one or several."""
-        return (self.policy,) if isinstance(self.policy, str) else self.policy
-
-
-def _check_policy(given: Any) -> str | tuple[str, ...]:
-    """Check the policy and return a name, or a tuple of two or more."""
-    names: Any = (given,) if isinstance(given, str) else given
-    listed = isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names)
-    if not listed or not names or not all(n in BUILT_IN or n in policy_names() for n in names):
-        plugged = policy_names()[len(BUILT_IN) :]
-        raise ParameterError(
-            "policy must be 'regex', 'digits', 'presidio' or 'all', or a list of names"
-            + (f"; plug-ins have {', '.join(plugged)}" if plugged else "")
-        )
-    if len(names) > 1 and "all" in names:
-        raise ParameterError("policy must be 'all' alone: it marks the whole text")
-    distinct = tuple(dict.fromkeys(names))
-    return distinct[0] if len(distinct) == 1 else distinct
-
-
-def _check_entities(entities: Any) -> tuple[str, ...]:
-    if not isinstance(entities, (list, tuple)) or not all(isinstance(e, str) for e in entities):
-        raise ParameterError("entities must be a list of types")
-    return tuple(entities)
-
-
-def _check_patterns(patterns: Any) -> tuple[tuple[str, str], ...]:
-    """Return pairs: hashable, and JSON in a fixed order."""
-    try:
-        return tuple(sorted((key, value) for key, value in dict(patterns).items()))
-    except (TypeError, ValueError):
-        raise ParameterError("patterns must map types to regular expressions") from None
+_FIND_NAMES = frozenset(("regex", "presidio", "detector"))
 
 
 @register
@@ -150,8 +80,11 @@ class Selective(MarkingMechanism):
         "words go through an inner mechanism, and the rest is released unchanged (SMDP, Maratkhan "
         "2023). A marked word has the guarantee of the inner mechanism, with the figures above. "
         "Nothing is guaranteed for the rest, nor for parts that the policy misses, and the "
-        "release shows which parts were marked. Pick it where most of the text is not sensitive "
-        "and has to stay readable."
+        "release shows which parts were marked. Each type of parts may have an action of its own "
+        "(`actions`): `replace`, `keep`, `value` (a number near it: metric privacy), `surrogate` "
+        "(no guarantee) or `refuse`. "
+        "Pick it where most of the text is not "
+        "sensitive and has to stay readable."
     )
     parameter_type = SelectiveParameters
     parameters: SelectiveParameters
@@ -168,7 +101,13 @@ class Selective(MarkingMechanism):
         self.exact = self.inner.exact
         self.consistent = parameters.consistent
         self._own = policy
-        self._policies = [policy] if policy else _build_policies(parameters, table.vocabulary)
+        policies = [policy] if policy else _build_policies(parameters, table.vocabulary)
+        self._allowed, self._denied = Terms(parameters.allow), Terms(parameters.deny)
+        if parameters.allow:
+            policies = [ExceptTerms(policy, self._allowed) for policy in policies]
+        self._policies = [*policies, self._denied] if parameters.deny else policies
+        self._actions = Actions(check_actions(parameters.actions))
+        self._own_types = frozenset(dict(parameters.patterns))
         self.marks = bool(self._policies)
         self._common = common_words(table.vocabulary)
 
@@ -186,6 +125,18 @@ class Selective(MarkingMechanism):
         if not self._policies:
             return self.inner.guarantee
         inner = self.inner.guarantee.statement.replace("each released token", "each of these")
+        if self.draws_names:
+            inner += (
+                "; parts with a surrogate have no guarantee and no ε: it is drawn under the "
+                "tenant's key and shows which of them are equal"
+            )
+        if self._actions.uses("value"):
+            each = self.parameters.value_epsilon
+            inner += (
+                f"; the place s of a value on its public grid is drawn with P(s | x) ∝ "
+                f"e^(−{each:g}·|x − s|/2), which is {each:g}·|x − x'|-private between any two "
+                "places x and x' (metric privacy)"
+            )
         return Guarantee(
             kind="none",
             nominal=self.epsilon,
@@ -211,10 +162,8 @@ class Selective(MarkingMechanism):
     def marking(self) -> Marking | None:
         if not self._policies:
             return None
-        own = frozenset(dict(self.parameters.patterns))
-        return Marking(
-            self.policies, own, bool({"regex", "presidio"} & set(self.parameters.policy_names))
-        )
+        own = self._own_types | ({CUSTOM} if self.parameters.deny else frozenset())
+        return Marking(self.policies, own, bool(_FIND_NAMES & set(self.parameters.policy_names)))
 
     def documents(self, options: DocumentOptions, max_tokens: int | None = None) -> Sanitizer:
         if not self._policies:
@@ -224,8 +173,49 @@ class Selective(MarkingMechanism):
     def spans(self, text: str, known: Known = EMPTY) -> tuple[Span, ...] | None:
         if not self._policies:
             return None
-        found = [span for policy in self._policies for span in policy.find(text)]
-        return settle(text, found, known, self._common)
+        found, kept = self._sort(text)
+        rank = self._actions.rank
+        spans = settle(text, found, known, self._common, rank)
+        if kept and spans:
+            treated = Cover(spans)
+            overlapping = [span for span in kept if treated.meets(span.start, span.end)]
+            spans = merge([*spans, *overlapping], rank)
+        if not self.parameters.allow:
+            return spans
+        allowed, denied = Cover(self._allowed.find(text)), Cover(self._denied.find(text))
+        return tuple(
+            span
+            for span in spans
+            if denied.meets(span.start, span.end) or not allowed.holds(span.start, span.end)
+        )
+
+    @property
+    def value_epsilon(self) -> float:
+        return self.parameters.value_epsilon
+
+    @property
+    def draws_names(self) -> bool:
+        return self._actions.uses("surrogate")
+
+    def action(self, type_: str) -> str:
+        return self._actions.of(type_)
+
+    def count_kept(self, text: str, spans: Sequence[Span]) -> Mapping[str, int]:
+        treated = Cover(spans)
+        left = (s for s in self._sort(text)[1] if not treated.meets(s.start, s.end))
+        return dict(sorted(Counter(span.type for span in left).items()))
+
+    def _sort(self, text: str) -> tuple[Sequence[Span], Sequence[Span]]:
+        """Return the findings in a text that are not kept, and the kept ones as whole words."""
+        found = find_once(self, text, self._find)
+        if not (self._actions.uses("keep") or self._actions.uses("refuse")):
+            return found, ()
+        found = tuple(drop_claimed(found, self._own_types))
+        kept = [span for span in found if self.action(span.type) == "keep"]
+        return [s for s in found if self.action(s.type) != "keep"], widen(text, kept)
+
+    def _find(self, text: str) -> tuple[Span, ...]:
+        return tuple(span for policy in self._policies for span in policy.find(text))
 
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:
         return self.inner.draw(words, rng)
@@ -236,10 +226,27 @@ class Selective(MarkingMechanism):
     def keep_rate(self, words: Words) -> NDArray[np.float64]:
         return self.inner.keep_rate(words)
 
+    def strengthen(self, actions: Mapping[str, str], *, pass_weaker: bool = False) -> Sanitizer:
+        if not self._policies:
+            return super().strengthen(actions, pass_weaker=pass_weaker)
+        known = self.parameters.types
+        pairs = check_actions(actions, known)
+        if not pass_weaker:
+            self._actions.check_weaker(pairs, known or ())
+        stronger = self._actions.strengthen(pairs)
+        made = copy.copy(self)
+        made._actions = stronger
+        made.parameters = replace(self.parameters, actions=stronger.pairs)
+        return made
+
     def identity(self) -> dict[str, Any]:
         found = {**super().identity(), "inner": self.inner.identity()}
+        for name in ("allow", "deny"):
+            found[name] = hash_terms(found[name])
         if self._own is not None:
             found["policy"] = f"own: {type(self._own).__qualname__}"
+        if self.draws_names:
+            found["names"] = names_digest()
         # A draw made under rules that mark less must not be released under rules that mark more.
         found["marks"] = [RULES, *(getattr(policy, "version", "") for policy in self._policies)]
         return found
@@ -253,17 +260,39 @@ def _build_policies(parameters: SelectiveParameters, vocabulary: Vocabulary) -> 
     if wanted:
         own = tuple(shape for shape in own if shape.type in wanted)
         wanted = tuple(type_ for type_ in wanted if type_ not in {shape.type for shape in own})
+    proper, common = proper_words(vocabulary), common_words(vocabulary)
     policies: list[Policy] = []
-    for name in parameters.policy_names:
+    for name, types in _split_types(parameters.policy_names, wanted).items():
         if name not in BUILT_IN:
             policies.append(PluggedPolicy(name))
-        elif parameters.entities and not wanted:
-            continue  # the operator's own expressions find all requested types
+        elif parameters.entities and not types:
+            continue  # others find all requested types
         elif name == "presidio":
-            policies.append(PresidioPolicy(parameters.model, wanted))
+            policies.append(PresidioPolicy(parameters.model, types))
+        elif name == "detector":
+            names = PatternPolicy.shipped([NAME], proper, common, dictionary_words())
+            policies.append(DetectorPolicy(types, names, thresholds=dict(parameters.thresholds)))
         elif name == "digits":
-            policies.append(PatternPolicy.digits(wanted))
+            policies.append(PatternPolicy.digits(types))
         else:
-            proper, common = proper_words(vocabulary), common_words(vocabulary)
-            policies.append(PatternPolicy.shipped(wanted, proper, common))
+            policies.append(PatternPolicy.shipped(types, proper, common, dictionary_words()))
     return [*policies, PatternPolicy(own)] if own else policies
+
+
+def _split_types(names: tuple[str, ...], wanted: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Return the requested types that each policy looks for.
+
+    Next to the detector, which reads the sentence, `regex` does not take capitals for names.
+    """
+    split = dict.fromkeys(names, wanted)
+    if "detector" not in split:
+        return split
+    patterns = frozenset(shape_types()) - {NAME} if "regex" in split else frozenset()
+    known = patterns | {NAME, *DETECTED}
+    if not known.issuperset(wanted) and "presidio" not in split:
+        raise ParameterError(f"entities must be among {', '.join(sorted(known))}")
+    if patterns:
+        split["regex"] = tuple(sorted(patterns.intersection(wanted) if wanted else patterns))
+    named = {*wanted, *NAMES} if NAME in wanted else wanted
+    split["detector"] = tuple(type_ for type_ in DETECTED if type_ in named)
+    return split

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -14,8 +14,24 @@ from ahocorasick_rs import AhoCorasick
 from perturb.errors import ReleaseError
 from perturb.options import DocumentOptions
 from perturb.release import Perturbation, Replacement, Span
+from perturb.selective.actions import ACTIONS
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.replace import Kind, Piece, find_word, match_case, split_pieces
+from perturb.selective.replace import (
+    Kind,
+    Piece,
+    cut_name,
+    find_word,
+    split_name,
+    split_pieces,
+)
+from perturb.selective.surrogates.addresses import read_address
+from perturb.selective.surrogates.check import SurrogateCheck
+from perturb.selective.surrogates.forms import read_form
+from perturb.selective.surrogates.persons import read_person
+from perturb.selective.surrogates.writer import ADDRESSES, PERSONS
+from perturb.selective.values.check import ValueCheck
+from perturb.selective.values.part import read_value
+from perturb.text.case import match_case
 from perturb.text.fold import read
 from perturb.verify import check_words, too_many_kept
 from perturb.vocabulary.table import EmbeddingTable
@@ -29,6 +45,7 @@ SECRET_CHARACTERS = 4  # any text may hold a shorter part
 SECRET_DIGITS = 9  # or a shorter number: years, amounts
 _WORD = re.compile(r"[\w\u0300-\u036f]")  # a combining accent belongs to its word
 _WORDS = re.compile(r"\w+")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _TERM = re.compile(r"[^\W_]+")
 
 
@@ -58,11 +75,30 @@ def check_replaced(
         place = bisect_right(starts, span.start) - 1
         if place < 0 or replaced[place].end < span.end:
             raise ReleaseError("a part that the policy marks was not replaced")
+        if mechanism.action(span.type) == "refuse":
+            raise ReleaseError("a part of a type that is refused was released")
+        part = replaced[place]
+        if (part.start, part.end) == (span.start, span.end):
+            given, wanted = mechanism.action(part.type), mechanism.action(span.type)
+            if ACTIONS.index(given) < ACTIONS.index(wanted):
+                raise ReleaseError("a marked part was released by a weaker action than its own")
     words, characters = _Draws(mechanism.consistent), _Draws(mechanism.consistent)
     waiting, unrepeatable = iter(released.words), set()
     numbers: dict[str, int] = {}
+    surrogates = _Surrogates(mechanism, options, raw, replaced)
+    values = ValueCheck(mechanism.value_epsilon, consistent=mechanism.consistent)
     for part in replaced:
         entity = raw[part.start : part.end]
+        if surrogates.check(part, entity):
+            if surrogates.drawn >= UNREPEATABLE:
+                unrepeatable.add(entity)
+            continue
+        value = None
+        if mechanism.action(part.type) == "value":
+            value = read_value(part.type, entity)
+        if value is not None:
+            values.check(part.type, value, part.text)
+            continue
         shape = split_pieces(entity, mechanism.table, options)
         number, redrawn = numbers.setdefault(entity, len(numbers)), 0
         for piece, new in _align(shape, part.text, waiting):
@@ -80,25 +116,100 @@ def check_replaced(
     places = np.array([piece.place for piece, _ in words], dtype=np.int32)
     check_words(mechanism, places, [word for _, word in words])
     kept, rates = _count_unchanged(characters)
+    surrogates.checks.finish()
+    kept += surrogates.checks.kept + values.kept
+    rates += [*surrogates.checks.rates, *values.rates]
     if too_many_kept(kept, rates):
-        raise ReleaseError("too many digits and letters of marked parts are unchanged")
+        raise ReleaseError("too many digits, letters and values of marked parts are unchanged")
+
+
+class _Surrogates:
+    """Check the replaced parts that have a surrogate.
+
+    Attributes:
+        drawn: how many characters of the last one were drawn.
+    """
+
+    def __init__(
+        self,
+        mechanism: MarkingMechanism,
+        options: DocumentOptions,
+        raw: str,
+        replaced: Sequence[Replacement],
+    ) -> None:
+        self._mechanism, self._options = mechanism, options
+        chosen = [part for part in replaced if mechanism.action(part.type) == "surrogate"]
+        self.checks = SurrogateCheck(
+            raw[part.start : part.end] for part in chosen if part.type in PERSONS
+        )
+        self.drawn = 0
+
+    def check(self, part: Replacement, entity: str) -> bool:
+        """Check a part; return False if it has no surrogate, by its type or its form."""
+        self.drawn = 0
+        if self._mechanism.action(part.type) != "surrogate":
+            return False
+        if part.type in ADDRESSES:
+            if read_address(entity) is None:
+                return False
+            self.checks.check_address(entity, part.text)
+        elif part.type in PERSONS:
+            pieces = cut_name(entity, self._mechanism.table, self._options)
+            words, gaps = split_name(pieces or ())
+            if read_person(words, gaps) is None:
+                return False
+            self.checks.check_person(words, gaps, list(_read_names(pieces or (), part.text)))
+        else:
+            form = read_form(part.type, entity)
+            if form is None:
+                return False
+            self.drawn = len(form.free)
+            self.checks.check_form(part.type, entity, part.text)
+        return True
+
+
+def _read_names(pieces: Sequence[Piece], text: str) -> Iterator[str]:
+    """Yield the word that stands for each word of a name; nothing else may be there."""
+    end = 0
+    for piece in pieces:
+        if piece.kind is Kind.WORD:
+            found = _LETTERS.match(text, end)
+            if not found:
+                raise ReleaseError("a replacement differs in shape from its part")
+            end = found.end()
+            yield found[0]
+        elif text.startswith(piece.text, end):
+            end += len(piece.text)
+        else:
+            raise ReleaseError("a replacement differs in shape from its part")
+    if end != len(text):
+        raise ReleaseError("a replacement holds more than what was drawn")
 
 
 def find_secrets(
-    table: EmbeddingTable, raw: str, released: Perturbation, *, unrepeatable: bool = False
+    table: EmbeddingTable,
+    raw: str,
+    released: Perturbation,
+    *,
+    unrepeatable: bool = False,
+    names: frozenset[str] = frozenset(),
+    values: frozenset[str] = frozenset(),
 ) -> tuple[str, ...]:
     """Return the replaced parts of the raw text that are distinctive by themselves.
 
     They have four characters or more, or nine digits or more without a letter (any text may hold
     `2024`), and are not a single word of V (nor `Monday`). With `unrepeatable`, return only those
-    with a word that no replacement contains.
+    with a word that no replacement contains, be it of V or of the public `names`, in small
+    letters. `values` may come back as the place next to themselves, or to another value.
     """
     parts = {raw[part.start : part.end] for part in released.replaced or ()}
     return tuple(
         part
         for part in sorted(parts)
         if _is_distinctive(part, table)
-        and not (unrepeatable and _could_be_drawn(part, table.vocabulary))
+        and not (
+            unrepeatable and (part in values or _could_be_drawn(part, table.vocabulary, names))
+        )
     )
 
 
@@ -108,11 +219,12 @@ def _is_distinctive(part: str, table: EmbeddingTable) -> bool:
     return len(part) >= SECRET_CHARACTERS and not (part.isalpha() and find_word(part, table)[1])
 
 
-def _could_be_drawn(part: str, vocabulary: Vocabulary) -> bool:
+def _could_be_drawn(part: str, vocabulary: Vocabulary, names: frozenset[str]) -> bool:
     """Tell if the channel could release a part by chance: each of its words, in some capitals, is
     one that replacements contain, or holds digits and is redrawn."""
     terms = filter(str.isalpha, _TERM.findall(read(part).text))
-    return all(term.casefold() in _drawable_words(vocabulary) for term in terms)
+    words = _drawable_words(vocabulary)
+    return all(term.casefold() in words or term.casefold() in names for term in terms)
 
 
 @lru_cache(maxsize=1)
@@ -121,13 +233,15 @@ def _drawable_words(vocabulary: Vocabulary) -> frozenset[str]:
     return frozenset(word.casefold() for word in words)
 
 
-def find_parts(parts: Iterable[str], text: str) -> frozenset[str]:
+def find_parts(parts: Collection[str], text: str) -> frozenset[str]:
     """Find the parts that occur in a text as whole words, in any capitals and any spelling of
     their characters (perturb.text.fold). One pass over the text looks for all of them.
 
     >>> sorted(find_parts(["Anna", "Ann"], "ANNA called."))
     ['Anna']
     """
+    if not parts:
+        return frozenset()
     folded = read(text).text.casefold()
     words = set(_WORDS.findall(folded))  # a fast check: most parts have a word that is not there
     parts_by_form: dict[str, list[str]] = {}

@@ -93,12 +93,15 @@ def _read_encoding(path: Path) -> tiktoken.Encoding:
         base64.b64decode(token): int(rank)
         for token, rank in (line.split() for line in ranks_file.splitlines())
     }
-    return tiktoken.Encoding(
+    encoding = tiktoken.Encoding(
         name="cl100k_base",
         pat_str=PATTERN,
         mergeable_ranks=ranks,
         special_tokens=SPECIAL_TOKENS,
     )
+    # tiktoken's core has a copy. These 13 MB are kept to pickle an encoding, which nobody does.
+    ranks.clear()
+    return encoding
 
 
 def _cut(text: str) -> list[str]:

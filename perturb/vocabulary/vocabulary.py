@@ -189,6 +189,16 @@ class Vocabulary:
             raise DocumentTooLong(f"a text must have <= {at_most} tokens, got {len(tokens)}")
         return tokens
 
+    @staticmethod
+    def fits(text: str, at_most: int | None) -> bool:
+        """Tell if a text has so few characters that it cannot have more than `at_most` tokens: a
+        token has one byte or more, and a character at most four.
+
+        >>> Vocabulary.fits("a river", 28), Vocabulary.fits("a river", 27)
+        (True, False)
+        """
+        return at_most is None or 4 * len(text) <= at_most
+
     def count_classes(self, tokens: NDArray[np.uint32]) -> dict[str, int]:
         """Count token ids, uint32 (n,), by class, under the classes' names in small letters.
 

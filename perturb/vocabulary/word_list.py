@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from perturb.errors import VocabularyError
 
-__all__ = ["BUNDLED_LIST", "LIST_VERSION", "WordList", "load_word_list"]
+__all__ = ["BUNDLED_LIST", "LIST_VERSION", "WordList", "dictionary_words", "load_word_list"]
 
 BUNDLED_LIST = Path(__file__).parents[1] / "data" / "words"
 LIST_VERSION = 1  # of the list, and of the rule for words that it lacks
@@ -71,3 +71,13 @@ def load_word_list(path: Path = BUNDLED_LIST) -> WordList:
         ) from exc
     counts.flags.writeable = False
     return WordList(words, counts, digest)
+
+
+@lru_cache(maxsize=1)
+def dictionary_words() -> frozenset[str]:
+    """Return the words of the list that are written in small letters.
+
+    >>> sorted({"london", "river"} & dictionary_words())
+    ['river']
+    """
+    return frozenset(word for word in load_word_list().words if word.islower())

@@ -14,7 +14,7 @@ import numpy as np
 
 from perturb.rng import draw_below
 
-__all__ = ["draw_discrete_laplace"]
+__all__ = ["draw_discrete_laplace", "happens"]
 
 
 def draw_discrete_laplace(scale: Fraction, rng: np.random.Generator) -> int:
@@ -29,10 +29,10 @@ def draw_discrete_laplace(scale: Fraction, rng: np.random.Generator) -> int:
     size, step = scale.numerator, scale.denominator
     while True:
         below = draw_below(size, rng)
-        if not _happens(below, size, rng):
+        if not happens(below, size, rng):
             continue
         above = 0
-        while _happens(1, 1, rng):
+        while happens(1, 1, rng):
             above += 1
         # below + size·above is geometric with ratio e^(−1/size)
         drawn = (below + size * above) // step
@@ -41,7 +41,7 @@ def draw_discrete_laplace(scale: Fraction, rng: np.random.Generator) -> int:
             return -drawn if negative else drawn
 
 
-def _happens(numerator: int, denominator: int, rng: np.random.Generator) -> bool:
+def happens(numerator: int, denominator: int, rng: np.random.Generator) -> bool:
     """Return True with probability e^(−numerator/denominator), a fraction from 0 to 1, by von
     Neumann's series."""
     count = 1

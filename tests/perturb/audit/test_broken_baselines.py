@@ -86,6 +86,8 @@ class PlusReplacesMore(SanTextPlus):
 class PlusOverAllOfV(SanTextPlus):
     """Rare words are replaced by any word."""
 
+    draw = ScoredMechanism.draw  # by rows
+
     def weights(self, words: NDArray[Any]) -> NDArray[Any]:
         rows = super().weights(words)
         rare = self.sensitive[words]

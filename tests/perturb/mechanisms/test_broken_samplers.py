@@ -255,7 +255,9 @@ def test_plainly_written_rantext_passes(toy: EmbeddingTable) -> None:
 
 
 @pytest.mark.parametrize("control", [EpsilonOff, NeverReturnsInput, PassesMoreThrough])
-@pytest.mark.parametrize("name", ["exponential", "santext", "custext", "tem", "madlib"])
+@pytest.mark.parametrize(
+    "name", ["exponential", "santext", "santext_plus", "custext", "tem", "madlib"]
+)
 def test_broken_baseline_is_caught(name: str, control: type[Broken], toy: EmbeddingTable) -> None:
     sound = get_mechanism(name, toy, epsilon=6.0 if name == "madlib" else 12.0)
     words = choose_words(sound)

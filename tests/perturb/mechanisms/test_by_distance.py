@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from perturb import EmbeddingTable, get_mechanism, seeded_generator
-from perturb.mechanisms import by_distance
+from perturb.mechanisms import by_distance, santext
+from perturb.mechanisms.santext import SanTextPlus
 from perturb.testing.cases import draw_samples, fit_p_value, sample_words
 from perturb.testing.mechanism import SMALL_DRAWS
 from perturb.testing.statistics import ALPHA
 
-NAMES = ["santext", "exponential", "tem", "rantext"]
+NAMES = ["santext", "santext_plus", "exponential", "tem", "rantext"]
 
 
 def altered(table: EmbeddingTable, name: str, value: object) -> EmbeddingTable:
@@ -40,7 +41,7 @@ def test_bounds_that_are_too_large_change_nothing(name: str, toy: EmbeddingTable
     assert control_p_value(name, toy, altered(toy, "farther", toy.farther / 1.3)) > ALPHA
 
 
-@pytest.mark.parametrize("name", ["santext", "tem", "rantext"])
+@pytest.mark.parametrize("name", ["santext", "santext_plus", "tem", "rantext"])
 def test_listed_words_that_are_drawn_twice_are_caught(name: str, toy: EmbeddingTable) -> None:
     wide = replace(toy, diameter=99.0)  # no word is accepted without its distance
     wide.__dict__["farther"] = toy.farther * [1, 0.5]
@@ -75,3 +76,60 @@ def test_documents_of_several_blocks_are_drawn_like_short_ones(
     drawn = np.empty(len(order), dtype=np.int64)
     drawn[order] = mechanism.draw(np.repeat(words, SMALL_DRAWS)[order], seeded_generator(8)).words
     assert fit_p_value(mechanism, words, drawn.reshape(len(words), -1)) > ALPHA
+
+
+def santext_plus_p_value(
+    table: EmbeddingTable, kind: type[SanTextPlus] = SanTextPlus, **more: float
+) -> float:
+    sound = get_mechanism("santext_plus", table, epsilon=8.0, **more)
+    words = sample_words(table)
+    drawn = draw_samples(kind(table, sound.parameters), words, SMALL_DRAWS, 33)
+    return fit_p_value(sound, words, drawn)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 3])
+@pytest.mark.parametrize("share", [0.05, 0.5])
+def test_number_of_rounds_before_rows_are_drawn_changes_nothing(
+    rounds: int, share: float, toy: EmbeddingTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(santext, "ROUNDS", rounds)
+    assert santext_plus_p_value(toy, share=share, probability=0.7) > ALPHA
+
+
+class KeepsWhatIsLeft(SanTextPlus):
+    """Keeps the words that no round replaced."""
+
+    def _draw_by_rows(self, words, weigh, rng):
+        return words
+
+
+class WeighsAllThatIsLeft(SanTextPlus):
+    """Draws what no round replaced from the mixture, which keeps frequent words once more."""
+
+    def _draw_by_rows(self, words, weigh, rng):
+        return super()._draw_by_rows(words, self.weights, rng)
+
+
+@pytest.mark.parametrize("kind", [KeepsWhatIsLeft, WeighsAllThatIsLeft])
+def test_wrong_rows_for_the_words_left_are_caught(
+    kind: type[SanTextPlus], toy: EmbeddingTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(santext, "ROUNDS", 1)
+    assert santext_plus_p_value(toy, kind, probability=0.7) < ALPHA
+
+
+def test_frequent_words_that_count_as_sensitive_are_caught(toy: EmbeddingTable) -> None:
+    class AcceptsFrequentWords(SanTextPlus):
+        @property
+        def sensitive(self):
+            return np.ones(len(self.table), dtype=np.bool_)
+
+    assert santext_plus_p_value(toy, AcceptsFrequentWords) < ALPHA
+
+
+def test_no_word_and_far_words_alone_are_drawn(toy: EmbeddingTable) -> None:
+    mechanism = get_mechanism("santext_plus", toy, epsilon=1e6, share=0.01, probability=1.0)
+    assert isinstance(mechanism, SanTextPlus)
+    assert not len(mechanism.draw(np.empty(0, dtype=np.int32), seeded_generator(1)).words)
+    drawn = mechanism.draw(np.arange(len(toy)), seeded_generator(1)).words
+    assert mechanism.sensitive[drawn].all()

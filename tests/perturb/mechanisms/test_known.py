@@ -12,7 +12,7 @@ from perturb.selective.policies import collect_parts, settle
 from perturb.testing.growth import grows_linearly
 from tests.perturb.marking import selective
 
-NAMED = "My patient is Mr. Bartholomew Quimby, file 4711-X."
+NAMED = "My patient is Bartholomew Quimby, file 4711-X."
 
 
 def test_findings_are_the_marked_parts_and_the_words_of_names() -> None:
@@ -31,7 +31,7 @@ def test_findings_are_the_marked_parts_and_the_words_of_names() -> None:
     [
         ("Bartholomew has epilepsy, bartholomew!", ["Bartholomew", "bartholomew"]),
         ("see 4711-x, BARTHOLOMEW\u00a0quimby", ["4711-x", "BARTHOLOMEW\u00a0quimby"]),
-        ("Bartholomews and quimbyish", []),
+        ("the bartholomews and quimbyish", []),
     ],
 )
 def test_known_parts_are_replaced_in_any_capitals(text: str, parts: list[str]) -> None:

@@ -61,7 +61,7 @@ def test_only_what_is_marked_changes() -> None:
         end, place = part.end, place + len(part.text)
     pattern = "(.*)".join(map(re.escape, (rest + TEXT[end:]).split("|")))
     assert re.fullmatch(pattern, done.text)
-    assert "Dear Dr. " in done.text
+    assert "Dear " in done.text
     assert " likes tea." in done.text
     for secret in ("Müller", "Schmidt", "Baker", "82@", "1234567", "4932", "WEST", "2024"):
         assert secret not in done.text
@@ -120,6 +120,7 @@ def test_a_link_gives_one_replacement_across_texts_and_none_does_not() -> None:
     assert len({afresh.perturb("on 2024-05-12 12345678", link=link).text for _ in range(3)}) == 3
 
 
+@pytest.mark.statistical
 def test_words_go_through_the_inner_channel() -> None:
     """One word, by the link of many conversations: chi-square against the channel's row."""
     perturber, n = selective(epsilon=8.0), 4000
@@ -137,6 +138,7 @@ def test_words_go_through_the_inner_channel() -> None:
     assert p_value(counts[order], shifted[order] * n) < ALPHA
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize(("part", "alphabet"), [("a1", 26), ("7", 10), ("x9", 26)])
 def test_redrawn_characters_are_uniform(part: str, alphabet: int) -> None:
     perturber, n = fixed([Span(0, len(part), "X")]), 13_000
@@ -216,7 +218,7 @@ def test_receipt_counts_the_marked_parts_and_claims_nothing_for_the_text() -> No
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"policy": "names"}, "policy must be 'regex', 'digits', 'presidio' or 'all'"),
+        ({"policy": "names"}, "policy must be 'regex', 'digits', 'presidio', 'detector' or 'all'"),
         ({"inner": "selective"}, "inner must be 'rantext_ldp' or another mechanism"),
         ({"inner": "santext_plus"}, "inner must be 'rantext_ldp' or another mechanism"),
         ({"inner": "nothing"}, "inner must be 'rantext_ldp' or another mechanism"),

@@ -111,7 +111,7 @@ def test_shipped_patterns_mark_other_blanks_and_hyphens(
         ("from anna\u200b@corp.com", "anna\u200b@corp.com"),
         (r"then Zo\u00eb came", r"Zo\u00eb"),
         ("then Bar\ud800tholomew came", "Bar\ud800tholomew"),
-        ("ask Mr. Bar\u00adtho\u00adlomew", "Bar\u00adtho\u00adlomew"),
+        ("ask Bar\u00adtho\u00adlomew", "Bar\u00adtho\u00adlomew"),
         ("then M&uuml;ller came", "M&uuml;ller"),
         ("then &#74;ane came", "&#74;ane"),
         ("then S&#x63;hmid&#116; came", "S&#x63;hmid&#116;"),
@@ -119,7 +119,7 @@ def test_shipped_patterns_mark_other_blanks_and_hyphens(
         ("then Tom &amp; Jerry came", "Tom &amp; Jerry"),
         ("then \u202eSch\u2066mi\u2069dt\u202c came", "Sch\u2066mi\u2069dt"),
         ("then Anna\u202e Schmidt came", "Anna\u202e Schmidt"),
-        ("ask Mr. \u202eSmith", "Smith"),
+        ("ask \u202eSmith", "Smith"),
         ("card 4095-2609\u202e-9393-4932 was", "4095-2609\u202e-9393-4932"),
     ],
 )
@@ -133,7 +133,7 @@ def test_other_forms_of_letters_and_digits_are_marked(text: str, part: str) -> N
 )
 def test_a_name_is_known_again_however_it_is_written(other: str) -> None:
     for text in (f"then Schmidt came, {other}.", f"then Mr. {other} came, Schmidt."):
-        found = [part for part, _ in marks(text)]
+        found = [part for part, type_ in marks(text) if type_ != "TITLE"]
         assert len(found) == 2
         assert "Schmidt" in found
         assert set("".join(found)) >= set(other) - set("\u2067\u2069")

@@ -1,0 +1,173 @@
+"""Define the parameters of `selective`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from perturb.errors import ParameterError
+from perturb.mechanisms.base import mechanism_class, mechanism_names
+from perturb.sanitizer import Parameters
+from perturb.selective.actions import check_actions
+from perturb.selective.detector import DETECTED
+from perturb.selective.patterns import NAME, shape_types
+from perturb.selective.plugged import BUILT_IN, policy_names
+from perturb.selective.policies import compile_patterns
+from perturb.selective.terms import CUSTOM, check_terms
+
+__all__ = ["SelectiveParameters"]
+
+LARGEST = 100.0  # an ε of a step at which no value moves
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectiveParameters(Parameters):
+    """Choose the sensitive parts and their treatment.
+
+    >>> SelectiveParameters(policy="regex", entities=["EMAIL_ADDRESS"]).inner
+    'rantext_ldp'
+
+    Attributes:
+        inner: the mechanism for sensitive words, at this ε and its other defaults. rantext_ldp
+            by default: its bound is proved for every word (the thesis takes madlib, whose bound
+            shrinks with the distance between words).
+        policy: `regex`: the shipped patterns, capitalised names among them; `digits`: every word
+            that holds a digit; `presidio`: Microsoft Presidio (extra `pii`); `detector`: the
+            bundled token classifier (extra `detect`), best together with `regex`; `all`: the
+            whole text, which is the inner mechanism itself; a plug-in's name (entry-point group
+            `inferdpt.policies`); or a list, which marks all that one of its policies marks.
+        patterns: an operator's own types and regular expressions, on top of any policy's.
+        entities: the types to protect; all that the policy knows if none is named. Of `regex` and
+            `detector`, each marks those it knows; NAME is also PERSON, LOCATION and ORGANIZATION.
+            A plug-in's policy always marks all it knows.
+        model: the installed spaCy model with which `presidio` finds names.
+        consistent: whether equal words, and equal parts, get one replacement in all texts of one
+            client of the proxy. This shows which are equal; without it, every mention is a fresh
+            draw, and an observer may average over the mentions of a word.
+        actions: the action for a type, or for `*`: `replace` (the default) draws every word of a
+            part anew; `keep` leaves parts of the type as they are, unless they overlap a part of
+            a type that is not kept, which then counts for all of it; `value` writes a number or
+            a date near its own, on a public grid; `surrogate` writes another
+            person, address or number of the same form, drawn under the client's key and without
+            an ε; `refuse` refuses a text with such a part. NAME is also PERSON, LOCATION and
+            ORGANIZATION.
+        allow: terms that are never marked, as whole words in any capitals. A longer part that
+            holds one is marked.
+        deny: terms that are always marked, of the type CUSTOM, also inside an allowed one.
+        value_epsilon: ε of the action `value`, for one step of the grid: the smaller, the farther.
+        thresholds: the probability from which `detector` marks a type; the most likely label of
+            a word counts for types without one.
+    """
+
+    inner: str = "rantext_ldp"
+    policy: str | tuple[str, ...] = "regex"
+    patterns: Mapping[str, str] | tuple[tuple[str, str], ...] = ()
+    entities: tuple[str, ...] = ()
+    model: str = ""
+    consistent: bool = True
+    actions: Mapping[str, str] | tuple[tuple[str, str], ...] = ()
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    thresholds: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
+    value_epsilon: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "policy", _check_policy(self.policy))
+        if not isinstance(self.consistent, bool):
+            raise ParameterError("consistent must be true or false")
+        if not isinstance(self.model, str):
+            raise ParameterError("model must be the name of an installed spaCy model")
+        if self.model and "presidio" not in self.policy_names:
+            raise ParameterError("model must be left out unless the policy is presidio")
+        object.__setattr__(self, "entities", _check_entities(self.entities))
+        object.__setattr__(self, "patterns", _check_patterns(self.patterns))
+        for name in ("allow", "deny"):
+            object.__setattr__(self, name, check_terms(name, getattr(self, name)))
+        object.__setattr__(self, "actions", check_actions(self.actions, self.types))
+        if not self.consistent and "surrogate" in dict(self.actions).values():
+            raise ParameterError("consistent must be true where an action is surrogate")
+        number = self.value_epsilon
+        if isinstance(number, bool) or not isinstance(number, (int, float)):
+            raise ParameterError("value_epsilon must be a number")
+        if not 0 < number <= LARGEST:
+            raise ParameterError(f"value_epsilon must be > 0 and <= {LARGEST:g}, got {number:g}")
+        object.__setattr__(self, "value_epsilon", float(number))
+        thresholds = _check_thresholds(self.thresholds, self.policy_names)
+        object.__setattr__(self, "thresholds", thresholds)
+        if self.policy == "all" and (self.patterns or self.entities):
+            raise ParameterError("patterns and entities must be left out where the policy is all")
+        if self.policy == "all" and (self.actions or self.allow or self.deny):
+            raise ParameterError(
+                "actions, allow and deny must be left out where the policy is all: it marks no "
+                "single part"
+            )
+        if self.entities and not set(self.policy_names) & set(BUILT_IN):
+            raise ParameterError("entities must be left out where a plug-in's policy marks alone")
+        compile_patterns(dict(self.patterns))
+        if self.inner not in mechanism_names() or mechanism_class(self.inner).verbatim:
+            raise ParameterError(
+                "inner must be 'rantext_ldp' or another mechanism that changes every word"
+            )
+        mechanism_class(self.inner).parameter_type(epsilon=self.epsilon)
+
+    @property
+    def policy_names(self) -> tuple[str, ...]:
+        """Return the names of the policies, one or several."""
+        return (self.policy,) if isinstance(self.policy, str) else self.policy
+
+    @property
+    def types(self) -> frozenset[str] | None:
+        """Return the types that there may be; None where a policy may find further ones."""
+        if not {"regex", "digits", "detector", "all"}.issuperset(self.policy_names):
+            return None
+        own = dict(self.patterns)
+        return frozenset((*shape_types(), *DETECTED, NAME, "NUMBER", CUSTOM, *own))
+
+
+def _check_policy(given: Any) -> str | tuple[str, ...]:
+    """Check the policy and return a name, or a tuple of two or more."""
+    names: Any = (given,) if isinstance(given, str) else given
+    listed = isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names)
+    if not listed or not names or not all(n in BUILT_IN or n in policy_names() for n in names):
+        plugged = policy_names()[len(BUILT_IN) :]
+        raise ParameterError(
+            "policy must be 'regex', 'digits', 'presidio', 'detector' or 'all', or a list of names"
+            + (f"; plug-ins have {', '.join(plugged)}" if plugged else "")
+        )
+    if len(names) > 1 and "all" in names:
+        raise ParameterError("policy must be 'all' alone: it marks the whole text")
+    distinct = tuple(dict.fromkeys(names))
+    return distinct[0] if len(distinct) == 1 else distinct
+
+
+def _check_entities(entities: Any) -> tuple[str, ...]:
+    if not isinstance(entities, (list, tuple)) or not all(isinstance(e, str) for e in entities):
+        raise ParameterError("entities must be a list of types")
+    return tuple(entities)
+
+
+def _check_patterns(patterns: Any) -> tuple[tuple[str, str], ...]:
+    """Return pairs: hashable, and JSON in a fixed order."""
+    try:
+        return tuple(sorted((key, value) for key, value in dict(patterns).items()))
+    except (TypeError, ValueError):
+        raise ParameterError("patterns must map types to regular expressions") from None
+
+
+def _check_thresholds(thresholds: Any, policies: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    """Return pairs of types and probabilities, in order."""
+    try:
+        pairs = sorted((key, value) for key, value in dict(thresholds).items())
+    except (TypeError, ValueError):
+        raise ParameterError("thresholds must map types to probabilities") from None
+    if pairs and "detector" not in policies:
+        raise ParameterError("thresholds must be left out unless the policy is detector")
+    for type_, least in pairs:
+        if type_ not in DETECTED:
+            raise ParameterError(f"thresholds must be for types among {', '.join(DETECTED)}")
+        number = isinstance(least, (int, float)) and not isinstance(least, bool)
+        if not number or not 0 < least < 1:
+            raise ParameterError(f"thresholds.{type_} must be a number > 0 and < 1")
+    return tuple((type_, float(least)) for type_, least in pairs)

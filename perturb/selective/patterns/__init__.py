@@ -1,0 +1,48 @@
+"""Find sensitive parts by their form, with the expressions and lists that ship with `selective`.
+
+Types are named as Presidio names them where it has the type.
+"""
+
+from __future__ import annotations
+
+from perturb.selective.patterns.amounts import AMOUNTS
+from perturb.selective.patterns.contact import CONTACT
+from perturb.selective.patterns.dates import DATES
+from perturb.selective.patterns.identifiers import IDENTIFIERS, OTHERS
+from perturb.selective.patterns.names import NAME, find_distinctive_words, find_names
+from perturb.selective.patterns.people import PEOPLE
+from perturb.selective.patterns.places import PLACES
+from perturb.selective.patterns.secrets import SECRETS
+from perturb.selective.patterns.shape import Shape
+
+__all__ = [
+    "NAME",
+    "RULES",
+    "SHIPPED",
+    "Shape",
+    "find_distinctive_words",
+    "find_names",
+    "shape_types",
+]
+
+RULES = 4  # increment whenever the code here, beside the expressions, marks other parts
+# Of overlapping matches, the first of the longest gives the type.
+SHIPPED: tuple[Shape, ...] = (
+    *SECRETS,
+    *AMOUNTS,
+    *DATES,
+    *IDENTIFIERS,
+    *CONTACT,
+    *PLACES,
+    *PEOPLE,
+    *OTHERS,
+)
+
+
+def shape_types() -> tuple[str, ...]:
+    """Return every type that the shipped set finds, sorted.
+
+    >>> "EMAIL_ADDRESS" in shape_types()
+    True
+    """
+    return tuple(sorted({NAME, *(shape.type for shape in SHIPPED)}))

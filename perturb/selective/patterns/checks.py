@@ -1,0 +1,146 @@
+"""Check the check digits of numbers: cards, accounts, tax numbers and national identifiers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from perturb.selective.patterns.shape import digits
+
+__all__ = ["has_national_check", "has_vat_check", "is_iban", "passes_luhn"]
+
+_DNI = "TRWAGMYFPDXBNJZSQVHLCKE"
+# Codice fiscale: the value of a character in an odd place; letters count as 0 to 25.
+_ODD = (
+    1,
+    0,
+    5,
+    7,
+    9,
+    13,
+    15,
+    17,
+    19,
+    21,
+    2,
+    4,
+    18,
+    20,
+    11,
+    3,
+    6,
+    8,
+    12,
+    14,
+    16,
+    10,
+    22,
+    25,
+    24,
+    23,
+)
+
+
+def passes_luhn(text: str) -> bool:
+    """Check the check digit of ISO/IEC 7812."""
+    total = 0
+    for place, digit in enumerate(reversed(digits(text))):
+        doubled = digit * (1 + place % 2)
+        total += doubled - 9 * (doubled > 9)
+    return total % 10 == 0
+
+
+def is_iban(text: str) -> bool:
+    """Check by ISO 13616 that the rearranged number is 1 modulo 97."""
+    plain = re.sub("[ -]", "", text)
+    number = "".join(str(int(c, 36)) for c in plain[4:] + plain[:4])
+    return 15 <= len(plain) <= 34 and int(number) % 97 == 1
+
+
+def has_national_check(text: str) -> bool:
+    """Check a national identifier: Germany (tax), France (NIR), Spain (DNI, NIE), Italy (codice
+    fiscale), the Netherlands (BSN), Poland (PESEL), the United Kingdom (NHS)."""
+    plain = re.sub(r"[\s./-]", "", text).upper()
+    return any(check(plain) for check in (_german, _french, _spanish, _italian, _dutch, _others))
+
+
+def has_vat_check(text: str) -> bool:
+    """Check a VAT number: the check digits in Germany, France, Italy, Poland and the United
+    Kingdom; elsewhere the form alone."""
+    plain = re.sub(r"[\s./-]", "", text).upper()
+    country, number = plain[:2], plain[2:]
+    if country in ("DE", "IT", "PL") and not number.isdigit():
+        return False
+    if country == "DE":
+        return len(number) == 9 and _iso_7064(number)
+    if country == "IT":
+        return len(number) == 11 and passes_luhn(number)
+    if country == "FR" and number.isdigit():
+        return len(number) == 11 and int(number[2:] + "12") % 97 == int(number[:2])
+    if country == "PL":
+        return len(number) == 10 and _weighted(number, (6, 5, 7, 2, 3, 4, 5, 6, 7)) == int(
+            number[9]
+        )
+    if country == "GB" and number.isdigit() and len(number) in (9, 12):
+        total = sum(int(c) * w for c, w in zip(number, range(8, 1, -1), strict=False))
+        return (total + int(number[7:9])) % 97 in (0, 42, 55)
+    return 8 <= len(number) <= 12 and len(digits(number)) >= 7
+
+
+def _weighted(number: str, weights: Sequence[int], modulus: int = 11) -> int:
+    return sum(int(c) * w for c, w in zip(number, weights, strict=False)) % modulus
+
+
+def _iso_7064(number: str) -> bool:
+    """Check ISO 7064 MOD 11,10."""
+    product = 10
+    for c in number[:-1]:
+        product = (int(c) + product) % 10 or 10
+        product = product * 2 % 11
+    return (11 - product) % 10 == int(number[-1])
+
+
+def _german(plain: str) -> bool:
+    """Check that one digit of the first ten, and no other, occurs two or three times."""
+    if len(plain) != 11 or not plain.isdigit() or plain[0] == "0":
+        return False
+    counts = sorted(map(plain[:10].count, set(plain[:10])))
+    return counts[-1] in (2, 3) and counts[-2] == 1 and _iso_7064(plain)
+
+
+def _french(plain: str) -> bool:
+    number = plain.replace("2A", "19", 1).replace("2B", "18", 1)
+    if len(number) != 15 or not number.isdigit() or number[0] not in "12378":
+        return False
+    return 97 - int(number[:13]) % 97 == int(number[13:])
+
+
+def _spanish(plain: str) -> bool:
+    found = re.fullmatch(r"([XYZ]?)(\d{7,8})([A-Z])", plain)
+    if not found or len(plain) != 9:
+        return False
+    number = (str("XYZ".index(found[1])) if found[1] else "") + found[2]
+    return _DNI[int(number) % 23] == found[3]
+
+
+def _italian(plain: str) -> bool:
+    if not re.fullmatch(r"[A-Z]{6}\d\d[A-Z]\d\d[A-Z]\d{3}[A-Z]", plain):
+        return False
+    values = [int(c) if c.isdigit() else ord(c) - 65 for c in plain]
+    total = sum(_ODD[v] if i % 2 == 0 else v for i, v in enumerate(values[:15]))
+    return total % 26 == values[15]
+
+
+def _dutch(plain: str) -> bool:
+    if len(plain) != 9 or not plain.isdigit() or plain == "0" * 9:
+        return False
+    return _weighted(plain, (9, 8, 7, 6, 5, 4, 3, 2, -1)) == 0
+
+
+def _others(plain: str) -> bool:
+    if not plain.isdigit():
+        return False
+    if len(plain) == 11:  # PESEL, with a month
+        right = _weighted(plain, (1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1), 10) == 0
+        return right and 1 <= int(plain[2:4]) % 20 <= 12
+    return len(plain) == 10 and (11 - _weighted(plain, range(10, 1, -1))) % 11 == int(plain[9])

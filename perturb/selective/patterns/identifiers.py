@@ -1,0 +1,72 @@
+"""Find numbers of cards, accounts, persons, files and cases."""
+
+from __future__ import annotations
+
+from perturb.selective.patterns.checks import (
+    has_national_check,
+    has_vat_check,
+    is_iban,
+    passes_luhn,
+)
+from perturb.selective.patterns.shape import digits, shape
+
+__all__ = ["IDENTIFIERS", "OTHERS"]
+
+_VAT = "AT|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|PL|PT|RO|SE|SI|SK|CHE"
+_ID = "|".join(
+    (
+        r"\d{2,3}(?:[ ./-]?\d{3}){3}",  # Germany, the Netherlands, the United Kingdom
+        r"\d{3} \d{3} \d{4}|\d{9,11}",
+        r"[12378] ?\d\d ?[0-9]\d ?(?:\d\d|2[AB]) ?\d{3} ?\d{3} ?\d\d",  # France
+        r"[XYZ]?-?\d{1,2}\.?\d{3}\.?\d{3}-?[A-Z]|[XYZ]-?\d{7}-?[A-Z]",  # Spain
+        r"[A-Z]{6}\d\d[A-Z]\d\d[A-Z]\d{3}[A-Z]",  # Italy
+    )
+)
+_CASES = "|".join(
+    (
+        # 18403/91, 74025 / 01, 12/2001; also several after one `nos.`
+        r"(?<![\d./-])\d{3,6} ?/ ?\d{2}(?:\d\d)?|(?<![\d./-])\d{1,5}/(?:19|20)\d\d",
+        r"(?<![\d/])\d{1,6}(?:/\d{1,6}){2,9}+",
+        # 1 BvR 123/08, VII ZR 12/05, 3 K 17/20
+        r"(?:[IVX]{1,5}|\d{1,3}) [A-Z][A-Za-z]{0,3} \d{1,5}/\d{2,4}",
+        r"\d:\d\d-[a-z]{2}-\d{3,6}(?:-[A-Z]{2,4}){0,2}",  # 1:19-cv-01234
+        r"\[\d{4}\] (?:\d{1,3} )?[A-Z]{2,6}(?: \([A-Z][a-z]+\))? \d{1,5}",  # [2001] UKHL 26
+        # no. 4/95: after the word for a number, a short one counts, too
+        r"(?:(?i:nos?|nr|núm|n[°º]|az|case|file|application|ref)\.?:? ?)"
+        r"(?P<part>\d{1,6} ?/ ?\d{1,4}(?:(?:,| and) \d{1,6}/\d{1,4}){0,9})",
+    )
+)
+
+
+def _is_identifier(text: str) -> bool:
+    """Check for letters mixed with three digits or more: a case number, not `MP3` or `GPT-4`."""
+    return not text.isalpha() and len(digits(text)) >= 3 and any(c.isalpha() for c in text)
+
+
+def _is_no_date(text: str) -> bool:
+    """Check that a number with strokes is no date."""
+    parts = text.split("/")
+    return not (len(parts) == 3 and all(len(part) in (1, 2, 4) for part in parts))
+
+
+IDENTIFIERS = (
+    shape("CREDIT_CARD", r"(?<!\d)(?:\d[ -]?){12,18}\d(?!\d)", passes_luhn),
+    shape("IBAN_CODE", r"(?<!\w)[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{1,4}){3,8}(?!\w)", is_iban),
+    shape("US_SSN", r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])"),
+    shape(
+        "VAT_NUMBER",
+        rf"(?<!\w)(?:{_VAT})[ -]?(?:[A-Z0-9][ .-]?){{7,11}}[A-Z0-9](?!\w)",
+        has_vat_check,
+    ),
+    shape("NATIONAL_ID", rf"(?<![\w.-])(?:{_ID})(?![\w-])", has_national_check),
+    shape(
+        "NATIONAL_ID",  # National Insurance number
+        r"(?<!\w)(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]"
+        r"(?: ?\d\d){3} ?[A-D](?!\w)",
+    ),
+    shape("CASE_NUMBER", rf"(?<!\w)(?:{_CASES})(?![\w/])", _is_no_date),
+)
+OTHERS = (  # that no other type claims
+    shape("ID", r"(?<![\w-])[A-Za-z0-9]++(?:[-/_][A-Za-z0-9]++)*(?!\w)", _is_identifier),
+    shape("NUMBER", r"(?<!\w)\d(?:\d|[,. -](?=\d))*", lambda found: len(digits(found)) > 2),
+)

@@ -1,0 +1,75 @@
+"""Read addresses of e-mail: the names and numbers that one is made of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from perturb.selective.surrogates.names import load_names
+from perturb.selective.surrogates.persons import Cast, Word
+
+__all__ = ["DOMAIN", "Address", "is_made_of_names", "read_address"]
+
+DOMAIN = ".example"  # reserved (RFC 2606): no letter to a surrogate reaches anybody
+_ADDRESS = re.compile(r"([A-Za-z0-9._%+'-]+)@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
+_TOKEN = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]")
+
+
+@dataclass(frozen=True)
+class Address:
+    """Hold an address: the runs of letters, of digits and the signs of its local part, and its
+    domain in small letters."""
+
+    tokens: tuple[str, ...]
+    domain: str
+
+    @property
+    def key(self) -> str:
+        """Return the part of it that its digits are drawn by."""
+        letters = "".join(t.lower() if t.isalpha() else t[0] for t in self.tokens)
+        return f"{letters}@{self.domain}"
+
+    def read_names(self, cast: Cast) -> dict[int, list[Word]]:
+        """Return the words that each run of letters is made of, by its place.
+
+        Runs that the cast does not know are read by their places: the first is a given name, the
+        others are surnames; a run that stands alone is read like a single word of a name.
+        """
+        full = [i for i, t in enumerate(self.tokens) if t.isalpha() and len(t) > 1]
+        out: dict[int, list[Word]] = {}
+        for i in full:
+            token = self.tokens[i].lower()
+            if words := cast.split(token):
+                out[i] = words
+            elif len(full) == 1:
+                out[i] = [Word("alone", token)]
+            else:
+                out[i] = [Word("given" if i == full[0] else "surname", token)]
+        surname = next(
+            (w.key for i in reversed(full) for w in out[i] if cast.role_of(w) == "surname"), ""
+        )
+        for i, token in enumerate(self.tokens):
+            if token.isalpha() and len(token) == 1:
+                out[i] = [Word("initial", token.lower(), surname)]
+        return out
+
+
+def read_address(raw: str) -> Address | None:
+    """Return an address; None for one that is not written in ASCII.
+
+    >>> read_address("a.schmidt82@Example.org")
+    Address(tokens=('a', '.', 'schmidt', '82'), domain='example.org')
+    """
+    found = _ADDRESS.fullmatch(raw)
+    return Address(tuple(_TOKEN.findall(found[1])), found[2].lower()) if found else None
+
+
+def is_made_of_names(token: str) -> bool:
+    """Tell if a run of letters is a public name, an initial, or two of these."""
+    names, plain = load_names()["latin"], token.lower()
+    if len(plain) == 1 or names.role_of(plain):
+        return True
+    return any(
+        all(len(part) == 1 or names.role_of(part) for part in (plain[:cut], plain[cut:]))
+        for cut in range(1, len(plain))
+    )

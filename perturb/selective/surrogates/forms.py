@@ -1,0 +1,194 @@
+"""Read the form of numbers and keys: which characters a surrogate keeps, and which checks hold."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, product
+
+from perturb.selective.patterns.checks import (
+    has_national_check,
+    has_vat_check,
+    is_iban,
+    passes_luhn,
+)
+from perturb.selective.patterns.contact import is_ip_address
+
+__all__ = ["Form", "has_check", "read_form"]
+
+_LOWER, _UPPER, _DIGITS = string.ascii_lowercase, string.ascii_uppercase, string.digits
+_HEX = {"MAC_ADDRESS", "IP_ADDRESS"}
+# Written with and without blanks or strokes: equal numbers get equal surrogates in any grouping.
+_GROUPED = {"CREDIT_CARD", "IBAN_CODE", "NATIONAL_ID", "US_SSN", "VAT_NUMBER"}
+_CHECKS: Mapping[str, Callable[[str], bool]] = {
+    "CREDIT_CARD": passes_luhn,
+    "IBAN_CODE": is_iban,
+    "IP_ADDRESS": is_ip_address,
+    "NATIONAL_ID": has_national_check,
+    "VAT_NUMBER": has_vat_check,
+}
+# Upper bounds on the chance of a character to stay, where a check ties it to the others.
+_TIED = {"IP_ADDRESS": 0.5, "NATIONAL_ID": 0.25, "VAT_NUMBER": 0.25}
+
+
+@dataclass(frozen=True)
+class Form:
+    """Hold the form of a part.
+
+    Attributes:
+        type: of the part.
+        raw: the part.
+        alphabets: the characters that each place may hold; "" for one that is not drawn.
+        computed: the places of check digits, which follow from the other characters.
+    """
+
+    type: str
+    raw: str
+    alphabets: tuple[str, ...]
+    computed: tuple[int, ...] = ()
+
+    @property
+    def free(self) -> list[int]:
+        """Return the places that are drawn."""
+        return [i for i, alphabet in enumerate(self.alphabets) if alphabet]
+
+    @property
+    def grouped(self) -> bool:
+        """Tell if blanks and strokes in it do not matter."""
+        return self.type in _GROUPED
+
+    @property
+    def name(self) -> str:
+        """Return the name of the form: equal for parts that share a permutation."""
+        drawn = {*self.free, *self.computed}
+        spelled = "".join("*" if i in drawn else c for i, c in enumerate(self.raw))
+        if self.grouped:
+            spelled = re.sub("[ .-]", "", spelled)
+        sizes = [len(alphabet) for alphabet in self.alphabets if alphabet]
+        return f"{self.type} {spelled} {sizes}"
+
+    def passes(self, text: str) -> bool:
+        """Tell if a text of this form has the right check digits, where the part has them."""
+        return not has_check(self.type, self.raw) or has_check(self.type, text)
+
+    def fill(self, drawn: str) -> str:
+        """Return the part with other characters at the places that are drawn."""
+        out = list(self.raw)
+        for place, c in zip(self.free, drawn, strict=True):
+            out[place] = c
+        if self.type == "IBAN_CODE" and self.computed:
+            choices: Iterable[Sequence[str]] = [_find_iban_digits("".join(out), self.computed)]
+        else:
+            choices = product(*(_read_alphabet(self.raw[i]) for i in self.computed))
+        for digits in choices:  # without check digits, one choice of none
+            for place, c in zip(self.computed, digits, strict=True):
+                out[place] = c
+            if not self.computed or has_check(self.type, "".join(out)):
+                break
+        return "".join(out)
+
+    def fits(self, text: str) -> bool:
+        """Tell if a text has this form and its check digits, and differs from the part."""
+        return (
+            len(text) == len(self.raw)
+            and text != self.raw
+            and all(
+                c in (_read_alphabet(old) if i in self.computed else alphabet or old)
+                for i, (old, c, alphabet) in enumerate(
+                    zip(self.raw, text, self.alphabets, strict=True)
+                )
+            )
+            and self.passes(text)
+        )
+
+    def rates(self) -> list[float]:
+        """Return an upper bound on the chance of each drawn character to stay."""
+        tied = _TIED.get(self.type, 0.0)
+        # The first of several digits is never 0; a check may rule out a few more.
+        return [max(tied, 1.1 / len(self.alphabets[place])) for place in self.free]
+
+
+def read_form(type_: str, raw: str) -> Form | None:
+    """Return the form of a part; None where nothing in it could be drawn as letters and digits.
+
+    Zeros at the beginning of a number stay, and so do an IBAN's and a VAT number's country.
+
+    >>> form = read_form("ID", "AB-0471")
+    >>> form.free, [len(alphabet) for alphabet in form.alphabets]
+    ([0, 1, 4, 5, 6], [26, 26, 0, 0, 9, 10, 10])
+    """
+    if not raw.isascii() or not any(map(str.isdigit, raw)):
+        return None
+    numeral = _HEX if ":" in raw or type_ == "MAC_ADDRESS" else ()
+    letters = "ABCDEF" if raw.upper() == raw else "abcdef"
+    hexadecimal = _DIGITS + letters if type_ in numeral else ""
+    alphabets = [
+        hexadecimal * (c in string.hexdigits) if hexadecimal else _read_alphabet(c) for c in raw
+    ]
+    if type_ not in numeral:
+        _keep_zeros(type_, raw, alphabets)
+    places = [i for i, c in enumerate(raw) if c.isalnum()]
+    computed = tuple(_find_check_places(type_, raw, places))
+    if type_ in ("IBAN_CODE", "VAT_NUMBER"):
+        country = 3 if raw.startswith("CHE") else 2
+        computed_or_kept = (*places[:country], *computed)
+    else:
+        computed_or_kept = computed
+    for place in computed_or_kept:
+        alphabets[place] = ""
+    form = Form(type_, raw, tuple(alphabets), computed)
+    return form if form.free else None
+
+
+def _find_check_places(type_: str, raw: str, places: Sequence[int]) -> Sequence[int]:
+    """Return the places of the check digits of a part that has the right ones."""
+    if not has_check(type_, raw):
+        return ()
+    match type_, raw[:2]:
+        case ("IBAN_CODE", _) | ("VAT_NUMBER", "FR"):
+            return places[2:4]
+        case ("CREDIT_CARD", _) | ("VAT_NUMBER", "DE" | "IT" | "PL"):
+            return places[-1:]
+        case "VAT_NUMBER", "GB":
+            return places[-2:]
+        case "NATIONAL_ID", _:  # of France, 15 characters long, it has two
+            return places[-2:] if len(places) == 15 else places[-1:]
+    return ()
+
+
+def has_check(type_: str, text: str) -> bool:
+    """Tell if a text of a type with check digits has the right ones."""
+    check = _CHECKS.get(type_)
+    try:
+        return check is not None and check(text)
+    except (ValueError, IndexError):  # a policy may give any text the type
+        return False
+
+
+def _read_alphabet(c: str) -> str:
+    return next((alphabet for alphabet in (_DIGITS, _LOWER, _UPPER) if c in alphabet), "")
+
+
+def _keep_zeros(type_: str, raw: str, alphabets: list[str]) -> None:
+    """Keep the zeros at the beginning of each number; the next digit is never a zero."""
+    places = [i for i, c in enumerate(raw) if c.isdigit()]
+    if type_ in _GROUPED:
+        runs = [places]
+    else:
+        groups = groupby(enumerate(places), key=lambda pair: pair[1] - pair[0])
+        runs = [[place for _, place in group] for _, group in groups]
+    for run in runs:
+        for place in run:
+            if raw[place] != "0":
+                alphabets[place] = _DIGITS[1:] if len(run) > 1 else _DIGITS
+                break
+            alphabets[place] = ""
+
+
+def _find_iban_digits(text: str, places: Sequence[int]) -> str:
+    """Return the check digits of an IBAN, whatever stands in their places."""
+    plain = "".join(c for i, c in enumerate(text) if c.isalnum() and i not in places)
+    number = "".join(str(int(c, 36)) for c in plain[2:] + plain[:2] + "00")
+    return f"{98 - int(number) % 97:02d}"

@@ -1,0 +1,145 @@
+"""Write the surrogates of one text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from perturb.release import Known, Link
+from perturb.rng import draw_below
+from perturb.selective.surrogates.addresses import DOMAIN, read_address
+from perturb.selective.surrogates.forms import Form, read_form
+from perturb.selective.surrogates.names import fold_name, load_names, read_script
+from perturb.selective.surrogates.permute import permute
+from perturb.selective.surrogates.persons import Word, build_cast, read_person, read_words
+from perturb.text.case import match_case
+
+__all__ = ["ADDRESSES", "PERSONS", "SurrogateWriter"]
+
+PERSONS = frozenset(("NAME", "PERSON"))
+ADDRESSES = frozenset(("EMAIL_ADDRESS",))
+TRIES = 50  # draws of a name that is free in this text; then two names are joined
+_ORDINARY = "latin"  # the script of domains
+
+
+class SurrogateWriter:
+    """Write surrogates. Equal parts get one surrogate, under one link in all texts, and different
+    parts of one text get different ones. None is another raw name of the text.
+
+    Args:
+        link: the noise of a part by its text.
+        parts: the type and the text of each part that gets one.
+        known: the parts of other texts that are sensitive in this one.
+    """
+
+    def __init__(self, link: Link, parts: Iterable[tuple[str, str]], known: Known) -> None:
+        self._link = link
+        parts = list(parts)
+        named = [raw for type_, raw in parts if type_ in PERSONS]
+        named += [raw for raw, type_ in known.items() if type_ in PERSONS]
+        self._cast = build_cast(named)
+        self._raw = {fold_name(word) for name in named for word in read_words(name)[0]}
+        self._raw.update(raw for _, raw in parts)
+        self._names: dict[tuple[str, str, str], str] = {}
+        self._taken: dict[str, object] = {}
+        self._written: dict[tuple[str, str], str] = {}
+        self._orders: dict[str, list[int]] = {}
+
+    def write_person(self, words: Sequence[str], between: Sequence[str]) -> list[str] | None:
+        """Return the surrogate of each word of a name; None for a script without names."""
+        read = read_person(words, between)
+        if read is None:
+            return None
+        return [self._spell(word, raw) for word, raw in zip(read, words, strict=True)]
+
+    def write_address(self, raw: str) -> str | None:
+        """Return the surrogate of an address; None for one that cannot be read."""
+        address = read_address(raw)
+        if address is None:
+            return None
+        names, out = address.read_names(self._cast), []
+        for i, token in enumerate(address.tokens):
+            if i in names:
+                spelled = "".join(self._spell(word, "a" * len(word.key)) for word in names[i])
+                out.append(match_case(spelled, token))
+            elif token.isdigit():
+                form = read_form("EMAIL", token)
+                out.append(self._draw(form, address.key) if form else token)
+            else:
+                out.append(token)
+        domain = self._find("domain", address.domain, _ORDINARY).lower()
+        return f"{''.join(out)}@{domain}{DOMAIN}"
+
+    def write_form(self, type_: str, raw: str) -> str | None:
+        """Return the surrogate of a number or a key; None where there is nothing to draw."""
+        form = read_form(type_, raw)
+        return None if form is None else self._draw(form, "")
+
+    def _draw(self, form: Form, name: str) -> str:
+        key = (form.type + name, form.raw)
+        if key not in self._written:
+            made = permute(
+                "".join(form.raw[i] for i in form.free),
+                [form.alphabets[i] for i in form.free],
+                self._link,
+                form.name + name,
+                lambda drawn: form.passes(form.fill(drawn)),
+            )
+            for drawn in islice(made, TRIES):
+                out = form.fill(drawn)
+                if out not in self._raw and self._taken.setdefault(out, key) == key:
+                    break
+            self._written[key] = out
+        return self._written[key]
+
+    def _spell(self, word: Word, raw: str) -> str:
+        """Return the surrogate of a word of a name, in the capitals of `raw`."""
+        script = read_script(word.key)
+        if word.role != "initial":
+            return match_case(self._find(self._cast.role_of(word), word.key, script), raw)
+        given = self._cast.find_given(word)
+        if given:
+            letter = self._find("given", given, script)[0]
+        else:
+            names = load_names()[script].given
+            noise = self._link(f"surrogate initial {word.key} {word.surname}")
+            letter = names[draw_below(len(names), noise)][0]
+        return letter.upper() if raw.isupper() else letter.lower()
+
+    def _find(self, role: str, key: str, script: str) -> str:
+        """Return the public name that stands for a word, or for a domain."""
+        place = (role, key, script)
+        if place not in self._names:
+            self._names[place] = self._choose(role, key, script)
+        return self._names[place]
+
+    def _choose(self, role: str, key: str, script: str) -> str:
+        names = load_names()[script]
+        listed = names.given if role == "given" else names.surnames
+        noise = self._link(f"surrogate {role} {script} {key}")
+        if role == "given" and key in names.given_keys:  # so that common names never collide
+            own = listed[self._order(script)[names.given_keys[key]]]
+            if self._take(own, (role, key, script)):
+                return own
+        for joined in (False, True):
+            for _ in range(TRIES):
+                own = listed[draw_below(len(listed), noise)]
+                if joined:
+                    own += listed[draw_below(len(listed), noise)].lower()
+                if self._take(own, (role, key, script)):
+                    return own
+        return own
+
+    def _order(self, script: str) -> list[int]:
+        if script not in self._orders:
+            size = len(load_names()[script].given)
+            order = self._link(f"surrogate order {script}").permutation(size)
+            self._orders[script] = order.tolist()
+        return self._orders[script]
+
+    def _take(self, name: str, owner: tuple[str, str, str]) -> bool:
+        """Take a name for a word, if it is free and no raw word."""
+        plain = fold_name(name)
+        if plain in self._raw or plain == owner[1].partition(".")[0]:
+            return False
+        return self._taken.setdefault(name.casefold(), owner) == owner

@@ -1,0 +1,232 @@
+"""Run the bundled token classifier: text in, a label and a place for each word out.
+
+The model is a file of ONNX in 8-bit integers, which also holds its tokenizer and its labels
+(docs/detector.md says where it comes from). It reads text in small letters, and beside each token
+the form of its word: capitals, digits, signs. Needs the extra `detect`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perturb.errors import DetectorError, MissingPackage
+from perturb.install import install_command
+
+__all__ = [
+    "BUNDLED_FILE",
+    "FORMS",
+    "OUTSIDE",
+    "Pieces",
+    "TokenModel",
+    "choose_labels",
+    "load_token_model",
+    "read_form",
+    "read_pieces",
+]
+
+BUNDLED_FILE = Path(__file__).parents[1] / "data" / "detector.onnx"
+OUTSIDE = 0  # the label of words that belong to nothing
+FORMS = ("other", "small", "capital", "capitals", "mixed", "digits")
+_OTHER, _SMALL, _CAPITAL, _CAPITALS, _MIXED, _DIGITS = range(len(FORMS))
+# Tokens that the model reads at once. Of two windows that overlap, a token counts in the one where
+# it has at least MARGIN tokens on both sides.
+WINDOW, MARGIN = 254, 16
+
+
+def read_form(word: str) -> int:
+    """Return the form of a word, a place in `FORMS`.
+
+    >>> [FORMS[read_form(word)] for word in ("Anna", "anna", "ANNA", "McKay", "B2", "12", "!")]
+    ['capital', 'small', 'capitals', 'mixed', 'capitals', 'digits', 'other']
+    """
+    if word.islower():
+        return _SMALL
+    if word.isupper():
+        return _CAPITALS if len(word) > 1 else _CAPITAL
+    if word[:1].isupper() and word[1:].islower():
+        return _CAPITAL
+    if word.isalpha():  # also in scripts without capitals
+        return _MIXED if any(map(str.isupper, word)) else _SMALL
+    return _DIGITS if any(map(str.isalnum, word)) else _OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Hold the tokens of a text.
+
+    Attributes:
+        ids: token ids, int64 (n,).
+        forms: the form of each token's word, int64 (n,).
+        firsts: the first token of each of the m words, int64 (m,), ascending.
+        starts, ends: the place of each word in the text.
+    """
+
+    ids: NDArray[np.int64]
+    forms: NDArray[np.int64]
+    firsts: NDArray[np.int64]
+    starts: list[int]
+    ends: list[int]
+
+
+def read_pieces(tokenizer: Any, text: str) -> Pieces:
+    """Cut a text into tokens; each word, and each sign, is one or several."""
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    offsets, words = encoding.offsets, encoding.word_ids
+    firsts: list[int] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    last = None
+    for place, ((start, end), word) in enumerate(zip(offsets, words, strict=True)):
+        if word == last:
+            ends[-1] = end
+            continue
+        last = word
+        firsts.append(place)
+        starts.append(start)
+        ends.append(end)
+    found = [read_form(text[start:end]) for start, end in zip(starts, ends, strict=True)]
+    lengths = np.diff([*firsts, len(offsets)])
+    return Pieces(
+        np.array(encoding.ids, dtype=np.int64),
+        np.repeat(np.array(found, dtype=np.int64), lengths),
+        np.array(firsts, dtype=np.int64),
+        starts,
+        ends,
+    )
+
+
+class TokenModel:
+    """Classify the words of texts. Threads may share it.
+
+    Attributes:
+        labels: what a word may be; the first is `OUTSIDE`.
+        sha256: of the file.
+    """
+
+    def __init__(self, path: Path = BUNDLED_FILE) -> None:
+        """Load a model whose digest the file `.json` beside it holds.
+
+        Raises:
+            MissingPackage: onnxruntime or tokenizers is not installed.
+            DetectorError: the file is missing, damaged or not the one that was published.
+        """
+        try:
+            import onnxruntime
+            from tokenizers import Tokenizer
+        except ImportError as exc:
+            raise MissingPackage(
+                f"the policy 'detector' needs onnxruntime and tokenizers: "
+                f"{install_command('detect')}"
+            ) from exc
+        data, self.sha256 = _read_checked(path)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1  # requests use the cores
+        options.log_severity_level = 4
+        self._session = onnxruntime.InferenceSession(
+            data, options, providers=["CPUExecutionProvider"]
+        )
+        kept = self._session.get_modelmeta().custom_metadata_map
+        self.labels: tuple[str, ...] = tuple(json.loads(kept["labels"]))
+        self._tokenizer = Tokenizer.from_str(kept["tokenizer"])
+        self._first, self._last = (self._tokenizer.token_to_id(t) for t in ("[CLS]", "[SEP]"))
+
+    def classify(
+        self, text: str, least: NDArray[np.float64] | None = None
+    ) -> Iterator[tuple[int, int, int]]:
+        """Yield (start, end, label) of each word, in order; `labels` names the labels.
+
+        The time is linear in the text.
+
+        Args:
+            least: the probability from which a word has a label, float64 (labels,); ∞ for a label
+                that a word has where it is the most likely one.
+        """
+        pieces = read_pieces(self._tokenizer, text)
+        if not len(pieces.ids):
+            return
+        scores = self._score(pieces.ids, pieces.forms)
+        # Every word has the mean of its tokens' scores; their number does not change the order.
+        sums = np.add.reduceat(scores, pieces.firsts)
+        if least is None:
+            best = sums.argmax(axis=1)
+        else:
+            lengths = np.diff([*pieces.firsts, len(scores)])
+            best = choose_labels(sums / lengths[:, None], least)
+        yield from zip(pieces.starts, pieces.ends, best.tolist(), strict=True)
+
+    def _score(self, ids: NDArray[np.int64], forms: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the scores of tokens, float32 (n, labels)."""
+        scores = np.empty((len(ids), len(self.labels)), dtype=np.float32)
+        for start in range(0, max(len(ids) - 2 * MARGIN, 1), WINDOW - 2 * MARGIN):
+            part = slice(start, start + WINDOW)
+            lead = MARGIN if start else 0
+            given = {
+                "ids": np.concatenate([[self._first], ids[part], [self._last]]),
+                "forms": np.concatenate([[_OTHER], forms[part], [_OTHER]]),
+            }
+            (found,) = self._session.run(None, given)
+            scores[part][lead:] = found[1 + lead : -1]
+        return scores
+
+
+def choose_labels(
+    scores: NDArray[np.floating[Any]], least: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Return the label of each word: the most likely of those it may have, else `OUTSIDE`.
+
+    >>> scores = np.log([[0.6, 0.3, 0.1], [0.3, 0.6, 0.1], [0.1, 0.3, 0.6]])
+    >>> choose_labels(scores, np.array([np.inf, 0.25, np.inf])).tolist()
+    [1, 1, 2]
+    >>> choose_labels(scores, np.array([np.inf, 0.7, 0.7])).tolist()
+    [0, 0, 0]
+
+    Args:
+        scores: of each label, up to one constant a word, in logarithms, (n, labels).
+        least: see `TokenModel.classify`.
+    """
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    first = np.zeros(shares.shape, dtype=np.bool_)
+    first[np.arange(len(shares)), shares.argmax(axis=1)] = True
+    may = np.where(np.isinf(least), first, shares >= least)
+    may[:, OUTSIDE] = False
+    best: NDArray[np.int64] = np.where(may, shares, 0.0).argmax(axis=1)
+    return best
+
+
+@lru_cache(maxsize=1)
+def load_token_model() -> TokenModel:
+    """Return the bundled model, loaded once a process.
+
+    Raises:
+        MissingPackage: onnxruntime or tokenizers is not installed.
+        DetectorError: the file is missing, damaged or not the one that was published.
+    """
+    return TokenModel()
+
+
+def _read_checked(path: Path) -> tuple[bytes, str]:
+    """Return a file and its SHA-256, after a check against the file beside it."""
+    try:
+        data = path.read_bytes()
+        stated = json.loads(path.with_suffix(".json").read_bytes())["sha256"]
+    except (OSError, ValueError, KeyError, TypeError) as exc:
+        raise DetectorError(
+            f"the detector's model {path.name} cannot be read; install the package again"
+        ) from exc
+    found = hashlib.sha256(data).hexdigest()
+    if found != stated:
+        raise DetectorError(
+            f"the detector's model {path.name} is damaged (its SHA-256 is not the published one); "
+            "install the package again"
+        )
+    return data, found

@@ -1,0 +1,538 @@
+"""selective: surrogates of the same form, one for each person, number and address."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import replace as changed
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perturb import DocumentOptions, Perturber, ReleaseError, Span, seeded_generator
+from perturb.selective.patterns import SHIPPED
+from perturb.selective.patterns.checks import (
+    has_national_check,
+    has_vat_check,
+    is_iban,
+    passes_luhn,
+)
+from perturb.selective.replace import make_text_link
+from perturb.selective.surrogates.forms import read_form
+from perturb.selective.surrogates.names import fold_name, load_names, names_digest
+from perturb.selective.surrogates.permute import permute
+from perturb.selective.surrogates.writer import SurrogateWriter
+from perturb.selective.verify import find_parts
+from perturb.testing.growth import grows_linearly
+from perturb.testing.statistics import ALPHA, p_value
+from perturb.vocabulary.exclusions import excluded_strings
+from tests.perturb.marking import fixed, selective
+
+GOLD = Path(__file__).parents[4] / "shared" / "data" / "pii" / "presidio_synthetic.jsonl"
+EVERY = (("*", "surrogate"),)
+LINK = make_text_link(seeded_generator(5))
+NUMBERS = [
+    ("CREDIT_CARD", "4095-2609-9393-4932", passes_luhn),
+    ("CREDIT_CARD", "378282246310005", passes_luhn),
+    ("IBAN_CODE", "GB82 WEST 1234 5698 7654 32", is_iban),
+    ("IBAN_CODE", "DE89370400440532013000", is_iban),
+    ("NATIONAL_ID", "36574261809", has_national_check),
+    ("NATIONAL_ID", "1 85 05 78 006 084 91", has_national_check),
+    ("NATIONAL_ID", "12345678Z", has_national_check),
+    ("NATIONAL_ID", "RSSMRA85T10A562S", has_national_check),
+    ("NATIONAL_ID", "111222333", has_national_check),
+    ("VAT_NUMBER", "DE136695976", has_vat_check),
+    ("VAT_NUMBER", "FR40303265045", has_vat_check),
+    ("US_SSN", "078-05-1120", bool),
+    ("PHONE_NUMBER", "+49 (0)30 1234567", bool),
+    ("IP_ADDRESS", "192.168.1.10", bool),
+    ("IP_ADDRESS", "fe80::1ff:fe23:4567:890a", bool),
+    ("MAC_ADDRESS", "0A:1B:2C:3D:4E:5F", bool),
+    ("ZIP_CODE", "SW1A 1AA", bool),
+    ("CASE_NUMBER", "18403/91", bool),
+    ("API_KEY", "sk-proj-abcDEF1234567890abcdefgh", bool),
+    ("ID", "AB-0471", bool),
+    ("NUMBER", "7", bool),
+]
+
+
+def release(text: str, seed: int = 1, **more: Any) -> Any:
+    perturber = selective(actions=EVERY)
+    done = perturber.perturb(text, seeded_generator(seed), **more)
+    perturber.verify(text, done)
+    return done
+
+
+def parts(text: str, seed: int = 1, **more: Any) -> list[str]:
+    return [part.text for part in release(text, seed, **more).replaced]
+
+
+def write(type_: str, raw: str, seed: int = 1) -> str:
+    writer = SurrogateWriter(make_text_link(seeded_generator(seed)), [(type_, raw)], {})
+    out = writer.write_form(type_, raw)
+    assert out is not None
+    return out
+
+
+class TestNumbers:
+    @pytest.mark.parametrize(("type_", "raw", "check"), NUMBERS)
+    def test_the_form_and_the_check_digits_stay(self, type_: str, raw: str, check: Any) -> None:
+        kinds = str.maketrans(dict.fromkeys("0123456789", "9"))
+        for seed in range(20):
+            new = write(type_, raw, seed)
+            assert new != raw
+            assert check(new)
+            if ":" not in raw:
+                assert re.sub("[A-Z]", "A", re.sub("[a-z]", "a", new.translate(kinds))) == re.sub(
+                    "[A-Z]", "A", re.sub("[a-z]", "a", raw.translate(kinds))
+                )
+            assert [c for c in new if not c.isalnum()] == [c for c in raw if not c.isalnum()]
+            assert any(
+                start == 0 and end == len(new)
+                for shape in SHIPPED
+                if shape.type == type_
+                for start, end in shape.find(new)
+            ) or type_ in ("API_KEY", "NUMBER", "ZIP_CODE")
+
+    @pytest.mark.parametrize(("type_", "raw", "check"), NUMBERS)
+    def test_it_is_the_same_under_one_link_and_another_under_others(
+        self, type_: str, raw: str, check: Any
+    ) -> None:
+        del check
+        made = [write(type_, raw, seed) for seed in range(12)]
+        assert made == [write(type_, raw, seed) for seed in range(12)]
+        assert len(set(made)) > (3 if raw != "7" else 1)
+
+    def test_grouping_does_not_matter(self) -> None:
+        dashed, plain = parts("card 4095-2609-9393-4932, card 4095260993934932")
+        assert dashed.replace("-", "") == plain
+        one, two = parts("to GB82 WEST 1234 5698 7654 32 or GB82WEST12345698765432")
+        assert one.replace(" ", "") == two
+
+    @pytest.mark.parametrize("sizes", [(10,), (3,), (10, 10), (2, 3, 5), (9, 10, 10), (26, 10, 7)])
+    def test_a_permutation_reaches_every_string_once(self, sizes: tuple[int, ...]) -> None:
+        alphabets = ["abcdefghijklmnopqrstuvwxyz"[:size] for size in sizes]
+        texts = [""]
+        for alphabet in alphabets:
+            texts = [text + c for text in texts for c in alphabet]
+        first = [next(permute(t, alphabets, LINK, "x")) for t in texts]
+        assert all(a != b for a, b in zip(texts, first, strict=True))
+        moved = [t for t, f in zip(texts, first, strict=True)]
+        # Only strings that their own permutation leaves where they are go to a second one.
+        assert len(set(first)) >= len(moved) * 0.8
+
+        def passes(text: str) -> bool:
+            return sum(map(ord, text)) % 2 == 0
+
+        even = [t for t in texts if passes(t)]
+        if len(even) > 1:
+            walked = [next(permute(t, alphabets, LINK, "x", passes)) for t in even]
+            assert all(map(passes, walked))
+
+    def test_many_numbers_of_one_text_stay_apart(self) -> None:
+        text = " and ".join(f"no. 4711{i:04d}" for i in range(1000))
+        done = release(text)
+        numbers = re.findall(r"\d{5,}", done.text)
+        assert len(set(numbers)) == 1000
+        assert not set(numbers) & set(re.findall(r"\d{5,}", text))
+
+    def test_different_cards_have_different_surrogates_in_all_texts(self) -> None:
+        cards = [f"40952609{i:07d}{d}" for i in range(300) for d in range(10)]
+        cards = [card for card in cards if passes_luhn(card)]
+        made = set()
+        for card in cards:  # each in a text of its own
+            made.add(SurrogateWriter(LINK, [], {}).write_form("CREDIT_CARD", card))
+        assert len(made) == len(cards) == 300
+        assert all(map(passes_luhn, made))
+
+    def test_what_has_no_form_is_replaced_as_usual(self) -> None:
+        assert read_form("ID", "０１") is None
+        assert read_form("ID", "0-0") is None
+        assert read_form("CUSTOM", "Bluebird") is None
+        mechanism = selective(actions=EVERY, deny=("Bluebird",), policy="digits")
+        done = mechanism.perturb("then Bluebird came")
+        assert done.words
+        assert "surrogate" not in done.receipt.actions
+
+    @pytest.mark.statistical
+    def test_drawn_digits_are_spread_evenly(self) -> None:
+        counts = np.zeros((4, 10))
+        for seed in range(5000):
+            for place, c in enumerate(write("ID", "AB-4711", seed)[3:]):
+                counts[place, int(c)] += 1
+        assert counts[0, 0] == 0
+        assert p_value(counts[0, 1:], np.full(9, 5000 / 9)) > ALPHA
+        for row in counts[1:]:
+            assert p_value(row, np.full(10, 500.0)) > ALPHA
+        assert p_value(counts[0], np.full(10, 500.0)) < ALPHA  # a control
+
+
+class TestPersons:
+    TEXT = (
+        "We know Anna Schmidt. Then Schmidt's letter came, from A. Schmidt, and ANNA SCHMIDT and "
+        "anna said so. Peter Schmidt wrote from anna.schmidt82@firm.de, a.schmidt@firm.de, "
+        "aschmidt@firm.de, schmidta@other.org, peter@firm.de and p.schmidt@firm.de."
+    )
+
+    def test_one_person_has_one_surrogate_in_every_form(self) -> None:
+        for seed in range(10):
+            done = release(self.TEXT, seed)
+            found = re.fullmatch(
+                r"We know (\w+) (\w+)\. Then (\w+)'s letter came, from (\w)\. (\w+), and "
+                r"(\w+) (\w+) and (\w+) said so\. (\w+) (\w+) wrote from "
+                r"(\w+)\.(\w+)\d\d@(\w+)\.example, "
+                r"(\w)\.(\w+)@(\w+)\.example, (\w+)@(\w+)\.example, (\w+)@(\w+)\.example, "
+                r"(\w+)@(\w+)\.example and (\w)\.(\w+)@(\w+)\.example\.",
+                done.text,
+            )
+            assert found is not None
+            given, name = found[1], found[2]
+            assert {found[3], found[5], found[10]} == {name}
+            assert found[4] == given[0]
+            assert (found[6], found[7]) == (given.upper(), name.upper())
+            assert found[8] == given.lower()
+            peter = found[9].lower()
+            assert peter != given.lower()
+            low = name.lower()
+            assert (found[11], found[12]) == (given.lower(), low)
+            assert (found[14], found[15]) == (given[0].lower(), low)
+            assert found[17] == given[0].lower() + low
+            assert found[19] == low + given[0].lower()
+            assert found[21] == peter
+            assert (found[23], found[24]) == (peter[0], low)
+            assert found[13] == found[16] == found[18] == found[22] == found[25] != found[20]
+            assert not find_parts(["Anna", "Schmidt", "Peter", "firm"], done.text)
+
+    def test_one_person_is_the_same_in_all_texts_of_a_link(self) -> None:
+        perturber = selective(actions=EVERY)
+        (full,) = perturber.perturb("so Anna Schmidt", link=LINK).replaced or ()
+        known = perturber.findings("so Anna Schmidt")
+        (last,) = perturber.perturb("so schmidt", link=LINK, known=known).replaced or ()
+        (mail,) = perturber.perturb("to anna.schmidt@x.org", link=LINK).replaced or ()
+        given, name = full.text.lower().split()
+        assert last.text == name
+        assert mail.text.startswith(f"{given}.{name}@")
+
+    def test_the_full_names_of_other_texts_tell_what_a_word_is(self) -> None:
+        perturber = selective(actions=EVERY)
+        first = "so Xylander Wutke came, and Peter Meier"
+        (full, _) = perturber.perturb(first, link=LINK).replaced or ()
+        known = perturber.index_known(perturber.findings(first))
+        text = "so X. Wutke wrote, then Xylander"
+        here = perturber.known_in(text, known)
+        assert "Xylander Wutke" in here
+        assert "Peter Meier" not in here
+        short, alone = perturber.perturb(text, link=LINK, known=here).replaced or ()
+        given, name = full.text.split()
+        assert short.text == f"{given[0]}. {name}"
+        assert alone.text == given
+        assert "Xylander Wutke" not in selective().known_in(text, known)
+
+    def test_accents_and_umlauts_are_one_person(self) -> None:
+        made = parts("so Jörg Müller, Muller, MÜLLER: joerg.mueller@x.de or jorg.muller@x.de")
+        assert (
+            len({fold_name(part.split()[-1].split("@")[0].split(".")[-1]) for part in made}) == 1
+        )
+        assert made[-1] == made[-2]
+
+    def test_another_script_has_names_of_its_own(self) -> None:
+        (part,) = parts("потом Анна Коваленко пришла")
+        first, last = part.split()
+        assert first in load_names()["cyrillic"].given
+        assert last in load_names()["cyrillic"].surnames
+        perturber = fixed([Span(0, 2, "NAME")], actions=EVERY)
+        done = perturber.perturb("李明 came")  # no names: replaced as usual
+        perturber.verify("李明 came", done)
+        assert done.receipt.actions == {}
+
+    @pytest.mark.parametrize(
+        ("name", "form"),
+        [
+            ("Schmidt, Anna", r"(?P<last>\w+), (?P<first>\w+)"),
+            ("Anna Meier-Schmidt", r"(?P<first>\w+) \w+-(?P<last>\w+)"),
+            ("Anna de Schmidt", r"(?P<first>\w+) [a-z]+ (?P<last>\w+)"),
+            ("Anna\nSchmidt", r"(?P<first>\w+)\n(?P<last>\w+)"),
+            ("J. R. Schmidt", r"(?P<first>[A-Z])\. [A-Z]\. (?P<last>\w+)"),
+        ],
+    )
+    def test_names_are_read_in_many_forms(self, name: str, form: str) -> None:
+        perturber = fixed([Span(0, len(name), "PERSON")], actions=EVERY)
+        for seed in range(5):
+            done = perturber.perturb(name, seeded_generator(seed))
+            perturber.verify(name, done)
+            found = re.fullmatch(form, done.text)
+            assert found is not None
+            names = load_names()["latin"]
+            assert names.role_of(found["last"]) == "surname"
+            assert len(found["first"]) == 1 or names.role_of(found["first"]) == "given"
+
+    def test_many_persons_stay_apart(self) -> None:
+        raws = [f"{g} {s}" for g, s in zip(given_names(400), unusual(400), strict=True)]
+        text = "so " + "; so ".join(raws)
+        spans = [
+            Span(m.start(), m.end(), "PERSON") for m in re.finditer(r"[A-Z]\w+ [A-Z]\w+", text)
+        ]
+        perturber = fixed(spans, actions=EVERY)
+        done = perturber.perturb(text)
+        perturber.verify(text, done)
+        made = [part.text.split() for part in done.replaced or ()]
+        assert len({first for first, _ in made}) == len({last for _, last in made}) == 400
+        assert not {last for _, last in made} & {raw.split()[1] for raw in raws}
+
+    def test_a_surrogate_is_no_raw_name_of_the_text(self) -> None:
+        raw = set(load_names()["latin"].given[:40])
+        names = " and ".join(f"so {name} came" for name in raw)
+        spans = [Span(m.start(), m.end(), "PERSON") for m in re.finditer(r"[A-Z]\w+", names)]
+        perturber = fixed(spans, actions=EVERY)
+        for seed in range(5):
+            done = perturber.perturb(names, seeded_generator(seed))
+            assert not {p.text for p in done.replaced or ()} & set(
+                load_names()["latin"].given[:40]
+            )
+
+    def test_addresses_without_a_name_are_no_raw_text_either(self) -> None:
+        (part,) = parts("mail info-99.de_x+news@mail.firm.co.uk now")
+        assert re.fullmatch(r"[a-z]+-\d\d\.[a-z]+_[a-z]\+[a-z]+@[a-z]+\.example", part)
+        assert "info" not in part
+
+
+class TestNames:
+    def test_the_lists_are_public_and_apart(self) -> None:
+        for names in load_names().values():
+            given, last = ({n.casefold() for n in some} for some in (names.given, names.surnames))
+            assert len(given) == len(names.given)
+            assert len(last) == len(names.surnames)
+            assert not given & last
+            assert not (given | last) & excluded_strings()
+            assert all(
+                name.isalpha() and name.istitle() for name in (*names.given, *names.surnames)
+            )
+        assert len(load_names()["latin"].surnames) > 2000
+        assert len(names_digest()) == 64
+
+    def test_roles(self) -> None:
+        names = load_names()["latin"]
+        assert names.role_of("ANNA") == names.role_of("Annapeter") == "given"
+        assert names.role_of("Ashford") == names.role_of("Ashfordkirkby") == "surname"
+        assert names.role_of("Annaashford") == names.role_of("Schmidt") == ""
+
+
+def given_names(n: int) -> list[str]:
+    return list(load_names()["latin"].given[:n])
+
+
+def unusual(n: int) -> list[str]:
+    return list(
+        islice((f"Q{a}{b}o{c}x" for a in "aeiou" for b in "bdfgklmnp" for c in "bdfgklmnp"), n)
+    )
+
+
+# -- verification ---------------------------------------------------------------------------
+
+RAW = (
+    "so Anna Schmidt (anna.schmidt82@firm.de, A. Schmidt), card 4095-2609-9393-4932, "
+    "phone +49 30 1234567, to DE89370400440532013000; so Peter Meier came, then Schmidt"
+)
+
+
+def tamper(done: Any, old: str, new: Any) -> Any:
+    """Replace one replacement, in text and list alike."""
+    out, end, rest, hit = "", 0, [], False
+    for part in done.replaced:
+        text = part.text
+        if not hit and re.search(old, text):
+            text, hit = re.sub(old, new, text, count=1), True
+        out += RAW[end : part.start] + text
+        rest.append(changed(part, text=text))
+        end = part.end
+    assert hit
+    return changed(done, text=out + RAW[end:], replaced=tuple(rest))
+
+
+def first_words(done: Any) -> tuple[str, str, str]:
+    full, mail = done.replaced[0].text, done.replaced[1].text
+    return (*full.split(), mail)
+
+
+BROKEN: dict[str, Any] = {
+    "raw name": lambda d: tamper(d, rf"^{first_words(d)[0]} \w+$", "Anna Schmidt"),
+    "raw surname": lambda d: tamper(d, rf" {first_words(d)[1]}$", " Schmidt"),
+    "no public name": lambda d: tamper(d, rf"^{first_words(d)[0]} ", "Xylophonia "),
+    "surname as given name": lambda d: tamper(d, rf"^{first_words(d)[0]} ", "Ashford "),
+    "another surrogate": lambda d: tamper(d, rf"^{first_words(d)[1]}$", other(first_words(d)[1])),
+    "shared surrogate": lambda d: tamper(d, d.replaced[-2].text, d.replaced[0].text),
+    "one word more": lambda d: tamper(d, rf"^{first_words(d)[0]} ", "Anna Maria "),
+    "other capitals": lambda d: tamper(d, first_words(d)[0], first_words(d)[0].upper()),
+    "raw initial": lambda d: tamper(d, r"^\w\. ", f"{chr(155 - ord(first_words(d)[0][0]))}. "),
+    "raw address": lambda d: tamper(d, r"^.*@.*$", "anna.schmidt82@firm.de"),
+    "raw domain": lambda d: tamper(d, r"@.*$", "@firm.de"),
+    "unknown domain": lambda d: tamper(d, r"@.*$", "@secret.example"),
+    "raw local part": lambda d: tamper(d, r"^[a-z]+\.[a-z]+(?=\d\d@)", "anna.schmidt"),
+    "raw digits in it": lambda d: tamper(d, r"\d\d(?=@)", "82"),
+    "raw card": lambda d: tamper(d, r"^\d{4}-.*$", "4095-2609-9393-4932"),
+    "wrong check digit": lambda d: tamper(d, r"^(\d{4}-.*)(\d)$", lambda m: m[1] + flip(m[2])),
+    "wrong IBAN": lambda d: tamper(d, r"^DE\d\d", lambda m: "DE" + flip(m[0][2:])),
+    "another country": lambda d: tamper(d, r"^DE", "FR"),
+    "raw number in other strokes": lambda d: tamper(d, r"^\d{4}-.*$", "4095 2609 9393 4932"),
+    "raw phone": lambda d: tamper(d, r"^\+.*$", "+49 30 1234567"),
+    "letters in it": lambda d: tamper(d, r"^\+\d", "+x"),
+    "another type": lambda d: changed(
+        d, replaced=(changed(d.replaced[0], type="AGE"), *d.replaced[1:])
+    ),
+}
+
+
+def other(name: str) -> str:
+    return next(n for n in load_names()["latin"].surnames if n != name)
+
+
+def flip(digits: str) -> str:
+    return f"{(int(digits) + 1) % 10 ** len(digits):0{len(digits)}d}"
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_releases_are_refused(name: str) -> None:
+    perturber = selective(actions=EVERY)
+    for seed in range(3):
+        done = perturber.perturb(RAW, seeded_generator(seed))
+        perturber.verify(RAW, done)
+        with pytest.raises(ReleaseError):
+            perturber.verify(RAW, BROKEN[name](done))
+
+
+def test_a_release_by_another_action_is_refused() -> None:
+    drawn = selective().perturb(RAW, seeded_generator(1))
+    with pytest.raises(ReleaseError):
+        selective(actions=EVERY).verify(RAW, drawn)
+    surrogates = selective(actions=EVERY).perturb(RAW, seeded_generator(1))
+    with pytest.raises(ReleaseError):
+        selective().verify(RAW, surrogates)
+
+
+PIECES = [
+    *(
+        "Anna",
+        "Schmidt",
+        "A.",
+        "J",
+        "de",
+        "4095",
+        "AB-12",
+        "x.y@y.example",
+        "anna@b.de",
+        "李",
+        "é",
+    ),
+    *(
+        "😀",
+        "\n",
+        "  ",
+        "–",
+        "'s",
+        ",",
+        "-",
+        "Анна",
+        "the",
+        "\ud800",
+        "007",
+        "GB82",
+        "ß",
+        "½",
+        "0",
+    ),
+    *("M&uuml;ller", "\u0301", "\u202e", "Müller", "a1", "::1", "+49 30", "_"),
+]
+TYPES = ["NAME", "PERSON", "EMAIL_ADDRESS", "ID", "CREDIT_CARD", "IBAN_CODE", "VAT_NUMBER", "X"]
+
+
+MARK = st.tuples(st.integers(0, 60), st.integers(1, 14), st.sampled_from(TYPES))
+DROPPED = DocumentOptions(oov="drop", number="drop", layout="drop")
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=14),
+    st.sampled_from(["", " "]),
+    st.lists(
+        st.tuples(st.integers(0, 60), st.integers(1, 14), st.sampled_from(TYPES)), max_size=5
+    ),
+    st.sampled_from(
+        [DocumentOptions(), DocumentOptions(oov="drop", number="drop", layout="drop")]
+    ),
+)
+def test_any_text_and_any_marks_pass_their_own_verification(
+    pieces: list[str],
+    separator: str,
+    marks: Iterable[tuple[int, int, str]],
+    options: DocumentOptions,
+) -> None:
+    text = separator.join(pieces)
+    spans = [Span(a, min(a + n, len(text)), type_) for a, n, type_ in marks if a < len(text)]
+    perturber = fixed(spans, options, actions=EVERY)
+    done = perturber.perturb(text, known={"Anna Schmidt": "NAME"})
+    perturber.verify(text, done)
+    json.dumps(done.receipt.to_dict(), allow_nan=False)
+
+
+@pytest.mark.skipif(not GOLD.exists(), reason="the labelled sentences are not on this machine")
+@pytest.mark.parametrize("other", ["surrogate", "value"])
+def test_no_honest_release_of_the_labelled_sentences_is_refused(other: str) -> None:
+    perturber = selective(actions=(("*", "surrogate"), ("DATE_TIME", "value"), ("MONEY", "keep")))
+    if other == "value":
+        perturber = selective(actions=(("*", "value"), ("NAME", "surrogate")))
+    for seed, line in enumerate(GOLD.read_text("utf-8").splitlines()[:200]):
+        text = json.loads(line)["text"]
+        perturber.verify(text, perturber.perturb(text, seeded_generator(seed)))
+
+
+# -- what it says and costs -----------------------------------------------------------------
+
+
+def test_the_receipt_claims_nothing_for_surrogates() -> None:
+    done = release("so Anna Schmidt, card 4095-2609-9393-4932")
+    receipt = done.receipt
+    assert receipt.actions == {"surrogate": {"CREDIT_CARD": 1, "NAME": 1}}
+    assert receipt.entities == {"CREDIT_CARD": 1, "NAME": 1}
+    assert receipt.released == 0
+    assert receipt.unbounded > 10  # every token of them, and the rest
+    assert "without an ε" in receipt.treatment["surrogate"]
+    assert "no guarantee and no ε" in receipt.statement
+    plain = selective().perturb("so Anna Schmidt, card 4095-2609-9393-4932").receipt
+    assert "surrogate" not in plain.statement
+    assert plain.unbounded < receipt.unbounded
+
+
+def test_identities_tell_the_lists_apart() -> None:
+    assert selective(actions=EVERY).identity()["names"] == names_digest()
+    assert "names" not in selective().identity()
+
+
+def test_a_public_name_is_no_secret_that_no_release_holds() -> None:
+    raw = "so Wolfgang Ashbourne"
+    perturber = selective(actions=EVERY)
+    done = perturber.perturb(raw)
+    assert perturber.secrets(raw, done, unrepeatable=True) == ()
+    assert perturber.secrets(raw, done) == ("Wolfgang Ashbourne",)
+    plain = selective()
+    assert plain.secrets(raw, plain.perturb(raw), unrepeatable=True) == ("Wolfgang Ashbourne",)
+
+
+@pytest.mark.parametrize("unit", ["Anna Schmidt, ", "a.schmidt@x.de ", "Aa-", "4711, "])
+def test_the_time_is_linear_in_the_text(unit: str) -> None:
+    text = unit * 4000
+    spans = [Span(i, i + len(unit) - 2, "PERSON") for i in range(0, len(text), len(unit))]
+    mails = [changed(s, type="EMAIL_ADDRESS" if "@" in unit else s.type) for s in spans]
+
+    def work(length: int) -> None:
+        some = mails[: length // len(unit)]
+        perturber: Perturber = fixed(some, actions=EVERY)
+        done = perturber.perturb(text[:length])
+        perturber.verify(text[:length], done)
+
+    assert grows_linearly(work, len(text) // 4, seconds=10.0)
