@@ -2,52 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import secrets
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import pytest
 
-from tests.limits import LIMIT
+from benchmarks.load.databases import create_database
+from benchmarks.load.processes import LoadError
 
 __all__ = ["database", "postgres_url"]
-
-HOST = os.environ.get("PGHOST", "127.0.0.1")
-PORT = os.environ.get("PGPORT", "5432")
-USER = os.environ.get("PGUSER", "postgres")
-
-
-def _run(statement: str) -> None:
-    async def run() -> None:
-        connection = await asyncpg.connect(
-            host=HOST, port=int(PORT), user=USER, database="postgres", timeout=LIMIT
-        )
-        try:
-            await connection.execute(statement)
-        finally:
-            await connection.close()
-
-    with ThreadPoolExecutor(1) as thread:  # the test's own event loop is left alone
-        thread.submit(asyncio.run, run()).result()
 
 
 @pytest.fixture
 def postgres_url() -> Iterator[str]:
     """A database of the test's own."""
-    name = f"inferdpt_test_{secrets.token_hex(6)}"
-    try:
-        _run(f"CREATE DATABASE {name}")
-    except (OSError, TimeoutError, asyncpg.PostgresError) as exc:
-        pytest.skip(f"no PostgreSQL at {HOST}:{PORT} for user {USER}: {type(exc).__name__}")
-    try:
-        yield f"postgresql+asyncpg://{USER}@{HOST}:{PORT}/{name}"
-    finally:
-        _run(f"DROP DATABASE {name} WITH (FORCE)")
+    with ExitStack() as stack:
+        try:
+            url = stack.enter_context(create_database())
+        except LoadError as exc:
+            pytest.skip(str(exc))
+        yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

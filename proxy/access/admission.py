@@ -169,7 +169,6 @@ class Admission:
         self._memory = Pool(
             memory, each=max(memory // 2, limits.body_bytes), queue=queue, seconds=seconds
         )
-        metrics.count_waiting(lambda: self._places.waiting + self._memory.waiting)
 
     @asynccontextmanager
     async def admit(self, request: web.Request, client: str) -> AsyncIterator[bytes]:
@@ -182,7 +181,7 @@ class Admission:
         held: list[Hold] = []
         try:
             body = await self._read(request, client, held)
-            with self._metrics.stage("queue"):
+            with self._metrics.stage("queue"), self._metrics.waiting.track_inprogress():
                 held.append(await self._places.take(client))
             yield body
         finally:
@@ -209,7 +208,8 @@ class Admission:
                     if len(data) > SMALL_BODY and not held:
                         deadline.reschedule(None)
                         began = loop.time()
-                        held.append(await self._memory.take(client, size))
+                        with self._metrics.waiting.track_inprogress():
+                            held.append(await self._memory.take(client, size))
                         end += loop.time() - began
                     if held:
                         deadline.reschedule(min(end, loop.time() + STALLED_SECONDS))

@@ -7,17 +7,19 @@ from dataclasses import dataclass, field
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from perturb import Sanitizer
+from perturb.selective.actions import check_actions
 from proxy.config.section import Section
 from proxy.config.store import Budget
 from proxy.errors import model_not_found, not_permitted
 from proxy.sanitizers import sanitizer_names
 
-__all__ = ["ANONYMOUS", "Client", "Grant"]
+__all__ = ["ANONYMOUS", "Client", "Grant", "Visit"]
 
 
 class Grant(Section):
     """Limit a key further than the configuration does; null is no further limit.
 
+    `actions` hold for types of marked parts, where they are stronger than the configured ones.
     `budget`, `budget_tokens` and `budget_unbounded` replace the configured limits that they
     name. They apply to the tenant's account, which all of its keys share.
     """
@@ -31,6 +33,7 @@ class Grant(Section):
     epsilon_max: float | None = Field(None, gt=0)
     requests_per_minute: float | None = Field(None, gt=0)
     burst: int | None = Field(None, ge=1)
+    actions: dict[str, str] = Field({})
     budget: Budget = Budget()
     budget_tokens: Budget = Budget()
     budget_unbounded: Budget = Budget()
@@ -43,11 +46,31 @@ class Grant(Section):
             raise ValueError(f"mechanisms must be among {', '.join(known)}")
         return value
 
+    @field_validator("actions")
+    @classmethod
+    def _check_actions(cls, value: dict[str, str]) -> dict[str, str]:
+        return dict(check_actions(value))
+
     @model_validator(mode="after")
     def _check_burst(self) -> Grant:
         if self.burst is not None and self.requests_per_minute is None:
             raise ValueError("burst needs requests_per_minute: alone it limits nothing")
         return self
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Identify one request of a client, for the audit record.
+
+    Attributes:
+        request: its id, as the client and the log see it.
+        endpoint: its path, as the routes spell it.
+        time: when it was admitted, in seconds since 1970.
+    """
+
+    request: str = ""
+    endpoint: str = ""
+    time: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -58,11 +81,13 @@ class Client:
         tenant: the tenant.
         grant: the limits of its key.
         key: the key's id; "" for a key of the configuration, which has no further limits.
+        visit: the request, once it is admitted.
     """
 
     tenant: str
     grant: Grant = field(default_factory=Grant)
     key: str = ""
+    visit: Visit = Visit()
 
     def serves(self, model: str) -> bool:
         """Return whether the key allows a model, by the name that clients use."""

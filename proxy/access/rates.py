@@ -1,52 +1,102 @@
-"""Limit rates: a token bucket for each key, in this process; replicas count separately."""
+"""Limit rates: a token bucket for each key, and the places where buckets are kept.
+
+A bucket is one number, the time until it is full again. A request moves that time on by the time
+in which the bucket gains one request, unless it would lie further ahead than a whole bucket. This
+is the generic cell rate algorithm (GCRA).
+"""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
 
 from proxy.access.grants import Client
 from proxy.errors import ApiError
 
-__all__ = ["Rates"]
+__all__ = ["Bucket", "Buckets", "LocalBuckets", "Rates"]
+
+ROUNDING = 1e-6  # seconds; the error of a time since 1970 in 64 bits is less
 
 
-class Rates:
-    """Hold a bucket for each key: `burst` requests, refilled at `requests_per_minute`."""
+@dataclass(frozen=True)
+class Bucket:
+    """Describe a bucket: the requests it holds, and the seconds in which it gains one."""
+
+    size: float
+    each: float
+
+    @property
+    def most(self) -> float:
+        """Return the seconds in which an empty bucket becomes full, and a rounding error."""
+        return self.size * self.each + ROUNDING
+
+
+class Buckets(Protocol):
+    """Keep the buckets of keys."""
+
+    async def take(self, key: str, bucket: Bucket) -> tuple[bool, float]:
+        """Take a request out of a key's bucket, if there is one in it.
+
+        Returns:
+            whether there was one, and the seconds from now until the bucket is full.
+
+        Raises:
+            ApiError: 503, the buckets cannot be reached.
+        """
+
+
+class LocalBuckets:
+    """Keep buckets in this process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._buckets: dict[str, tuple[float, float]] = {}  # level and the time it was computed
+        self._full: dict[str, float] = {}  # the time at which a bucket is full
 
-    def take(self, client: Client) -> dict[str, str]:
+    async def take(self, key: str, bucket: Bucket) -> tuple[bool, float]:
+        now = self._clock()
+        full = max(self._full.get(key, now), now)
+        allowed = full + bucket.each <= now + bucket.most
+        if allowed:
+            full += bucket.each
+            self._full[key] = full
+        return allowed, full - now
+
+
+class Rates:
+    """Limit each key to `burst` requests at once, refilled at `requests_per_minute`."""
+
+    def __init__(self, buckets: Buckets) -> None:
+        self._buckets = buckets
+
+    async def take(self, client: Client) -> dict[str, str]:
         """Take one request out of the client's bucket and return the rate limit headers.
 
         Raises:
-            ApiError: 429, the bucket is empty.
+            ApiError: 429, the bucket is empty; 503, it cannot be reached.
         """
         rate = client.grant.requests_per_minute
         if rate is None:
             return {}
         size = float(client.grant.burst or max(math.ceil(rate), 1))
-        now = self._clock()
-        level, then = self._buckets.get(client.key, (size, now))
-        level = min(level + (now - then) * rate / 60, size)
-        allowed = level >= 1
-        level -= allowed
-        self._buckets[client.key] = (level, now)
+        bucket = Bucket(size, 60 / rate)
+        allowed, seconds = await self._buckets.take(client.key, bucket)
+        left = (bucket.most - seconds) / bucket.each
         headers = {
             "x-ratelimit-limit-requests": f"{size:.0f}",
-            "x-ratelimit-remaining-requests": f"{math.floor(level):d}",
-            "x-ratelimit-reset-requests": f"{math.ceil((size - level) * 60 / rate)}s",
+            "x-ratelimit-remaining-requests": f"{max(math.floor(left), 0):d}",
+            "x-ratelimit-reset-requests": f"{math.ceil(seconds - ROUNDING)}s",
         }
         if not allowed:
+            wait = math.ceil(seconds + bucket.each - bucket.most)
             raise ApiError(
                 429,
                 "The rate limit of this key is reached; try again later.",
                 type="rate_limit_error",
                 code="rate_limit_exceeded",
                 retry=True,
-                headers={**headers, "retry-after": str(math.ceil((1 - level) * 60 / rate))},
+                headers={**headers, "retry-after": str(max(wait, 1))},
             )
         return headers

@@ -1,9 +1,10 @@
-"""`inferdpt store` and `ledger`: inspect the memory of the proxy, and purge it."""
+"""`inferdpt store` and `ledger`: inspect the memory of the proxy, purge it, change its secret."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +15,7 @@ from proxy.cli.options import AsJson, ConfigFile, load_configuration, print_json
 if TYPE_CHECKING:
     from proxy.config.settings import Config
 
-__all__ = ["add_ledger", "info", "ledger", "purge", "store_group"]
+__all__ = ["add_ledger", "info", "ledger", "purge", "rekey", "store_group"]
 
 TITLES = (
     "tenant",
@@ -38,15 +39,21 @@ disclosed: tokens (unbounded) sent in a conversation, charged there or not. Add 
 (`guard_delta_per_text` in --json, at most 1e-9) for each text: it may refuse an honest draw."""
 DAY = 86_400.0
 PURGE_NOTE = """\
+The audit record stays (`store.records_days`), and states that accounts were forgotten.
 A forgotten text is drawn afresh when it is sent again: an adversary with both releases can
 average them."""
+REKEY_NOTE = """\
+Stop every proxy on the store first. The audit record is hashed anew. Releases, answers and
+conversations are known only by hashes of what clients wrote, so they are forgotten: texts that are
+sent again are drawn and charged afresh (an adversary with both releases can average them), and
+budgets of conversations start anew. Those of days and in all stay, as do keys."""
 
 
 def store_group() -> typer.Typer:
     """Build the group of commands."""
     app = typer.Typer(
         cls=group_page("inferdpt store info", "inferdpt store purge --older-than 7"),
-        help="Inspect the store of releases and accounts, or purge it.",
+        help="Inspect the store of releases and accounts, purge it, or change its secret.",
         no_args_is_help=True,
     )
     purging = page(
@@ -55,8 +62,14 @@ def store_group() -> typer.Typer:
         "inferdpt store purge --tenant alice --ledger",
         notes=lambda: PURGE_NOTE,
     )
+    rekeying = page(
+        "inferdpt store rekey new-secret",
+        "inferdpt store rekey new-secret --heads /mnt/elsewhere/heads.json",
+        notes=lambda: REKEY_NOTE,
+    )
     app.command("info", cls=page("inferdpt store info"))(info)
     app.command("purge", cls=purging)(purge)
+    app.command("rekey", cls=rekeying)(rekey)
     return app
 
 
@@ -90,6 +103,24 @@ def purge(
         raise typer.BadParameter("give one of the two", param_hint=["--older-than", "--all"])
     some = older_than is not None or bool(tenant) or everything
     asyncio.run(_purge(load_configuration(config), some, older_than, tenant, ledger))
+    return 0
+
+
+def rekey(
+    secret: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Read the new secret there; without one, make it."),
+    ],
+    heads: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Check the file of `records check --heads`, and renew it."
+        ),
+    ] = None,
+    config: ConfigFile = None,
+) -> int:
+    """Give the store another secret."""
+    asyncio.run(_rekey(load_configuration(config), secret, heads))
     return 0
 
 
@@ -133,6 +164,8 @@ async def _purge(
     config: Config, some: bool, older_than: float | None, tenant: str | None, ledger: bool
 ) -> None:
     from proxy.errors import ConfigError
+    from proxy.records.retention import forget_accounts
+    from proxy.storage.ledger import Ledger
     from proxy.storage.opening import open_store
 
     if ledger and not some:
@@ -140,10 +173,33 @@ async def _purge(
     async with open_store(config.store) as store:
         if some:
             before = None if older_than is None else time.time() - older_than * DAY
-            gone = await store.purge(before=before, tenant=tenant, ledger=ledger)
+            gone = 0
+            if ledger:
+                accounts = Ledger(store, delta=config.limits.delta)
+                gone = await forget_accounts(store, accounts, before=before, tenant=tenant)
+            gone += await store.purge(before=before, tenant=tenant, ledger=ledger)
         else:
             gone = await store.sweep(config.memo.ttl_seconds, config.memo.rows)
     print(f"{gone} rows deleted")
+
+
+async def _rekey(config: Config, path: Path, heads: Path | None) -> None:
+    from proxy.cli.records import note_heads, read_heads
+    from proxy.records.check import check_records
+    from proxy.records.rekey import rekey
+    from proxy.storage.opening import open_store
+    from proxy.storage.secret import read_secret
+
+    noted = {} if heads is None else read_heads(heads)
+    async with open_store(config.store) as store:
+        changed, done = await rekey(store, read_secret(path, create=True), noted)
+        if heads is not None:
+            note_heads(heads, await check_records(changed))
+    print(
+        f"{done.rows} rows of the record are hashed anew; {done.texts} texts, {done.answers} "
+        f"answers and {done.conversations} conversations are forgotten.\nFrom now on the store's "
+        f"secret is the one in {path}: put it in the place of the old one."
+    )
 
 
 async def _read_accounts(config: Config, tenant: str | None) -> list[dict[str, Any]]:

@@ -11,10 +11,11 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import bindparam, select, update
 
 from proxy.errors import ApiError
 from proxy.storage.cache import Cache
+from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, batches
 from proxy.storage.passages import Passage, Passages, Piece
 from proxy.storage.schema import ANSWERS

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 __all__ = ["Cache"]
 
 T = TypeVar("T")
-ENTRY_BYTES = 3000  # of an entry without its text: key, receipt, objects
+ENTRY_BYTES = 500  # of an entry without its value
 
 
 class Cache(Generic[T]):

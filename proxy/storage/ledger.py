@@ -23,7 +23,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, select
+import sqlalchemy
+from sqlalchemy import Row, bindparam, func, select
 
 from perturb.audit.accounting import Bound, Spend, best, compose
 from perturb.errors import ParameterError, PluginError
@@ -31,6 +32,7 @@ from perturb.registry import sanitizer_class
 from perturb.sanitizer import FALSE_ALARM
 from proxy.config.store import Budget
 from proxy.errors import ApiError
+from proxy.storage.databases.base import Connection
 from proxy.storage.prices import (
     FIGURES,
     UNITS,
@@ -207,7 +209,8 @@ class Ledger:
 
     async def totals(self) -> dict[str, dict[str, float]]:
         """Return the sums charged to each tenant in all, see `SUMS`."""
-        query = select(ACCOUNTS).where(ACCOUNTS.c.scope == "total").order_by(ACCOUNTS.c.tenant)
+        charged = (ACCOUNTS.c.scope == "total") & (ACCOUNTS.c.requests > 0)  # `lock` opens others
+        query = select(ACCOUNTS).where(charged).order_by(ACCOUNTS.c.tenant)
         rows = await self._store.scan(lambda connection: connection.execute(query).all())
         return {row.tenant: _totals(row) for row in rows}
 
@@ -281,7 +284,7 @@ def _count_units(spends: Sequence[Row[Any]]) -> dict[str, dict[str, float]]:
 
 
 def _read_account(
-    connection: Connection, tenant: str
+    connection: sqlalchemy.Connection, tenant: str
 ) -> tuple[list[Row[Any]], dict[tuple[str, str], list[Row[Any]]], dict[str, Price]]:
     """Return a tenant's accounts, the spends of each, and the sums disclosed in the
     conversations."""

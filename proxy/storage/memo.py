@@ -20,12 +20,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import bindparam, select, update
 
 from perturb import Perturbation, Sanitizer, keyed_generator
 from perturb.release import Known, Link, Receipt, Replacement
 from proxy.release import Release
 from proxy.storage.cache import Cache
+from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, batches, spell_channel
 from proxy.storage.schema import RELEASES
 from proxy.storage.store import Store
@@ -33,7 +34,6 @@ from proxy.words import find_words
 
 __all__ = ["Memo", "Pending"]
 
-PART_BYTES = 250  # of a replaced part without its text
 _NAMED = RELEASES.c.key.in_(bindparam("keys", expanding=True))
 _FIND = select(RELEASES.c.key, RELEASES.c.value).where(_NAMED)
 _USE = update(RELEASES).where(_NAMED).values(used=bindparam("now"))
@@ -70,7 +70,7 @@ class Memo:
     ) -> None:
         self._store = store
         self._digests = Digests(store)
-        self._cache: Cache[Perturbation] = Cache(size=size, ttl=ttl, clock=clock)
+        self._cache: Cache[str] = Cache(size=size, ttl=ttl, clock=clock)
         self._drawing: dict[bytes, asyncio.Task[Perturbation]] = {}
 
     async def releases(
@@ -96,9 +96,8 @@ class Memo:
         ]
         new = {key: t for key, t in zip(chosen, texts, strict=True) if key not in found}
         link = self._link(tenant, sanitizer.identity())
-        drawn = await asyncio.gather(
-            *(self._draw(key, sanitizer, text, link) for key, text in new.items())
-        )
+        drawing = [self._draw(key, sanitizer, text, link) for key, text in new.items()]
+        drawn = [await drawing[0]] if len(drawing) == 1 else await asyncio.gather(*drawing)
         made = found | dict(zip(new, drawn, strict=True))
         return [
             Release(text.raw, made[key], sanitizer, key)
@@ -112,7 +111,7 @@ class Memo:
             ApiError: 503, the store failed.
         """
         cached = {key: self._cache.get(key) for key in keys}
-        found = {key: made for key, made in cached.items() if made is not None}
+        found = {key: _unpack(made) for key, made in cached.items() if made is not None}
         missing = [key for key in cached if key not in found and key not in self._drawing]
         if missing:
             for key, value in (await self._store.read(partial(_load, keys=missing))).items():
@@ -125,7 +124,7 @@ class Memo:
     ) -> Perturbation:
         found = self._cache.get(key)
         if found is not None:
-            return found
+            return _unpack(found)
         task = self._drawing.get(key)
         if task is None:
             drawing = sanitizer.release(text.raw, link, text.known)
@@ -140,8 +139,9 @@ class Memo:
             self._keep(key, task.result())
 
     def _keep(self, key: bytes, made: Perturbation) -> None:
-        parts = sum(PART_BYTES + len(part.text) for part in made.replaced or ())
-        self._cache.put(key, made, len(made.text) + 8 * len(made.words) + parts)
+        # One string for each: many small objects that live long keep the memory between them.
+        packed = _pack(made, made.receipt.statistics)
+        self._cache.put(key, packed, len(packed))
 
     def _link(self, tenant: str, channel: dict[str, Any]) -> Link:
         """Return the link of a tenant: the noise of an entity by its raw text.
@@ -172,7 +172,7 @@ class Memo:
         for some in batches(list(found)):
             connection.execute(_USE, {"keys": some, "now": now})
         rows = [
-            {"key": r.key, "tenant": tenant, "value": _pack(r.sanitized), "used": now}
+            {"key": r.key, "tenant": tenant, "value": _pack(r.sanitized, {}), "used": now}
             for r in releases
             if r.key not in found
         ]
@@ -184,9 +184,13 @@ class Memo:
         ]
 
     def keep(self, releases: Iterable[Release]) -> None:
-        """Keep in memory the releases that `settle` returned, after its transaction."""
+        """Keep in memory the releases that `settle` returned, after its transaction.
+
+        Those that are fresh are the draws that memory has already.
+        """
         for release in releases:
-            self._keep(release.key, release.sanitized)
+            if not release.fresh:
+                self._keep(release.key, release.sanitized)
 
 
 def _load(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, str]:
@@ -196,14 +200,13 @@ def _load(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, str]:
     return found
 
 
-def _pack(made: Perturbation) -> str:
-    """Return a perturbation as JSON in ASCII: the released text and the places of replaced parts.
+def _pack(made: Perturbation, statistics: dict[str, Any]) -> str:
+    """Return a perturbation as JSON in ASCII, with these statistics of its draw.
 
-    It leaves out the statistics of the draw, which the remote does not know and which narrow down
-    the raw words.
+    The store gets none: the remote does not know them, and they narrow down the raw words.
     """
     replaced = None if made.replaced is None else [vars(part) for part in made.replaced]
-    receipt = {**vars(made.receipt), "statistics": {}}
+    receipt = {**vars(made.receipt), "statistics": statistics}
     return json.dumps(
         {"text": made.text, "words": made.words, "receipt": receipt, "replaced": replaced}
     )

@@ -16,7 +16,6 @@ from perturb.install import install_command
 from proxy.config.store import Store as Settings
 from proxy.errors import ConfigError
 from proxy.storage.databases.base import Database
-from proxy.storage.databases.postgres import PostgresDatabase
 from proxy.storage.databases.sqlite import SqliteDatabase
 from proxy.storage.databases.sqlite_file import DatabaseFile
 from proxy.storage.secret import load_secret
@@ -81,7 +80,7 @@ async def _migrate(store: Store) -> None:
         _upgrade(connection)
 
     try:
-        await store.write(upgrade)
+        await store.migrate(upgrade)
     except _Newer as exc:
         raise ConfigError(f"store.url: {store} {exc}") from None
     except Exception as exc:  # drivers raise anything before there is a connection
@@ -91,6 +90,9 @@ async def _migrate(store: Store) -> None:
 async def _connect(url: URL) -> Database:
     """Open the database at a URL; raise `ConfigError`."""
     if url.drivername == POSTGRES:
+        # Lazily: it loads all of SQLAlchemy's ORM, which SQLite does not need.
+        from proxy.storage.databases.postgres import PostgresDatabase
+
         return PostgresDatabase(url)
     try:
         return await SqliteDatabase.open(Path(url.database or ""))

@@ -21,9 +21,10 @@ from functools import partial
 from itertools import islice
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy import Row, bindparam, select
 
 from perturb.offload import SHORT, offload
+from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, batches
 from proxy.storage.schema import PASSAGES
 from proxy.storage.store import Store
@@ -35,12 +36,11 @@ LEAST = 3  # words of the shortest passage: any text may hold one or two
 ANCHORS = (8, LEAST)  # words of an opening: the first of these that a passage has
 CANDIDATES = 1000  # the most passages compared with a text: those used last
 NONCE = 16
+# An anchor is an HMAC over the tenant, too. A condition on the tenant's column would make SQLite
+# read all passages of the tenant.
 _FIND = (
     select(PASSAGES)
-    .where(
-        PASSAGES.c.anchor.in_(bindparam("anchors", expanding=True)),
-        PASSAGES.c.tenant == bindparam("tenant"),
-    )
+    .where(PASSAGES.c.anchor.in_(bindparam("anchors", expanding=True)))
     .order_by(PASSAGES.c.used.desc())
     .limit(CANDIDATES)
 )
@@ -127,7 +127,7 @@ class Passages:
         brief = len(text) <= SHORT
         places = await offload(brief, self._places, tenant, scope, text)
         anchors = list({anchor for _, anchor in places})
-        found = await self._store.read(partial(_find, tenant=tenant, anchors=anchors))
+        found = await self._store.read(partial(_find, anchors=anchors))
         rows = self._read(found)
 
         def choose() -> list[Found]:
@@ -240,11 +240,11 @@ class Passages:
         return masked.to_bytes(size, "big")
 
 
-def _find(connection: Connection, tenant: str, anchors: Sequence[bytes]) -> list[Row[Any]]:
+def _find(connection: Connection, anchors: Sequence[bytes]) -> list[Row[Any]]:
     """Return the rows of passages with these anchors."""
     found: list[Row[Any]] = []
     for some in batches(anchors):
-        found += connection.execute(_FIND, {"tenant": tenant, "anchors": some}).all()
+        found += connection.execute(_FIND, {"anchors": some}).all()
     return found
 
 

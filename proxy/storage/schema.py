@@ -107,6 +107,27 @@ DISCLOSURES = Table(
     ),
 )
 
+# The rate limits of keys: an HMAC of a key's id, and when its bucket is full (seconds since 1970).
+RATES = Table(
+    "rates",
+    METADATA,
+    Column("key", LargeBinary(32), primary_key=True),
+    Column("full_at", Double, nullable=False, index=True),
+)
+
+# The audit record (proxy.records): rows of a tenant, numbered from 1, that are only appended. A
+# tenant "" holds rows about the store. `value` is JSON in ASCII, and `hash` an HMAC of the row and
+# of the hash before it.
+RECORDS = Table(
+    "records",
+    METADATA,
+    Column("tenant", Text, primary_key=True),
+    Column("number", BigInteger, primary_key=True),
+    Column("time", Double, nullable=False),  # seconds since 1970
+    Column("value", Text, nullable=False),
+    Column("hash", LargeBinary(32), nullable=False),
+)
+
 # Clients' keys: the SHA-256 of each, and its grant (JSON).
 KEYS = Table(
     "keys",

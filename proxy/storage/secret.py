@@ -13,7 +13,7 @@ from pathlib import Path
 
 from proxy.errors import ConfigError
 
-__all__ = ["load_secret"]
+__all__ = ["load_secret", "read_secret"]
 
 VARIABLE = "INFERDPT_SECRET"
 BYTES = 32  # the least: the output size of HMAC-SHA-256
@@ -32,8 +32,11 @@ def load_secret(path: Path, *, create: bool) -> bytes:
             to other users.
     """
     given = os.environ.get(VARIABLE)
-    if given is not None:
-        return _decode(given, f"${VARIABLE}")
+    return read_secret(path, create=create) if given is None else _decode(given, f"${VARIABLE}")
+
+
+def read_secret(path: Path, *, create: bool) -> bytes:
+    """Return the secret in a file; arguments and errors are those of `load_secret`."""
     if create and not path.exists():
         try:
             _create(path)

@@ -22,8 +22,18 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from proxy.config.store import Memo
 from proxy.errors import ApiError, store_unavailable
-from proxy.storage.databases.base import Database, Work
-from proxy.storage.schema import ACCOUNTS, ANSWERS, DISCLOSURES, KEYS, PASSAGES, RELEASES, SPENDS
+from proxy.storage.databases.base import Database, Scan, Work
+from proxy.storage.schema import (
+    ACCOUNTS,
+    ANSWERS,
+    DISCLOSURES,
+    KEYS,
+    PASSAGES,
+    RATES,
+    RECORDS,
+    RELEASES,
+    SPENDS,
+)
 
 __all__ = ["Store", "sweeping"]
 
@@ -70,6 +80,10 @@ class Store:
         self._database = database
         self._name = name
 
+    def with_secret(self, secret: bytes) -> Store:
+        """Return the same store under another secret."""
+        return Store(self._database, secret, self._name)
+
     @property
     def file(self) -> Path | None:
         """Return the SQLite file; None for PostgreSQL."""
@@ -84,10 +98,15 @@ class Store:
         with _map_errors():
             return await self._database.read(work)
 
-    async def scan(self, work: Work[T]) -> T:
+    async def scan(self, work: Scan[T]) -> T:
         """Run a transaction that may read many rows; raise `ApiError` as `read` does."""
         with _map_errors():
             return await self._database.scan(work)
+
+    async def migrate(self, work: Scan[T]) -> T:
+        """Run a transaction that may change the schema; raise `ApiError` as `read` does."""
+        with _map_errors():
+            return await self._database.migrate(work)
 
     async def write(self, work: Work[T], *, lane: str = "", wait: bool = True) -> T:
         """Run a transaction that writes. Nothing of it counts if it raises.
@@ -125,6 +144,7 @@ class Store:
             if table is ACCOUNTS:
                 old &= table.c.scope == "conversation"
             gone += await self._delete(table, old)
+        await self._delete(RATES, RATES.c.full_at < now)  # a full bucket is the same as none
         for table in (RELEASES, ANSWERS, PASSAGES):
             for tenant, limit in await self._beyond(table, rows):
                 gone += await self._delete(
@@ -191,7 +211,8 @@ class Store:
 
         def count(connection: Connection) -> dict[str, int]:
             out = {}
-            for table in (RELEASES, ANSWERS, PASSAGES, ACCOUNTS, SPENDS, DISCLOSURES, KEYS):
+            counted = (RELEASES, ANSWERS, PASSAGES, ACCOUNTS, SPENDS, DISCLOSURES, RECORDS, KEYS)
+            for table in counted:
                 found = connection.scalar(select(func.count()).select_from(table))
                 out[table.name] = int(found or 0)
             size = self._database.size()

@@ -2,16 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
-from sqlalchemy import Connection
+import sqlalchemy
+from sqlalchemy import Executable
 
-__all__ = ["Database", "Work"]
+__all__ = ["Connection", "Database", "Rows", "Scan", "Work"]
 
 T = TypeVar("T")
+
+
+class Rows(Protocol):
+    """Hold what a statement returned: rows with their columns as attributes."""
+
+    @property
+    def rowcount(self) -> int:
+        """Return how many rows the statement changed."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def all(self) -> Sequence[Any]:
+        """Return all rows."""
+
+    def first(self) -> Any:
+        """Return the first row; None if there is none."""
+
+    def scalar_one(self) -> Any:
+        """Return the first column of the only row."""
+
+
+class Connection(Protocol):
+    """Execute statements in a transaction: the part of SQLAlchemy's connection that requests use.
+
+    A statement that is a constant of its module is compiled once.
+    """
+
+    def execute(
+        self,
+        statement: Executable,
+        parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    ) -> Rows:
+        """Execute a statement, once for each of several parameters."""
+
+    def scalar(self, statement: Executable, parameters: Mapping[str, Any] | None = None) -> Any:
+        """Return the first column of the first row; None if there is none."""
+
+
 Work: TypeAlias = Callable[[Connection], T]
+Scan: TypeAlias = Callable[[sqlalchemy.Connection], T]
 
 
 class Database(Protocol):
@@ -24,8 +64,11 @@ class Database(Protocol):
     async def read(self, work: Work[T]) -> T:
         """Run statements that read a few rows by their keys, each for itself."""
 
-    async def scan(self, work: Work[T]) -> T:
+    async def scan(self, work: Scan[T]) -> T:
         """Run a transaction that may read many rows."""
+
+    async def migrate(self, work: Scan[T]) -> T:
+        """Run a transaction that may change the schema."""
 
     async def write(self, work: Work[T], *, lane: str, wait: bool) -> T:
         """Run a transaction that writes.

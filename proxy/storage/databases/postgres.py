@@ -15,7 +15,7 @@ from sqlalchemy import URL, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from proxy.storage.databases.base import Work
+from proxy.storage.databases.base import Scan, Work
 from proxy.storage.databases.sqlite_file import BUSY_SECONDS
 
 __all__ = ["PostgresDatabase"]
@@ -61,8 +61,12 @@ class PostgresDatabase:
         async with self._engine.begin() as connection:
             return await connection.run_sync(work)
 
-    async def scan(self, work: Work[T]) -> T:
-        return await self.read(work)
+    async def scan(self, work: Scan[T]) -> T:
+        async with self._engine.begin() as connection:
+            return await connection.run_sync(work)
+
+    async def migrate(self, work: Scan[T]) -> T:
+        return await self.scan(work)
 
     async def write(self, work: Work[T], *, lane: str, wait: bool) -> T:
         job = _Job(work, wait, asyncio.get_running_loop().create_future())
@@ -76,7 +80,7 @@ class PostgresDatabase:
         return None
 
     async def empty_log(self) -> None:
-        pass  # the server looks after its log
+        """Return at once: the server looks after its log."""
 
     async def close(self) -> None:
         if self._running:

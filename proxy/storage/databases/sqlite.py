@@ -16,16 +16,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, create_engine, event
-from sqlalchemy.exc import OperationalError
 
-from proxy.storage.databases.base import Work
+from proxy.storage.databases.base import Scan, Work
 from proxy.storage.databases.group_sync import GroupSync
 from proxy.storage.databases.sqlite_file import BUSY_SECONDS, DatabaseFile
+from proxy.storage.databases.statements import SqliteConnection
 
 __all__ = ["SqliteDatabase"]
 
 logger = logging.getLogger("inferdpt.store")
-FIRST_WAIT, LONGEST_WAIT = 0.001, 0.02  # seconds between two attempts to get another's lock
+FIRST_WAIT, LONGEST_WAIT = 0.0005, 0.003  # seconds between two attempts to get another's lock
+PREPARED = 256  # statements that a connection keeps
 CHECKPOINT_WRITES = 250  # some megabytes of log
 T = TypeVar("T")
 
@@ -45,8 +46,7 @@ class SqliteDatabase:
         event.listen(self._engine, "do_connect", self._check)  # SQLite would make an empty file
         event.listen(self._engine, "connect", _prepare)
         event.listen(self._engine, "begin", _begin)
-        self._reader = self._open_inline(isolation_level="AUTOCOMMIT")
-        self._writer = self._open_inline(writes=True)
+        self._reader, self._writer = self._open_inline(), self._open_inline()
         self._turn = asyncio.Lock()  # fair, unlike polling
         self._writes = 0
         self._checkpointing: asyncio.Task[None] | None = None
@@ -72,13 +72,15 @@ class SqliteDatabase:
         self._check()
         return await _retry(lambda: work(self._reader))
 
-    async def scan(self, work: Work[T]) -> T:
-        def run() -> T:
-            with self._engine.begin() as connection:
-                return work(connection)
-
+    async def scan(self, work: Scan[T]) -> T:
         self._check()
-        return await asyncio.to_thread(run)
+        return await asyncio.to_thread(self._run_beside, work)
+
+    async def migrate(self, work: Scan[T]) -> T:
+        async with self._turn:
+            done = await asyncio.to_thread(self._run_beside, work, writes=True)
+        await self._disk.wait()
+        return done
 
     async def write(self, work: Work[T], *, lane: str, wait: bool) -> T:
         del lane  # there is one writer
@@ -101,23 +103,39 @@ class SqliteDatabase:
         if self._checkpointing is not None:
             await asyncio.wait([self._checkpointing])
         self._disk.close()
-        self._reader.close()
-        self._writer.close()
+        self._reader.raw.close()
+        self._writer.raw.close()
         self._engine.dispose()
         self._guard.close()
 
-    def _open_inline(self, **options: Any) -> Connection:
-        """Open a connection that never blocks."""
-        connection = self._engine.connect().execution_options(**options)
-        raw: Any = connection.connection.driver_connection
+    def _open_inline(self) -> SqliteConnection:
+        """Open a connection for the event loop, which never waits for a lock."""
+        raw = sqlite3.connect(
+            self._guard.path, check_same_thread=False, cached_statements=PREPARED
+        )
+        _prepare(raw, None)
         raw.execute("PRAGMA busy_timeout = 0")
         raw.execute("PRAGMA wal_autocheckpoint = 0")
-        return connection
+        return SqliteConnection(raw)
 
     def _run(self, work: Work[T]) -> T:
-        self._check()
-        with self._writer.begin():
-            return work(self._writer)
+        """Run a transaction on the event loop."""
+        self._disk.check()
+        raw = self._writer.raw
+        raw.execute("BEGIN IMMEDIATE")
+        try:
+            done = work(self._writer)
+            raw.execute("COMMIT")
+        except BaseException:
+            raw.rollback()
+            raise
+        return done
+
+    def _run_beside(self, work: Scan[T], *, writes: bool = False) -> T:
+        """Run a transaction in the current thread."""
+        engine = self._engine.execution_options(writes=writes)
+        with engine.begin() as connection:
+            return work(connection)
 
     def _count_write(self) -> None:
         self._writes += 1
@@ -150,9 +168,8 @@ async def _retry(run: Callable[[], T]) -> T:
     while True:
         try:
             return run()
-        except OperationalError as exc:
-            code = getattr(exc.orig, "sqlite_errorcode", 0)
-            if code & 0xFF != sqlite3.SQLITE_BUSY or clock() > deadline:
+        except sqlite3.OperationalError as exc:
+            if exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or clock() > deadline:
                 raise
         await asyncio.sleep(wait)
         wait = min(2 * wait, LONGEST_WAIT)
@@ -176,6 +193,5 @@ def _begin(connection: Connection) -> None:
     A transaction that will write takes the lock at once. If it read first, another could write in
     between, and its own first write would fail.
     """
-    options = connection.get_execution_options()
-    if options.get("isolation_level") != "AUTOCOMMIT":
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes") else "BEGIN")
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -30,7 +30,7 @@ class DatabaseFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._paths = [path.with_name(path.name + ending) for ending in ENDINGS]
+        self._paths = [str(path) + ending for ending in ENDINGS]
         self._anchor: sqlite3.Connection | None = None
         self._log: int | None = None  # of the log
         self._identity: list[tuple[int, int]] | None = None
@@ -117,7 +117,7 @@ class DatabaseFile:
 
     def bytes(self) -> int:
         """Return the size of the database and its log, in bytes."""
-        return sum(path.stat().st_size for path in self._paths[:2] if path.exists())
+        return sum(os.path.getsize(path) for path in self._paths[:2] if os.path.exists(path))
 
     def close(self) -> None:
         """Release the file."""

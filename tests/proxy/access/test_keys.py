@@ -14,7 +14,7 @@ import pytest
 from perturb import EmbeddingTable
 from proxy.access.auth import Keyring, new_key
 from proxy.access.grants import ANONYMOUS, Client, Grant
-from proxy.access.rates import Rates
+from proxy.access.rates import LocalBuckets, Rates
 from proxy.api.app_keys import KEYRING
 from proxy.cli.main import main
 from proxy.config.settings import Server
@@ -103,26 +103,26 @@ class TestKeyring:
 
 
 class TestRates:
-    def test_a_bucket_empties_and_fills(self) -> None:
+    async def test_a_bucket_empties_and_fills(self) -> None:
         now = 0.0
-        rates = Rates(clock=lambda: now)
+        rates = Rates(LocalBuckets(clock=lambda: now))
         slow = Client("a", Grant(requests_per_minute=6, burst=2), "1")
-        seen = [rates.take(slow)["x-ratelimit-remaining-requests"] for _ in range(2)]
+        seen = [(await rates.take(slow))["x-ratelimit-remaining-requests"] for _ in range(2)]
         assert seen == ["1", "0"]
         with pytest.raises(ApiError) as info:
-            rates.take(slow)
+            await rates.take(slow)
         assert (info.value.status, info.value.code) == (429, "rate_limit_exceeded")
         headers = info.value.response_headers()
         assert (headers["retry-after"], headers["x-ratelimit-limit-requests"]) == ("10", "2")
         assert "x-should-retry" not in headers
-        rates.take(Client("a", Grant(requests_per_minute=6, burst=2), "2"))  # another key
-        assert rates.take(Client("a")) == {}
+        await rates.take(Client("a", Grant(requests_per_minute=6, burst=2), "2"))  # another key
+        assert await rates.take(Client("a")) == {}
         now = 10.0
-        assert rates.take(slow)["x-ratelimit-reset-requests"] == "20s"
+        assert (await rates.take(slow))["x-ratelimit-reset-requests"] == "20s"
         with pytest.raises(ApiError):
-            rates.take(slow)
+            await rates.take(slow)
         now = 1e6
-        assert rates.take(slow)["x-ratelimit-remaining-requests"] == "1"
+        assert (await rates.take(slow))["x-ratelimit-remaining-requests"] == "1"
 
 
 @pytest.fixture
@@ -226,6 +226,7 @@ async def test_tenants_see_only_themselves(proxy: Proxy) -> None:
 def test_the_commands(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.chdir(tmp_path)
     create = ["keys", "create", "alice", "--mechanisms", "rantext_ldp,exponential", "--rpm", "60"]
+    create += ["--actions", "AGE=refuse"]
     assert main([*create, "--budget", "day=500,total=9000", "--epsilon-max", "8"]) == 0
     out = capsys.readouterr().out
     key = out.split()[-1]
@@ -235,6 +236,7 @@ def test_the_commands(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     assert id_ in out
     assert key not in out
     assert '"day": 500.0' in out
+    assert '"AGE": "refuse"' in out
     assert "in force" in out
     assert main(["keys", "revoke", id_]) == 0
     assert main(["keys", "revoke", id_]) == 2
@@ -260,6 +262,7 @@ def test_the_commands(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
         (["--budget", "day=inf"], "budget.day: "),
         (["--budget-unbounded", "total=nan"], "budget_unbounded.total: "),
         (["--epsilon-min", "5", "--epsilon-max", "1"], "epsilon_min must be <= epsilon_max"),
+        (["--actions", "AGE=hide"], "actions: "),
     ],
 )
 def test_limits_that_cannot_be_kept_make_no_key(

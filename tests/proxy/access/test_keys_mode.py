@@ -18,7 +18,7 @@ from proxy.config.store import Store as Settings
 from proxy.errors import ConfigError
 from proxy.storage.opening import open_store
 from tests.proxy.conftest import MODEL
-from tests.proxy.test_serve import Served, serve
+from tests.proxy.served import Served, serve
 
 OPEN = "open to this machine without a key"
 

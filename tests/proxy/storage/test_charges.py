@@ -17,13 +17,15 @@ import pytest
 from perturb import EmbeddingTable
 from proxy.api.app_keys import METRICS, STORE
 from proxy.config.store import Store as Settings
+from proxy.records.lines import read_lines
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import open_store
 from tests.databases import database, postgres_url
 from tests.limits import LIMIT
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
+from tests.proxy.records.rows import faults
+from tests.proxy.served import serve
 from tests.proxy.storage.reports import SETTINGS, WORDS, account, ask, report
-from tests.proxy.test_serve import serve
 
 __all__ = ["database", "postgres_url"]
 
@@ -196,7 +198,11 @@ async def test_a_crash_never_undercharges(tmp_path: Path) -> None:
     async with open_store(Settings(folder=str(tmp_path / "s"))) as store:
         total = (await Ledger(store, delta=1e-6).figures("anonymous"))["total"]
         info = await store.info()
+        rows = [line async for line in read_lines(store) if line["charged"]]
+        assert await faults(store) == {}
     assert received
+    assert total["requests"] == len(rows) >= len(received)
+    assert any(line["status"] is None for line in rows)  # those that were running
     assert total["tokens"] >= WORDS * len(received)
     assert total["tokens"] == WORDS * info["releases"]
     assert info["disclosures"] == info["releases"]  # each text in a conversation of its own

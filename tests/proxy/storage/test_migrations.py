@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from alembic.config import Config
 from sqlalchemy import make_url
 
 from proxy.config.store import Store as Settings
+from proxy.records.chain import Chain
 from proxy.storage.databases.base import Database
 from proxy.storage.databases.postgres import PostgresDatabase
 from proxy.storage.databases.sqlite import SqliteDatabase
@@ -20,6 +22,7 @@ from proxy.storage.opening import MIGRATIONS, open_store
 from proxy.storage.prices import Disclosure, Price
 from proxy.storage.store import Store
 from tests.databases import database, postgres_url
+from tests.proxy.records.rows import faults
 
 __all__ = ["database", "postgres_url"]
 
@@ -53,7 +56,7 @@ async def migrate(settings: dict[str, Any], to: str, rows: dict[str, list[Any]])
             connection.execute(sa.insert(sa.table(table, *columns)), values)
 
     store = Store(await connect(settings), SECRET, "of a version")
-    await store.write(run)
+    await store.migrate(run)
     await store.close()
 
 
@@ -129,20 +132,41 @@ async def test_spends_of_an_earlier_version_get_their_unit(database: dict[str, A
     assert figures["total"]["units"] == units
 
 
+async def test_the_record_begins_with_an_account_of_before_and_goes_with_its_table(
+    database: dict[str, Any],
+) -> None:
+    place = ("t", "total", "")
+    rows = {"accounts": [{**account(*place, 8, 48.0, 0.0), "unbounded": 0}]}
+    await migrate(database, "0005", rows)
+    for _ in range(2):
+        async with open_store(Settings(**database)) as store:
+            await store.write(Chain(store).begin)
+            assert (await store.info())["records"] == 1
+            assert await faults(store) == {}
+            assert await store.migrate(partial(downgrade, "0005", "records")) == []
+            assert await store.migrate(partial(downgrade, "0005", "accounts")) != []
+
+
+def downgrade(to: str, table: str, connection: sa.Connection) -> list[str]:
+    """Bring the store back to a version; return the columns that a table has then."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.downgrade(config, to)
+    inspector = sa.inspect(connection)
+    if not inspector.has_table(table):
+        return []
+    return [column["name"] for column in inspector.get_columns(table)]
+
+
 async def test_back_to_the_first_version(database: dict[str, Any]) -> None:
     place = ("t", "conversation", "c")
     rows = {"accounts": [account(*place, 8, 48.0, 0.0)], "spends": [spend(*place, 8)]}
     await migrate(database, "0001", rows)
     async with open_store(Settings(**database)) as store:
-
-        def downgrade(connection: sa.Connection) -> list[str]:
-            config = Config()
-            config.set_main_option("script_location", str(MIGRATIONS))
-            config.attributes["connection"] = connection
-            command.downgrade(config, "0001")
-            return [column["name"] for column in sa.inspect(connection).get_columns("accounts")]
-
-        assert "unbounded" not in await store.write(downgrade)
+        columns = await store.migrate(partial(downgrade, "0001", "accounts"))
+        assert "tokens" in columns
+        assert "unbounded" not in columns
     async with open_store(Settings(**database)) as store:
         info = await store.info()
         assert (info["accounts"], info["spends"]) == (1, 1)

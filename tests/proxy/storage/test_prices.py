@@ -24,7 +24,7 @@ class TestPrices:
 
     def test_what_is_no_bound_is_nominal(self, table: EmbeddingTable) -> None:
         assert self.cost(table, "rantext") == Price(8, 0.0, 48.0, unbounded=8)
-        assert self.cost(table, "selective", "Mr. Bartholomew met me.").nominal == 6.0
+        assert self.cost(table, "selective", "Bartholomew met me.").nominal == 6.0
 
     def test_tokens_without_a_bound_are_counted(self, table: EmbeddingTable) -> None:
         plain = "the nurse who was on call that night wrote the wrong dose on the chart and nobody"
@@ -32,8 +32,8 @@ class TestPrices:
         assert len(text.split()) == 22
         found = self.cost(table, "selective", text)
         assert found == Price(0, unbounded=22)
-        part = self.cost(table, "selective", f"{text}, said Mr. Kowalewski: \u2026 \n!")
-        assert (part.tokens, part.unbounded) == (1, 24)
+        part = self.cost(table, "selective", f"{text}, said Kowalewski: \u2026 \n!")
+        assert (part.tokens, part.unbounded) == (1, 23)
         assert self.cost(table, "selective", "这个病人昨天死了😀").unbounded >= 6
         for name in ("santext_plus", "custext", "custext_plus"):
             assert self.cost(table, name).unbounded == 8
@@ -43,12 +43,12 @@ class TestPrices:
     def test_replaced_words_have_the_bound_of_the_inner_mechanism(
         self, table: EmbeddingTable
     ) -> None:
-        text = "Mr. Bartholomew Kowalewski met me."
+        text = "Bartholomew Kowalewski met me."
         for inner, more in (("rantext_ldp", 0), ("rantext", 2)):
             mechanism = get_mechanism("selective", table, epsilon=6, inner=inner)
             sanitizer = Perturber(mechanism)
             found = price(sanitizer, sanitizer.perturb(text))
-            assert (found.tokens, found.unbounded) == (2, 3 + more)
+            assert (found.tokens, found.unbounded) == (2, 2 + more)
 
     def test_a_metric_bound_is_that_of_the_farthest_words(self, table: EmbeddingTable) -> None:
         found = self.cost(table, "santext")
