@@ -6,12 +6,21 @@ Operators see all metrics, a tenant only its own account.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import cast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from functools import cache
+from pathlib import Path
+from typing import Protocol, cast
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.metrics_core import Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from extraction.backends.base import Usage
+from perturb import Sanitizer
+from proxy.config.telemetry import Price
+from proxy.errors import ApiError
+from proxy.tracing import Tracing
 
 __all__ = ["Metrics"]
 
@@ -19,10 +28,18 @@ SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
 class Metrics:
-    """Hold the metrics of one application in a registry of its own."""
+    """Hold the metrics of one application in a registry of its own.
 
-    def __init__(self) -> None:
+    Args:
+        folder: of the files in which worker processes count together (proxy.workers.counts);
+            None counts in this process alone.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
         self.registry = CollectorRegistry()
+        self.tracing: Tracing | None = None  # while the application runs, if it traces
+        self.prices: Mapping[str, Price] = {}
+        self._folder = folder
         self.requests = Counter(
             "inferdpt_requests_total",
             "Requests by path and status.",
@@ -30,10 +47,29 @@ class Metrics:
             registry=self.registry,
         )
         self.busy = 0  # requests being served, this one included
-        in_flight = Gauge(
-            "inferdpt_requests_in_flight", "Requests being served.", registry=self.registry
+        self.errors = Counter(
+            "inferdpt_errors_total",
+            "Requests that were answered with an error, or left, by its code.",
+            ("code",),
+            registry=self.registry,
         )
-        in_flight.set_function(lambda: self.busy)
+        self._in_flight = Gauge(
+            "inferdpt_requests_in_flight",
+            "Requests being served.",
+            registry=self.registry,
+            multiprocess_mode="livesum",
+        )
+        self.waiting = Gauge(
+            "inferdpt_requests_waiting",
+            "Requests that wait for a place, or for memory for their body.",
+            registry=self.registry,
+            multiprocess_mode="livesum",
+        )
+        self.restarts = Counter(
+            "inferdpt_worker_restarts_total",
+            "Worker processes that ended and were started again.",
+            registry=self.registry,
+        )
         self._stages = Histogram(
             "inferdpt_stage_seconds",
             "Time in each stage.",
@@ -41,6 +77,7 @@ class Metrics:
             buckets=SECONDS,
             registry=self.registry,
         )
+        self._stage = cache(self._stages.labels)  # looking a label up takes longer than counting
         self.tokens = Counter(
             "inferdpt_tokens_perturbed_total",
             "Words released for the first time.",
@@ -59,6 +96,36 @@ class Metrics:
             ("mechanism", "guarantee"),
             registry=self.registry,
         )
+        self._charged = Counter(
+            "inferdpt_epsilon_charged_total",
+            "Epsilon charged to accounts, summed.",
+            ("mechanism", "guarantee", "unit"),
+            registry=self.registry,
+        )
+        self._texts = Counter(
+            "inferdpt_texts_total",
+            "Private texts sent, by whether their release is new or remembered.",
+            ("release",),
+            registry=self.registry,
+        )
+        self._remote_tokens = Counter(
+            "inferdpt_remote_tokens_total",
+            "Tokens of the remote, as far as it states them.",
+            ("model", "kind"),
+            registry=self.registry,
+        )
+        self._remote_unstated = Counter(
+            "inferdpt_remote_unstated_total",
+            "Answers of the remote that stated no tokens, such as streams that were cut.",
+            ("model",),
+            registry=self.registry,
+        )
+        self._remote_cost = Counter(
+            "inferdpt_remote_cost_total",
+            "Price of these tokens, for models with a price in telemetry.prices.",
+            ("model",),
+            registry=self.registry,
+        )
         self.refused = Counter(
             "inferdpt_budget_exceeded_total",
             "Requests that would have cost more than a limit leaves.",
@@ -71,8 +138,20 @@ class Metrics:
             ("source",),
             registry=self.registry,
         )
+        self.warmed = Counter(
+            "inferdpt_prefix_warmed_total",
+            "Prompts that the local model read while the remote wrote, by how that ended.",
+            ("end",),
+            registry=self.registry,
+        )
         self._accounts = {
-            name: Gauge(f"inferdpt_ledger_{name}", text, ("tenant",), registry=self.registry)
+            name: Gauge(
+                f"inferdpt_ledger_{name}",
+                text,
+                ("tenant",),
+                registry=self.registry,
+                multiprocess_mode="mostrecent",
+            )
             for name, text in (
                 ("requests", "Requests charged to a tenant, in all, when it last sent one."),
                 ("tokens", "Tokens released for a tenant, in all, when it last sent some."),
@@ -81,33 +160,75 @@ class Metrics:
                 ("nominal", "Epsilon charged to a tenant that is no bound."),
             )
         }
-        self.upstream_errors = Counter(
+        self._upstream_errors = Counter(
             "inferdpt_upstream_errors_total",
-            "Failed calls by side and code.",
-            ("side", "code"),
+            "Failed calls by side, the remote's alias and code.",
+            ("side", "remote", "code"),
             registry=self.registry,
         )
 
-    def count_waiting(self, count: Callable[[], int]) -> None:
-        """Add a gauge of the requests that wait to be served."""
-        gauge = Gauge(
-            "inferdpt_requests_waiting",
-            "Requests that wait for a place, or for memory for their body.",
-            registry=self.registry,
-        )
-        gauge.set_function(count)
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Count a request as being served."""
+        self.busy += 1
+        self._in_flight.set(self.busy)
+        try:
+            yield
+        finally:
+            self.busy -= 1
+            self._in_flight.set(self.busy)
 
     @contextmanager
     def stage(self, name: str, note: Callable[[str, float], None] | None = None) -> Iterator[None]:
         """Time a stage and pass its name and its seconds to `note`."""
         start = time.perf_counter()
         try:
-            yield
+            with nullcontext() if self.tracing is None else self.tracing.stage(name):
+                yield
         finally:
             seconds = time.perf_counter() - start
-            self._stages.labels(name).observe(seconds)
+            self._stage(name).observe(seconds)
             if note is not None:
                 note(name, seconds)
+
+    def count_plan(self, sanitizer: Sanitizer, *, fresh: int, released: int) -> None:
+        """Count the tokens of a request: all that are released, and those for the first time."""
+        guarantee, name = sanitizer.guarantee, sanitizer.name
+        self.tokens.labels(name).inc(fresh)
+        self.reused.labels(name).inc(released - fresh)
+        self.epsilon.labels(name, guarantee.kind).inc(fresh * guarantee.nominal)
+
+    def count_failure(self, side: str, error: ApiError, remote: str = "") -> None:
+        """Count a failed call of a remote, by its alias, or of the local model."""
+        self._upstream_errors.labels(side, remote, error.code or "").inc()
+
+    def count_charge(self, sanitizer: Sanitizer, epsilon: float, releases: list[bool]) -> None:
+        """Count what a request was charged, and its texts.
+
+        Args:
+            releases: for each private text, whether its release is new.
+        """
+        guarantee = sanitizer.guarantee
+        self._charged.labels(sanitizer.name, guarantee.kind, guarantee.unit).inc(epsilon)
+        self._texts.labels("new").inc(sum(releases))
+        self._texts.labels("remembered").inc(len(releases) - sum(releases))
+
+    def count_remote(self, model: str, usage: Usage | None) -> None:
+        """Count the tokens of a call of the remote, and their price.
+
+        Args:
+            model: as the configuration names it.
+            usage: None if the remote did not state it.
+        """
+        if usage is None:
+            self._remote_unstated.labels(model).inc()
+            return
+        self._remote_tokens.labels(model, "prompt").inc(usage.prompt_tokens)
+        self._remote_tokens.labels(model, "completion").inc(usage.completion_tokens)
+        if model in self.prices:
+            price = self.prices[model]
+            cost = price.prompt * usage.prompt_tokens + price.completion * usage.completion_tokens
+            self._remote_cost.labels(model).inc(cost / 1e6)
 
     def set_account(self, tenant: str, totals: Mapping[str, float]) -> None:
         """Set a tenant's account to these totals."""
@@ -116,21 +237,28 @@ class Metrics:
 
     def render(self, tenant: str | None = None) -> bytes:
         """Return the text exposition: all of it, or only a tenant's own account."""
-        return generate_latest(cast("CollectorRegistry", _Own(self.registry, tenant)))
+        source: _Source = self.registry
+        if self._folder is not None:
+            source = MultiProcessCollector(None, str(self._folder))  # type: ignore[no-untyped-call]
+        return generate_latest(cast("CollectorRegistry", _Own(source, tenant)))
+
+
+class _Source(Protocol):
+    def collect(self) -> Iterable[Metric]: ...
 
 
 class _Own:
-    """Filter a registry: the samples about one tenant, or all of them.
+    """Filter metrics: the samples about one tenant, or all of them.
 
     Samples without a tenant are for operators: a tenant could subtract its own figures from them
     and learn those of the others.
     """
 
-    def __init__(self, registry: CollectorRegistry, tenant: str | None) -> None:
-        self._registry, self._tenant = registry, tenant
+    def __init__(self, source: _Source, tenant: str | None) -> None:
+        self._source, self._tenant = source, tenant
 
     def collect(self) -> Iterator[Metric]:
-        for family in self._registry.collect():
+        for family in self._source.collect():
             if self._tenant is not None:
                 family.samples = [
                     sample

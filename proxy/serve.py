@@ -9,6 +9,9 @@ import errno
 import logging
 import os
 import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
 
 from aiohttp import web
 
@@ -16,13 +19,23 @@ from proxy.api.app_keys import KEYRING, LOCAL, POLICY
 from proxy.app import build_app, build_runner
 from proxy.checkup import warn
 from proxy.config.hints import without_user
-from proxy.config.settings import Config
+from proxy.config.settings import Config, Server
 from proxy.errors import ConfigError
 from proxy.logs import configure_logging
 from proxy.pipeline.receipt import format_epsilon
 from proxy.requests.protocol import Options
 
-__all__ = ["serve", "start_runner"]
+__all__ = [
+    "explain_refusal",
+    "ready_line",
+    "run_until",
+    "serve",
+    "share_arenas",
+    "start_runner",
+    "warned",
+    "while_running",
+    "write_host",
+]
 
 logger = logging.getLogger("inferdpt.serve")
 M_ARENA_MAX, ARENAS = -8, 2  # malloc.h
@@ -37,12 +50,12 @@ ADVICE = {
 def serve(config: Config) -> None:
     """Serve until SIGINT or SIGTERM, then drain. Print one line once requests are accepted."""
     configure_logging()
-    _share_arenas()
+    share_arenas()
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_serve(config))
 
 
-def _share_arenas() -> None:
+def share_arenas() -> None:
     """Let all threads allocate from two arenas of glibc.
 
     Every arena keeps its freed memory, and one for each worker thread costs 20 MB under load.
@@ -64,30 +77,67 @@ async def _serve(config: Config) -> None:
     for sign in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(sign, stop.set)
     app = build_app(config)
-    run = build_runner(app)
-    starting = asyncio.create_task(start_runner(run, config))
-    stopping = asyncio.create_task(stop.wait())
-    tasks = [starting, stopping]
+
+    async def run() -> None:
+        async with while_running(app, lambda runner: start_runner(runner, config)) as url:
+            print(await ready_line(config, app, url), flush=True)
+            async with warned(config, app):
+                await stop.wait()
+
+    # A supervised model may take minutes to load; a signal must end that, too.
+    await run_until(stop, run())
+
+
+async def run_until(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
+    """Run `work`; cancel it when `stop` is set, and wait until it has cleaned up."""
+    running, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
+    await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    for task in (running, stopping):
+        task.cancel()
+    await asyncio.wait({running, stopping})
+    if not running.cancelled():
+        running.result()
+
+
+@asynccontextmanager
+async def while_running(
+    app: web.Application, start: Callable[[web.AppRunner], Awaitable[str]]
+) -> AsyncIterator[str]:
+    """Run an application during the block, then drain it.
+
+    Args:
+        start: makes a runner listen and returns the base_url, which the block gets.
+    """
+    runner = build_runner(app)
     try:
-        # A supervised model may take minutes to load; a signal must end that, too.
-        await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if starting.done():
-            _return_memory()
-            sanitizer = app[POLICY].sanitizer(Options())
-            remote = without_user(config.remote.base_url)
-            print(
-                f"inferdpt: base_url {starting.result()} | {sanitizer.name}, ε = "
-                f"{format_epsilon(sanitizer)} | remote {remote} | "
-                f"local {config.local.mode} | {await app[KEYRING].mode()}",
-                flush=True,
-            )
-            tasks.append(asyncio.create_task(warn(config, app[LOCAL])))
-            await stopping
+        url = await start(runner)
+        _return_memory()
+        yield url
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
-        await run.cleanup()
+        await runner.cleanup()
+
+
+@asynccontextmanager
+async def warned(config: Config, app: web.Application) -> AsyncIterator[None]:
+    """Log what would fail the first request, beside the block."""
+    warning = asyncio.create_task(warn(config, app.get(LOCAL)))
+    try:
+        yield
+    finally:
+        warning.cancel()
+        await asyncio.wait([warning])
+
+
+async def ready_line(config: Config, app: web.Application, url: str) -> str:
+    """Return the line that tells that requests are accepted."""
+    sanitizer = app[POLICY].sanitizer(Options())
+    workers, remotes = config.server.workers, config.every_remote.values()
+    return (
+        f"inferdpt: base_url {url} | {sanitizer.name}, ε = {format_epsilon(sanitizer)} | "
+        f"remote {', '.join(without_user(remote.base_url) for remote in remotes)} | "
+        f"local {config.local.mode} | "
+        f"{await app[KEYRING].mode()}" + (f" | {workers} workers" if workers > 1 else "")
+    )
 
 
 async def start_runner(run: web.AppRunner, config: Config) -> str:
@@ -97,14 +147,23 @@ async def start_runner(run: web.AppRunner, config: Config) -> str:
         ConfigError: the proxy cannot listen on the address.
     """
     await run.setup()
-    host, port = config.server.host, config.server.port
-    name = f"[{host}]" if ":" in host else host
+    server = config.server
     try:
-        await web.TCPSite(run, host, port).start()
+        await web.TCPSite(run, server.host, server.port).start()
     except OSError as exc:
-        number = exc.errno or 0
-        advice = ADVICE.get(number, "see --host and --port, and server in config.yaml")
-        # An unknown host name has a negative error number.
-        reason = os.strerror(number) if number > 0 else exc.strerror or "no such address"
-        raise ConfigError(f"cannot listen on {name}:{port} ({reason}): {advice}") from None
-    return f"http://{name}:{run.addresses[0][1]}/v1"
+        raise explain_refusal(server, exc) from None
+    return f"http://{write_host(server)}:{run.addresses[0][1]}/v1"
+
+
+def write_host(server: Server) -> str:
+    """Return the host as URLs have it."""
+    return f"[{server.host}]" if ":" in server.host else server.host
+
+
+def explain_refusal(server: Server, exc: OSError) -> ConfigError:
+    """Return the error for an address that the proxy cannot listen on."""
+    number = exc.errno or 0
+    advice = ADVICE.get(number, "see --host and --port, and server in config.yaml")
+    # An unknown host name has a negative error number.
+    reason = os.strerror(number) if number > 0 else exc.strerror or "no such address"
+    return ConfigError(f"cannot listen on {write_host(server)}:{server.port} ({reason}): {advice}")

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proxy.api.embeddings import EmbeddingsRequest
+from proxy.requests.anthropic.protocol import Conversation, MessagesRequest
 from proxy.requests.protocol import ChatRequest, CompletionRequest, PerturbRequest
-from proxy.requests.responses_protocol import ResponsesRequest
+from proxy.requests.responses.protocol import ResponsesRequest
 from tests.hostile.canary_words import HostileCanaries, MarkedCanaries
+from tests.proxy.api.test_messages_canaries import MESSAGES
 from tests.proxy.api.test_responses_canaries import EMBEDDINGS, RESPONSES
 from tests.proxy.canaries import options
 from tests.proxy.conftest import MODEL
@@ -28,10 +30,12 @@ PATHS: dict[str, tuple[type[Any], dict[str, Make]]] = {
     "chat/completions": (ChatRequest, FIELDS),
     "completions": (CompletionRequest, FIELDS),
     "responses": (ResponsesRequest, RESPONSES),
+    "messages": (MessagesRequest, MESSAGES),
+    "messages/count_tokens": (Conversation, MESSAGES),
     "embeddings": (EmbeddingsRequest, {**EMBEDDINGS, "model": lambda c: "fake-embeddings"}),
     "privacy/perturb": (PerturbRequest, PERTURB),
 }
-REQUIRED = ("model", "messages", "prompt", "input", "text")
+REQUIRED = ("model", "messages", "max_tokens", "prompt", "input", "text")
 # In place of any value: of every JSON type, at and beyond every border, with canaries inside.
 ODD: tuple[Make, ...] = (
     *(

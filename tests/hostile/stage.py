@@ -54,19 +54,25 @@ class Answer:
         return self.status == 200 and self.error is None
 
     def check_shape(self) -> None:
-        """Fail unless the answer is one of the proxy's, and an error one in OpenAI's shape."""
+        """Fail unless the answer is one of the proxy's, and an error one in OpenAI's shape, or in
+        Anthropic's with the header of its API."""
         assert self.headers.get("x-request-id", "").startswith("req_"), (
             self.status,
             self.body[:200],
         )
         if self.status < 400:
             return
-        error = _object(self.body).get("error")
+        body = _object(self.body)
+        error = body.get("error")
         assert isinstance(error, dict), f"{self.status} is not in OpenAI's shape"
-        assert set(error) == {"message", "type", "param", "code"}
+        if "request-id" in self.headers:
+            assert set(body) == {"type", "error", "request_id"}
+            assert set(error) == {"message", "type"}
+        else:
+            assert set(error) == {"message", "type", "param", "code"}
         assert isinstance(error["message"], str)
         assert isinstance(error["type"], str)
-        assert all(isinstance(error[name], str | None) for name in ("param", "code"))
+        assert all(isinstance(error.get(name), str | None) for name in ("param", "code"))
 
 
 def _object(text: bytes) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import aiohttp
 import pytest
 
 from proxy.config.store import Store as Settings
+from proxy.records.lines import read_lines
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import open_store
 from tests.databases import postgres_url
@@ -22,6 +23,7 @@ from tests.hostile import tally
 from tests.hostile.child import Child
 from tests.hostile.stage import chat_body
 from tests.hostile.upstream import Upstream
+from tests.proxy.records.rows import faults
 from tests.proxy.storage.reports import WORDS, report
 
 __all__ = ["postgres_url"]
@@ -94,12 +96,17 @@ def sent(remote: Upstream) -> dict[str, set[str]]:
 
 
 async def check_account(settings: Settings, remote: Upstream) -> None:
-    """Fail unless every text that left was charged once, and left as one text."""
+    """Fail unless every text that left was charged once, and left as one text; and unless every
+    charge has its row in the record."""
     texts = sent(remote)
     assert all(len(drawn) == 1 for drawn in texts.values()), "a text was drawn twice"
     async with open_store(settings) as store:
         total = (await Ledger(store, delta=1e-6).figures("anonymous"))["total"]
         releases = (await store.info())["releases"]
+        rows = [line async for line in read_lines(store) if line["charged"]]
+        assert await faults(store) == {}
+    asked = sum(raw.startswith(b"POST") for raw in remote.received)
+    assert total["requests"] == len(rows) >= asked > 0
     assert total["tokens"] == WORDS * releases >= WORDS * len(texts)
 
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
@@ -20,68 +16,11 @@ import pytest
 from tests.extraction.local_servers import unused_port
 from tests.limits import LIMIT
 from tests.proxy.conftest import MODEL
-from tests.servers import FakeServer, fake_server, hang
+from tests.proxy.served import serve
+from tests.servers import hang
 
 MEMORY = 250 * 2**20  # bytes
 MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "The board met on Monday morning."}]
-
-
-@dataclass
-class Served:
-    process: asyncio.subprocess.Process
-    base_url: str
-    line: str
-    remote: FakeServer
-    local: FakeServer
-    logged: list[str] = field(default_factory=list)
-
-    async def wait_for_log(self, *words: str) -> None:
-        """Read its log until each of these has stood there."""
-        assert self.process.stderr is not None
-        async with asyncio.timeout(LIMIT):
-            while not all(word in "".join(self.logged) for word in words):
-                line = await self.process.stderr.readline()
-                assert line, "it ended"
-                self.logged.append(line.decode())
-
-    async def end(self) -> tuple[int, str, str]:
-        """SIGTERM; exit status, standard output and standard error."""
-        self.process.send_signal(signal.SIGTERM)
-        out, err = await asyncio.wait_for(self.process.communicate(), LIMIT)
-        assert self.process.returncode is not None
-        return self.process.returncode, out.decode(), "".join(self.logged) + err.decode()
-
-
-@asynccontextmanager
-async def serve(*arguments: str, **env: str) -> AsyncIterator[Served]:
-    async with fake_server() as remote, fake_server() as local:
-        process = await asyncio.create_subprocess_exec(
-            *(
-                sys.executable,
-                "-m",
-                "proxy.cli.main",
-                "serve",
-                "--config",
-                os.devnull,
-                "--port",
-                "0",
-            ),
-            *("--remote-base-url", remote.base_url, "--remote-model", MODEL),
-            *("--local-base-url", local.base_url),
-            *arguments,
-            env={**os.environ, "OPENAI_API_KEY": "sk-operator", **env},
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        try:
-            assert process.stdout is not None
-            line = (await asyncio.wait_for(process.stdout.readline(), LIMIT)).decode()
-            url = next(word for word in line.split() if word.startswith("http"))
-            yield Served(process, url, line, remote, local)
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
 
 
 async def test_it_starts_without_any_file_and_prints_its_base_url() -> None:

@@ -1,0 +1,1 @@
+"""Serve from several processes of one machine: their supervisor and what they share."""

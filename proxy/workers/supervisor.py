@@ -1,0 +1,267 @@
+"""Supervise worker processes that serve one address: `inferdpt serve --workers N`.
+
+The supervisor opens the address, builds the application and forks the workers, so that they share
+the memory of its tables. It has no threads and serves nothing itself. A local server is started
+once, by a child of its own. A child that ends is started again; one that cannot be started ends
+the whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from multiprocessing.connection import wait
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from aiohttp import web
+
+from proxy.access.auth import Keyring
+from proxy.app import build_app
+from proxy.config.settings import Config
+from proxy.errors import ConfigError
+from proxy.local import describe_running, find_free_port, local_server
+from proxy.logs import configure_logging
+from proxy.serve import ready_line, share_arenas, warned, while_running
+from proxy.storage.opening import open_store
+from proxy.workers.child import Child, Work
+from proxy.workers.counts import SharedCounts
+from proxy.workers.listeners import Listeners
+from proxy.workers.shares import divide
+
+__all__ = ["StoreFile", "Supervisor", "supervise"]
+
+logger = logging.getLogger("inferdpt.workers")
+CLEANUP_SECONDS = 15.0  # for a worker after it has drained
+ENGINE_SECONDS = 30.0  # for a local server to stop
+STARTED_HERE = ("embedded", "vllm")
+
+
+def supervise(config: Config) -> None:
+    """Serve with workers until SIGINT or SIGTERM, then drain them. Print one line once all of
+    them accept requests.
+
+    Raises:
+        ConfigError: a process cannot be started, at first or again and again.
+    """
+    configure_logging()
+    share_arenas()
+    # Once, and before anything is started: the process must have no threads when it forks.
+    store = StoreFile(asyncio.run(_prepare_store(config)))
+    with ExitStack() as stack:
+        listeners = Listeners(config.server)
+        stack.callback(listeners.close)
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="inferdpt-")))
+        counts = SharedCounts(folder)
+        engine, own = None, divide(config)
+        if config.local.mode in STARTED_HERE:
+            port = config.local.vllm.port if config.local.mode == "vllm" else 0
+            port = port or find_free_port()
+            work = _make_engine(config, port)
+            engine = Child("local-server", work, folder=folder, obeys=False)
+            own = own.model_copy(update={"local": describe_running(own.local, port)})
+        app = build_app(own, metrics=counts.metrics)
+        workers = [
+            Child(
+                _name(number),
+                _make_worker(number, app, config, listeners, counts),
+                folder=folder,
+                obeys=True,
+            )
+            for number in range(config.server.workers)
+        ]
+        gc.collect()
+        gc.freeze()  # collections in a worker leave the shared pages alone
+        drain = config.server.drain_seconds + CLEANUP_SECONDS
+        Supervisor(workers, engine, listeners, counts, store, drain_seconds=drain).run()
+
+
+class StoreFile:
+    """Remember which file the store is.
+
+    The workers notice if it is deleted or replaced, and refuse requests. One that is started
+    again would know nothing of the file before and make a new one, in which all budgets start
+    anew.
+
+    Args:
+        path: of a SQLite file; None for a server, which has none.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._identity = self._find_identity()
+
+    def check(self) -> None:
+        """Raise `ConfigError` if it is no longer that file."""
+        if self._find_identity() != self._identity:
+            raise ConfigError(
+                f"the database {self._path} was deleted or replaced while the proxy was running: "
+                "put it back with the -wal file beside it, and start the proxy again"
+            )
+
+    def _find_identity(self) -> tuple[int, int] | None:
+        try:
+            found = None if self._path is None else self._path.stat()
+        except OSError:
+            return None
+        return found and (found.st_dev, found.st_ino)
+
+
+class Supervisor:
+    """Run children until a signal.
+
+    Args:
+        workers: those that serve.
+        engine: the local server's, which starts before the workers and stops after them.
+        listeners: closed at once when all is to stop.
+        counts: of all processes.
+        store: what has to be the same before a worker is started again.
+        drain_seconds: how long a worker may take to stop.
+    """
+
+    def __init__(
+        self,
+        workers: Sequence[Child],
+        engine: Child | None,
+        listeners: Listeners,
+        counts: SharedCounts,
+        store: StoreFile,
+        *,
+        drain_seconds: float,
+    ) -> None:
+        self._workers = workers
+        self._engine = engine
+        self._listeners = listeners
+        self._counts = counts
+        self._store = store
+        self._drain_seconds = drain_seconds
+        self._running: list[Child] = []
+        self._stopped = False
+        self._signals, self._wake = socket.socketpair()
+
+    def run(self) -> None:
+        """Start everything, keep it running, and stop it in order."""
+        with self._catch_signals():
+            try:
+                if self._engine is not None:
+                    self._running = [self._engine]
+                    self._watch(lambda: self._running[0].ready)
+                self._running += self._workers
+                self._watch(lambda: all(worker.ready for worker in self._workers))
+                if not self._stopped:
+                    print(self._workers[0].text, flush=True)
+                self._watch(lambda: False)
+            finally:
+                self._stop()
+
+    def _watch(self, until: Callable[[], bool]) -> None:
+        """Start what is to be started and listen to the children, until a condition holds or all
+        is to stop."""
+        while not self._stopped and not until():
+            now = time.monotonic()
+            for child in self._running:
+                if child.channel is None and child.due <= now:
+                    self._start(child)
+            waits = [child.due - now for child in self._running if child.channel is None]
+            sources: dict[Any, Child | None] = {self._signals: None}
+            sources.update((child.channel, child) for child in self._running if child.channel)
+            for source in wait(list(sources), min(waits, default=None)):
+                told = sources[source]
+                if told is None:
+                    self._signals.recv(64)
+                elif not told.hear():
+                    self._bury(told)
+
+    def _start(self, child: Child) -> None:
+        number = self._workers.index(child) if child in self._workers else None
+        channels = [other.channel for other in self._running if other.channel]
+        child.start([*channels, *self._listeners.of_others(number), self._signals])
+
+    def _bury(self, child: Child) -> None:
+        how = child.bury()
+        self._counts.leave(child.name)
+        if child in self._workers:
+            self._store.check()
+            self._counts.metrics.restarts.inc()
+        logger.warning("%s ended with %s and is started again", child.name, how)
+
+    def _stop(self) -> None:
+        self._listeners.close()  # new connections are refused from now on
+        for worker in self._workers:
+            worker.tell_to_stop()
+        limit = time.monotonic() + self._drain_seconds
+        for worker in self._workers:
+            worker.stop(max(limit - time.monotonic(), 0.0))
+        if self._engine is not None:
+            self._engine.stop(ENGINE_SECONDS)
+
+    @contextmanager
+    def _catch_signals(self) -> Iterator[None]:
+        """Note SIGINT and SIGTERM, and wake `_watch` up."""
+
+        def note(*_: object) -> None:
+            self._stopped = True
+
+        with self._signals, self._wake:
+            self._wake.setblocking(False)
+            before = {n: signal.signal(n, note) for n in (signal.SIGINT, signal.SIGTERM)}
+            wakes = signal.set_wakeup_fd(self._wake.fileno())
+            try:
+                yield
+            finally:
+                signal.set_wakeup_fd(wakes)
+                for number, handler in before.items():
+                    signal.signal(number, handler)
+
+
+def _name(number: int) -> str:
+    return f"worker-{number}"
+
+
+def _make_worker(
+    number: int, app: web.Application, config: Config, listeners: Listeners, counts: SharedCounts
+) -> Work:
+    """Return the work of a worker; `config` is that of the whole."""
+
+    async def listen(runner: web.AppRunner) -> str:
+        await runner.setup()
+        for one in listeners.of_workers[number]:
+            await web.SockSite(runner, one).start()
+        return listeners.url
+
+    async def work(ready: Callable[[str], None]) -> None:
+        counts.enter(_name(number))
+        async with while_running(app, listen) as url:
+            ready(await ready_line(config, app, url))
+            if number:
+                await asyncio.Event().wait()
+            async with warned(config, app):  # one is enough
+                await asyncio.Event().wait()
+
+    return work
+
+
+def _make_engine(config: Config, port: int) -> Work:
+    """Return the work of the process that runs the local server."""
+
+    async def work(ready: Callable[[str], None]) -> None:
+        SharedCounts.hide()
+        async with local_server(config.local, clips=config.server_clips, port=port):
+            ready("")
+            await asyncio.Event().wait()
+
+    return work
+
+
+async def _prepare_store(config: Config) -> Path | None:
+    """Migrate the store, check that there are keys where they are needed, and return its file."""
+    async with open_store(config.store) as store:
+        await Keyring(store, config.server).check()
+        return store.file
