@@ -12,10 +12,13 @@ from proxy.access.auth import Keyring
 from proxy.access.grants import Client
 from proxy.access.rates import Rates
 from proxy.config.settings import Config
+from proxy.gateway.gateway import Gateway
 from proxy.metrics import Metrics
 from proxy.pipeline.pipeline import Pipeline
 from proxy.pipeline.plan import Plan
 from proxy.pipeline.policy import Policy
+from proxy.records.recorder import Recorder
+from proxy.remote.remotes import Remotes
 from proxy.requests.housekeeping import Housekeeping
 from proxy.storage.ledger import Ledger
 from proxy.storage.store import Store
@@ -26,6 +29,7 @@ __all__ = [
     "CONFIG",
     "ERROR",
     "EXTRACTOR",
+    "FINISHED",
     "HOUSEKEEPING",
     "KEYRING",
     "LEDGER",
@@ -37,6 +41,8 @@ __all__ = [
     "POLICY",
     "RATE",
     "RATES",
+    "RECORDER",
+    "REMOTES",
     "REQUEST_ID",
     "STARTED",
     "STORE",
@@ -52,16 +58,19 @@ LOCAL = web.AppKey[Backend]("local")
 KEYRING = web.AppKey("keyring", Keyring)
 LEDGER = web.AppKey("ledger", Ledger)
 METRICS = web.AppKey("metrics", Metrics)
-PIPELINE = web.AppKey("pipeline", Pipeline)
+PIPELINE = web.AppKey[Pipeline | Gateway]("pipeline")
+REMOTES = web.AppKey("remotes", Remotes)
 POLICY = web.AppKey("policy", Policy)
 STARTED = web.AppKey("started", float)
 STORE = web.AppKey("store", Store)
 TABLE = web.AppKey("table", EmbeddingTable)
 RATES = web.AppKey("rates", Rates)
+RECORDER = web.AppKey("recorder", Recorder)
 TENANT = web.RequestKey("tenant", Client)  # the owner of the request, and the grant of its key
 RATE = web.RequestKey[dict[str, str]]("rate", dict)  # the rate limit headers
 BODY = web.RequestKey("body", bytes)
 REQUEST_ID = web.RequestKey("request_id", str)
 PLAN = web.RequestKey("plan", Plan)
 ERROR = web.RequestKey("error", str)
+FINISHED = web.RequestKey("finished", bool)  # the answer was written, or its client is gone
 PARAM = web.RequestKey("param", str)  # the field of an error

@@ -17,7 +17,7 @@ from aiohttp.typedefs import Handler
 from aiohttp.web_protocol import RequestHandler
 
 from proxy.api.app_keys import CONFIG, METRICS
-from proxy.api.handlers import error_response
+from proxy.api.error_responses import error_response
 from proxy.errors import ApiError, bad_request, internal_error
 
 __all__ = ["Runner"]
@@ -132,6 +132,4 @@ def _build_failure(app: web.Application, error: ApiError) -> web.Response:
     }
     logger.info("request", extra={"fields": line})
     app[METRICS].requests.labels("unknown", str(error.status)).inc()
-    response = error_response(error)
-    response.headers["x-request-id"] = id_
-    return response
+    return error_response(error, id_)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from aiohttp import web
 
@@ -15,26 +14,24 @@ from extraction.errors import LocalModelError
 from perturb import PerturbError
 from perturb.vocabulary.vocabulary import Vocabulary
 from proxy.api.app_keys import (
-    BODY,
     CONFIG,
-    ERROR,
-    EXTRACTOR,
-    HOUSEKEEPING,
     KEYRING,
     LOCAL,
     METRICS,
     PIPELINE,
     PLAN,
     POLICY,
+    REMOTES,
     STARTED,
     STORE,
     TABLE,
     TENANT,
 )
+from proxy.api.dialects import CHAT, MESSAGES, RESPONSES
 from proxy.api.embeddings import EmbeddingsRequest, choose_model, write_embeddings
-from proxy.api.render import ChatRenderer, CompletionRenderer, Renderer
-from proxy.api.responses_render import ResponsesRenderer
-from proxy.api.sse import SSE_HEADERS, stream_answer
+from proxy.api.error_responses import MESSAGES_PATH
+from proxy.api.render import CompletionRenderer
+from proxy.api.serving import answer_chat, read_body, read_plan, send_answer
 from proxy.errors import (
     ApiError,
     bad_request,
@@ -42,12 +39,12 @@ from proxy.errors import (
     local_unavailable,
     model_not_found,
 )
+from proxy.gateway.gateway import Gateway
 from proxy.pipeline.pipeline import Pipeline
-from proxy.pipeline.plan import Plan
-from proxy.pipeline.receipt import format_epsilon
-from proxy.requests.counts import INPUTS, TOOLS, check_counts
-from proxy.requests.hosted_tools import keep_functions
-from proxy.requests.json_input import parse_object
+from proxy.requests.anthropic import chat as anthropic
+from proxy.requests.anthropic.protocol import Conversation, validate_messages
+from proxy.requests.anthropic.tokens import count_tokens
+from proxy.requests.counts import INPUTS
 from proxy.requests.protocol import (
     ChatRequest,
     CompletionRequest,
@@ -55,16 +52,15 @@ from proxy.requests.protocol import (
     Options,
     PerturbRequest,
 )
-from proxy.requests.responses_chat import convert_to_chat, find_place
-from proxy.requests.responses_protocol import ResponsesRequest, validate_response
 from proxy.requests.validation import validate
 
 __all__ = [
     "chat_completions",
     "completions",
+    "count_message_tokens",
     "embeddings",
-    "error_response",
     "health",
+    "messages",
     "metrics",
     "model",
     "models",
@@ -72,52 +68,57 @@ __all__ = [
     "ready",
     "responses",
     "routes",
+    "sanitize",
 ]
 
 routes = web.RouteTableDef()
 READY_SECONDS = 5.0
-INLINE_BYTES = 100_000  # longer bodies are parsed and validated off the event loop
-T = TypeVar("T")
 
 
 @routes.post("/v1/chat/completions")
 async def chat_completions(request: web.Request) -> web.StreamResponse:
     """Answer a chat, streamed or in full."""
-    config = request.app[CONFIG]
-
-    def read(body: Json) -> ChatRequest:
-        ignore = config.server.ignore_unsupported_tools
-        return validate(ChatRequest, keep_functions(body, ignore=ignore))
-
-    body = await _read(request, read, {"messages": config.limits.messages})
-    plan = await _plan_chat(request, body)
-    return await _answer(request, plan, ChatRenderer(plan))
+    return await answer_chat(request, CHAT)
 
 
 @routes.post("/v1/responses")
 async def responses(request: web.Request) -> web.StreamResponse:
     """Answer a request for a response, streamed or in full, as a chat of another form."""
+    return await answer_chat(request, RESPONSES)
+
+
+@routes.post(MESSAGES_PATH)
+async def messages(request: web.Request) -> web.StreamResponse:
+    """Answer a request of the Messages API, streamed or in full, as a chat of another form."""
+    return await answer_chat(request, MESSAGES)
+
+
+@routes.post(f"{MESSAGES_PATH}/count_tokens")
+async def count_message_tokens(request: web.Request) -> web.Response:
+    """Estimate the tokens of a conversation on this machine; nothing is sent to the remote."""
     config = request.app[CONFIG]
 
-    def read(body: Json) -> tuple[ResponsesRequest, ChatRequest]:
+    def read(body: Json) -> ChatRequest:
         ignore = config.server.ignore_unsupported_tools
-        response = validate_response(keep_functions(body, ignore=ignore))
-        return response, convert_to_chat(response)
+        return anthropic.convert_to_chat(validate_messages(Conversation, body, ignore=ignore))
 
-    body, chat = await _read(request, read, {"input": config.limits.messages})
-    try:
-        plan = await _plan_chat(request, chat)
-    except ApiError as exc:
-        exc.param = find_place(exc.param, body)
-        raise
-    return await _answer(request, plan, ResponsesRenderer(body))
+    most = dict.fromkeys(MESSAGES.lists, config.limits.messages)
+    chat = await read_body(request, read, most)
+    if not request[TENANT].serves(chat.model):
+        raise model_not_found()
+    await request.app[REMOTES].find(chat.model)
+    vocabulary = request.app[TABLE].vocabulary
+    tokens = await asyncio.to_thread(count_tokens, chat, vocabulary)
+    return web.json_response({"input_tokens": tokens})
 
 
 @routes.post("/v1/completions")
 async def completions(request: web.Request) -> web.StreamResponse:
     """Complete texts, streamed or in full; prompts are strings or token ids."""
     limit = request.app[CONFIG].limits.prompts
-    body = await _read(request, partial(validate, CompletionRequest), {"prompt": limit}, "prompt")
+    body = await read_body(
+        request, partial(validate, CompletionRequest), {"prompt": limit}, "prompt"
+    )
     if body.best_of not in (None, body.choices):
         raise bad_request(
             "'best_of' is served only where it equals n.",
@@ -133,7 +134,7 @@ async def completions(request: web.Request) -> web.StreamResponse:
         )
     prompts = _read_texts(body.prompt, "prompt", request.app[TABLE].vocabulary)
     plan = await request.app[PIPELINE].plan_completion(body, prompts, request[TENANT])
-    return await _answer(request, plan, CompletionRenderer(plan, prompts))
+    return await send_answer(request, plan, CompletionRenderer(plan, prompts))
 
 
 @routes.post("/v1/embeddings")
@@ -141,7 +142,9 @@ async def embeddings(request: web.Request) -> web.Response:
     """Embed texts with the local server; nothing is sent to the remote."""
     configured = request.app[CONFIG].local.embeddings_model
     choose_model(configured)
-    body = await _read(request, partial(validate, EmbeddingsRequest), {"input": INPUTS}, "input")
+    body = await read_body(
+        request, partial(validate, EmbeddingsRequest), {"input": INPUTS}, "input"
+    )
     name = choose_model(configured, body.model)
     if not request[TENANT].serves(name):
         raise model_not_found()
@@ -158,19 +161,34 @@ async def embeddings(request: web.Request) -> web.Response:
 @routes.post("/v1/privacy/perturb")
 async def perturb(request: web.Request) -> web.Response:
     """Show the release of a text; nothing is sent to the remote."""
-    body = await _read(request, partial(validate, PerturbRequest), {})
-    options = Options(mechanism=body.mechanism, epsilon=body.epsilon)
-    sanitizer = request.app[POLICY].sanitizer(options)
+    body = await read_body(request, partial(validate, PerturbRequest), {})
+    options = Options(mechanism=body.mechanism, epsilon=body.epsilon, actions=body.actions)
+    sanitizer = request.app[POLICY].sanitizer(options, request[TENANT].grant)
     done = await request.app[PIPELINE].preview(body.text, sanitizer, request[TENANT])
     return web.json_response(
         {"object": "privacy.perturbation", "text": done.text, "receipt": done.receipt.to_dict()}
     )
 
 
+@routes.post("/v1/privacy/sanitize")
+async def sanitize(request: web.Request) -> web.Response:
+    """Release a chat to a caller who sends it; nothing is sent to the remote from here."""
+    gateway: Pipeline | Gateway = request.app[PIPELINE]
+    if not isinstance(gateway, Gateway):
+        raise ApiError(
+            404,
+            "Only a proxy without a local model (local.mode: none) releases chats to others.",
+            code="not_found",
+        )
+    _, plan = await read_plan(request, CHAT)
+    request[PLAN] = plan
+    return web.json_response(await gateway.release(plan))
+
+
 @routes.get("/v1/models")
 async def models(request: web.Request) -> web.Response:
     """List the models that the client may use."""
-    names = filter(request[TENANT].serves, request.app[POLICY].models)
+    names = filter(request[TENANT].serves, request.app[REMOTES].models)
     data = [_describe_model(request, name) for name in names]
     return web.json_response({"object": "list", "data": data})
 
@@ -179,8 +197,9 @@ async def models(request: web.Request) -> web.Response:
 async def model(request: web.Request) -> web.Response:
     """Describe one model."""
     name = request.match_info["id"]
-    if name not in request.app[POLICY].models or not request[TENANT].serves(name):
+    if not request[TENANT].serves(name):
         raise model_not_found()
+    await request.app[REMOTES].find(name)
     return web.json_response(_describe_model(request, name))
 
 
@@ -196,7 +215,8 @@ async def ready(request: web.Request) -> web.Response:
     try:
         async with asyncio.timeout(READY_SECONDS):
             await request.app[STORE].ping()
-            answers = await request.app[EXTRACTOR].backend.ready()
+            local = request.app.get(LOCAL)
+            answers = local is None or await local.ready()
     except TimeoutError:
         answers = False
     if not answers:
@@ -213,70 +233,6 @@ async def metrics(request: web.Request) -> web.Response:
         body=request.app[METRICS].render(tenant),
         headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"},
     )
-
-
-async def _read(
-    request: web.Request,
-    read: Callable[[Json], T],
-    most: Mapping[str, int],
-    tokens: str | None = None,
-) -> T:
-    """Parse the body, count its contents, and only then validate it.
-
-    Args:
-        read: converts the body to a request; it may run in a thread.
-        most, tokens: see `check_counts`.
-
-    Raises:
-        ApiError: `read` refused the body, or it exceeds a limit.
-    """
-    limits = request.app[CONFIG].limits
-    data = request.pop(BODY)  # parsing holds the text in memory a second time
-
-    def parse(data: bytes) -> T:
-        body = parse_object(data, limits)
-        lists = {**most, "tools": TOOLS, "functions": TOOLS}
-        check_counts(body, lists, parts=limits.parts, tokens=tokens)
-        return read(body)
-
-    if len(data) > INLINE_BYTES:
-        return await asyncio.to_thread(parse, data)
-    return parse(data)
-
-
-async def _answer(request: web.Request, plan: Plan, renderer: Renderer) -> web.StreamResponse:
-    request[PLAN] = plan
-    pipeline: Pipeline = request.app[PIPELINE]
-    headers = {
-        "x-inferdpt-mechanism": plan.sanitizer.name if plan.is_sent else "none",
-        "x-inferdpt-tokens": str(plan.released),
-    }
-    if plan.is_sent:
-        headers["x-inferdpt-epsilon"] = format_epsilon(plan.sanitizer)
-    if not plan.request.stream:
-        consultation = await pipeline.consult(plan)
-        answers = await pipeline.complete(consultation)
-        body = renderer.body(answers, consultation.make_receipt())
-        return web.json_response(body, headers=headers)
-    response = web.StreamResponse(headers={**headers, **SSE_HEADERS})
-    failed = await stream_answer(
-        request,
-        response,
-        pipeline,
-        plan,
-        renderer,
-        ping_seconds=request.app[CONFIG].server.ping_seconds,
-    )
-    if failed is not None:
-        request[ERROR] = failed.code or failed.type
-    return response
-
-
-async def _plan_chat(request: web.Request, body: ChatRequest) -> Plan:
-    """Plan a chat; a client's housekeeping is planned without the remote. Raises `ApiError`."""
-    # In a thread: an operator's expressions may take a quarter of a second each.
-    housekeeping = await asyncio.to_thread(request.app[HOUSEKEEPING].recognises, body)
-    return await request.app[PIPELINE].plan_chat(body, request[TENANT], housekeeping=housekeeping)
 
 
 def _read_texts(
@@ -303,8 +259,3 @@ def _decode(tokens: list[int], name: str, vocabulary: Vocabulary) -> str:
 def _describe_model(request: web.Request, name: str) -> dict[str, Any]:
     created = int(time.time() - (time.monotonic() - request.app[STARTED]))
     return {"id": name, "object": "model", "created": created, "owned_by": "inferdpt"}
-
-
-def error_response(error: ApiError) -> web.Response:
-    """Build the response to an error; every HTTP error is built here."""
-    return web.json_response(error.body(), status=error.status, headers=error.response_headers())

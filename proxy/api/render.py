@@ -41,7 +41,13 @@ def make_field(receipt: Receipt) -> dict[str, Any]:
 
 
 class Renderer(ABC):
-    """Render one request's answers, whole or as the bytes of an event stream."""
+    """Render one request's answers, whole or as the bytes of an event stream.
+
+    Attributes:
+        ping: what a stream shows while there is nothing to show.
+    """
+
+    ping = PING
 
     @abstractmethod
     def body(self, answers: Sequence[Answer], receipt: Receipt) -> dict[str, Any]:
@@ -52,8 +58,8 @@ class Renderer(ABC):
         """Return the beginning of the stream, once the remote has been called."""
 
     @abstractmethod
-    def step(self, index: int, step: Delta) -> bytes:
-        """Return one step of one choice."""
+    def step(self, index: int, step: Delta, receipt: Receipt = None) -> bytes:
+        """Return one step of one choice, the last of a stream perhaps with the receipt."""
 
     @abstractmethod
     def end(self, receipt: Receipt) -> bytes:
@@ -96,10 +102,11 @@ class ChoicesRenderer(Renderer):
         first, *others = (self._make_chunk(self._open_choice(i)) for i in range(n))
         return b"".join(map(format_event, ({**first, **make_field(receipt)}, *others)))
 
-    def step(self, index: int, step: Delta) -> bytes:
+    def step(self, index: int, step: Delta, receipt: Receipt = None) -> bytes:
         if step.usage is not None:
             self._usage[index] = step.usage
-        return format_event(self._make_chunk(self._render_delta(index, step)))
+        chunk = self._make_chunk(self._render_delta(index, step))
+        return format_event({**chunk, **make_field(receipt)})
 
     def end(self, receipt: Receipt) -> bytes:
         """Return the usage, if the client requested it, and the end marker."""

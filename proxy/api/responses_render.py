@@ -17,7 +17,7 @@ from proxy.api.render import Receipt, Renderer, make_field
 from proxy.errors import ApiError
 from proxy.pipeline.answer import Answer
 from proxy.requests.protocol import Strict
-from proxy.requests.responses_protocol import LOGPROBS, ResponsesRequest
+from proxy.requests.responses.protocol import LOGPROBS, ResponsesRequest
 
 __all__ = ["ResponsesRenderer"]
 
@@ -56,8 +56,8 @@ class ResponsesRenderer(Renderer):
     def start(self, receipt: Receipt) -> bytes:
         return self._open_response(self._describe("in_progress"), make_field(receipt))
 
-    def step(self, index: int, step: Delta) -> bytes:
-        out = b""
+    def step(self, index: int, step: Delta, receipt: Receipt = None) -> bytes:
+        out = b""  # the receipt is in the last event
         if text := step.message.get("content"):
             out += self._add_text(text, step.logprobs)
         for place, call in enumerate(step.message.get("tool_calls") or ()):

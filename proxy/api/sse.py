@@ -10,9 +10,10 @@ from typing import Any
 from aiohttp import web
 
 from extraction.backends.base import Delta
-from proxy.api.render import PING, Renderer
+from proxy.api.render import Renderer
 from proxy.api.writing import limit_time
 from proxy.errors import ApiError, internal_error
+from proxy.gateway.gateway import Gateway
 from proxy.pipeline.pipeline import Pipeline
 from proxy.pipeline.plan import Plan
 
@@ -29,7 +30,7 @@ QUEUE = 64  # steps queued for a slow client before its generation waits
 async def stream_answer(
     request: web.Request,
     response: web.StreamResponse,
-    pipeline: Pipeline,
+    pipeline: Pipeline | Gateway,
     plan: Plan,
     renderer: Renderer,
     *,
@@ -57,15 +58,16 @@ async def stream_answer(
         try:
             async for item in steps:
                 if item is None:
-                    await write(PING)
+                    await write(renderer.ping)
                     continue
-                if isinstance(item, _Consulted):
+                if isinstance(item, _Announced):
                     receipt = item.receipt
                     continue
                 if not opened:
                     opened = True
                     await write(renderer.start(receipt))
-                await write(renderer.step(*item))
+                await write(renderer.step(item.index, item.step, item.receipt))
+                receipt = item.receipt or receipt
             await write(renderer.end(receipt))
             return None
         except ConnectionError:
@@ -83,32 +85,42 @@ async def stream_answer(
 
 
 @dataclass(frozen=True)
-class _Consulted:
-    """Report that the remote calls are over."""
+class _Step:
+    """Hold a step of one choice, the last of them perhaps with the receipt."""
+
+    index: int
+    step: Delta
+    receipt: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class _Announced:
+    """Hold the receipt as far as it is known before the first step."""
 
     receipt: dict[str, Any] | None
 
 
 async def _follow(
-    pipeline: Pipeline, plan: Plan, ping_seconds: float
-) -> AsyncGenerator[_Consulted | tuple[int, Delta] | None]:
-    """Yield the end of the remote calls, then the steps of all choices as they come; None
+    pipeline: Pipeline | Gateway, plan: Plan, ping_seconds: float
+) -> AsyncGenerator[_Announced | _Step | None]:
+    """Yield the receipt, then the steps of all choices as they come; None
     whenever nothing comes for `ping_seconds`.
 
     The plan runs in a task of its own, so that waiting with a time limit never cancels it. The
     task is cancelled, upstream calls included, when the reader stops.
     """
-    queue: asyncio.Queue[_Consulted | tuple[int, Delta] | Exception | None]
+    queue: asyncio.Queue[_Announced | _Step | Exception | None]
     queue = asyncio.Queue(QUEUE)
 
-    async def emit(index: int, step: Delta) -> None:
-        await queue.put((index, step))
+    async def announce(receipt: dict[str, Any] | None) -> None:
+        await queue.put(_Announced(receipt))
+
+    async def emit(index: int, step: Delta, receipt: dict[str, Any] | None = None) -> None:
+        await queue.put(_Step(index, step, receipt))
 
     async def run() -> None:
         try:
-            consultation = await pipeline.consult(plan)
-            await queue.put(_Consulted(consultation.make_receipt()))
-            await pipeline.stream(consultation, emit)
+            await pipeline.stream(plan, announce, emit)
         except Exception as exc:  # the reader raises it
             await queue.put(exc)
         else:

@@ -37,8 +37,15 @@ def check_counts(
             continue
         if len(items) > limit:
             raise too_large(f"A request may have at most {limit} of '{name}'.", param=name)
-        for item in items:
-            lists = (item.get(part) for part in _PARTS) if isinstance(item, dict) else ()
-            found += sum(len(inner) for inner in lists if isinstance(inner, list))
+        found += sum(_count_parts(item) for item in items)
     if found > parts:
         raise too_large(f"The messages of a request may have at most {parts} parts in all.")
+
+
+def _count_parts(item: Any, depth: int = 2) -> int:
+    """Count the parts of an item, and the parts of its parts: results of tools have some."""
+    if not isinstance(item, dict) or not depth:
+        return 0
+    lists = [item[name] for name in _PARTS if isinstance(item.get(name), list)]
+    inner = (_count_parts(part, depth - 1) for each in lists for part in each)
+    return sum(map(len, lists)) + sum(inner)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from perturb.text.expressions import Expression
+from proxy.config.housekeeping import SHIPPED
 from proxy.requests.protocol import ChatRequest
 
 __all__ = ["Housekeeping", "keep_local"]
@@ -31,6 +32,7 @@ class Housekeeping:
     """
 
     def __init__(self, patterns: Sequence[str]) -> None:
+        self.brief = set(SHIPPED).issuperset(patterns)  # else one may take its whole time
         self._patterns = [
             Expression(pattern, f"local.housekeeping.{i}", SECONDS)
             for i, pattern in enumerate(patterns)

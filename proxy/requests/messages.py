@@ -184,12 +184,19 @@ def spell_assistant(message: Message) -> str:
 
 
 def spell_turn(text: str, calls: Iterable[tuple[str, str]]) -> str:
-    """Spell a text and its calls, (name, arguments) each, as `spell_assistant` does."""
-    lines = [
-        text.strip(),
-        *(json.dumps([name, arguments], ensure_ascii=False) for name, arguments in calls),
-    ]
+    """Spell a text and its calls, (name, arguments) each, as `spell_assistant` does.
+
+    Arguments are compared as JSON: clients that parse them write them in a form of their own.
+    """
+    lines = [text.strip(), *(_spell_arguments(*call) for call in calls)]
     return "\n".join(line for line in lines if line)
+
+
+def _spell_arguments(name: str, arguments: str) -> str:
+    try:
+        return json.dumps([name, json.loads(arguments)], ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return json.dumps([name, arguments], ensure_ascii=False)
 
 
 def _spell_message(message: Message, parts: Sequence[Part]) -> dict[str, Any]:

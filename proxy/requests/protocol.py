@@ -7,6 +7,7 @@ an error. Only `remote` fields and the pipeline's own output can be sent.
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -68,6 +69,7 @@ class Options(Strict):
     local_only: bool = False
     extraction: Literal["relevant", "all"] | None = None
     candidates: int | None = Field(None, ge=1, le=128)
+    actions: dict[str, str] | None = None
 
 
 class TextPart(Strict):
@@ -240,8 +242,10 @@ class PerturbRequest(Strict):
     text: Annotated[str, PIPELINE]
     mechanism: Annotated[str | None, PIPELINE] = None
     epsilon: Annotated[float | None, PIPELINE] = Field(None, gt=0, allow_inf_nan=False)
+    actions: Annotated[dict[str, str] | None, PIPELINE] = None
 
 
+@cache
 def find_treatments(body: type[BaseModel]) -> dict[str, Treatment]:
     """Return the treatment of every field of a request body."""
     out = {}

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from proxy.errors import ApiError, bad_request
 from proxy.requests.protocol import Json, Options, StreamOptions
 
-__all__ = ["unsupported", "validate"]
+__all__ = ["clean_name", "unsupported", "validate"]
 
 Body = TypeVar("Body", bound=BaseModel)
 NAME_CHARACTERS = 64  # the most of an unknown field's name in its error
@@ -77,7 +77,7 @@ def _make_error(model: type[BaseModel], errors: list[Any]) -> Exception:
     error = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
     location = error["loc"]
     if error["type"] == "extra_forbidden":
-        where, name = _spell_path(model, location[:-1]), _clean_name(str(location[-1]))
+        where, name = _spell_path(model, location[:-1]), clean_name(str(location[-1]))
         near = get_close_matches(name, _find_fields(model, location[:-1]), n=1)
         return bad_request(
             f"Unknown field '{name}' in {where or 'the body'}; unknown fields are refused."
@@ -91,7 +91,7 @@ def _make_error(model: type[BaseModel], errors: list[Any]) -> Exception:
     return bad_request(f"'{where}' {rule}.", param=where, code="invalid_value")
 
 
-def _clean_name(name: str) -> str:
+def clean_name(name: str) -> str:
     """Clean the name of an unknown field for an error and a line of the log.
 
     The error names the field because only its author can correct it.

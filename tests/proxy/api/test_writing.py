@@ -7,7 +7,6 @@ import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -133,10 +132,8 @@ class Gone(web.StreamResponse):
 
 async def test_an_error_that_cannot_be_told_is_a_client_that_went(caplog: Any) -> None:
     class Failing:
-        async def consult(self, plan: Any) -> Any:
-            return SimpleNamespace(make_receipt=lambda: None)
-
-        async def stream(self, consultation: Any, emit: Any) -> None:
+        async def stream(self, plan: Any, announce: Any, emit: Any) -> None:
+            await announce(None)
             await emit(0, None)
             raise ApiError(502, "broken")
 

@@ -13,9 +13,10 @@ from pydantic import TypeAdapter, ValidationError
 from perturb import EmbeddingTable
 from proxy.api.embeddings import EmbeddingsRequest
 from proxy.errors import ApiError
+from proxy.requests.anthropic.protocol import MessagesRequest
 from proxy.requests.counts import INPUTS, TOOLS, check_counts
 from proxy.requests.protocol import ChatRequest, CompletionRequest, Strict
-from proxy.requests.responses_protocol import ResponsesRequest
+from proxy.requests.responses.protocol import ResponsesRequest
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 
@@ -25,6 +26,7 @@ REQUIRED: dict[type[Strict], dict[str, Any]] = {
     CompletionRequest: {"model": "m", "prompt": "x"},
     ResponsesRequest: {"model": "m", "input": []},
     EmbeddingsRequest: {"model": "m", "input": "x"},
+    MessagesRequest: {"model": "m", "max_tokens": 1, "messages": []},
 }
 PART = {"type": "text", "text": "x"}
 
@@ -98,6 +100,9 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("chat/completions", {"messages": user(), "metadata": {"a": [1] * 50_000}}),
     ("responses", {"input": [1.5] * 20}),
     ("responses", {"input": [{"role": "user", "content": [{}] * 20}]}),
+    ("messages", {"messages": [1] * 20}),
+    ("messages", {"system": [{}] * 20}),
+    ("messages", {"messages": [{"role": "user", "content": [{"content": [1] * 20}]}]}),
     ("completions", {"prompt": ["x"] * 20}),
     ("completions", {"prompt": [[]] * 20}),
     ("completions", {"prompt": [1.5] * 20}),

@@ -8,9 +8,9 @@ import openai
 import pytest
 
 from perturb import EmbeddingTable
-from proxy.requests import responses_protocol
 from proxy.requests.protocol import Treatment, find_treatments
-from proxy.requests.responses_protocol import ResponsesRequest
+from proxy.requests.responses import protocol as responses_protocol
+from proxy.requests.responses.protocol import ResponsesRequest
 from tests.proxy.chats import TEXT, user
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.proxy.responses import TOOLS

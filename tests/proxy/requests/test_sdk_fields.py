@@ -41,12 +41,14 @@ from openai.types.responses import (
 from openai.types.shared import reasoning_effort
 
 from proxy.api.embeddings import EmbeddingsRequest
-from proxy.requests import protocol, responses_items, responses_protocol, validation
+from proxy.requests import protocol, validation
 from proxy.requests.fields import EFFORTS
 from proxy.requests.hosted_tools import HOSTED
 from proxy.requests.protocol import Strict, Treatment, find_treatments, select_local_fields
-from proxy.requests.responses_chat import convert_to_chat
-from proxy.requests.responses_protocol import INCLUDABLE, ResponsesRequest, validate_response
+from proxy.requests.responses import items as responses_items
+from proxy.requests.responses import protocol as responses_protocol
+from proxy.requests.responses.chat import convert_to_chat
+from proxy.requests.responses.protocol import INCLUDABLE, ResponsesRequest, validate_response
 from proxy.requests.validation import validate
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, Proxy
@@ -131,6 +133,17 @@ def test_every_type_of_tool_is_known() -> None:
     kinds = [typing.get_type_hints(kind)["type"] for kind in typing.get_args(tool_param.ToolParam)]
     names = {name for kind in kinds for name in typing.get_args(kind)}
     assert names - {"function"} == HOSTED
+
+
+def test_every_type_of_item_is_served_or_refused_by_name() -> None:
+    found: set[str] = set()
+    for item in typing.get_args(response_input_item_param.ResponseInputItemParam):
+        kind = typing.get_type_hints(item)["type"]
+        while not isinstance(typing.get_args(kind)[0], str):
+            kind = typing.get_args(kind)[0]  # of Required, or of an optional type
+        found |= set(typing.get_args(kind))
+    served = {"message", "function_call", "function_call_output", "reasoning", "item_reference"}
+    assert found - served == responses_items.REFUSED
 
 
 def test_everything_that_can_be_included_may_be_asked_for() -> None:

@@ -50,7 +50,7 @@ class TestTasks:
             model=MODEL, messages=user(), extra_body={"inferdpt": {"task": "continuation"}}
         )
         local = proxy.local.bodies[-1]["messages"][-1]["content"]
-        assert local.endswith(f"Generation:\n{ANSWER}\n\nPrefix Text:\n{TEXT}")
+        assert f"Prefix Text:\n{TEXT}\n\nPerturbed Generation:\n{ANSWER}\n\n" in local
         assert "Prefix Text:" in proxy.sent()[0]["content"]
 
     async def test_instruct_sends_the_public_instruction_and_the_last_turn(

@@ -12,6 +12,7 @@ from proxy.requests.protocol import Strict
 from proxy.requests.validation import unsupported
 
 __all__ = [
+    "REFUSED",
     "STATELESS",
     "CallItem",
     "CallOutputItem",
@@ -27,6 +28,18 @@ __all__ = [
 
 STATELESS = "the proxy and the remote keep no state; send the whole conversation in 'input'"
 _ITEMS = ("message", "function_call", "function_call_output", "reasoning")
+# Every other type of the current SDK. Errors name only these.
+REFUSED = frozenset(
+    (
+        *("additional_tools", "apply_patch_call", "apply_patch_call_output", "compaction"),
+        *("code_interpreter_call", "compaction_trigger", "computer_call", "computer_call_output"),
+        *("configuration_update", "custom_tool_call", "custom_tool_call_output"),
+        *("file_search_call", "image_generation_call", "local_shell_call"),
+        *("local_shell_call_output", "mcp_approval_request", "mcp_approval_response"),
+        *("mcp_call", "mcp_list_tools", "program", "program_output", "shell_call"),
+        *("shell_call_output", "tool_search_call", "tool_search_output", "web_search_call"),
+    )
+)
 _PARTS = ("input_text", "output_text", "refusal")
 
 
@@ -137,8 +150,10 @@ def _spell_item(item: Any, where: str) -> Any:
     if kind == "item_reference":
         raise unsupported(where, STATELESS)
     if kind not in _ITEMS:
+        name = f"'{kind}'" if isinstance(kind, str) and kind in REFUSED else "this item"
         raise _refuse_content(
-            "Only messages and function calls with their outputs are served.", where
+            f"Only messages and function calls with their outputs are served; {name} is not.",
+            where,
         )
     out = {**item, "type": kind}
     for name in ("content", "output"):

@@ -22,7 +22,7 @@ from proxy.requests.protocol import (
     StreamOptions,
     Strict,
 )
-from proxy.requests.responses_items import STATELESS, Item, spell_items
+from proxy.requests.responses.items import STATELESS, Item, spell_items
 from proxy.requests.validation import unsupported, validate
 
 __all__ = [

@@ -7,14 +7,14 @@ from typing import Any
 
 from proxy.errors import bad_request
 from proxy.requests.protocol import ChatRequest, FunctionCall, Json, Message, TextPart, ToolCall
-from proxy.requests.responses_items import (
+from proxy.requests.responses.items import (
     CallItem,
     CallOutputItem,
     MessageItem,
     Part,
     RefusedPart,
 )
-from proxy.requests.responses_protocol import (
+from proxy.requests.responses.protocol import (
     LOGPROBS,
     AllowedTools,
     FunctionChoice,

@@ -1,0 +1,216 @@
+"""Relay a sanitized request to the remote, and restore its answer: whole, or while it streams."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+from extraction.backends.answers import count_characters, read_list, read_object, read_usage
+from extraction.backends.base import Delta, Usage
+from extraction.candidates import gather
+from extraction.http.client import EVENT, LARGE, SMALL, Reply, parse
+from extraction.http.errors import CUT, CutShort
+from perturb.offload import SHORT, offload
+from proxy.errors import ApiError, remote_error
+from proxy.gateway.choice import Choice
+from proxy.gateway.wires import Wire, choose_wire
+from proxy.metrics import Metrics
+from proxy.pipeline.answer import Answer
+from proxy.pipeline.answering import Emit
+from proxy.pipeline.plan import Exchange, Plan
+from proxy.remote.errors import RemoteFailure
+from proxy.restoring.way_back import Restored, WayBack
+
+__all__ = ["End", "Relayer"]
+
+CHARACTERS = 2_000_000  # of all choices of a stream: the remote may send anything
+End = tuple[int, Delta]  # the last step of a choice, by the choice's number
+
+
+class Relayer:
+    """Relay plans to their remotes."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    async def answer(self, plan: Plan) -> tuple[list[Answer], Restored]:
+        """Return the answers, ordered `prompt_index * n + i`, and what was restored in them.
+
+        Raises:
+            ApiError: the remote failed, or the guard refused.
+        """
+        with self._metrics.stage("remote", plan.trace.note_stage):
+            jobs = [self._answer(plan, p, each) for p, each in enumerate(plan.exchanges)]
+            found = await gather(jobs)
+        answers = [answer for own, _ in found for answer in own]
+        return answers, sum((count for _, count in found), Restored())
+
+    async def stream(self, plan: Plan, emit: Emit) -> tuple[list[End], Restored]:
+        """Pass every step of the answers to `emit` as soon as it is certain.
+
+        Returns:
+            The end of each choice, which is not passed on yet, and what was restored.
+
+        Raises:
+            ApiError: as `answer`.
+        """
+        with self._metrics.stage("remote", plan.trace.note_stage):
+            jobs = [self._stream(plan, p, each, emit) for p, each in enumerate(plan.exchanges)]
+            found = await gather(jobs)
+        ends = [end for own, _ in found for end in own]
+        return ends, sum((count for _, count in found), Restored())
+
+    async def _answer(
+        self, plan: Plan, number: int, exchange: Exchange
+    ) -> tuple[list[Answer], Restored]:
+        wire, back = choose_wire(plan.request), _way_back(exchange)
+        asked = getattr(plan.request, "logprobs", None) not in (None, False)
+        try:
+            assert exchange.outgoing is not None
+            outgoing = exchange.outgoing
+            async with plan.route.remote.open(
+                wire.path, outgoing.body, outgoing.clearance, streamed=False
+            ) as reply:
+                told = await reply.json(LARGE if asked or plan.request.choices > 1 else SMALL)
+            steps = _read_choices(wire, reply, told, plan.request.choices)
+            self._metrics.count_remote(plan.request.model, steps[0].usage)
+        except ApiError as exc:
+            raise self._note(plan, number, exc) from exc
+        plan.trace.note_outcome(number, "relayed")
+        size = sum(count_characters(step.message) for step in steps)
+        made, counts = await offload(size <= SHORT, _restore, back, steps)
+        answers = [
+            Answer(
+                each.message, each.logprobs, each.finish_reason or "stop", each.usage, each.stop
+            )
+            for each in made
+        ]
+        return answers, counts
+
+    async def _stream(
+        self, plan: Plan, number: int, exchange: Exchange, emit: Emit
+    ) -> tuple[list[End], Restored]:
+        wire, back, n = choose_wire(plan.request), _way_back(exchange), plan.request.choices
+        choices, remote = [Choice(back) for _ in range(n)], plan.route.remote
+        usage: Usage | None = None
+        size = 0
+        try:
+            assert exchange.outgoing is not None
+            outgoing = exchange.outgoing
+            async with (
+                remote.open(wire.path, outgoing.body, outgoing.clearance, streamed=True) as reply,
+                aclosing(_read_events(reply, remote.config.timeout_seconds)) as events,
+            ):
+                plan.trace.note_outcome(number, "relayed")
+                async for told in events:
+                    usage = _read_usage(reply, told) or usage
+                    for i, step in _read_steps(wire, reply, told, n):
+                        length = count_characters(step.message)
+                        size += length
+                        if size > CHARACTERS:
+                            raise remote_error("The remote's answer is too long.")
+                        shown = await offload(length <= SHORT, choices[i].step, step)
+                        if shown.message or shown.logprobs:
+                            await emit(number * n + i, shown)
+                        if step.finish_reason and (rest := choices[i].finish()).message:
+                            await emit(number * n + i, rest)
+                if any(choice.finish_reason is None for choice in choices):
+                    raise CutShort(CUT)  # a server that dies may end its stream properly
+        except ApiError as exc:
+            raise self._note(plan, number, exc) from exc
+        self._metrics.count_remote(plan.request.model, usage)
+        ends = [
+            (
+                number * n + i,
+                Delta({}, None, choice.finish_reason, None if i else usage, choice.stop),
+            )
+            for i, choice in enumerate(choices)
+        ]
+        counts = await offload(size <= SHORT, _count, choices)
+        return ends, counts
+
+    def _note(self, plan: Plan, number: int, error: ApiError) -> ApiError:
+        """Note a failure for the log and the metrics."""
+        self._metrics.count_failure("remote", error, plan.route.remote.alias)
+        plan.trace.note_outcome(number, "failed")
+        plan.trace.note_failure(number, error.upstream)
+        return error
+
+
+def _way_back(exchange: Exchange) -> WayBack:
+    assert exchange.way_back is not None  # each exchange of a gateway has one
+    return exchange.way_back
+
+
+def _restore(back: WayBack, steps: list[Delta]) -> tuple[list[Delta], Restored]:
+    choices = [Choice(back) for _ in steps]
+    made = [choice.restore(step) for choice, step in zip(choices, steps, strict=True)]
+    return made, _count(choices)
+
+
+def _count(choices: list[Choice]) -> Restored:
+    return sum((choice.count() for choice in choices), Restored())
+
+
+async def _read_events(reply: Reply, seconds: float) -> AsyncGenerator[Any]:
+    """Yield the events of a stream; a remote that does not stream sends one, the whole answer."""
+    if reply.is_json:
+        yield await reply.json(LARGE)
+        return
+    async with aclosing(reply.events(seconds)) as events:
+        async for data in events:
+            if data == b"[DONE]":
+                return
+            yield parse(data, EVENT)
+
+
+def _read_choices(wire: Wire, reply: Reply, told: Any, n: int) -> list[Delta]:
+    """Read a whole answer with `n` choices; raise `ApiError`."""
+    try:
+        answer = read_object(told)
+        steps = dict(_read_each(wire, answer, n, streamed=False))
+        usage = read_usage(answer.get("usage"))
+        return [replace(steps[i], usage=None if i else usage) for i in range(n)]
+    except (ValueError, KeyError):
+        raise _make_error(reply, told) from None
+
+
+def _read_steps(wire: Wire, reply: Reply, told: Any, n: int) -> list[tuple[int, Delta]]:
+    """Read an event of a stream; raise `ApiError`."""
+    try:
+        step = read_object(told)
+        if step.get("error") or step.get("object") == "error":
+            raise ValueError("an error")
+        return _read_each(wire, step, n, streamed=True)
+    except ValueError:
+        raise _make_error(reply, told) from None
+
+
+def _read_each(
+    wire: Wire, told: dict[str, Any], n: int, *, streamed: bool
+) -> list[tuple[int, Delta]]:
+    """Read the choices of an answer, or of an event. Raises `ValueError`."""
+    found = []
+    for choice in read_list(told.get("choices") or [], n):
+        index = read_object(choice).get("index") or 0
+        if type(index) is not int or not 0 <= index < n:
+            raise ValueError("not a place")
+        found.append((index, wire.read(choice, streamed=streamed)))
+    return found
+
+
+def _read_usage(reply: Reply, told: Any) -> Usage | None:
+    try:
+        return read_usage(read_object(told).get("usage"))
+    except ValueError:
+        raise _make_error(reply, told) from None
+
+
+def _make_error(reply: Reply, told: Any) -> ApiError:
+    """Return the error for an answer of another form, or for an error inside a stream."""
+    known = RemoteFailure.read(reply.status, told)
+    error = remote_error("The remote's answer is not of the requested form.")
+    error.upstream = known.names
+    return error

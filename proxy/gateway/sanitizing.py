@@ -1,0 +1,123 @@
+"""Write the drafts of requests, and compose bodies from what the store settled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from proxy.access.grants import Client
+from proxy.gateway.outline import Outline, fill
+from proxy.gateway.positions import WORDS
+from proxy.gateway.reading import Reading
+from proxy.pipeline.composing import Outgoing
+from proxy.pipeline.draft import Draft, DraftTurn, Private, Span, Text
+from proxy.pipeline.plan import Exchange
+from proxy.remote.messages.request import WORDS as MESSAGES_WORDS
+from proxy.remote.messages.request import spell_messages
+from proxy.remote.strings import StringClearance
+from proxy.requests.messages import Prompt
+from proxy.restoring.way_back import build_way_back
+from proxy.storage.digests import Digests
+
+__all__ = ["Letter", "compose", "count_positions", "write_body", "write_draft"]
+
+
+@dataclass(frozen=True)
+class Letter:
+    """Hold a body that is to be sent, before its texts are sanitized.
+
+    Attributes:
+        outline: the body without what the proxy itself adds.
+        reading: its texts and words.
+        opening: the raw texts that identify its conversation.
+        added: the model and the numbers that the proxy adds; nothing private.
+        api: of the remote.
+    """
+
+    outline: Outline
+    reading: Reading
+    opening: tuple[str, ...]
+    added: dict[str, Any]
+    api: Literal["openai", "messages"] = "openai"
+
+
+def write_draft(digests: Digests, client: Client, letter: Letter, *, apart: bool) -> Draft:
+    """Write the draft of a letter, in which each text is private and no text is cut.
+
+    Args:
+        apart: whether equal texts of two conversations have separate releases.
+    """
+    conversation = digests.conversation(client.tenant, letter.opening)
+    turns = (
+        DraftTurn("user", tuple(Text(raw, (Span(Private(raw), 0, len(raw)),)) for raw in texts))
+        for texts in letter.reading.turns
+    )
+    prompt = Prompt("chat", (), (), (), ())
+    return Draft(prompt, conversation, conversation if apart else "", tuple(turns))
+
+
+def write_body(letter: Letter, draft: Draft) -> dict[str, Any]:
+    """Write the body of a draft in the remote's API.
+
+    Raises:
+        ApiError: 400, a sanitized text cannot stand where it has to, or the API has no place for
+            a field.
+    """
+    chat = _write_chat(letter, draft)
+    return spell_messages(chat) if letter.api == "messages" else chat
+
+
+def _write_chat(letter: Letter, draft: Draft) -> dict[str, Any]:
+    sanitized = {release.raw: release.sanitized.text for release in draft.releases}
+    body: dict[str, Any] = fill(letter.outline, sanitized)
+    for message in body.get("messages", ()):
+        if message.get("content") in (None, []):  # parts that are not sent, or none
+            message["content"] = None if message.get("tool_calls") else ""
+    return {**body, **letter.added}
+
+
+def count_positions(
+    letters: Sequence[Letter], drafts: Sequence[Draft]
+) -> dict[str, dict[str, int]]:
+    """Count the replaced parts in settled drafts by position and type."""
+    found: dict[str, Counter[str]] = {}
+    for letter, draft in zip(letters, drafts, strict=True):
+        made = {release.raw: release.sanitized for release in draft.releases}
+        for place, counts in letter.reading.count(made).items():
+            found.setdefault(place, Counter()).update(counts)
+    return {place: dict(sorted(counts.items())) for place, counts in found.items()}
+
+
+def compose(letter: Letter, draft: Draft) -> Exchange:
+    """Compose the body of a settled draft, its clearance and its way back; raise `ApiError`."""
+    reading, releases = letter.reading, draft.releases
+    chat = _write_chat(letter, draft)
+    body = spell_messages(chat) if letter.api == "messages" else chat
+    spoken = MESSAGES_WORDS if letter.api == "messages" else frozenset[str]()
+    clearance = StringClearance(
+        releases=tuple(releases),
+        words=frozenset((*reading.words, *WORDS, *spoken, *_find_words(letter.added), "content")),
+        public=tuple(text for _, text in reading.public),
+    )
+    form = chat.get("response_format") or {"type": "text"}
+    return Exchange(
+        prompt=draft.prompt,
+        outgoing=Outgoing(body, clearance),
+        scope=draft.scope,
+        unsent="skipped",
+        way_back=build_way_back(
+            releases,
+            reading.wholes,
+            reading.names,
+            writes_json=form["type"] != "text" or "guided_json" in chat,
+        ),
+    )
+
+
+def _find_words(added: dict[str, Any]) -> list[str]:
+    """Return the strings in the fields that the proxy adds."""
+    inner = [item for item in added.values() if isinstance(item, dict)]
+    strings = [item for item in added.values() if isinstance(item, str)]
+    return [*added, *strings, *(word for item in inner for word in item)]

@@ -1,0 +1,1 @@
+"""Read requests of the Responses API."""

@@ -1,0 +1,1 @@
+"""Restore raw values in an answer while it streams."""

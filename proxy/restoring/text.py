@@ -1,0 +1,208 @@
+"""Restore raw values in a text that comes in pieces, as soon as they are certain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from proxy.restoring.addresses import Addresses
+
+__all__ = ["Piece", "Replacements", "TextRestorer", "spell_pieces"]
+
+LONGEST = 400  # characters of a replacement that is looked for: bounds the work at each place
+BLANKS = 16  # of white space between two of its words
+_END = ""  # the key of a raw value in the tree: no character is empty
+# Scripts without blanks between words: a replacement may touch their characters.
+_UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_WORD = re.compile(rf"[^\W{_UNSPACED}]")
+
+
+class Piece(NamedTuple):
+    """Hold a stretch of a restored text.
+
+    Attributes:
+        source: how many characters of the remote's text it stands for.
+        text: the restored text.
+        restored: whether it is a raw value.
+    """
+
+    source: int
+    text: str
+    restored: bool = False
+
+
+def spell_pieces(pieces: Iterable[Piece]) -> str:
+    """Return the text of pieces."""
+    return "".join(piece.text for piece in pieces)
+
+
+class Replacements:
+    """Hold the raw value of each replacement, ready to be looked for in many texts.
+
+    Args:
+        raw_of: the raw value of each replacement; longer ones than 400 characters are left out.
+    """
+
+    def __init__(self, raw_of: Mapping[str, str]) -> None:
+        self.raw_of = {new: raw for new, raw in raw_of.items() if 0 < len(new) <= LONGEST}
+        self._tree: dict[str, Any] = {}
+        for new, raw in self.raw_of.items():
+            node = self._tree
+            for character in new:
+                node = node.setdefault(" " if character.isspace() else character, {})
+            node[_END] = (new, raw)
+        first = "".join(map(re.escape, self._tree))
+        self.starts = re.compile(rf"(?<![^\W{_UNSPACED}])[{first}]") if first else None
+
+    def match(self, text: str, start: int, *, whole: bool) -> _Match | None:
+        """Find the longest replacement that begins at a place as a whole word.
+
+        Args:
+            text: the text as far as it is known.
+            whole: whether nothing follows it.
+
+        Raises:
+            _Undecided: it depends on what follows.
+        """
+        node, found = self._tree, None
+        place, blanks = start, 0
+        while place < len(text):
+            character = text[place]
+            if character.isspace():
+                character, blanks = " ", blanks + 1
+                if blanks > BLANKS:
+                    return found
+            if not (character == " " and blanks > 1):  # further blanks change nothing
+                if character not in node:
+                    return found
+                node = node[character]
+                if _END in node and _ends_word(text, place, whole=whole):
+                    found = _Match(place + 1, *node[_END])
+            blanks = blanks if character == " " else 0
+            place += 1
+        if whole or node.keys() <= {_END}:
+            return found
+        raise _Undecided
+
+
+class _Match(NamedTuple):
+    """Hold where a replacement ends, and its raw value."""
+
+    end: int
+    new: str
+    raw: str
+
+
+class _Undecided(Exception):
+    """Report that the next characters decide."""
+
+
+def _ends_word(text: str, last: int, *, whole: bool) -> bool:
+    """Tell if no word, and no number, goes on after a character. Raises `_Undecided`."""
+    rest = text[last + 1 : last + 3]
+    if not rest and not whole:
+        raise _Undecided
+    if rest and _WORD.match(rest):
+        return False
+    if rest and rest[0] in ".," and text[last].isdigit():  # 57 is not in 57.5
+        if len(rest) < 2 and not whole:
+            raise _Undecided
+        return not rest[1:].isdigit()
+    return True
+
+
+class TextRestorer:
+    """Restore one text that comes in pieces.
+
+    Replacements count as whole words, the longest first, in the case in which they were released,
+    with any white space between their words. Nothing is restored inside a web address, except a
+    replacement that is itself the beginning of one.
+
+    Args:
+        replacements: what to restore.
+        strict: restore a number only by a number, as JSON outside of strings needs it.
+
+    Attributes:
+        restored, left: how many replacements were restored, and left where they stand.
+    """
+
+    def __init__(self, replacements: Replacements, *, strict: bool = False) -> None:
+        self._replacements = replacements
+        self._strict = strict
+        self._addresses = Addresses()
+        self._before = ""  # the last character that was passed on, which may belong to a word
+        self._held = ""
+        self.restored = self.left = 0
+
+    def feed(self, text: str) -> list[Piece]:
+        """Take the next piece of the text, and return what is certain now."""
+        self._held += text
+        return self._advance(whole=False)
+
+    def finish(self) -> list[Piece]:
+        """Return the rest. The restorer is then ready for another text."""
+        pieces = self._advance(whole=True)
+        self._addresses, self._before = Addresses(), ""
+        return pieces
+
+    def _advance(self, *, whole: bool) -> list[Piece]:
+        starts = self._replacements.starts
+        text = self._before + self._held
+        done = place = len(self._before)
+        pieces: list[Piece] = []
+        while starts and (found := starts.search(text, place)):
+            start = found.start()
+            if _continues_number(text, start):
+                place = start + 1
+                continue
+            try:
+                match = self._replacements.match(text, start, whole=whole)
+            except _Undecided:
+                pieces += self._pass(text[done:start])
+                self._keep(text, start)
+                return pieces
+            place = start + 1
+            if match is None:
+                continue
+            pieces += self._pass(text[done:start])
+            pieces += self._replace(text[start : match.end], match)
+            done = place = match.end
+        pieces += self._pass(text[done:])
+        self._keep(text, len(text))
+        return pieces
+
+    def _keep(self, text: str, end: int) -> None:
+        """Hold back a text from a place on."""
+        self._before, self._held = text[max(0, end - 2) : end], text[end:]
+
+    def _pass(self, text: str) -> list[Piece]:
+        self._addresses.read(text)
+        return [Piece(len(text), text)] if text else []
+
+    def _replace(self, text: str, match: _Match) -> list[Piece]:
+        addresses = self._addresses
+        allowed = not addresses.inside
+        if addresses.at_target:
+            allowed = "//" in match.new
+        if self._strict and _is_number(match.new) and not _is_number(match.raw):
+            allowed = False
+        if not allowed:
+            self.left += 1
+            return self._pass(text)
+        self.restored += 1
+        addresses.read(text)
+        return [Piece(len(text), match.raw, restored=True)]
+
+
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None
+
+
+def _continues_number(text: str, start: int) -> bool:
+    """Tell if a digit belongs to a number that began before it: 57 is not in 3.57."""
+    before = text[max(0, start - 2) : start]
+    return text[start].isdigit() and before[1:] in (".", ",") and before[0].isdigit()

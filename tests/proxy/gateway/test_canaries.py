@@ -1,0 +1,142 @@
+"""A canary at every position: none reaches the remote, the log or the store."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.proxy.agents import claude_code, codex
+from tests.proxy.canaries import LETTERS
+from tests.proxy.conftest import MODEL, Proxy
+from tests.proxy.gateway.everywhere import MAKERS
+from tests.proxy.gateway.remotes import SETTINGS
+from tests.servers import fake_server
+
+PATTERN = "zephyr_?[a-z]+"  # joined: a name of a function takes no hyphen
+
+
+class Planter:
+    """Plants values that a pattern of the operator finds, each once."""
+
+    def __init__(self, seed: int = 1) -> None:
+        self.random = random.Random(seed)
+        self.planted: list[str] = []
+
+    def __call__(self) -> str:
+        word = "".join(self.random.choices(LETTERS, k=12))
+        self.planted.append(word)
+        return f"zephyr_{word}"
+
+    def found_in(self, text: str) -> list[str]:
+        shown = text.casefold()
+        return [word for word in self.planted if word in shown]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> dict[str, Any]:
+    parameters = {"patterns": {"PROJECT": PATTERN}}
+    privacy = {**SETTINGS["privacy"], "parameters": parameters}
+    return {**SETTINGS, "privacy": privacy, "store": {"folder": str(tmp_path)}}
+
+
+def read_files(folder: Path) -> str:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return "".join(path.read_bytes().decode("latin-1") for path in files)
+
+
+async def post(url: str, body: dict[str, Any]) -> tuple[int, str]:
+    async with aiohttp.ClientSession() as session, session.post(url, json=body) as reply:
+        return reply.status, await reply.text()
+
+
+@pytest.mark.parametrize("path", MAKERS)
+@pytest.mark.parametrize("stream", [False, True])
+async def test_no_position_leaks(proxy: Proxy, tmp_path: Path, path: str, stream: bool) -> None:
+    plant = Planter()
+    body = {**MAKERS[path](plant), "stream": stream}
+    code, told = await post(f"{proxy.base_url}/{path}", body)
+    assert code == 200, told
+    sent = b"\n".join(proxy.remote.received).decode()
+    assert proxy.remote.bodies
+    assert plant.found_in(sent) == []
+    assert plant.found_in("\n".join(proxy.log)) == []
+    stored = read_files(tmp_path)
+    assert len(stored) > 10_000
+    assert plant.found_in(stored) == []
+    assert plant.found_in(told.partition('"inferdpt"')[2].partition('"object"')[0]) == []
+
+
+@pytest.mark.parametrize(("path", "agent"), [("messages", claude_code), ("responses", codex)])
+async def test_no_position_of_an_agents_request_leaks(proxy: Proxy, path: str, agent: Any) -> None:
+    plant = Planter()
+    code, told = await post(f"{proxy.base_url}/{path}", agent(plant))
+    assert code == 200, told
+    assert proxy.remote.bodies
+    assert len(plant.planted) > 12
+    assert plant.found_in(b"\n".join(proxy.remote.received).decode()) == []
+    assert plant.found_in("\n".join(proxy.log)) == []
+
+
+@pytest.mark.parametrize("path", MAKERS)
+async def test_the_search_finds_what_a_pass_through_sends(path: str) -> None:
+    plant = Planter()
+    async with fake_server() as server:
+        await post(f"{server.base_url}/{path}", MAKERS[path](plant))
+        sent = b"\n".join(server.received).decode()
+    assert plant.found_in(sent) == plant.planted
+    assert len(plant.planted) > (5 if path == "completions" else 40)
+
+
+async def test_an_error_repeats_no_value(proxy: Proxy) -> None:
+    plant = Planter()
+    wrong: list[dict[str, Any]] = [
+        {"tools": [{"type": "function", "function": {"name": plant(), "parameters": plant()}}]},
+        {"tool_choice": plant()},
+        {"response_format": {"type": plant()}},
+        {"messages": [{"role": "user", "content": [{"type": plant(), "text": plant()}]}]},
+        {"prediction": {"type": "content", "content": [plant()]}},
+    ]
+    for fields in wrong:
+        body = {"model": MODEL, "messages": [{"role": "user", "content": plant()}], **fields}
+        code, told = await post(f"{proxy.base_url}/chat/completions", body)
+        assert code == 400
+        assert plant.found_in(told) == []
+    assert proxy.remote.received == []
+    assert plant.found_in("\n".join(proxy.log)) == []
+
+
+async def test_numbers_and_keys_of_arguments_are_sanitized(proxy: Proxy) -> None:
+    card = 4095260993934932
+    arguments = json.dumps({"card": card, str(card): [{"x": card}]})
+    function = {"name": "pay", "arguments": arguments}
+    call = {"id": "c", "type": "function", "function": function}
+    messages: list[Any] = [
+        {"role": "user", "content": "Pay."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "paid"},
+    ]
+    await proxy.client().chat.completions.create(model=MODEL, messages=messages)
+    sent = proxy.sent()[1]["tool_calls"][0]["function"]["arguments"]
+    assert str(card) not in sent
+    made = json.loads(sent)
+    assert made[str(made["card"])] == [{"x": made["card"]}]
+
+
+class TestPseudonyms:
+    @pytest.fixture
+    def settings(self) -> dict[str, Any]:
+        return {**SETTINGS, "remote": {"identifiers": "pseudonym"}}
+
+    async def test_a_user_has_one_pseudonym(self, proxy: Proxy) -> None:
+        for user in ("anna", "anna", "bert"):
+            await proxy.client().chat.completions.create(
+                model=MODEL, messages=[{"role": "user", "content": "Hi"}], user=user
+            )
+        first, second, third = (body["user"] for body in proxy.remote.bodies)
+        assert first == second != third
+        assert "anna" not in b"".join(proxy.remote.received).decode()

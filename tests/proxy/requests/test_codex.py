@@ -1,0 +1,70 @@
+"""The requests of Codex on `/v1/responses`: served without what is not its user's text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import openai
+import pytest
+
+from proxy.requests.hosted_tools import HOSTED
+from tests.proxy.agents import CODEX_HEADERS, CODEX_ITEMS, CODEX_TOOLS, codex
+from tests.proxy.conftest import Proxy
+from tests.proxy.messages import post
+
+
+def request() -> dict[str, Any]:
+    words = iter(f"zebra{i}" for i in range(1000))
+    return codex(lambda: next(words))
+
+
+async def test_its_request_is_served(proxy: Proxy) -> None:
+    status, _, told = await post(proxy, request(), "responses", **CODEX_HEADERS)
+    assert status == 200
+    assert "event: response.completed" in told
+    sent = b"".join(proxy.remote.received)
+    assert proxy.remote.bodies
+    for word in (b"zebra", b"codex", b"metadata", b"session", b"cache"):
+        assert word not in sent
+    local = json.dumps(proxy.local.bodies[-1])
+    assert "zebra" in local
+    for word in ("metadata", "session_id", "installation", "prompt_cache_key", "encrypted"):
+        assert word not in local
+    assert [tool["function"]["name"] for tool in proxy.local.bodies[-1]["tools"]] == [
+        *("exec_command", "view_image")
+    ]
+
+
+@pytest.mark.parametrize("tool", CODEX_TOOLS, ids=lambda tool: tool["type"])
+async def test_its_other_tools_are_refused_by_name(proxy: Proxy, tool: dict[str, Any]) -> None:
+    assert tool["type"] in HOSTED
+    body = request()
+    body["tools"].append(tool)
+    with pytest.raises(openai.BadRequestError, match=f"'{tool['type']}'") as info:
+        await proxy.client().post("/responses", cast_to=object, body=body)
+    assert info.value.param == "tools[2].type"
+    assert proxy.remote.received == []
+
+
+@pytest.mark.parametrize("item", CODEX_ITEMS, ids=lambda item: item["type"])
+async def test_its_other_items_are_refused_by_name(proxy: Proxy, item: dict[str, Any]) -> None:
+    body = request()
+    body["input"].insert(1, item)
+    with pytest.raises(openai.BadRequestError, match=f"'{item['type']}'") as info:
+        await proxy.client().post("/responses", cast_to=object, body=body)
+    assert info.value.param == "input[1]"
+    assert proxy.remote.received == []
+
+
+class TestSetting:
+    @pytest.fixture
+    def settings(self) -> dict[str, Any]:
+        return {"server": {"ignore_unsupported_tools": True}}
+
+    async def test_its_other_tools_may_be_left_out(self, proxy: Proxy) -> None:
+        body = request()
+        body["tools"] += CODEX_TOOLS
+        status, _, _ = await post(proxy, body, "responses", **CODEX_HEADERS)
+        assert status == 200
+        assert len(proxy.local.bodies[-1]["tools"]) == 2

@@ -1,0 +1,210 @@
+"""Streamed restoration: it equals the restoration of the whole text, however the text is cut."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proxy.restoring.addresses import Addresses
+from proxy.restoring.json_text import JsonRestorer
+from proxy.restoring.text import Replacements, TextRestorer, spell_pieces
+
+RAW_OF = {
+    "Harrison": "Kowalewski",
+    "Mary Harrison": 'Anna "Ann" Kowalewski',
+    "Mary": "Anna",
+    "Maryland": "Ohio\\River",
+    "5521-9034": "4095-2609",
+    "57": "34",
+    "https://table.example/a": "https://secret.example/path?q=1",
+    "x.y@table.example": "anna@secret.example",
+}
+WHOLES = {"table_id": "kowalewski_id", "Mary or table": "a\nb"}
+TABLE = Replacements(RAW_OF)
+WORDS = [*RAW_OF, *WHOLES, "Har", "rison", "Mary ", " 57.5", "//", "www.", "](", ")", "<img src="]
+WORDS += [
+    '"',
+    "\\",
+    "\\u00e9",
+    "\\ud83d\\ude00",
+    "\\n",
+    "é",
+    "😀",
+    "王",
+    "a",
+    " ",
+    "\n",
+    ".",
+    ",",
+    "]",
+]
+WORDS += [":", "{", "]"]
+TEXTS = st.lists(st.sampled_from(WORDS) | st.text(max_size=3), max_size=12).map("".join)
+
+
+@st.composite
+def chunked(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> tuple[str, list[str]]:
+    text = draw(texts)
+    cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=30)))
+    places = [0, *cuts, len(text)]
+    return text, [text[a:b] for a, b in pairwise(places)]
+
+
+def restore(chunks: list[str], table: Replacements = TABLE) -> str:
+    restorer = TextRestorer(table)
+    out = [spell_pieces(restorer.feed(chunk)) for chunk in chunks]
+    return "".join(out) + spell_pieces(restorer.finish())
+
+
+def restore_json(chunks: list[str]) -> str:
+    restorer = JsonRestorer(TABLE, WHOLES)
+    return "".join([*map(restorer.feed, chunks), restorer.finish()])
+
+
+@settings(max_examples=200, deadline=None)
+@given(chunked(TEXTS))
+def test_a_text_is_restored_alike_however_it_is_cut(case: tuple[str, list[str]]) -> None:
+    text, chunks = case
+    assert restore(chunks) == restore([text]) == restore(list(text))
+
+
+@settings(max_examples=200, deadline=None)
+@given(chunked(TEXTS))
+def test_json_is_restored_alike_however_it_is_cut(case: tuple[str, list[str]]) -> None:
+    text, chunks = case
+    assert restore_json(chunks) == restore_json([text]) == restore_json(list(text))
+
+
+def reference(text: str) -> str:
+    """A slow restoration of text without addresses and numbers, by one expression."""
+    longest = sorted(RAW_OF, key=len, reverse=True)
+    spelled = "|".join(re.escape(new).replace("\\ ", r"\s+") for new in longest)
+    return re.sub(
+        rf"(?<!\w)(?:{spelled})(?!\w)", lambda found: RAW_OF[" ".join(found[0].split())], text
+    )
+
+
+PROSE = st.lists(
+    st.sampled_from(["Mary", "Harrison", "Maryland", "and", "-", ";", "'s", "x", " ", "  ", "\n"]),
+    max_size=15,
+).map("".join)
+
+
+@settings(max_examples=200, deadline=None)
+@given(chunked(PROSE))
+def test_prose_is_restored_as_one_expression_does_it(case: tuple[str, list[str]]) -> None:
+    text, chunks = case
+    assert restore(chunks) == reference(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(chunked(PROSE))
+def test_no_part_of_a_replacement_is_shown_before_it_is_decided(
+    case: tuple[str, list[str]],
+) -> None:
+    """The text shown so far is the beginning of the end, whatever comes next."""
+    _, chunks = case
+    restorer, shown, fed = TextRestorer(TABLE), "", ""
+    for chunk in chunks:
+        shown, fed = shown + spell_pieces(restorer.feed(chunk)), fed + chunk
+        for following in ("", "x", " Harrison", "land", "57"):
+            assert reference(fed + following).startswith(shown)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.sampled_from([57, 5.5, 57.5, -57, 10**20]) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(JSON, st.booleans(), st.randoms(use_true_random=False))
+def test_json_stays_json_and_each_string_is_restored(value, ascii_only, random) -> None:
+    text = json.dumps(value, ensure_ascii=ascii_only)
+    cuts = [0, *sorted(random.sample(range(len(text) + 1), min(5, len(text)))), len(text)]
+    done = restore_json([text[a:b] for a, b in pairwise(cuts)])
+
+    def expect(item):
+        if isinstance(item, str):
+            return WHOLES.get(item, restore([item]))
+        if isinstance(item, list):
+            return [expect(each) for each in item]
+        if isinstance(item, dict):
+            return {expect(key): expect(each) for key, each in item.items()}
+        return 34 if type(item) is int and item == 57 else item
+
+    pairs = json.loads(done, object_pairs_hook=lambda found: dict(found))
+    assert pairs == expect(value) or -57 in _numbers(value)  # -57 holds 57
+
+
+def _numbers(value) -> list:
+    if isinstance(value, dict):
+        return [n for item in value.values() for n in _numbers(item)]
+    if isinstance(value, list):
+        return [n for item in value for n in _numbers(item)]
+    return [value]
+
+
+def test_a_restored_value_is_shown_as_soon_as_the_next_character_decides() -> None:
+    restorer = TextRestorer(TABLE)
+    assert spell_pieces(restorer.feed("Dear ")) == "Dear "
+    assert spell_pieces(restorer.feed("Harri")) == ""
+    assert spell_pieces(restorer.feed("son")) == ""
+    assert spell_pieces(restorer.feed(",")) == "Kowalewski,"
+    assert spell_pieces(restorer.feed(" Hares")) == " Hares"
+
+
+@pytest.mark.parametrize(
+    ("text", "restored"),
+    [
+        ("See ![x](https://evil.example/?q=Harrison) Harrison", "Harrison) Kowalewski"),
+        ("https://evil.example/Harrison Harrison", "Harrison Kowalewski"),
+        ("www.evil.example?Mary", "?Mary"),
+        ('<img src="https://evil.example/?Mary Harrison">', '?Mary Harrison">'),
+        ("<img src=https://evil.example/?Mary>", "?Mary>"),
+        ("![x]( Mary.evil.example )", "( Mary.evil.example )"),
+        ("https://evil.example/?https://table.example/a", "?https://table.example/a"),
+    ],
+)
+def test_nothing_is_restored_inside_an_address(text: str, restored: str) -> None:
+    assert restore([text]).endswith(restored)
+    assert restore(list(text)) == restore([text])
+
+
+def test_an_address_that_was_replaced_comes_back() -> None:
+    assert restore(["see https://table.example/a."]) == "see https://secret.example/path?q=1."
+    target = restore(["[here](https://table.example/a) 57"])
+    assert target == "[here](https://secret.example/path?q=1) 34"
+
+
+def test_numbers_are_restored_as_numbers_alone() -> None:
+    assert restore(["57, 57.5, 3.57, 157, 57."]) == "34, 57.5, 3.57, 157, 34."
+    phone = Replacements({"5521": "+49 89"})
+    restorer = JsonRestorer(phone, {})
+    assert restorer.feed('{"a": 5521, "b": "5521"}') == '{"a": 5521, "b": "+49 89"}'
+    assert (restorer.restored, restorer.left) == (1, 1)
+
+
+def test_scripts_without_blanks_touch_what_is_restored() -> None:
+    assert restore(["请联系Harrison先生"]) == "请联系Kowalewski先生"
+
+
+def test_an_address_is_followed_alike_however_it_is_cut() -> None:
+    text = "a <a href = 'x y'>b</a> ](c d) e www.f g //h<i"
+
+    def inside(chunks: list[str]) -> list[bool]:
+        follower, out = Addresses(), []
+        for chunk in chunks:
+            follower.read(chunk)
+            out.append(follower.inside)
+        return out
+
+    whole = [inside([text[: i + 1]])[0] for i in range(len(text))]
+    assert inside(list(text)) == whole
+    assert "".join(c for c, own in zip(text, whole, strict=True) if own) == "x yc d.f/h"
