@@ -8,7 +8,7 @@ this machine and costs no privacy.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -49,7 +49,7 @@ class Writer:
         if candidates == 1:
             return await self._extractor.complete(job, options)
         pairs = _vary(job, options, candidates)
-        found = await gather(self._extractor.complete(*pair) for pair in pairs)
+        found = await gather([self._extractor.complete(*pair) for pair in pairs])
         return found[await self._choose(job, [[step] for step in found])]
 
     async def stream(
@@ -69,7 +69,7 @@ class Writer:
         async def collect(job: Job, options: dict[str, Any]) -> list[Delta]:
             return [step async for step in self._extractor.stream(job, options)]
 
-        found = await gather(collect(*pair) for pair in _vary(job, options, candidates))
+        found = await gather([collect(*pair) for pair in _vary(job, options, candidates)])
         for step in found[await self._choose(job, found)]:
             yield step
 
@@ -92,8 +92,10 @@ def read_document(job: Job) -> str:
     )[-DOCUMENT:]
 
 
-async def gather(jobs: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+async def gather(jobs: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """Run all jobs concurrently; the first failure cancels the others and is raised itself."""
+    if len(jobs) == 1:  # it needs no task of its own
+        return [await jobs[0]]
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(job) for job in jobs]

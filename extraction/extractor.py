@@ -6,14 +6,15 @@ Everything here is raw text and stays on this machine.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from extraction.backends.base import Backend, Delta
 from extraction.control import remove_control_tokens
 from extraction.errors import LocalModelRefused
-from extraction.prompts import Prompts, fill
+from extraction.prompts import Prompts, fill, find_opening
 from perturb.offload import SHORT, offload
 
 __all__ = ["Extractor", "Job", "Task", "Tokenizer", "with_seed"]
@@ -24,8 +25,11 @@ MINIMUM_TOKENS = 64  # neither the prompt nor the answer gets less
 SHRINK = 0.6  # of the budget, for the next try after the server refused a prompt as too long
 TRIES = 4
 CHARACTERS_PER_TOKEN = 16  # more than prose of any language has
+PROSE_CHARACTERS = 6  # of a cl100k token: English has 4 to 5, other languages fewer
 GAP = "\n[…]\n"
 RESULTS = ("tool", "function")
+# Options that change the answer alone, and that a request for one token must not have.
+ANSWERS_OWN = ("max_completion_tokens", "max_tokens", "min_tokens", "logprobs", "top_logprobs")
 Task = Literal["chat", "continuation", "instruct"]
 
 
@@ -84,6 +88,7 @@ class Extractor:
         temperature: float = 0.5,
     ) -> None:
         self.backend = backend
+        self.running = 0  # answers that are being made, or wait for the server
         self._prompts = prompts
         self._tokenizer = tokenizer
         self._context = context
@@ -91,61 +96,126 @@ class Extractor:
         self._default_max_tokens = default_max_tokens
         self._temperature = temperature
 
+    def limit_generation(self, options: dict[str, Any], spare: int = 1) -> int | None:
+        """Return the characters after which a generation is of no use, whatever the document;
+        None if it is expected to be shorter, with the tokens that the request allows it, or as
+        long as the context is unknown.
+
+        Args:
+            options: of the local model.
+            spare: times its share of the context, where only parts of it are used.
+        """
+        if self._context is None:
+            return None
+        _, budget = self._split_context(options, self._context)
+        share = spare * max(budget // 3, MINIMUM_TOKENS // 2)
+        expected = _read_limit(options) or self._default_max_tokens
+        return None if expected <= share else PROSE_CHARACTERS * share
+
+    async def compose_opening(
+        self, job: Job, options: dict[str, Any]
+    ) -> tuple[list[dict[str, Any]], dict[str, Any]] | None:
+        """Return the part of a job's prompt that is the same whatever the remote writes, with the
+        options of a request for it; None if there is no such part.
+
+        There is none if the template has the generation first, or if the prompt may have to be
+        cut: how much of the document fits depends on the generation.
+        """
+        brief, context = _is_brief(job, options), await self._ask_context()
+        return await offload(brief, self._compose_opening, job, options, context)
+
     async def complete(self, job: Job, options: dict[str, Any]) -> Delta:
         """Return the whole answer. Raises `LocalModelError`."""
-        brief = _is_brief(job, options)
-        context = await self._ask_server(job)
-        for attempt in range(TRIES):
-            size = int(context * SHRINK**attempt)
-            messages, limits = await offload(brief, self._compose, job, options, size)
-            try:
-                return await self.backend.complete(messages, limits)
-            except LocalModelRefused as exc:
-                if not exc.too_long or attempt == TRIES - 1:
-                    raise
-        raise AssertionError("unreachable")
+        with self._count_running():
+            brief = _is_brief(job, options)
+            context = await self._ask_server(job)
+            for attempt in range(TRIES):
+                size = int(context * SHRINK**attempt)
+                messages, limits = await offload(brief, self._compose, job, options, size)
+                try:
+                    return await self.backend.complete(messages, limits)
+                except LocalModelRefused as exc:
+                    if not exc.too_long or attempt == TRIES - 1:
+                        raise
+            raise AssertionError("unreachable")
 
     async def stream(self, job: Job, options: dict[str, Any]) -> AsyncIterator[Delta]:
         """Yield the answer in steps. Raises `LocalModelError`."""
-        brief = _is_brief(job, options)
-        context = await self._ask_server(job)
-        for attempt in range(TRIES):
-            size = int(context * SHRINK**attempt)
-            messages, limits = await offload(brief, self._compose, job, options, size)
-            try:
-                async for step in self.backend.stream(messages, limits):
-                    yield step
-                return
-            except LocalModelRefused as exc:  # a refusal comes before the first step
-                if not exc.too_long or attempt == TRIES - 1:
-                    raise
+        with self._count_running():
+            brief = _is_brief(job, options)
+            context = await self._ask_server(job)
+            for attempt in range(TRIES):
+                size = int(context * SHRINK**attempt)
+                messages, limits = await offload(brief, self._compose, job, options, size)
+                try:
+                    async for step in self.backend.stream(messages, limits):
+                        yield step
+                    return
+                except LocalModelRefused as exc:  # a refusal comes before the first step
+                    if not exc.too_long or attempt == TRIES - 1:
+                        raise
+
+    @contextmanager
+    def _count_running(self) -> Iterator[None]:
+        self.running += 1
+        try:
+            yield
+        finally:
+            self.running -= 1
 
     async def _ask_server(self, job: Job) -> int:
         """Ask the server once for its control tokens and its context; return the number of tokens
         of the latter."""
         if self._tokens is None and job.generation is not None:
             self._tokens = await self.backend.special_tokens()
+        return await self._ask_context()
+
+    async def _ask_context(self) -> int:
         if self._context is None:
             self._context = await self.backend.context_tokens()
         return self._context or DEFAULT_CONTEXT
+
+    def _split_context(self, options: dict[str, Any], context: int) -> tuple[int, int]:
+        """Return the tokens of the answer, and the estimating tokenizer's for the prompt."""
+        asked = _read_limit(options) or self._default_max_tokens
+        answer = min(asked, max(context // 2, MINIMUM_TOKENS))
+        return answer, max(int((context - answer) / self._tokenizer.ratio), MINIMUM_TOKENS)
 
     def _compose(
         self, job: Job, options: dict[str, Any], context: int
     ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return a prompt and options that fit `context` tokens of the local model."""
-        asked = options.get("max_completion_tokens") or options.get("max_tokens")
-        answer = min(asked or self._default_max_tokens, max(context // 2, MINIMUM_TOKENS))
+        answer, budget = self._split_context(options, context)
         limits = {"temperature": self._temperature, **options}
         limits.pop("max_completion_tokens", None)
         limits["max_tokens"] = answer
         if "min_tokens" in limits:  # a minimum above the maximum is refused
             limits["min_tokens"] = min(limits["min_tokens"], answer)
-        budget = max(int((context - answer) / self._tokenizer.ratio), MINIMUM_TOKENS)
         job = _clip_job(job, CHARACTERS_PER_TOKEN * budget)
-        for name in ("tools", "functions"):  # the chat template writes them into the prompt
-            if options.get(name):
-                budget -= self._count(json.dumps(options[name], ensure_ascii=False))
-        return self._build_messages(job, budget), limits
+        return self._build_messages(job, budget - self._count_tools(options)), limits
+
+    def _compose_opening(
+        self, job: Job, options: dict[str, Any], context: int
+    ) -> tuple[list[dict[str, Any]], dict[str, Any]] | None:
+        template = self._choose_template(replace(job, generation=""))
+        opening = find_opening(template)
+        if opening is None:
+            return None
+        _, budget = self._split_context(options, context)
+        job = _clip_job(job, CHARACTERS_PER_TOKEN * budget)
+        budget -= self._count_tools(options)
+        budget -= self._count(fill(template, document="", generation="")) + MESSAGE_OVERHEAD
+        share = max(budget // 3, MINIMUM_TOKENS // 2)
+        if sum(map(self._count_message, job.messages)) > budget - share:
+            return None
+        *history, last = job.messages
+        messages = self._assemble(opening, history, last, _read_content(last), "")
+        return messages, {k: v for k, v in options.items() if k not in ANSWERS_OWN}
+
+    def _count_tools(self, options: dict[str, Any]) -> int:
+        """Count the tokens that the chat template writes into the prompt for tools."""
+        tools = [options[name] for name in ("tools", "functions") if options.get(name)]
+        return sum(self._count(json.dumps(each, ensure_ascii=False)) for each in tools)
 
     def _build_messages(self, job: Job, budget: int) -> list[dict[str, Any]]:
         """Return the messages, within `budget` tokens of the estimating tokenizer."""
@@ -256,6 +326,12 @@ class Extractor:
         half = max((size - self._count(GAP)) // 2, 1)
         decode = self._tokenizer.decode
         return decode(tokens[:half]) + GAP + decode(tokens[-half:])
+
+
+def _read_limit(options: dict[str, Any]) -> int | None:
+    """Return the tokens that a request allows the answer, if it says so."""
+    limit: int | None = options.get("max_completion_tokens") or options.get("max_tokens")
+    return limit
 
 
 def _measure(template: str, history: list[dict[str, Any]], last: dict[str, Any]) -> int:

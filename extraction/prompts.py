@@ -1,9 +1,10 @@
 """The prompts of the pipeline, in the project's own words, and the rules for replacing them.
 
 `continuation` has the labelled blocks of InferDPT's Appendix A, with the perturbed generation
-before the raw prefix: the text to continue comes last, where a small model finds it. `chat` and
-`instruct` are this project's. `{document}`, `{generation}` and `{instruction}` are the only
-placeholders.
+before the raw prefix: the text to continue comes last, where a small model finds it.
+`DOCUMENT_FIRST` has them in the paper's own order, for other models: what stands before the
+generation can be read while the remote is still writing. `chat` and `instruct` are this
+project's. `{document}`, `{generation}` and `{instruction}` are the only placeholders.
 """
 
 from __future__ import annotations
@@ -13,9 +14,18 @@ from dataclasses import dataclass, fields
 
 from extraction.errors import TemplateError
 
-__all__ = ["Prompts", "fill"]
+__all__ = ["DOCUMENT_FIRST", "Prompts", "fill", "find_opening"]
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
+DOCUMENT_FIRST = (
+    "Write the continuation of the Prefix Text. The Perturbed Generation after it was written for "
+    "a scrambled copy of the prefix and is your main writing material: take from it what is "
+    "coherent and consistent with the prefix, weave it in, drop the rest, and stay aligned with "
+    "the prefix. Output only the continuation, without repeating the prefix.\n\n"
+    "Prefix Text:\n{document}\n\n"
+    "Perturbed Generation:\n{generation}\n\n"
+    "Continuation of the Prefix Text:"
+)
 
 
 @dataclass(frozen=True)
@@ -79,3 +89,9 @@ class Prompts:
 def fill(template: str, **values: str) -> str:
     """Put values into a template in one pass: braces inside a value are plain text."""
     return PLACEHOLDER.sub(lambda match: values[match.group(1)], template)
+
+
+def find_opening(template: str) -> str | None:
+    """Return the part of a template before the generation; None if the document is not in it."""
+    opening, found, _ = template.partition("{generation}")
+    return opening if found and "{document}" in opening else None

@@ -13,7 +13,7 @@ from typing import Any
 
 from perturb.text.fold import decode_entities, read
 
-__all__ = ["restore"]
+__all__ = ["choose_restorable", "restore"]
 
 SHORTEST = 3  # characters of a replacement that can be told from ordinary text
 LONGEST = 64  # tokens of a replacement that is searched for: bounds the work at each place
@@ -44,21 +44,7 @@ def restore(generation: str, pairs: Iterable[tuple[str, str]], kept: str = "") -
         pairs: (replacement, raw value), in any order, repeated or not.
         kept: the text that was released unchanged beside the replacements.
     """
-    raw_of: dict[str, dict[str, str]] = {}  # for each replacement, raw values as they are read
-    for new, raw in dict.fromkeys(pairs):
-        for part, value in ((new, raw), *_pair_words(new, raw)):
-            raws, value = raw_of.setdefault(" ".join(part.split()), {}), " ".join(value.split())
-            shown = read(value).text
-            raws[shown] = min(raws.get(shown, value), value, key=len)
-    usable = {
-        new: next(iter(raws.values()))
-        for new, raws in raw_of.items()
-        if len(raws) == 1 and _is_distinctive(new)
-    }
-    tree = _build_tree(usable)
-    for ends in _find_matches(kept, _tokenize(kept), tree):
-        for _, new in ends:
-            usable.pop(new, None)
+    usable = choose_restorable(pairs, kept)
     tokens = _tokenize(generation)
     linked = _find_linked(generation, tokens)
     out: list[str] = []
@@ -74,6 +60,34 @@ def restore(generation: str, pairs: Iterable[tuple[str, str]], kept: str = "") -
     return "".join(out)
 
 
+def choose_restorable(
+    pairs: Iterable[tuple[str, str]], kept: str = "", *, shortest: int = SHORTEST
+) -> dict[str, str]:
+    """Return the raw value of each replacement that can be told from other text, by the rules of
+    `restore`, whose arguments these are.
+
+    Args:
+        pairs, kept: as for `restore`.
+        shortest: the fewest letters and digits of a replacement.
+    """
+    raw_of: dict[str, dict[str, str]] = {}  # for each replacement, raw values as they are read
+    for new, raw in dict.fromkeys(pairs):
+        for part, value in ((new, raw), *_pair_words(new, raw)):
+            raws, value = raw_of.setdefault(" ".join(part.split()), {}), " ".join(value.split())
+            shown = read(value).text
+            raws[shown] = min(raws.get(shown, value), value, key=len)
+    usable = {
+        new: next(iter(raws.values()))
+        for new, raws in raw_of.items()
+        if len(raws) == 1 and _is_distinctive(new, shortest)
+    }
+    tree = _build_tree(usable)
+    for ends in _find_matches(kept, _tokenize(kept), tree):
+        for _, new in ends:
+            usable.pop(new, None)
+    return usable
+
+
 def _pair_words(new: str, raw: str) -> Iterable[tuple[str, str]]:
     """Pair each word of a replacement with its raw word."""
     ours, theirs = new.split(), decode_entities(raw).split()
@@ -83,9 +97,9 @@ def _pair_words(new: str, raw: str) -> Iterable[tuple[str, str]]:
     return [(word, value) for word, value in pairs if word.isalpha() and value.isalpha()]
 
 
-def _is_distinctive(new: str) -> bool:
+def _is_distinctive(new: str, shortest: int) -> bool:
     """Return whether a replacement stands out from ordinary text."""
-    if sum(c.isalnum() for c in new) < SHORTEST:
+    if sum(c.isalnum() for c in new) < shortest:
         return False
     return not new.isalpha() or not new.islower()
 

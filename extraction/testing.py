@@ -21,7 +21,7 @@ from typing import Any, ClassVar, cast
 import pytest
 
 from extraction.backends.answers import FINISH_REASONS
-from extraction.backends.base import Backend, Delta, Usage
+from extraction.backends.base import Backend, Delta, Usage, Warmable
 from extraction.errors import LocalModelError
 
 __all__ = ["BackendContract"]
@@ -122,6 +122,17 @@ class BackendContract:
             tokens = await backend.special_tokens()
             assert tokens is None or isinstance(tokens, tuple)
             assert all(isinstance(token, str) and token for token in tokens or ())
+
+        self._run(body)
+
+    def test_a_prompt_that_is_read_ahead_is_answered_as_any(self) -> None:
+        """Check `warm`, which is optional: it returns nothing and spoils no answer."""
+
+        async def body(backend: Backend) -> None:
+            if isinstance(backend, Warmable):
+                done = cast(Any, await backend.warm(MESSAGES[:1], self.options))
+                assert done is None
+            assert (await backend.complete(MESSAGES, self.options)).finish_reason
 
         self._run(body)
 

@@ -24,6 +24,7 @@ __all__ = [
     "read_logprobs",
     "read_message",
     "read_object",
+    "read_stop",
     "read_text",
     "read_usage",
     "read_vector",
@@ -113,6 +114,11 @@ def read_finish_reason(value: Any) -> str | None:
     if not isinstance(value, str):
         raise ValueError("not a reason")
     return value if value in FINISH_REASONS else "stop"
+
+
+def read_stop(value: Any) -> str | None:
+    """Return the stop sequence that ended an answer, which vLLM names; others are None."""
+    return replace_surrogates(value) if isinstance(value, str) else None
 
 
 def read_message(value: Any, *, streamed: bool = False) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Backend", "Delta", "Usage"]
+__all__ = ["Backend", "Delta", "Usage", "Warmable"]
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,14 @@ class Delta:
         logprobs: in the chat form, or None.
         finish_reason: on the last step.
         usage: on the last step, where the server sends it.
+        stop: on the last step, the stop sequence that ended it, where the server names it.
     """
 
     message: dict[str, Any] = field(default_factory=dict)
     logprobs: dict[str, Any] | None = None
     finish_reason: str | None = None
     usage: Usage | None = None
+    stop: str | None = None
 
 
 class Backend(Protocol):
@@ -68,3 +70,12 @@ class Backend(Protocol):
 
     async def aclose(self) -> None:
         """Close all connections."""
+
+
+@runtime_checkable
+class Warmable(Protocol):
+    """Define what a backend with a prefix cache has besides. It is optional."""
+
+    async def warm(self, messages: list[dict[str, Any]], options: dict[str, Any]) -> None:
+        """Read a prompt ahead, without an answer: the next one that begins like it is read from
+        there. It waits for no other answer, raises `LocalModelError`, and stops if cancelled."""

@@ -18,6 +18,7 @@ from extraction.backends.answers import (
     read_logprobs,
     read_message,
     read_object,
+    read_stop,
     read_text,
     read_usage,
     read_vector,
@@ -134,12 +135,14 @@ class OpenAIServer:
                 logprobs=read_logprobs(choice.get("logprobs")),
                 finish_reason=read_finish_reason(choice.get("finish_reason")) or "stop",
                 usage=read_usage(answer.get("usage")),
+                stop=read_stop(choice.get("stop_reason")),
             )
 
     async def stream(
         self, messages: list[dict[str, Any]], options: dict[str, Any]
     ) -> AsyncIterator[Delta]:
         finished: str | None = None
+        stop: str | None = None
         usage: Usage | None = None
         size = 0
         async with self._slots:
@@ -159,6 +162,7 @@ class OpenAIServer:
                         for choice in read_list(step.get("choices") or [])[:1]:
                             finish = read_object(choice).get("finish_reason")
                             finished = read_finish_reason(finish) or finished
+                            stop = read_stop(choice.get("stop_reason")) or stop
                             message = read_message(choice.get("delta"), streamed=True)
                             logprobs = read_logprobs(choice.get("logprobs"))
                             size += count_characters(message)
@@ -168,7 +172,11 @@ class OpenAIServer:
                                 yield Delta(message=message, logprobs=logprobs)
         if finished is None:  # a server that dies may close its stream as if it were done
             raise LocalModelUnavailable("the local server stopped in the middle of an answer")
-        yield Delta(finish_reason=finished, usage=usage)
+        yield Delta(finish_reason=finished, usage=usage, stop=stop)
+
+    async def warm(self, messages: list[dict[str, Any]], options: dict[str, Any]) -> None:
+        body = await self._build_body(messages, {**options, "max_tokens": 1})
+        await self._post("/chat/completions", body, SMALL)
 
     async def continue_text(
         self, prompts: list[str], options: dict[str, Any]

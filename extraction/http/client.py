@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -82,6 +83,7 @@ class Reply:
         self._content = response.content
         self.status = response.status
         self.retry_after = response.headers.get("Retry-After")
+        self.is_json = response.content_type == "application/json"
 
     @property
     def ok(self) -> bool:
@@ -101,7 +103,7 @@ class Reply:
         """Read the body as JSON. Raises `HttpError`."""
         return parse(await self.read(limit), limit)
 
-    async def events(self, seconds: float) -> AsyncIterator[bytes]:
+    async def events(self, seconds: float) -> AsyncGenerator[bytes]:
         """Read the data of server-sent events; comments are no events.
 
         Args:
@@ -152,7 +154,8 @@ class HttpClient:
 
     Args:
         base_url: the URL to which every path is appended.
-        key: sent as bearer token, unless the address itself holds a user.
+        key: sent as bearer token, unless the address itself holds a user; None is not sent.
+        headers: further headers of every request.
         inspect: called with the finished body of every request before it is sent, including
             retries; with None for a body that is not plain bytes. An exception from it ends
             the request. Its time does not count against the server's.
@@ -165,14 +168,16 @@ class HttpClient:
         self,
         base_url: str,
         *,
-        key: str,
+        key: str | None,
+        headers: Mapping[str, str] = MappingProxyType({}),
         inspect: Inspector | None = None,
         proxied: bool = False,
         kept: bool = False,
     ) -> None:
         silence_library()
         self._base_url = base_url.rstrip("/")
-        self._key = key.strip()
+        self._key = key if key is None else key.strip()
+        self._headers = dict(headers)
         self._inspector = inspect
         self._proxied = proxied
         self._kept = kept
@@ -186,6 +191,7 @@ class HttpClient:
         *,
         seconds: float,
         streamed: bool = False,
+        total: float | None = None,
         fresh: bool = False,
     ) -> AsyncIterator[Reply]:
         """Send a request (GET if there is no body) and hold its answer open.
@@ -195,11 +201,14 @@ class HttpClient:
             body: JSON.
             seconds: for the whole exchange; for a stream, for its head and between two events.
             streamed: whether server-sent events are requested.
+            total: seconds for a whole stream; None is `STREAM_TIMES` as long as for an event.
             fresh: whether to open a new connection.
 
         Raises:
             HttpError: also within the block, while the answer is read.
         """
+        if total is None:
+            total = seconds * STREAM_TIMES if streamed else seconds
         inspected = None
         if self._inspector is not None:
             inspected = body or b""
@@ -209,7 +218,12 @@ class HttpClient:
             with map_errors():
                 async with asyncio.timeout(seconds):
                     response = await self._send(
-                        path, body, seconds, streamed=streamed, kept=self._kept and not fresh
+                        path,
+                        body,
+                        seconds,
+                        total,
+                        streamed=streamed,
+                        kept=self._kept and not fresh,
                     )
         finally:
             _inspected.reset(token)
@@ -225,7 +239,14 @@ class HttpClient:
             await session.close()
 
     async def _send(
-        self, path: str, body: bytes | None, seconds: float, *, streamed: bool, kept: bool
+        self,
+        path: str,
+        body: bytes | None,
+        seconds: float,
+        total: float,
+        *,
+        streamed: bool,
+        kept: bool,
     ) -> aiohttp.ClientResponse:
         """Return the answer to a request; send it again if a kept connection died."""
         reused: list[None] = []
@@ -238,16 +259,14 @@ class HttpClient:
                 proxy=self._proxy,
                 allow_redirects=False,
                 timeout=aiohttp.ClientTimeout(
-                    total=seconds * STREAM_TIMES if streamed else seconds,
-                    sock_connect=CONNECT_SECONDS,
-                    sock_read=seconds,
+                    total=total, sock_connect=CONNECT_SECONDS, sock_read=seconds
                 ),
                 trace_request_ctx=reused,
             )
         except aiohttp.ClientConnectionError as exc:
             if not reused or isinstance(exc, TimeoutError) or _has_answer_begun(exc):
                 raise
-        return await self._send(path, body, seconds, streamed=streamed, kept=False)
+        return await self._send(path, body, seconds, total, streamed=streamed, kept=False)
 
     def _open_session(self, *, kept: bool | None = None) -> aiohttp.ClientSession:
         """Return the session that keeps connections, or the one that does not. Each is made inside
@@ -258,8 +277,9 @@ class HttpClient:
                 "Accept-Encoding": "identity",
                 "User-Agent": "inferdpt",
                 "Content-Type": "application/json",
+                **self._headers,
             }
-            if "@" not in urlsplit(self._base_url).netloc:
+            if self._key is not None and "@" not in urlsplit(self._base_url).netloc:
                 headers["Authorization"] = f"Bearer {self._key}"
             self._sessions[kept] = open_session(headers, self._inspect, kept=kept)
         return self._sessions[kept]

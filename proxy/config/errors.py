@@ -8,7 +8,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from perturb.text.suggest import closest
-from proxy.config.fields import Place, find_section, setting_place
+from proxy.config.fields import Place, entry_of, find_section, setting_place
 from proxy.config.sources import Source
 
 __all__ = ["explain", "explain_key"]
@@ -70,11 +70,16 @@ def _origins(root: type[BaseModel], sources: Sequence[Source], place: Place) -> 
 
 
 def _model_at(root: type[BaseModel], place: Sequence[Any]) -> type[BaseModel] | None:
-    """Return the model of a section; an index leads to the items of a list."""
+    """Return the model of a section; an index leads to the items of a list, and a key to the
+    entries of a mapping."""
     model: type[BaseModel] | None = root
+    entry: type[BaseModel] | None = None
     for part in place:
-        if isinstance(part, str) and model is not None:
+        if entry is not None:
+            model, entry = entry, None
+        elif isinstance(part, str) and model is not None:
             field = model.model_fields.get(part)
+            entry = entry_of(field) if field else None
             model = _model_of(field.annotation) if field else None
     return model
 
@@ -90,5 +95,5 @@ def _paths(root: type[BaseModel], before: str = "") -> Iterator[str]:
     """Yield every key with its sections."""
     for name, field in root.model_fields.items():
         yield before + name
-        if (model := _model_of(field.annotation)) is not None:
+        if entry_of(field) is None and (model := _model_of(field.annotation)) is not None:
             yield from _paths(model, f"{before}{name}.")

@@ -14,6 +14,7 @@ __all__ = [
     "PREFIX",
     "Place",
     "Setting",
+    "entry_of",
     "find_section",
     "iterate_settings",
     "merge",
@@ -89,6 +90,14 @@ def iterate_settings(root: type[BaseModel], place: tuple[str, ...] = ()) -> Iter
 def section_of(field: FieldInfo) -> type[BaseModel] | None:
     """Return the model of a field that is a section."""
     kind = field.annotation
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
+
+def entry_of(field: FieldInfo) -> type[BaseModel] | None:
+    """Return the model of the values of a field that is a mapping of sections."""
+    if get_origin(field.annotation) is not dict:
+        return None
+    kind = get_args(field.annotation)[1]
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 

@@ -6,10 +6,11 @@ import re
 from urllib.parse import urlsplit
 
 from proxy.config.settings import Config
+from proxy.config.upstreams.remote import find_place
 
 __all__ = ["base_url_hints", "without_user"]
 
-ENDPOINT = re.compile(r"/(chat/completions|completions|responses|embeddings|models)$")
+ENDPOINT = re.compile(r"/(chat/completions|completions|responses|messages|embeddings|models)$")
 VERSION = re.compile(r"/v\d")
 
 
@@ -24,7 +25,10 @@ def base_url_hints(config: Config) -> list[str]:
 
     They do not repeat the URLs, which may hold a password.
     """
-    urls = {"remote.base_url": config.remote.base_url}
+    urls = {
+        f"{find_place(alias)}.base_url": remote.base_url
+        for alias, remote in config.every_remote.items()
+    }
     if config.local.mode == "external":
         urls["local.base_url"] = config.local.base_url
     out = []

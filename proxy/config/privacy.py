@@ -83,7 +83,7 @@ class Privacy(Section):
     system: Literal["local", "public", "perturb"] = Field(
         "local",
         description="System messages: keep them on this machine (local), send them verbatim "
-        "(public), or perturb them.",
+        "(public), or perturb them. With local.mode none, local perturbs them, too.",
     )
     public_tags: bool = Field(
         True,

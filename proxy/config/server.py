@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, SecretStr, field_validator
 
 from proxy.config.privacy import find_sanitizer
 from proxy.config.section import Section
@@ -31,6 +31,14 @@ class Server(Section):
         description="Address to listen on. Any but loopback needs a client key.",
     )
     port: int = Field(8100, ge=0, le=65535, description="Port to listen on. 0 picks a free one.")
+    workers: int = Field(
+        1,
+        ge=1,
+        le=256,
+        description="Processes that serve, one for each core. They share the address, the store, "
+        "the local server and the metrics; each gets an equal part of the limits on requests at "
+        "once, on connections and on memory. More than 1 needs Linux.",
+    )
     keys: tuple[ClientKey, ...] = Field(
         (),
         description="Clients' API keys as [{tenant: alice, sha256: …}], made by `inferdpt key "
@@ -133,6 +141,13 @@ class Limits(Section):
     queue_seconds: float = Field(
         60.0, gt=0, description="The most seconds that a request waits before 429."
     )
+    shared: SecretStr | None = Field(
+        None,
+        description="Where the rate limits of keys are counted. null is this process, or the "
+        "store if there are several workers. `store` is the store, also for replicas; "
+        "`redis://HOST:PORT` or `rediss://…` is Redis. If that place fails, "
+        "requests of limited keys are answered with 503.",
+    )
     budget: Budget = Field(
         Budget(),
         description="The ε that may be charged for new text. null is no limit.",
@@ -159,6 +174,14 @@ class Limits(Section):
                     f"{name} needs the operator's parameters: clients may request it only where "
                     "it is privacy.mechanism"
                 )
+        return value
+
+    @field_validator("shared")
+    @classmethod
+    def _check_shared(cls, value: SecretStr | None) -> SecretStr | None:
+        place = "store" if value is None else value.get_secret_value()
+        if place != "store" and not place.startswith(("redis://", "rediss://")):
+            raise ValueError("must be store, redis://HOST:PORT or rediss://HOST:PORT")
         return value
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from extraction.errors import TemplateError
-from extraction.prompts import Prompts
+from extraction.prompts import DOCUMENT_FIRST, Prompts
 from proxy.config.errors import explain
 from proxy.config.fields import merge
 from proxy.config.privacy import Privacy
@@ -28,7 +28,17 @@ from proxy.config.sources import (
     read_file,
 )
 from proxy.config.store import Budget, Memo, Store
-from proxy.config.upstream import Embedded, Local, Remote, Vllm
+from proxy.config.telemetry import Telemetry
+from proxy.config.upstreams.local import Embedded, Local, Vllm
+from proxy.config.upstreams.remote import (
+    DEFAULT,
+    Alias,
+    NamedRemote,
+    Remote,
+    check_models,
+    find_place,
+)
+from proxy.config.workers import check_workers
 from proxy.errors import ConfigError
 
 __all__ = [
@@ -39,6 +49,7 @@ __all__ = [
     "Limits",
     "Local",
     "Memo",
+    "NamedRemote",
     "Privacy",
     "Remote",
     "Section",
@@ -60,6 +71,14 @@ class Config(Section):
     remote: Remote = Field(
         Remote(), description="The untrusted model. It sees sanitized text only."
     )
+    remotes: dict[Alias, NamedRemote] = Field(
+        {},
+        description="Further untrusted models, each under an alias of its own, such as {azure: "
+        "{base_url: https://example.org/v1, api_key_env: AZURE_KEY, models: {o3: o3}}}. Each has "
+        "the settings of `remote`, whose alias is `default`. A model's name leads to its remote. "
+        "`base_url` must be set. Without `api_key_env` no key is sent, and without `models` all "
+        "that the remote lists is served, under names such as azure/o3.",
+    )
     local: Local = Field(Local(), description="The trusted model. It sees the raw text.")
     memo: Memo = Field(
         Memo(),
@@ -70,6 +89,9 @@ class Config(Section):
         Store(),
         description="The store, which outlives the process: released text, generations, keyed "
         "hashes and counters.",
+    )
+    telemetry: Telemetry = Field(
+        Telemetry(), description="What operators observe, beside the log and /metrics."
     )
     prompts: dict[str, str] = Field(
         {},
@@ -91,9 +113,39 @@ class Config(Section):
         return value
 
     @property
+    def templates(self) -> Prompts:
+        """Return the templates in force. The bundled model continues the text that comes last;
+        other models get the document first."""
+        shipped = {} if self.local.is_bundled else {"local_continuation": DOCUMENT_FIRST}
+        return Prompts(**shipped | self.prompts)
+
+    @property
+    def every_remote(self) -> dict[str, Remote]:
+        """Return the untrusted models in use, by alias."""
+        own = {DEFAULT: self.remote} if self.remote.models else {}
+        return {**own, **self.remotes}
+
+    @property
     def server_clips(self) -> bool:
         """Return whether the local server has to clip logits."""
         return self.privacy.checked_parameters.server_clips
+
+    @model_validator(mode="after")
+    def _check_models(self) -> Config:
+        check_models(self.every_remote)
+        return self
+
+    @model_validator(mode="after")
+    def _check_alone(self) -> Config:
+        """Refuse settings that fall back on a local model where there is none."""
+        if self.local.mode == "none":
+            if self.limits.on_budget == "local_only":
+                raise ValueError("limits.on_budget local_only needs a local model")
+            for alias, remote in self.every_remote.items():
+                if remote.on_remote_failure == "local_only":
+                    place = f"{find_place(alias)}.on_remote_failure"
+                    raise ValueError(f"{place} local_only needs a local model")
+        return self
 
     @model_validator(mode="after")
     def _check_clipping(self) -> Config:
@@ -103,6 +155,11 @@ class Config(Section):
                 "llama.cpp, which cannot clip logits; serve the local model with vLLM, or set "
                 "privacy.parameters.engine: transformers and a model"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _check_workers(self) -> Config:
+        check_workers(self.server.workers, self)
         return self
 
 
@@ -147,5 +204,6 @@ def load_with_sources(
         config = Config.model_validate(data)
     except ValidationError as exc:
         raise ConfigError(explain(exc, Config, sources)) from None
-    check_variables(Config, variables, (config.remote.api_key_env, config.local.api_key_env))
+    keys = [each.api_key_env for each in (*config.every_remote.values(), config.remote)]
+    check_variables(Config, variables, (*keys, config.local.api_key_env))
     return config, sources

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 
 from proxy.config.commented import as_yaml
-from proxy.config.fields import Setting, iterate_settings
+from proxy.config.fields import Setting, entry_of, iterate_settings
 from proxy.config.hints import without_user
 from proxy.config.settings import Config, load_with_sources
 
@@ -46,12 +46,12 @@ def effective_settings(
     """
     config, sources = load_with_sources(path, overrides, environment)
     rows = []
-    for setting in iterate_settings(Config):
-        value = _read_value(config, setting)
+    for setting in _list_settings(config):
+        value = _read(config, setting.place)
         setters = [source for source in sources if source.sets(setting.place)]
         origin = setters[-1].origin(setting.place) if setters else DEFAULT
         if setting.place[-1] == "api_key" and value is None:
-            section = getattr(config, setting.place[0])
+            section = _read(config, setting.place[:-1])
             if section.key is not None:
                 value, origin = MASK, section.api_key_env
         rows.append(Effective(setting.name, as_yaml(_mask(setting, value)), origin))
@@ -71,10 +71,21 @@ def show_config(
     return "".join(f"{row.name}: {row.value}  # {row.origin}\n" for row in rows)
 
 
-def _read_value(config: BaseModel, setting: Setting) -> Any:
+def _list_settings(config: Config) -> Iterator[Setting]:
+    """Yield every setting; of a mapping of sections, those of its entries."""
+    for setting in iterate_settings(Config):
+        entries = _read(config, setting.place)
+        if (model := entry_of(setting.field)) is None or not entries:
+            yield setting
+            continue
+        for name in entries:
+            yield from iterate_settings(model, (*setting.place, name))
+
+
+def _read(config: Config, place: tuple[str, ...]) -> Any:
     found: Any = config
-    for part in setting.place:
-        found = getattr(found, part)
+    for part in place:
+        found = found[part] if isinstance(found, dict) else getattr(found, part)
     return found
 
 

@@ -14,7 +14,7 @@ MONTH = 30 * 86_400.0
 
 
 class Store(Section):
-    """Hold the place of the state."""
+    """Hold the place of the state, and how long its audit record is kept."""
 
     url: SecretStr | None = Field(
         None,
@@ -32,6 +32,12 @@ class Store(Section):
         description="File with the secret under which keys and texts are hashed. null is "
         "`secret` beside the database, made at the first start. $INFERDPT_SECRET takes "
         "precedence.",
+    )
+    records_days: float | None = Field(
+        365.0,
+        gt=0,
+        description="Days for which the rows of the audit record are kept, and at most one day "
+        "more. null keeps them for ever.",
     )
 
 
@@ -58,7 +64,7 @@ class Memo(Section):
         "used ones are forgotten first.",
     )
     megabytes: float = Field(
-        32.0,
+        8.0,
         gt=0,
         description="Memory in front of the store for texts, and as much for answers, in MB.",
     )

@@ -19,6 +19,7 @@ class Answer:
     logprobs: dict[str, Any] | None = None
     finish_reason: str | None = None
     usage: Usage | None = None
+    stop: str | None = None
     _texts: list[str] = field(default_factory=list)
     _calls: dict[int, dict[str, str]] = field(default_factory=dict)
 

@@ -6,7 +6,7 @@ Each answer is remembered with the remote's generation behind it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 from extraction.backends.base import Delta
 from extraction.candidates import Writer, gather, read_document
@@ -14,26 +14,35 @@ from extraction.errors import LocalModelError
 from extraction.extractor import Extractor, Job, with_seed
 from extraction.judge import Judge
 from extraction.restore import restore
+from extraction.warming import Warmer
 from perturb.offload import SHORT, offload
 from proxy.errors import ApiError, from_local
 from proxy.metrics import Metrics
 from proxy.pipeline.answer import Answer
 from proxy.pipeline.plan import Consultation, Exchange, Plan, Reply
-from proxy.release import Release
+from proxy.release import Release, pair_parts
 from proxy.remote.guard import Clearance
-from proxy.remote.upstream import RemoteClient
 from proxy.storage.answers import Answers
 
-__all__ = ["Answerer", "Emit"]
+__all__ = ["Announce", "Answerer", "Emit"]
 
-Emit = Callable[[int, Delta], Awaitable[None]]
+SPARE = 3  # times the local model's share, where the judge drops sentences
+Announce = Callable[[dict[str, Any] | None], Awaitable[None]]  # takes the receipt of a stream
+
+
+class Emit(Protocol):
+    """Pass on a step of the choice with this number. The last step of a stream may carry the
+    receipt, where it is not known before."""
+
+    async def __call__(
+        self, index: int, step: Delta, receipt: dict[str, Any] | None = None
+    ) -> None: ...
 
 
 class Answerer:
     """Answer plans.
 
     Args:
-        on_failure: `local_only` lets the local model answer alone if the remote fails.
         judge: finds the parts of a generation that are about the document, and the best answer.
         extraction: `relevant` gives the local model those parts, or where a passage was sent and
             several candidates are judged, the whole generation if it has any; `all` always the
@@ -43,19 +52,18 @@ class Answerer:
     def __init__(
         self,
         *,
-        remote: RemoteClient,
         extractor: Extractor,
+        warmer: Warmer,
         answers: Answers,
         metrics: Metrics,
-        on_failure: Literal["error", "local_only"],
         judge: Judge,
         extraction: Literal["relevant", "all"],
     ) -> None:
-        self._remote = remote
+        self._extractor = extractor
+        self._warmer = warmer
         self._writer = Writer(extractor, judge, lambda source: metrics.chosen.labels(source).inc())
         self._answers = answers
         self._metrics = metrics
-        self._on_failure = on_failure
         self._judge = judge
         self._extraction = extraction
 
@@ -74,16 +82,22 @@ class Answerer:
         if exchange.outgoing is None:
             return Reply(exchange.unsent, job)
         clearance = exchange.outgoing.clearance
+        assert isinstance(clearance, Clearance)  # the composer makes no other
+        remote = plan.route.remote
         try:
-            generation = await self._remote.generate(exchange.outgoing.body, clearance)
+            most = self._limit_generation(plan, clearance)
+            async with self._warmer.warming(job, plan.options):
+                generation = await remote.generate(exchange.outgoing.body, clearance, most=most)
         except ApiError as exc:
-            self._metrics.upstream_errors.labels("remote", exc.code or "").inc()
+            self._metrics.count_failure("remote", exc, remote.alias)
             plan.trace.note_failure(number, exc.upstream)
             # The guard's refusal is not a failure of the remote and is always raised.
-            if exc.code == "guard_refused" or self._on_failure != "local_only":
+            if exc.code == "guard_refused" or remote.config.on_remote_failure != "local_only":
                 raise
             plan.trace.note_outcome(number, "failed")
             return Reply("failed", job)
+        self._metrics.count_remote(plan.request.model, generation.usage)
+        plan.trace.note_ending(number, generation.ended)
         if not generation.text.strip():
             plan.trace.note_outcome(number, "empty")
             return Reply("empty", job, generation)
@@ -101,6 +115,16 @@ class Answerer:
             return Reply("irrelevant", job, generation)
         plan.trace.note_outcome(number, "answered")
         return Reply("answered", Job(job.task, job.messages, text), generation)
+
+    def _limit_generation(self, plan: Plan, clearance: Clearance) -> int | None:
+        """Return the characters of a generation of which the local model can see any; None if it
+        is expected to be shorter.
+
+        The remote sees where its generation is cut. So that depends on settings and on numbers
+        that are sent, and not on the text.
+        """
+        spare = SPARE if self._is_judged(plan, clearance) else 1
+        return self._extractor.limit_generation(plan.options, spare)
 
     def _is_judged(self, plan: Plan, clearance: Clearance) -> bool:
         """Tell if a generation has to be relevant to go to the local model. A remote that
@@ -132,7 +156,7 @@ class Answerer:
             step = await self._writer.complete(reply.job, options, plan.candidates)
         except LocalModelError as exc:
             raise self._map_error(exc) from exc
-        answer = Answer(step.message, step.logprobs, step.finish_reason, step.usage)
+        answer = Answer(step.message, step.logprobs, step.finish_reason, step.usage, step.stop)
         await self._remember(plan, exchange, reply, answer)
         return answer
 
@@ -181,7 +205,7 @@ class Answerer:
 
     def _map_error(self, exc: LocalModelError) -> ApiError:
         error = from_local(exc)
-        self._metrics.upstream_errors.labels("local", error.code or "").inc()
+        self._metrics.count_failure("local", error)
         return error
 
 
@@ -190,14 +214,5 @@ def _restore(generation: str, clearance: Clearance) -> str:
 
     The result is for the local model; receipts and the store keep the remote's own words.
     """
-    pairs: list[tuple[str, str]] = []
-    kept: list[str] = []
-    for piece in clearance.pieces:
-        if isinstance(piece, Release) and piece.sanitized.replaced is not None:
-            end = 0
-            for part in piece.sanitized.replaced:
-                pairs.append((part.text, piece.raw[part.start : part.end]))
-                kept.append(piece.raw[end : part.start])
-                end = part.end
-            kept.append(piece.raw[end:])
-    return restore(generation, pairs, "\n".join(kept)) if pairs else generation
+    pairs, kept = pair_parts(piece for piece in clearance.pieces if isinstance(piece, Release))
+    return restore(generation, pairs, kept) if pairs else generation

@@ -8,12 +8,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from extraction.prompts import Prompts, fill
+from extraction.prompts import fill
 from perturb import Perturbation
 from proxy.config.settings import Config
 from proxy.pipeline.draft import Draft, Quote, Span
+from proxy.pipeline.receipt import add_actions
 from proxy.release import Release
-from proxy.remote.guard import Clearance
+from proxy.remote.guard import Clearance, Cleared
+from proxy.remote.messages.request import spell_messages
+from proxy.remote.remotes import Route
 from proxy.requests.protocol import SamplingRequest
 
 __all__ = ["Composer", "Outgoing", "join", "join_apart", "merge"]
@@ -24,22 +27,21 @@ class Outgoing:
     """Hold a body for the remote, and the clearance to send it."""
 
     body: dict[str, Any]
-    clearance: Clearance
+    clearance: Cleared
 
 
 class Composer:
     """Compose bodies for the remote in the operator's templates."""
 
     def __init__(self, config: Config) -> None:
-        self._prompts = Prompts(**config.prompts)
-        self._send_seed = config.remote.send_seed
+        self._prompts = config.templates
 
-    def compose(self, draft: Draft, request: SamplingRequest, model: str) -> Outgoing | None:
+    def compose(self, draft: Draft, request: SamplingRequest, route: Route) -> Outgoing | None:
         """Compose the body for a settled draft, with its clearance; None if there is no text to
         send.
 
         Args:
-            model: the remote's own name for the model.
+            route: where it goes.
         """
         instruction = request.inferdpt.instruction
         messages = [{"role": turn.role, "content": join(turn.spans)} for turn in draft.turns]
@@ -68,16 +70,18 @@ class Composer:
                 self._prompts.remote_continuation,
                 self._prompts.remote_instruct,
                 note,
-                model,
+                route.model,
             ),
             public=(
                 *(p.text for turn in draft.prompt.turns for p in turn.parts if p.public),
                 *filter(None, [instruction]),
             ),
         )
-        return Outgoing(
-            {"model": model, "messages": sent, **self._select_numbers(request)}, clearance
-        )
+        numbers = _select_numbers(request, seeded=route.remote.config.send_seed)
+        body = {"model": route.model, "messages": sent, **numbers}
+        if route.remote.config.api == "messages":
+            body = spell_messages(body)
+        return Outgoing(body, clearance)
 
     def _choose_note(self, draft: Draft) -> str:
         """Return what the remote of a chat is told about the texts; a prefix explains itself."""
@@ -88,15 +92,16 @@ class Composer:
             return self._prompts.remote_passages
         return self._prompts.remote_words if "words" in shown else ""
 
-    def _select_numbers(self, request: SamplingRequest) -> dict[str, Any]:
-        """Return the sampling numbers that may influence the remote."""
-        names = ["temperature", "top_p", "max_tokens", "max_completion_tokens", "reasoning_effort"]
-        if self._send_seed:
-            names.append("seed")
-        found = {name: getattr(request, name, None) for name in names}
-        # Rounded: seventeen digits of a temperature could carry a message, two cannot.
-        numbers = {k: round(v, 2) if isinstance(v, float) else v for k, v in found.items()}
-        return {**{k: v for k, v in numbers.items() if v is not None}, "store": False}
+
+def _select_numbers(request: SamplingRequest, *, seeded: bool) -> dict[str, Any]:
+    """Return the sampling numbers that may influence the remote."""
+    names = ["temperature", "top_p", "max_tokens", "max_completion_tokens", "reasoning_effort"]
+    if seeded:
+        names.append("seed")
+    found = {name: getattr(request, name, None) for name in names}
+    # Rounded: seventeen digits of a temperature could carry a message, two cannot.
+    numbers = {k: round(v, 2) if isinstance(v, float) else v for k, v in found.items()}
+    return {**{k: v for k, v in numbers.items() if v is not None}, "store": False}
 
 
 def merge(spans: Sequence[Span]) -> Perturbation:
@@ -122,6 +127,7 @@ def merge(spans: Sequence[Span]) -> Perturbation:
             unbounded=sum(one.receipt.unbounded for one in made),
             reveals=tuple(dict.fromkeys(r for one in made for r in one.receipt.reveals)),
             entities=dict(sorted(entities.items())),
+            actions=add_actions(made),
         ),
     )
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from extraction.errors import LocalModelError
-from perturb import DocumentTooLong, Sanitizer
+from perturb import DocumentTooLong, RefusedPart, Sanitizer
 from proxy.config.settings import Config
-from proxy.errors import from_local, too_large
+from proxy.errors import bad_request, from_local, too_large
 from proxy.metrics import Metrics
 from proxy.pipeline.draft import Draft, Private
 from proxy.pipeline.findings import Findings, find
@@ -58,25 +58,50 @@ class Drafter:
         A part that is sensitive in one text of the request is sensitive in all its new texts.
 
         Raises:
-            ApiError: a text is too long, the store failed, or a paraphrase could not be made.
+            ApiError: a text is too long or holds a part of a type that is refused, the store
+                failed, or a paraphrase could not be made.
         """
         try:
             drafts = await self._reader.read(tenant, sanitizer, prompts)
+        except DocumentTooLong as exc:
+            raise too_large(f"{exc}.") from exc
+        return await self.draw(tenant, sanitizer, drafts, _find_unsent(prompts))
+
+    async def draw(
+        self,
+        tenant: str,
+        sanitizer: Sanitizer,
+        drafts: Sequence[Draft],
+        unsent: Sequence[str] = (),
+    ) -> list[Draft]:
+        """Return drafts with a release for each of their private texts.
+
+        Args:
+            unsent: private texts that are not sent; their sensitive parts still count.
+
+        Raises:
+            ApiError: as `draft`.
+        """
+        try:
             turns = [turn.private for draft in drafts for turn in draft.turns]
-            findings = await find(sanitizer, [_find_unsent(prompts), *turns])
+            findings = await find(sanitizer, [unsent, *turns])
             firsts = accumulate((len(draft.turns) for draft in drafts), initial=1)
             return [
-                await self._draw(tenant, sanitizer, findings, draft, first)
+                await self._draw_one(tenant, sanitizer, findings, draft, first)
                 for draft, first in zip(drafts, firsts, strict=False)
             ]
         except DocumentTooLong as exc:
             raise too_large(f"{exc}.") from exc
+        except RefusedPart as exc:
+            raise bad_request(
+                f"The request was refused: {exc}. Nothing was sent.", code="refused_part"
+            ) from exc
         except LocalModelError as exc:  # of a paraphrase
             error = from_local(exc)
-            self._metrics.upstream_errors.labels("local", error.code or "").inc()
+            self._metrics.count_failure("local", error)
             raise error from exc
 
-    async def _draw(
+    async def _draw_one(
         self,
         tenant: str,
         sanitizer: Sanitizer,

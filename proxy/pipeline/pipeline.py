@@ -8,24 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from extraction.extractor import Extractor
 from extraction.judge import Judge
+from extraction.warming import Warmer
 from perturb import Perturbation, Sanitizer
 from proxy.access.grants import Client
 from proxy.config.settings import Config
 from proxy.errors import bad_request, not_permitted
 from proxy.metrics import Metrics
 from proxy.pipeline.answer import Answer
-from proxy.pipeline.answering import Answerer, Emit
+from proxy.pipeline.answering import Announce, Answerer, Emit
 from proxy.pipeline.composing import Composer, join, merge
-from proxy.pipeline.drafting import Drafter
-from proxy.pipeline.plan import Consultation, Exchange, Plan, Unsent
+from proxy.pipeline.memory import Memory
+from proxy.pipeline.plan import Exchange, Plan, Unsent
 from proxy.pipeline.policy import Policy
 from proxy.pipeline.public import INSTRUCTION, PublicText
-from proxy.pipeline.settling import Settlement, Settler
+from proxy.pipeline.settling import Settlement
 from proxy.pipeline.trace import Trace
-from proxy.remote.upstream import RemoteClient
+from proxy.remote.remotes import Remotes
 from proxy.requests.housekeeping import keep_local
 from proxy.requests.messages import Prompt, read_chat, read_text
 from proxy.requests.protocol import (
@@ -34,12 +36,7 @@ from proxy.requests.protocol import (
     SamplingRequest,
     select_local_fields,
 )
-from proxy.storage.answers import Answers
-from proxy.storage.digests import Digests
-from proxy.storage.ledger import BudgetExceeded, Ledger
-from proxy.storage.memo import Memo
-from proxy.storage.passages import Passages
-from proxy.storage.store import Store
+from proxy.storage.ledger import BudgetExceeded
 
 __all__ = ["Pipeline"]
 
@@ -53,46 +50,29 @@ class Pipeline:
         *,
         policy: Policy,
         public: PublicText,
-        store: Store,
-        ledger: Ledger,
-        remote: RemoteClient,
+        memory: Memory,
+        remotes: Remotes,
         extractor: Extractor,
         judge: Judge,
         metrics: Metrics,
     ) -> None:
         self._config = config
         self._policy = policy
+        self._remotes = remotes
         self._public = public
         self._metrics = metrics
-        size, ttl = int(config.memo.megabytes * 1e6), config.memo.ttl_seconds
-        digests, passages = Digests(store), Passages(store)
-        memo = Memo(store, size=size, ttl=ttl)
-        answers = Answers(store, passages, size=size, ttl=ttl)
-        self._drafter = Drafter(
-            config,
-            digests=digests,
-            memo=memo,
-            answers=answers,
-            passages=passages,
-            metrics=metrics,
-        )
-        self._settler = Settler(
-            config.limits,
-            store=store,
-            digests=digests,
-            memo=memo,
-            answers=answers,
-            passages=passages,
-            ledger=ledger,
-            metrics=metrics,
-        )
+        self._drafter, self._settler = memory.drafter, memory.settler
         self._composer = Composer(config)
         self._answerer = Answerer(
-            remote=remote,
             extractor=extractor,
-            answers=answers,
+            warmer=Warmer(
+                extractor,
+                config.local.warm_prefix,
+                places=config.local.places,
+                note=lambda end: metrics.warmed.labels(end).inc(),
+            ),
+            answers=memory.answers,
             metrics=metrics,
-            on_failure=config.remote.on_remote_failure,
             judge=judge,
             extraction=config.local.extraction,
         )
@@ -141,16 +121,20 @@ class Pipeline:
             return merge(draft.spans)
         return replace(await sanitizer.release(""), text=join(draft.spans))
 
-    async def consult(self, plan: Plan) -> Consultation:
-        """Call the remote, see `Answerer.consult`; raise `ApiError`."""
-        return await self._answerer.consult(plan)
+    async def answer(self, plan: Plan) -> tuple[list[Answer], dict[str, Any] | None]:
+        """Call the remote and answer in full, see `Answerer.complete`; raise `ApiError`.
 
-    async def complete(self, consultation: Consultation) -> list[Answer]:
-        """Answer in full, see `Answerer.complete`; raise `ApiError`."""
-        return await self._answerer.complete(consultation)
+        Returns:
+            The answers, and the receipt if one was requested.
+        """
+        consultation = await self._answerer.consult(plan)
+        return await self._answerer.complete(consultation), consultation.make_receipt()
 
-    async def stream(self, consultation: Consultation, emit: Emit) -> None:
-        """Answer step by step, see `Answerer.stream`; raise `ApiError`."""
+    async def stream(self, plan: Plan, announce: Announce, emit: Emit) -> None:
+        """Call the remote, announce the receipt, and pass every step to `emit`; see
+        `Answerer.stream`; raise `ApiError`."""
+        consultation = await self._answerer.consult(plan)
+        await announce(consultation.make_receipt())
         await self._answerer.stream(consultation, emit)
 
     async def _plan(
@@ -162,9 +146,9 @@ class Pipeline:
         housekeeping: bool = False,
     ) -> Plan:
         options = request.inferdpt
-        model = self._policy.remote_model(request.model)
-        sanitizer = self._policy.sanitizer(options)
+        sanitizer = self._policy.sanitizer(options, client.grant)
         self._check(request, client, sanitizer)
+        route = await self._remotes.find(request.model)
         unsent: Unsent = "housekeeping" if housekeeping else "skipped"
         trace = Trace([unsent] * len(prompts))
         findings: dict[str, int] = {}
@@ -175,18 +159,21 @@ class Pipeline:
                 drafts = await self._drafter.draft(client.tenant, sanitizer, prompts)
             try:
                 with self._metrics.stage("commit", trace.note_stage):
-                    settlement = await self._settler.settle(client, sanitizer, drafts)
+                    settlement = await self._settler.settle(
+                        client, request.model, route.remote.alias, sanitizer, drafts
+                    )
             except BudgetExceeded as exc:
                 if self._config.limits.on_budget == "refuse":
                     raise
                 exceeded = exc.scope
         exchanges = [
-            Exchange(d.prompt, self._composer.compose(d, request, model), d.scope, unsent)
+            Exchange(d.prompt, self._composer.compose(d, request, route), d.scope, unsent)
             for d in settlement.drafts
         ] or [Exchange(prompt, None, "", unsent) for prompt in prompts]
         plan = Plan(
             client=client,
             request=request,
+            route=route,
             sanitizer=sanitizer,
             exchanges=tuple(exchanges),
             options=select_local_fields(request),
@@ -196,7 +183,7 @@ class Pipeline:
             public_findings=findings,
             trace=trace,
         )
-        self._count(plan)
+        self._metrics.count_plan(sanitizer, fresh=plan.fresh, released=plan.released)
         return plan
 
     def _check(self, request: SamplingRequest, client: Client, sanitizer: Sanitizer) -> None:
@@ -237,10 +224,3 @@ class Pipeline:
         public = [place for prompt in prompts for place in prompt.public]
         await self._public.check_size([*public, *own * len(prompts)])
         return await self._public.inspect([*public, *own])
-
-    def _count(self, plan: Plan) -> None:
-        """Count a plan's tokens for the operator."""
-        guarantee, name = plan.sanitizer.guarantee, plan.sanitizer.name
-        self._metrics.tokens.labels(name).inc(plan.fresh)
-        self._metrics.reused.labels(name).inc(plan.released - plan.fresh)
-        self._metrics.epsilon.labels(name, guarantee.kind).inc(plan.fresh * guarantee.nominal)

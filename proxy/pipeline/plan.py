@@ -15,9 +15,11 @@ from proxy.pipeline.receipt import RemoteOutcome, make_receipt
 from proxy.pipeline.settling import Settlement
 from proxy.pipeline.trace import Trace
 from proxy.release import Release
-from proxy.remote.upstream import Generation
+from proxy.remote.generation import Ending, Generation
+from proxy.remote.remotes import Route
 from proxy.requests.messages import Prompt
 from proxy.requests.protocol import SamplingRequest
+from proxy.restoring.way_back import WayBack
 from proxy.storage.prices import Charge
 
 __all__ = ["Consultation", "Exchange", "Plan", "Reply", "Unsent"]
@@ -32,12 +34,14 @@ class Exchange:
     Attributes:
         outgoing: None if nothing is sent; `unsent` then gives the reason.
         scope: the scope of equal answers.
+        way_back: restores the remote's answer, where that is the answer.
     """
 
     prompt: Prompt
     outgoing: Outgoing | None
     scope: str
     unsent: Unsent
+    way_back: WayBack | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class Plan:
     """Hold a decided request of which nothing has been sent yet.
 
     Attributes:
+        route: where it goes, if anything is sent.
         options: the options of the local model.
         candidates: how many answers it writes for each choice; the best is returned.
         settlement: the releases in it, and their charge.
@@ -55,6 +60,7 @@ class Plan:
 
     client: Client
     request: SamplingRequest
+    route: Route
     sanitizer: Sanitizer
     exchanges: tuple[Exchange, ...]
     options: dict[str, Any]
@@ -68,6 +74,11 @@ class Plan:
     def tenant(self) -> str:
         """Return the owner of the request."""
         return self.client.tenant
+
+    @property
+    def sent_to(self) -> str | None:
+        """Return the alias of the remote; None if nothing is sent."""
+        return self.route.remote.alias if self.is_sent else None
 
     @property
     def is_sent(self) -> bool:
@@ -100,6 +111,11 @@ class Reply:
     job: Job
     generation: Generation | None = None
 
+    @property
+    def ending(self) -> Ending:
+        """Return how the generation ended."""
+        return "whole" if self.generation is None else self.generation.ended
+
 
 @dataclass(frozen=True)
 class Consultation:
@@ -117,7 +133,7 @@ class Consultation:
         budget = (plan.settlement.charge or Charge()).to_dict() | {"exceeded": plan.exceeded}
         exchanges = [
             {
-                "sent": exchange.outgoing.body["messages"] if exchange.outgoing else [],
+                "sent": _list_messages(exchange.outgoing.body) if exchange.outgoing else [],
                 "generation": reply.generation.text if reply.generation else None,
             }
             for exchange, reply in zip(plan.exchanges, self.replies, strict=True)
@@ -126,9 +142,15 @@ class Consultation:
             level,
             plan.sanitizer,
             [(release.sanitized, release.fresh) for release in plan.releases],
-            [reply.outcome for reply in self.replies],
+            [(reply.outcome, reply.ending) for reply in self.replies],
             exchanges,
             budget,
             public=plan.public_findings,
-            sent=plan.is_sent,
+            sent_to=plan.sent_to,
         )
+
+
+def _list_messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the messages of a body; in the Messages API, the system's texts stand beside them."""
+    system = [{"role": "system", "content": body["system"]}] if "system" in body else []
+    return [*system, *body["messages"]]

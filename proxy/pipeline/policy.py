@@ -1,9 +1,9 @@
-"""Decide what clients may request: the remote model's name and the sanitizer."""
+"""Decide which sanitizer clients may request."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from cachetools import LRUCache
@@ -23,13 +23,13 @@ from perturb import (
 from perturb.audit.certificate import check_certificate, load_certificate
 from perturb.errors import CertificateError, CodebookError, TableError
 from perturb.sanitizer import Marking
+from proxy.access.grants import Grant
 from proxy.config.settings import Config
 from proxy.errors import (
     ApiError,
     ConfigError,
     bad_request,
     local_unavailable,
-    model_not_found,
     not_permitted,
 )
 from proxy.requests.protocol import Options
@@ -39,6 +39,7 @@ __all__ = ["Policy"]
 
 logger = logging.getLogger("inferdpt.policy")
 SANITIZERS = 64  # prepared mechanisms to keep: clients may name any ε within the limits
+UNLIMITED = Grant()
 
 
 class Policy:
@@ -59,10 +60,13 @@ class Policy:
         self._config = config
         self._table = table
         self._encoder = _build_encoder(config.local.embeddings_model, find_server)
-        self._sanitizers: LRUCache[tuple[str, float], Sanitizer] = LRUCache(SANITIZERS)
+        self._sanitizers: LRUCache[tuple[Any, ...], Sanitizer] = LRUCache(SANITIZERS)
         self._model: Any = None
         self._certificates = [load_certificate(path) for path in config.privacy.certificates]
-        if not sanitizer_class(config.privacy.mechanism).needs_model:
+        if (
+            config.local.mode == "none"
+            or not sanitizer_class(config.privacy.mechanism).needs_model
+        ):
             try:
                 self.sanitizer(Options())  # so that a wrong table or parameter fails at start
             except ApiError as exc:
@@ -73,27 +77,15 @@ class Policy:
         built."""
         self._model = model
 
-    @property
-    def models(self) -> tuple[str, ...]:
-        """Return the names of models that clients may use."""
-        return tuple(self._config.remote.models)
-
-    def remote_model(self, alias: str) -> str:
-        """Return the remote's name for a model.
-
-        Raises:
-            ApiError: 404, the name is not on the list.
-        """
-        try:
-            return self._config.remote.models[alias]
-        except KeyError:
-            raise model_not_found() from None
-
-    def sanitizer(self, options: Options) -> Sanitizer:
+    def sanitizer(self, options: Options, grant: Grant = UNLIMITED) -> Sanitizer:
         """Return the sanitizer that a client requested, or the operator's.
 
+        Args:
+            grant: of the client's key: its actions hold, too.
+
         Raises:
-            ApiError: 400 for an unknown mechanism or a bad ε, 403 for one beyond the limits.
+            ApiError: 400 for an unknown mechanism, a bad ε, or actions that are unknown or weaker
+                than those in force; 403 for what is beyond the limits.
         """
         privacy, limits = self._config.privacy, self._config.limits
         name = options.mechanism or privacy.mechanism
@@ -107,24 +99,41 @@ class Policy:
                 f"epsilon must be <= {limits.epsilon_max:g}, got {epsilon:g}.",
                 param="inferdpt.epsilon",
             )
-        key = (name, float(epsilon))
+        key = (name, float(epsilon), _list_pairs(grant.actions), _list_pairs(options.actions))
         found = self._sanitizers.get(key)
         if found is None:
-            try:
-                found = self._make(name, epsilon)
-            except ParameterError as exc:
-                raise bad_request(str(exc), param="inferdpt", code="invalid_value") from None
-            except (CodebookError, PluginError, TableError) as exc:
-                logger.error("%s", exc)
-                raise not_permitted(
-                    "The operator does not allow this mechanism.", param="inferdpt.mechanism"
-                ) from exc
-            except CertificateError as exc:
-                raise not_permitted(
-                    f"A certificate is required: {exc}.", param="inferdpt"
-                ) from None
-            self._sanitizers[key] = found
+            found = self._sanitizers[key] = self._find(*key[:2], grant, options)
         return found
+
+    def _find(self, name: str, epsilon: float, grant: Grant, options: Options) -> Sanitizer:
+        """Return a sanitizer with the actions of the key and of the request; raise `ApiError`."""
+        if options.actions:
+            found = self.sanitizer(options.model_copy(update={"actions": None}), grant)
+            try:
+                return found.strengthen(options.actions)
+            except ParameterError as exc:
+                raise bad_request(
+                    f"{exc}.", param="inferdpt.actions", code="invalid_value"
+                ) from None
+        if grant.actions:
+            found = self.sanitizer(options)
+            try:
+                return found.strengthen(grant.actions, pass_weaker=True)
+            except ParameterError as exc:
+                raise not_permitted(
+                    f"This key's actions cannot be applied: {exc}.", param="inferdpt.mechanism"
+                ) from None
+        try:
+            return self._make(name, epsilon)
+        except ParameterError as exc:
+            raise bad_request(str(exc), param="inferdpt", code="invalid_value") from None
+        except (CodebookError, PluginError, TableError) as exc:
+            logger.error("%s", exc)
+            raise not_permitted(
+                "The operator does not allow this mechanism.", param="inferdpt.mechanism"
+            ) from exc
+        except CertificateError as exc:
+            raise not_permitted(f"A certificate is required: {exc}.", param="inferdpt") from None
 
     @property
     def marking(self) -> Marking | None:
@@ -138,6 +147,7 @@ class Policy:
         own = name == privacy.mechanism
         if kind.needs_model and not own:  # there are no parameters for it here
             raise ParameterError(f"mechanism must be one of {', '.join(mechanism_names())}")
+        self._check_restorable(kind.needs_model, name)
         if kind.needs_model and self._model is None:
             raise local_unavailable()
         parameters = kind.check_parameters(epsilon=epsilon, **(privacy.parameters if own else {}))
@@ -151,9 +161,19 @@ class Policy:
                 encoder=self._encoder,
             ),
         )
+        self._check_restorable(not made.restorable, name)
         if privacy.require_certificate:
             self._prove(made.mechanism)
         return made
+
+    def _check_restorable(self, wrong: bool, name: str) -> None:
+        """Refuse a sanitizer that cannot serve without a local model; raise `ParameterError`."""
+        if wrong and self._config.local.mode == "none":
+            raise ParameterError(
+                "local.mode none needs a mechanism whose releases can be read, and restored in "
+                f"the remote's answer; those of {name} cannot. Set privacy.mechanism to "
+                "selective, or name a local model in local.mode"
+            )
 
     def _prove(self, mechanism: Sanitizer) -> None:
         """Find the certificate of a mechanism.
@@ -181,6 +201,10 @@ class Policy:
             return not sanitizer_class(name).verbatim
         except (ParameterError, PluginError):
             return True  # refused where it is built
+
+
+def _list_pairs(actions: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((actions or {}).items()))
 
 
 def _build_encoder(

@@ -25,7 +25,12 @@ __all__ = ["INSTRUCTION", "PublicText"]
 
 INSTRUCTION = "inferdpt.instruction"  # its name in errors
 # Types that ordinary instructions are full of ("about 200 words", "by Monday", "in French").
-ORDINARY = frozenset(("AGE", "DATE_TIME", "LOCATION", "MONEY", "NRP", "NUMBER", "ZIP_CODE"))
+ORDINARY = frozenset(
+    (
+        *("AGE", "DATE_TIME", "DURATION", "LOCATION", "MONEY", "NRP", "NUMBER", "PERCENTAGE"),
+        *("PROFESSION", "QUANTITY", "TITLE", "ZIP_CODE"),
+    )
+)
 ADDRESS = "URL"  # not counted itself; the parts inside it are
 # Capitalised words that belong to nobody's name: languages and their speakers, formats, and names
 # of things that instructions mention.

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
 from perturb import Perturbation, Sanitizer, TokenClass
+from proxy.remote.generation import Ending
 
-__all__ = ["RemoteOutcome", "format_epsilon", "make_receipt"]
+__all__ = ["RemoteOutcome", "add_actions", "format_epsilon", "make_receipt"]
 
-RemoteOutcome = Literal["answered", "empty", "failed", "housekeeping", "irrelevant", "skipped"]
+RemoteOutcome = Literal[
+    "answered", "empty", "failed", "housekeeping", "irrelevant", "relayed", "skipped"
+]
 NOTHING_LEFT = "nothing left this machine: the local model answered alone"
 EQUALITY = (
     "which texts and paragraphs are equal, here and in what the client sent before, and which of "
@@ -26,7 +29,13 @@ _REMOTE = {
     "irrelevant": "nothing in the remote's answer was about the document; the local model worked "
     "alone",
     "housekeeping": "client housekeeping: the local model answered, the remote was not called",
+    "relayed": "the remote answers the sanitized request; its answer is restored here",
     "skipped": "the remote was not called",
+}
+_ENDINGS = {
+    "whole": "",
+    "cut": "; the connection was closed where the local model would have seen no more of it",
+    "abandoned": "; it was not waited for any longer (remote.patience_seconds)",
 }
 
 
@@ -34,32 +43,33 @@ def make_receipt(
     level: Literal["summary", "full"],
     sanitizer: Sanitizer,
     texts: Sequence[tuple[Perturbation, bool]],
-    outcomes: Sequence[RemoteOutcome],
+    outcomes: Sequence[tuple[RemoteOutcome, Ending]],
     exchanges: Sequence[dict[str, Any]] = (),
     budget: dict[str, Any] | None = None,
     *,
     public: Mapping[str, int] = MappingProxyType({}),
-    sent: bool = True,
+    sent_to: str | None,
 ) -> dict[str, Any]:
     """Make the receipt of a request.
 
     `tokens` and `entities` count the perturbed parts: where a text is sent unchanged but for its
-    sensitive parts, only those. The ε of the request counts every text once, drawn now or earlier;
-    a text that was released before costs nothing new. `unbounded` counts the tokens without a
-    proved bound, whatever the ε of the others.
+    sensitive parts, only those. `actions` counts parts by action, if it is not `replace`. The ε
+    of the request counts every text once, drawn now or earlier; a text that was released before
+    costs nothing new. `unbounded` counts the tokens without a proved bound, whatever the ε of the
+    others.
 
     Args:
         level: `full` adds each text's own receipt and the exchanges with the remote.
         sanitizer: the sanitizer in force.
         texts: each private text's perturbation, and whether it was drawn for this request.
-        outcomes: the outcome of each remote call.
+        outcomes: the outcome of each remote call, and how its answer ended.
         exchanges: for `full`: `{"sent": messages, "generation": text}` for each remote call.
         budget: the charge of the request and the remaining budget, see
             `proxy.storage.prices.Charge`.
         public: the number of sensitive parts of each type in public text, which is sent as it is.
-        sent: whether anything was sent. If not, the receipt states no ε.
+        sent_to: the alias of the remote; None if nothing was sent. The receipt then states no ε.
     """
-    guarantee = sanitizer.guarantee
+    guarantee, sent = sanitizer.guarantee, sent_to is not None
     released = sum(p.receipt.released for p, _ in texts)
     new = sum(p.receipt.released for p, fresh in texts if fresh)
     entities: Counter[str] = Counter()
@@ -75,6 +85,7 @@ def make_receipt(
     reveals = [r for p, _ in texts for r in p.receipt.reveals]
     out: dict[str, Any] = {
         "mechanism": sanitizer.name if sent else "none",
+        "sent_to": sent_to,
         "guarantee": guarantee.kind if sent else "nothing_left",
         "unit": guarantee.unit if sent else None,
         "statement": _state_guarantee(sanitizer) if sent else NOTHING_LEFT,
@@ -84,18 +95,28 @@ def make_receipt(
             for kind in TokenClass
         },
         "entities": dict(sorted(entities.items())),
+        "actions": add_actions(p for p, _ in texts),
         "public_findings": dict(public),
         "released": released,
         "released_before": released - new,
         "unbounded": sum(p.receipt.unbounded for p, _ in texts),
         "budget": budget or {},
-        "remote": [_REMOTE[outcome] for outcome in outcomes],
+        "remote": [_REMOTE[outcome] + _ENDINGS[ending] for outcome, ending in outcomes],
         "reveals": list(dict.fromkeys((*reveals, *EQUALITY))) if sent and texts else [],
     }
     if level == "full":
         out["texts"] = [p.receipt.to_dict() for p, _ in texts]
         out["exchanges"] = list(exchanges)
     return out
+
+
+def add_actions(made: Iterable[Perturbation]) -> dict[str, dict[str, int]]:
+    """Add up the parts of perturbations by action and type, see `perturb.Receipt`."""
+    counts: dict[str, Counter[str]] = {}
+    for each in made:
+        for action, types in each.receipt.actions.items():
+            counts.setdefault(action, Counter()).update(types)
+    return {action: dict(sorted(counts[action].items())) for action in sorted(counts)}
 
 
 def _state_guarantee(sanitizer: Sanitizer) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
-
-from sqlalchemy import Connection
 
 from perturb import Sanitizer
 from perturb.offload import SHORT, offload
@@ -14,9 +12,12 @@ from proxy.access.grants import Client
 from proxy.config.settings import Limits
 from proxy.metrics import Metrics
 from proxy.pipeline.draft import Draft, Quote, Text
+from proxy.records.chain import Chain
+from proxy.records.entries import Positions, write_charge
 from proxy.release import Release
 from proxy.remote.guard import check_releases
 from proxy.storage.answers import Answers
+from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, spell_channel
 from proxy.storage.ledger import BudgetExceeded, Ledger
 from proxy.storage.memo import Memo
@@ -29,11 +30,16 @@ __all__ = ["Settlement", "Settler"]
 
 @dataclass(frozen=True)
 class Settlement:
-    """Hold the drafts of a request as they are sent, each release in them once, and the charge."""
+    """Hold the drafts of a request as they are sent, each release in them once, and the charge.
+
+    Attributes:
+        positions: for a request that keeps its form, the replaced parts by position and type.
+    """
 
     drafts: tuple[Draft, ...] = ()
     releases: tuple[Release, ...] = ()
     charge: Charge | None = None
+    positions: Positions = field(default_factory=dict)
 
 
 class Settler:
@@ -49,6 +55,7 @@ class Settler:
         answers: Answers,
         passages: Passages,
         ledger: Ledger,
+        chain: Chain,
         metrics: Metrics,
     ) -> None:
         self._limits = limits
@@ -58,16 +65,28 @@ class Settler:
         self._answers = answers
         self._passages = passages
         self._ledger = ledger
+        self._chain = chain
         self._metrics = metrics
 
     async def settle(
-        self, client: Client, sanitizer: Sanitizer, drafts: Sequence[Draft]
+        self,
+        client: Client,
+        model: str,
+        sent_to: str,
+        sanitizer: Sanitizer,
+        drafts: Sequence[Draft],
+        count: Callable[[Sequence[Draft]], Positions] = lambda drafts: {},
     ) -> Settlement:
-        """Settle the releases of a request and charge it.
+        """Settle the releases of a request, charge it, and record the charge.
 
         The guard refuses before anything is stored. A request without private text still counts
         as one in the ledger. A text with an empty release still has a price: a paraphrase may be
         empty.
+
+        Args:
+            model: as clients name it.
+            sent_to: the alias of its remote.
+            count: counts the replaced parts in settled drafts by position and type.
 
         Raises:
             BudgetExceeded: nothing was stored or charged.
@@ -94,7 +113,7 @@ class Settler:
         quotes = [quote.key for draft in drafts for quote in draft.quotes]
         passages = await offload(brief, self._make_rows, tenant, sanitizer, drafts)
 
-        def settle(connection: Connection) -> tuple[dict[bytes, Release], Charge]:
+        def settle(connection: Connection) -> Settlement:
             self._ledger.lock(connection, tenant)
             found = self._memo.settle(connection, tenant, releases)
             settled = {release.key: release for release in found}
@@ -115,23 +134,26 @@ class Settler:
                 ],
                 budgets=budgets,
             )
-            return settled, charge
+            final = tuple(
+                draft.change(lambda c: settled[c.key] if isinstance(c, Release) else c)
+                for draft in drafts
+            )
+            positions = count(final)
+            entry = write_charge(client, model, sent_to, sanitizer, found, positions, charge)
+            self._chain.append(connection, tenant, [entry])
+            return Settlement(final, tuple(found), charge, positions)
 
         try:
-            settled, charge = await self._store.write(settle, lane=tenant)
+            settlement = await self._store.write(settle, lane=tenant)
         except BudgetExceeded as exc:
             self._metrics.refused.labels(exc.scope).inc()
             raise
-        self._memo.keep(settled.values())
-        self._metrics.set_account(tenant, charge.totals)
-        return Settlement(
-            tuple(
-                draft.change(lambda c: settled[c.key] if isinstance(c, Release) else c)
-                for draft in drafts
-            ),
-            tuple(settled.values()),
-            charge,
-        )
+        self._memo.keep(settlement.releases)
+        if settlement.charge is not None:
+            fresh = [release.fresh for release in settlement.releases]
+            self._metrics.count_charge(sanitizer, settlement.charge.charged.epsilon, fresh)
+            self._metrics.set_account(tenant, settlement.charge.totals)
+        return settlement
 
     def _make_rows(
         self, tenant: str, sanitizer: Sanitizer, drafts: Sequence[Draft]

@@ -7,6 +7,7 @@ name only if it is known here. The message is never read, since it could quote t
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ TYPES = frozenset(
     {
         "api_error",
         "authentication_error",
+        "billing_error",
         "BadRequestError",
         "engine_overloaded",
         "insufficient_quota",
@@ -30,6 +32,7 @@ TYPES = frozenset(
         "overloaded_error",
         "permission_error",
         "rate_limit_error",
+        "request_too_large",
         "requests",
         "server_error",
         "timeout_error",
@@ -38,7 +41,14 @@ TYPES = frozenset(
     }
 )
 # Errors that a client's own numbers may cause, so that the client can fix them.
-CLIENTS_CODES = frozenset({"invalid_value", "unsupported_parameter", "unsupported_value"})
+CLIENTS_CODES = frozenset(
+    {
+        "invalid_function_parameters",
+        "invalid_value",
+        "unsupported_parameter",
+        "unsupported_value",
+    }
+)
 CODES = CLIENTS_CODES | {
     "account_deactivated",
     "billing_hard_limit_reached",
@@ -69,19 +79,32 @@ CODES = CLIENTS_CODES | {
 # Of the parameters that are sent, those that a client sets.
 CLIENTS_PARAMS = frozenset(
     {
+        "frequency_penalty",
+        "functions",
+        "logprobs",
         "max_completion_tokens",
         "max_tokens",
+        "n",
+        "parallel_tool_calls",
+        "prediction",
+        "presence_penalty",
         "reasoning_effort",
+        "response_format",
         "seed",
+        "stop",
         "temperature",
+        "tool_choice",
+        "tools",
+        "top_logprobs",
         "top_p",
     }
 )
-PARAMS = CLIENTS_PARAMS | {"messages", "model", "store"}
+PARAMS = CLIENTS_PARAMS | {"messages", "model", "store", "stream"}
 # A 429 that does not pass with time.
 QUOTA = frozenset(
     {
         "account_deactivated",
+        "billing_error",
         "billing_hard_limit_reached",
         "billing_not_active",
         "insufficient_quota",
@@ -107,6 +130,8 @@ class RemoteFailure:
             return cls(status)
         known = {"type": TYPES, "code": CODES, "param": PARAMS}
         told = {name: error.get(name) for name in known}
+        if isinstance(told["param"], str):  # `tools[0].function.parameters` is told as `tools`
+            told["param"] = re.split(r"[.\[]", told["param"], maxsplit=1)[0]
         return cls(
             status,
             **{k: v for k, v in told.items() if isinstance(v, str) and v in known[k]},
@@ -121,6 +146,14 @@ class RemoteFailure:
     def renames_limit(self) -> bool:
         """Tell if the model knows `max_tokens` only by its newer name."""
         return self.param == "max_tokens" and self.code == "unsupported_parameter"
+
+    @property
+    def refuses_stream(self) -> bool:
+        """Tell if the model, or the operator's account, gets whole answers only."""
+        return self.param == "stream" and self.code in (
+            "unsupported_parameter",
+            "unsupported_value",
+        )
 
     @property
     def names(self) -> dict[str, Any]:

@@ -6,6 +6,8 @@ The guard trusts no earlier step. It reads the finished bytes and lets them pass
   marked as sensitive in it or before it;
 - nothing else in them repeats the private text or holds a marked part of it;
 - the mechanism changed as many words as its channel states.
+
+A gateway's requests have another clearance, see `proxy.remote.strings`.
 """
 
 from __future__ import annotations
@@ -13,18 +15,33 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, Protocol
 
 from perturb import ReleaseError
+from perturb.offload import SHORT
 from perturb.selective.verify import find_parts
 from proxy.errors import GuardRefused
 from proxy.release import Release
 from proxy.words import find_words
 
-__all__ = ["Clearance", "check", "check_releases", "repeats"]
+__all__ = ["Clearance", "Cleared", "are_brief", "check", "check_releases", "repeats"]
 
 SHORTEST = 3  # words of the shortest private text that counts as a whole
+CONSTANTS = 64  # templates and names of models whose windows are kept
 WINDOW = 5  # consecutive private words that nothing else in the body may repeat
+
+
+class Cleared(Protocol):
+    """Decide if one finished body may be sent."""
+
+    @property
+    def brief(self) -> bool:
+        """Tell if the check of a short body takes about a millisecond, so that it needs no
+        thread."""
+
+    def check(self, body: bytes) -> None:
+        """Check a finished body; raise `GuardRefused` if it may not be sent."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +61,23 @@ class Clearance:
     private: tuple[str, ...]
     constants: tuple[str, ...]
     public: tuple[str, ...] = ()
+
+    @property
+    def brief(self) -> bool:
+        """Tell if the check of a short body needs no thread."""
+        releases = [piece for piece in self.pieces if isinstance(piece, Release)]
+        return sum(map(len, self.private)) <= SHORT and are_brief(releases)
+
+    def check(self, body: bytes) -> None:
+        """Check a finished body; raise `GuardRefused`."""
+        check(body, self)
+
+
+def are_brief(releases: Sequence[Release]) -> bool:
+    """Tell if the checks of releases take about a millisecond."""
+    return sum(len(r.raw) for r in releases) <= SHORT and all(
+        r.sanitizer.is_brief(r.raw) for r in releases
+    )
 
 
 def check(body: bytes, clearance: Clearance) -> None:
@@ -78,13 +112,12 @@ def check_releases(releases: Sequence[Release]) -> set[str]:
     secrets: set[str] = set()
     certain: list[tuple[str, ...]] = []  # of each, those that no release holds by chance
     for release in releases:
-        sanitizer, raw, sanitized = release.sanitizer, release.raw, release.sanitized
         try:
-            sanitizer.verify(raw, sanitized)
+            parts, unrepeatable = release.secrets
         except ReleaseError as exc:
             raise GuardRefused(str(exc)) from None
-        secrets.update(sanitizer.secrets(raw, sanitized))
-        certain.append(sanitizer.secrets(raw, sanitized, unrepeatable=True))
+        secrets.update(parts)
+        certain.append(unrepeatable)
     # One look for all parts in all texts; an honest request has none to look at more closely.
     texts = [release.sanitized.text for release in releases]
     suspect = find_parts({part for own in certain for part in own}, "\n".join(texts))
@@ -107,14 +140,12 @@ def repeats(texts: Sequence[str], private: Sequence[str], constants: Sequence[st
         words = find_words(text)
         if len(words) >= SHORTEST:
             windows |= _make_grams(words, min(WINDOW, len(words)))
-    sizes = range(SHORTEST, WINDOW + 1)
     for text in constants:
-        words = find_words(text)
-        windows.difference_update(*(_make_grams(words, size) for size in sizes))
+        windows -= _make_all_grams(text)
     return any(
         not windows.isdisjoint(_make_grams(words, size))
         for words in map(find_words, texts)
-        for size in sizes
+        for size in range(SHORTEST, min(WINDOW, len(words)) + 1)
     )
 
 
@@ -125,7 +156,7 @@ def _cut_out(contents: list[str], texts: list[str]) -> list[str]:
         GuardRefused: one of the texts does not occur, byte for byte.
     """
     rest = []
-    waiting = [text for text in texts if text]
+    waiting = [text for text in texts if text.strip()]
     waiting.reverse()
     for content in contents:
         place = 0
@@ -138,17 +169,35 @@ def _cut_out(contents: list[str], texts: list[str]) -> list[str]:
     return rest
 
 
+@lru_cache(maxsize=CONSTANTS)
+def _make_all_grams(constant: str) -> frozenset[tuple[str, ...]]:
+    """Return the windows of all sizes of a constant of the operator's."""
+    words = find_words(constant)
+    return frozenset().union(*(_make_grams(words, n) for n in range(SHORTEST, WINDOW + 1)))
+
+
 def _make_grams(words: list[str], size: int) -> set[tuple[str, ...]]:
     return {tuple(words[i : i + size]) for i in range(len(words) - size + 1)}
 
 
 def _split_strings(body: Any) -> tuple[list[str], list[str]]:
-    """Return the message contents of a body in order, and all its other strings and keys."""
-    contents = [message["content"] for message in body["messages"]]
-    if not all(isinstance(content, str) for content in contents):
+    """Return the message contents of a body in order, and all its other strings and keys. In the
+    Messages API, `system` holds the first contents."""
+    messages = body["messages"]
+    contents = [body["system"]] if "system" in body else []
+    contents += [message["content"] for message in messages]
+    rest = [{k: v for k, v in message.items() if k != "content"} for message in messages]
+    others = {k: v for k, v in body.items() if k not in ("messages", "system")}
+    return [text for each in contents for text in _list_texts(each)], list(_walk([others, rest]))
+
+
+def _list_texts(content: Any) -> list[str]:
+    """Return the texts of a content, which is a text or consists of blocks of text alone."""
+    blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    texts = [block["text"] for block in blocks if block == {"type": "text", "text": block["text"]}]
+    if len(texts) < len(blocks) or not all(isinstance(text, str) for text in texts):
         raise TypeError
-    rest = [{k: v for k, v in message.items() if k != "content"} for message in body["messages"]]
-    return contents, list(_walk([{k: v for k, v in body.items() if k != "messages"}, rest]))
+    return texts
 
 
 def _walk(value: Any) -> Iterator[str]:

@@ -135,6 +135,11 @@ class QuotesTheText(Sound):
             raise LocalModelUnavailable(f"no answer to {messages}")
 
 
+class AnswersAhead(Sound):
+    async def warm(self, messages: Any, options: Any) -> Delta:
+        return await self.complete(messages, options)
+
+
 class Contract(BackendContract):
     def __init__(self, kind: type[Sound]) -> None:
         self.kind = kind
@@ -156,6 +161,7 @@ CONTROLS: list[tuple[str, type[Sound]]] = [
     ("test_answers_are_made_side_by_side", OneAtATime),
     ("test_a_stream_may_be_left_and_a_call_be_cancelled", StaysBusy),
     ("test_it_reports_its_readiness_context_and_tokens", GuessesItsContext),
+    ("test_a_prompt_that_is_read_ahead_is_answered_as_any", AnswersAhead),
     ("test_it_may_be_closed_twice", ClosesOnce),
     ("test_a_model_that_is_down_is_an_error_without_text", QuotesTheText),
 ]

@@ -18,7 +18,7 @@ from proxy.cli.main import main
 from proxy.config.hints import base_url_hints
 from proxy.config.settings import load_config
 from tests.limits import LIMIT
-from tests.proxy.test_serve import serve
+from tests.proxy.served import serve
 from tests.servers import fake_server
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -136,6 +136,17 @@ def test_check_without_the_embedded_engine_says_what_brings_it(tmp_path: Path) -
     (tmp_path / "xllamacpp.py").write_text("raise ImportError('xllamacpp')\n")
     out = checked("", PYTHONPATH=f"{tmp_path}:{ROOT}")
     assert f"fix: {install_command('embedded')}" in out
+
+
+def test_check_asks_the_place_of_shared_rate_limits(tmp_path: Path) -> None:
+    def find(shared: str) -> list[str]:
+        out = checked("", INFERDPT_LIMITS__SHARED=shared, INFERDPT_STATE_DIR=str(tmp_path))
+        return [line for line in out.splitlines() if " limits: " in line]
+
+    (bad,) = find("redis://127.0.0.1:9/0")
+    assert bad.startswith("  PROBLEM limits: The shared rate limits cannot be reached")
+    (good,) = find("store")
+    assert good.startswith("  ok ")
 
 
 def test_help_lists_every_mechanism_that_serve_takes(capsys: Any) -> None:

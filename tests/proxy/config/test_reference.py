@@ -43,7 +43,8 @@ def test_the_page_of_settings_is_up_to_date() -> None:
     page = settings_page()
     assert page == (ROOT / "docs" / "settings.md").read_text()
     for setting in iterate_settings(Config):
-        assert f"| `{setting.place[-1]}` | " in page
+        own = f"\n## {setting.name}\n"  # a setting without a section
+        assert f"| `{setting.place[-1]}` | " in page or own in page
 
 
 class TestSchema:

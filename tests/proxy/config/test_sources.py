@@ -119,7 +119,8 @@ class TestEnvironment:
             ("INFERDPT_STATEDIR", "did you mean INFERDPT_STATE_DIR?"),
             ("INFERDPT_LOCAL__VLLM__ENV__A", "did you mean INFERDPT_LOCAL__VLLM__ENV?"),
             ("INFERDPT_FOO__BAR", "INFERDPT_SECTION__KEY"),
-            ("INFERDPT_REMOTE", "INFERDPT_SECTION__KEY"),
+            ("INFERDPT_REMOTE", "did you mean INFERDPT_REMOTES?"),
+            ("INFERDPT_LIMITS", "INFERDPT_SECTION__KEY"),
         ],
     )
     def test_an_unknown_variable_is_named_with_the_one_that_was_meant(

@@ -45,7 +45,7 @@ async def test_in_later_turns_of_the_conversation(proxy: Proxy) -> None:
     first, noted, then = await ask(
         proxy, user(NAMED), assistant("bartholomew, noted."), user("Bartholomew has epilepsy.")
     )
-    name = first.removeprefix("My patient is Mr. ").removesuffix(".")
+    name = first.removesuffix(".").split()[-1]  # the title is replaced, too
     assert noted.endswith(", noted.")
     assert "bartholomew" not in noted
     assert then == f"{name} has epilepsy."
@@ -141,7 +141,7 @@ async def test_a_sanitizer_that_forgets_what_came_before_sends_nothing(
 
     async with running_proxy(table, settings, sanitizing(Forgets)) as proxy:
         with pytest.raises(openai.InternalServerError) as info:
-            await ask(proxy, user(NAMED), assistant("ok"), user("Bartholomew has epilepsy."))
+            await ask(proxy, user(NAMED), assistant("ok"), user("bartholomew has epilepsy."))
         assert info.value.code == "guard_refused"
         assert proxy.remote.received == []
 

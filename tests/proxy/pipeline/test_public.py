@@ -97,7 +97,7 @@ SENSITIVE = {
     "Call 555-0134 first.": "PHONE_NUMBER",
     "Pay to DE89 3704 0044 0532 0130 00.": "IBAN_CODE",
     "Use the card 4095-2609-9393-4932.": "CREDIT_CARD",
-    "My key is sk-proj-a8Kd93hfLq02mZpQx7Vb.": "ID",
+    "My key is sk-proj-a8Kd93hfLq02mZpQx7Vb.": "API_KEY",
     "Log in with AKIAIOSFODNN7EXAMPLE.": "API_KEY",
     "Open https://api.example.com/v1?key=Zx81kQ0pLw7Rt5Ny2Bd4.": "API_KEY",
     "Passport C01X00T478, please.": "ID",

@@ -62,7 +62,7 @@ async def test_only_marked_parts_change_and_the_local_model_gets_them_back(proxy
     receipt = made.model_extra["inferdpt"]
     assert receipt["exchanges"][0]["generation"] == "Sure: " + message["content"]
     assert not [secret for secret in SECRETS if secret in json.dumps(receipt)]
-    assert receipt["entities"] == {"CREDIT_CARD": 1, "EMAIL_ADDRESS": 1, "NAME": 2}
+    assert receipt["entities"] == {"CREDIT_CARD": 1, "EMAIL_ADDRESS": 1, "NAME": 2, "TITLE": 1}
     assert (receipt["guarantee"], receipt["epsilon"]["all_tokens"]) == ("none", "infinity")
     assert not [secret for secret in SECRETS if secret in "\n".join(proxy.log)]
 
@@ -154,7 +154,7 @@ async def test_public_text_is_public(table: EmbeddingTable, proxy: Proxy) -> Non
     await ask(proxy, "<public>At most 1000 words of 2024.</public> We hired 1000 in 2024.")
     await ask(proxy, "<public>Answer Kowalewski.</public> Mr. Kowalewski is ill.")
     sent = proxy.sent()[-1]["content"]
-    assert sent.startswith("Answer Kowalewski. Mr. ")
+    assert sent.startswith("Answer Kowalewski. ")
     assert sent.count("Kowalewski") == 1
     public = {"system": "public", "mechanism": "selective"}
     async with running_proxy(table, {"privacy": public}) as open_one:

@@ -256,7 +256,7 @@ async def test_an_internal_error_says_nothing_and_logs_no_text(
     async def bug(*_: Any) -> None:
         raise RuntimeError(f"cannot handle {MESSAGES[0]['content']}")
 
-    monkeypatch.setattr(proxy.app[PIPELINE], "complete", bug)
+    monkeypatch.setattr(proxy.app[PIPELINE], "answer", bug)
     with pytest.raises(openai.InternalServerError) as info:
         await proxy.client().chat.completions.create(model=MODEL, messages=MESSAGES)
     assert info.value.code == "internal_error"

@@ -200,7 +200,7 @@ async def test_a_broken_perturber_sends_nothing(table: EmbeddingTable, name: str
     def break_it(app: web.Application) -> None:
         policy = app[POLICY]
         honest = policy.sanitizer
-        policy.sanitizer = lambda options: BROKEN[name](honest(options))  # type: ignore[method-assign]
+        policy.sanitizer = lambda *given: BROKEN[name](honest(*given))  # type: ignore[method-assign]
 
     # Falling back to the local model would hide it: the guard's word is final.
     settings = {"remote": {"on_remote_failure": "local_only", "retries": 2}}
@@ -280,24 +280,24 @@ async def test_the_look_is_not_charged_to_the_remote(monkeypatch: pytest.MonkeyP
     loop, ahead = asyncio.get_running_loop(), 0.0
     monkeypatch.setattr(loop, "time", lambda now=loop.time: now() + ahead)
 
-    def slow(data: bytes, cleared: Clearance) -> None:
-        nonlocal ahead
-        ahead += 600.0
-        check(data, cleared)
+    class Slow(Clearance):
+        def check(self, body: bytes) -> None:
+            nonlocal ahead
+            ahead += 600.0
+            super().check(body)
 
     async def silent(server: FakeServer, request: web.Request, body: Any) -> web.StreamResponse:
         nonlocal ahead
         ahead += 600.0
         return await hang(server, request, body)
 
-    monkeypatch.setattr(upstream, "check", slow)
     async with fake_server() as server:
         client = RemoteClient(Remote(base_url=server.base_url, retries=0, timeout_seconds=LIMIT))
         for _ in range(2):
-            await client.generate({"model": "m", "messages": []}, Clearance((), (), ()))
+            await client.generate({"model": "m", "messages": []}, Slow((), (), ()))
         server.behaviour = silent
         with pytest.raises(ApiError) as info:
-            await client.generate({"model": "m", "messages": []}, Clearance((), (), ()))
+            await client.generate({"model": "m", "messages": []}, Slow((), (), ()))
         assert info.value.code == "remote_timeout"
         await client.aclose()
 
@@ -344,3 +344,58 @@ async def test_a_body_that_is_no_plain_bytes_leaves_with_no_clearance(
         upstream._clearance.reset(token)
         await client.aclose()
         assert server.received == []
+
+
+def messages_body(system: Any, *contents: Any, **more: Any) -> bytes:
+    turns = [{"role": "user", "content": content} for content in contents]
+    return json.dumps({"model": "m", "system": system, "messages": turns, **more}).encode()
+
+
+def blocks(*texts: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": text} for text in texts]
+
+
+def test_a_body_of_the_messages_api_is_held_against_the_clearance(table: EmbeddingTable) -> None:
+    ok, released = clearance(table)
+    leak = "They met on Monday to discuss it."
+    check(messages_body(blocks("Be brief."), blocks(released)), ok)
+    check(messages_body(blocks(released), blocks("Hello.")), ok)
+    check(messages_body(released, "Hello."), ok)
+    for system, content, more in (
+        (blocks("Be brief."), blocks(TEXT), {}),
+        (blocks("Be brief."), blocks(released[:-4]), {}),
+        (blocks(leak), blocks(released), {}),
+        (blocks("Be brief."), blocks(released, leak), {}),
+        (blocks("Be brief."), blocks(released), {"metadata": {"user_id": leak}}),
+        (blocks("Be brief."), blocks(released), {"stop_sequences": [leak]}),
+    ):
+        with pytest.raises(GuardRefused, match="repeats|not what the mechanism"):
+            check(messages_body(system, content, **more), ok)
+
+
+def test_blocks_of_another_form_are_refused(table: EmbeddingTable) -> None:
+    ok, released = clearance(table)
+    for wrong in (
+        [{"type": "text", "text": released, "cache_control": {}}],
+        [{"type": "image", "text": released}],
+        [{"type": "text"}],
+        [{"type": "text", "text": [released]}],
+        [released],
+        [None],
+        {"type": "text", "text": released},
+        5,
+    ):
+        for data in (messages_body(blocks("x"), wrong), messages_body(wrong, blocks(released))):
+            with pytest.raises(GuardRefused, match="not a chat request"):
+                check(data, ok)
+
+
+def test_the_order_of_releases_counts_in_system_texts_too(table: EmbeddingTable) -> None:
+    ok, released = clearance(table)
+    other = Perturber(get_mechanism("rantext", table, epsilon=6.0))
+    text = "A second text about the weather of the coming days."
+    second = Release(text, other.perturb(text, seeded_generator(6)), other, b"")
+    both = Clearance((*ok.pieces, second), (TEXT, text), ())
+    check(messages_body(blocks(released), blocks(second.sanitized.text)), both)
+    with pytest.raises(GuardRefused, match="not what the mechanism"):
+        check(messages_body(blocks(second.sanitized.text), blocks(released)), both)

@@ -15,6 +15,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import aiohttp
 import psutil
@@ -30,6 +31,7 @@ from tests.proxy.conftest import MODEL, Proxy, running_proxy
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 HASTY, PATIENT = 0.5, LIMIT  # seconds, the time-outs of the hostile upstream
+ROOMY, NARROW = 100_000, 2048  # tokens of the local model's context
 BLOCKED = 0.7  # seconds for which the event loop may stand still
 ENDS = 2 * LIMIT
 MEMORY = 150e6  # bytes more than before
@@ -39,6 +41,14 @@ SLOW |= {"line-trickles"}
 # At which limit they end first, that of time or that of bytes, depends on the machine.
 EITHER = {name for name in (*WHOLE, *STREAM) if "forever" in name or "bomb" in name}
 EITHER |= {"length-of-a-gigabyte", "line-of-a-gigabyte", "event-of-many-lines"}
+
+# A generation ends where the local model would see no more of it.
+CUT = ("words-forever",)
+# Nothing but its text is read of a generation.
+IGNORED = {
+    name for name in STREAM if name.startswith(("index-", "logprob", "usage-", "finish-", "name-"))
+}
+IGNORED |= {"too-many-calls", "function-a-string", "no-finish"}
 
 
 @dataclass
@@ -119,13 +129,18 @@ Proxies = dict[float, Proxy]
 
 
 @asynccontextmanager
-async def proxies(table: EmbeddingTable, side: str, hostile: str) -> AsyncIterator[Proxies]:
-    """A hasty proxy and a patient one, both with the hostile server on one side."""
+async def proxies(
+    table: EmbeddingTable, side: str, hostile: str, context: int = ROOMY
+) -> AsyncIterator[Proxies]:
+    """A hasty proxy and a patient one, both with the hostile server on one side. In a roomy
+    context the local model has a place for all of a generation, which is not streamed then."""
     async with AsyncExitStack() as stack:
         found = {}
         for seconds in (HASTY, PATIENT):
             upstream = {"base_url": f"{hostile}/v1", "timeout_seconds": seconds}
-            running = running_proxy(table, {side: upstream})
+            settings: dict[str, Any] = {"local": {"context_tokens": context}}
+            settings[side] = {**settings.get(side, {}), **upstream}
+            running = running_proxy(table, settings)
             found[seconds] = await stack.enter_async_context(running)
         yield found
 
@@ -212,7 +227,7 @@ async def test_an_answer_that_is_merely_odd_is_read(
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def streaming(hostile: str, table: EmbeddingTable) -> AsyncIterator[Proxies]:
-    """Proxies whose local server is hostile: the remote is never asked for a stream."""
+    """Proxies whose local server is hostile."""
     await choose(hostile, "stream-crlf")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(http, "STREAM_TIMES", 3)
@@ -254,6 +269,62 @@ async def test_a_stream_that_is_merely_odd_is_read(
     assert status == 200
     assert "error" not in text
     assert ANSWER in text
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def writing(hostile: str, table: EmbeddingTable) -> AsyncIterator[Proxies]:
+    """Proxies whose remote is hostile, and is asked for a stream."""
+    await choose(hostile, "stream-crlf")
+    async with proxies(table, "remote", hostile, NARROW) as found:
+        for proxy in found.values():
+            await ask(proxy)
+        yield found
+
+
+@pytest.mark.parametrize(
+    "mode", [name for name in (*WHOLE, *STREAM) if name not in {*READ, *READ_STREAMS, *CUT}]
+)
+async def test_a_streamed_generation_ends_in_the_mapped_error(
+    writing: Proxies, hostile: str, mode: str
+) -> None:
+    proxy = fitting(writing, mode)
+    await choose(hostile, mode)
+    proxy.log.clear()
+    async with strain(proxy.root) as found:
+        status, _, text = await ask(proxy)
+    if mode in IGNORED:
+        assert status == 200
+    else:
+        assert (status, json.loads(text)["error"]["code"]) in expected("remote", mode)
+    assert CANARY not in text
+    assert CANARY not in "\n".join(proxy.log)
+    check(found)
+
+
+@pytest.mark.parametrize("mode", CUT)
+async def test_a_streamed_generation_without_end_is_cut(
+    writing: Proxies, hostile: str, mode: str
+) -> None:
+    proxy = fitting(writing, mode)
+    await choose(hostile, mode)
+    proxy.log.clear()
+    async with strain(proxy.root) as found:
+        status, _, text = await ask(proxy)
+    assert status == 200
+    assert "connection was closed" in json.loads(text)["inferdpt"]["remote"][0]
+    assert '"remote_endings": ["cut"]' in "\n".join(proxy.log)
+    check(found)
+
+
+@pytest.mark.parametrize("mode", READ_STREAMS)
+async def test_a_streamed_generation_that_is_merely_odd_is_read(
+    writing: Proxies, hostile: str, mode: str
+) -> None:
+    proxy = fitting(writing, mode)
+    await choose(hostile, mode)
+    status, _, text = await ask(proxy)
+    assert status == 200
+    assert "error" not in text
 
 
 def check(found: Strain) -> None:

@@ -1,41 +1,20 @@
-"""Define the settings of the two models: the untrusted one and the trusted one.
-
-No error message repeats an address or a key: an address may hold a password.
-"""
+"""Define the settings of the trusted model."""
 
 from __future__ import annotations
 
-import os
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
-from yarl import URL
 
+from extraction.warming import WhenToWarm
 from perturb.text.expressions import Expression
 from proxy.config.housekeeping import SHIPPED
 from proxy.config.section import Section
+from proxy.config.upstreams.connection import BaseUrl, check_key, read_key
 
-__all__ = ["BaseUrl", "Embedded", "Local", "PluggedModel", "Remote", "Vllm"]
+__all__ = ["Embedded", "Local", "PluggedModel", "Vllm"]
 
-
-def _check_url(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-        URL(url)
-    except ValueError:
-        raise ValueError("must be an address such as https://host:port/v1") from None
-    if parts.scheme not in ("http", "https"):
-        raise ValueError("must begin with http:// or https://")
-    if not host or port == 0 or not url.isprintable() or " " in url:
-        raise ValueError("must name a host and, if any, a port from 1 to 65535")
-    if "?" in url or "#" in url:
-        raise ValueError("must not have a query (?) or a fragment (#): paths are appended to it")
-    return url
-
-
-BaseUrl = Annotated[str, AfterValidator(_check_url)]
+BUNDLED = "inferdpt-bundled"  # the name that `extraction.backends.llama_server` gives it
 
 
 def _check_expression(pattern: str) -> str:
@@ -44,68 +23,6 @@ def _check_expression(pattern: str) -> str:
     except ValueError as exc:
         raise ValueError(f"is not a regular expression ({exc})") from None
     return pattern
-
-
-def _read_key(given: SecretStr | None, variable: str) -> str | None:
-    """Return the configured key, else the environment's."""
-    return os.environ.get(variable) if given is None else given.get_secret_value()
-
-
-def _check_key(given: SecretStr | None, variable: str) -> None:
-    """Check that a key can stand in a header.
-
-    Raises:
-        ValueError: it cannot; the message names the source of the key.
-    """
-    key = _read_key(given, variable)
-    if key is not None and not key.strip().isprintable():
-        name = variable if given is None else "api_key"
-        raise ValueError(f"{name} must hold printable characters only")
-
-
-class Remote(Section):
-    """Hold the connection to the untrusted model."""
-
-    base_url: BaseUrl = Field(
-        "https://api.openai.com/v1", description="Address of the remote's OpenAI-compatible API."
-    )
-    api_key: SecretStr | None = Field(
-        None, description="Key of the remote. Prefer the variable that `api_key_env` names."
-    )
-    api_key_env: str = Field(
-        "OPENAI_API_KEY",
-        description="Environment variable that holds the key where `api_key` is null.",
-    )
-    models: dict[str, str] = Field(
-        {"gpt-4o": "gpt-4o"},
-        min_length=1,
-        description="Names that clients use, each with the remote's own name. Others are answered "
-        "with 404.",
-    )
-    timeout_seconds: float = Field(120.0, gt=0, description="Seconds that one attempt may take.")
-    retries: int = Field(
-        2,
-        ge=0,
-        le=10,
-        description="Further attempts of one call, on connection errors, 408, 409, 429 and 5xx.",
-    )
-    concurrency: int = Field(32, ge=1, description="Calls at once.")
-    send_seed: bool = Field(False, description="Send a request's seed to the remote.")
-    on_remote_failure: Literal["error", "local_only"] = Field(
-        "error",
-        description="If the remote fails: an error, or an answer by the local model alone, which "
-        "the receipt states.",
-    )
-
-    @model_validator(mode="after")
-    def _check_key_text(self) -> Remote:
-        _check_key(self.api_key, self.api_key_env)
-        return self
-
-    @property
-    def key(self) -> str | None:
-        """Return the operator's key: configured, else from the environment."""
-        return _read_key(self.api_key, self.api_key_env)
 
 
 class Vllm(Section):
@@ -161,10 +78,12 @@ class PluggedModel(Section):
 class Local(Section):
     """Hold the connection to the trusted model, or the way to start it."""
 
-    mode: Literal["embedded", "external", "vllm", "plugin"] = Field(
+    mode: Literal["embedded", "external", "vllm", "plugin", "none"] = Field(
         "embedded",
         description="embedded (bundled, a demonstration), external (a server that runs already), "
-        "vllm (started by the proxy) or plugin (a model of an installed package).",
+        "vllm (started by the proxy), plugin (a model of an installed package) or none (the "
+        "remote's restored answer is the answer; for mechanisms such as selective. See "
+        "docs/gateway.md).",
     )
     base_url: BaseUrl = Field(
         "http://127.0.0.1:8000/v1",
@@ -204,6 +123,13 @@ class Local(Section):
         description="Seconds for a whole answer, and between two steps of a stream.",
     )
     concurrency: int = Field(64, ge=1, description="Answers generated at once. The rest wait.")
+    warm_prefix: WhenToWarm = Field(
+        "auto",
+        description="Let the model's server read a prompt while the remote is still writing, as "
+        "far as it stands before the generation, so that the answer begins earlier: for prompts "
+        "of 2,000 characters or more (auto), always or never. It needs a server with a prefix "
+        "cache, as vLLM and llama.cpp have. Prompts that may have to be cut are not read ahead.",
+    )
     extraction: Literal["relevant", "all"] = Field(
         "relevant",
         description="What the model sees of a generation for a perturbed text: the sentences that "
@@ -242,18 +168,31 @@ class Local(Section):
 
     @model_validator(mode="after")
     def _check_key_text(self) -> Local:
-        _check_key(self.api_key, self.api_key_env)
+        check_key(self.api_key, self.api_key_env)
         return self
 
     @model_validator(mode="after")
     def _check_plugin(self) -> Local:
         if self.mode == "plugin" and not self.plugin.name:
             raise ValueError("mode plugin needs plugin.name")
-        if self.mode == "plugin" and self.embeddings_model:
-            raise ValueError("embeddings_model needs a server, which mode plugin is not")
+        if self.mode in ("plugin", "none") and self.embeddings_model:
+            raise ValueError(f"embeddings_model needs a server, which mode {self.mode} is not")
         return self
+
+    @property
+    def is_bundled(self) -> bool:
+        """Return whether the model is the bundled one, started here or under its own name."""
+        started = self.mode == "embedded" and self.embedded.model is None
+        return started or self.model == BUNDLED
+
+    @property
+    def places(self) -> int:
+        """Return the prompts that the server holds at once."""
+        if self.mode == "embedded":
+            return min(self.concurrency, self.embedded.parallel)
+        return self.concurrency
 
     @property
     def key(self) -> str | None:
         """Return the local server's key, if there is one."""
-        return _read_key(self.api_key, self.api_key_env)
+        return read_key(self.api_key, self.api_key_env)

@@ -1,0 +1,35 @@
+"""Define the settings of what operators observe: traces, and the prices of the remote."""
+
+from __future__ import annotations
+
+from pydantic import ConfigDict, Field
+
+from proxy.config.section import Section
+
+__all__ = ["Price", "Telemetry"]
+
+
+class Price(Section):
+    """Hold the price of a model of the remote, in a currency of the operator's."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    prompt: float = Field(0.0, ge=0, description="Price of a million tokens that it reads.")
+    completion: float = Field(0.0, ge=0, description="Price of a million tokens that it writes.")
+
+
+class Telemetry(Section):
+    """Hold the place for traces, and prices for the metrics."""
+
+    traces: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s@]+$",
+        description="Address that takes OpenTelemetry traces over HTTP, such as "
+        "http://127.0.0.1:4318/v1/traces. They hold names, counts and times, and no text. null "
+        "makes none. Needs the extra `otel`.",
+    )
+    prices: dict[str, Price] = Field(
+        {},
+        description="Prices of the remote's tokens by model, as clients name it: "
+        "{gpt-4o: {prompt: 2.5, completion: 10}}. /metrics adds them up.",
+    )

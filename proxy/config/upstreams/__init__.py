@@ -1,0 +1,1 @@
+"""Define the settings of the models: the untrusted ones and the trusted one."""

@@ -1,0 +1,57 @@
+"""Build what releases texts: the memory of earlier releases, the drafter and the settler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from proxy.config.settings import Config
+from proxy.metrics import Metrics
+from proxy.pipeline.drafting import Drafter
+from proxy.pipeline.settling import Settler
+from proxy.records.chain import Chain
+from proxy.storage.answers import Answers
+from proxy.storage.digests import Digests
+from proxy.storage.ledger import Ledger
+from proxy.storage.memo import Memo
+from proxy.storage.passages import Passages
+from proxy.storage.store import Store
+
+__all__ = ["Memory", "build_memory"]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Hold the objects over one store that release texts."""
+
+    digests: Digests
+    answers: Answers
+    drafter: Drafter
+    settler: Settler
+
+
+def build_memory(config: Config, store: Store, ledger: Ledger, metrics: Metrics) -> Memory:
+    """Build the memory of a store."""
+    size, ttl = int(config.memo.megabytes * 1e6), config.memo.ttl_seconds
+    digests, passages = Digests(store), Passages(store)
+    memo = Memo(store, size=size, ttl=ttl)
+    answers = Answers(store, passages, size=size, ttl=ttl)
+    drafter = Drafter(
+        config,
+        digests=digests,
+        memo=memo,
+        answers=answers,
+        passages=passages,
+        metrics=metrics,
+    )
+    settler = Settler(
+        config.limits,
+        store=store,
+        digests=digests,
+        memo=memo,
+        answers=answers,
+        passages=passages,
+        ledger=ledger,
+        chain=Chain(store),
+        metrics=metrics,
+    )
+    return Memory(digests, answers, drafter, settler)

@@ -1,0 +1,1 @@
+"""Speak the Messages API to a remote: chats become messages, and its answers chats."""
