@@ -54,6 +54,7 @@ def keys_group() -> typer.Typer:
         "inferdpt keys create alice",
         "inferdpt keys create bob --mechanisms rantext_ldp --epsilon-max 8 --models gpt-4o",
         "inferdpt keys create ci --rpm 60 --burst 10 --budget 'day=5000,total=100000'",
+        "inferdpt keys create web --actions 'PASSWORD=refuse,API_KEY=refuse'",
         notes=lambda: NOTE,
     )
     app.command("create", cls=creating)(create)
@@ -100,6 +101,14 @@ def create(
         str | None,
         typer.Option(metavar=LIMITS, help="Limit tokens without a proved bound, likewise."),
     ] = None,
+    actions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TYPE=ACTION,…",
+            help="Treat marked parts of a type, or of * (every type), at least so: keep, "
+            "value, replace, surrogate, refuse.",
+        ),
+    ] = None,
     config: ConfigFile = None,
 ) -> int:
     """Make a key; it is shown once."""
@@ -114,9 +123,10 @@ def create(
         epsilon_max=epsilon_max,
         requests_per_minute=rpm,
         burst=burst,
-        budget=_parse_limits(budget),
-        budget_tokens=_parse_limits(budget_tokens),
-        budget_unbounded=_parse_limits(budget_unbounded),
+        budget=_parse_pairs(budget),
+        budget_tokens=_parse_pairs(budget_tokens),
+        budget_unbounded=_parse_pairs(budget_unbounded),
+        actions=_parse_pairs(actions),
     )
     asyncio.run(_create(settings, tenant, grant))
     return 0
@@ -233,7 +243,7 @@ async def _reopen(config: Config) -> None:
     print(REOPENED)
 
 
-def _parse_limits(text: str | None) -> dict[str, str] | None:
+def _parse_pairs(text: str | None) -> dict[str, str] | None:
     if text is None:
         return None
     pairs = [part.partition("=") for part in text.split(",")]

@@ -16,9 +16,11 @@ from proxy.cli.config import config_group
 from proxy.cli.help import group_page, markup_mode
 from proxy.cli.keys import add_key, keys_group
 from proxy.cli.privacy.group import privacy_group
+from proxy.cli.records import records_group
 from proxy.cli.server import PANEL, add_server
 from proxy.cli.store import add_ledger, store_group
 from proxy.cli.table import table_group
+from proxy.cli.verify import add_verify
 
 __all__ = ["command_line", "main"]
 
@@ -71,11 +73,13 @@ def command_line(
     )
     app.callback()(_root)
     add_server(app)
+    add_verify(app, PANEL)
     app.add_typer(config_group(), name="config", rich_help_panel=PANEL)
     add_ledger(app, CLIENTS)
     add_key(app, CLIENTS)
     app.add_typer(keys_group(), name="keys", rich_help_panel=CLIENTS)
     app.add_typer(store_group(), name="store", rich_help_panel=CLIENTS)
+    app.add_typer(records_group(), name="records", rich_help_panel=CLIENTS)
     app.add_typer(privacy_group(), name="privacy", rich_help_panel=PRIVACY)
     app.add_typer(table_group(), name="table", rich_help_panel=PRIVACY)
     app.add_typer(codebook_group(), name="codebook", rich_help_panel=PRIVACY)

@@ -28,6 +28,8 @@ def add_server(app: typer.Typer) -> None:
         "inferdpt serve                # config.yaml if there is one, else defaults",
         "inferdpt serve --remote-model gpt-4o --local-base-url http://127.0.0.1:8000/v1",
         "inferdpt serve --config config.yaml --mechanism rantext_ldp --epsilon 8",
+        "inferdpt serve --no-local --mechanism selective --remote-model gpt-4o",
+        "inferdpt serve --workers 4    # a process for each of four cores",
         notes=served,
     )
     checking = page(
@@ -48,9 +50,16 @@ def add_server(app: typer.Typer) -> None:
 def _serve(path: str | None, overrides: dict[str, Any]) -> int:
     """Run the proxy until a signal stops it."""
     from proxy.config.settings import load_config
-    from proxy.serve import serve
 
-    serve(load_config(path, overrides))
+    config = load_config(path, overrides)
+    if config.server.workers > 1:
+        from proxy.workers.supervisor import supervise
+
+        supervise(config)
+    else:
+        from proxy.serve import serve
+
+        serve(config)
     return 0
 
 

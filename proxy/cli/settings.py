@@ -27,6 +27,9 @@ def with_settings(run: Callable[[str | None, Overrides], int]) -> Callable[..., 
         port: Annotated[
             int | None, typer.Option(help="Listen on this port; 0: a free one.")
         ] = None,
+        workers: Annotated[
+            int | None, typer.Option(help="Serve with this many processes.")
+        ] = None,
         remote_base_url: Annotated[
             str | None, typer.Option(metavar="URL", help="Call the untrusted model at this API.")
         ] = None,
@@ -39,6 +42,10 @@ def with_settings(run: Callable[[str | None, Overrides], int]) -> Callable[..., 
         local_model: Annotated[
             str | None, typer.Option(metavar="NAME", help="Use this trusted model.")
         ] = None,
+        no_local: Annotated[
+            bool,
+            typer.Option("--no-local", help="Use no trusted model: the remote answers."),
+        ] = False,
         mechanism: Annotated[
             str | None,
             mechanism_option(list_served, "Sanitize with this mechanism.", check=False),
@@ -50,10 +57,12 @@ def with_settings(run: Callable[[str | None, Overrides], int]) -> Callable[..., 
         over = build_overrides(
             host=host,
             port=port,
+            workers=workers,
             remote_base_url=remote_base_url,
             remote_model=remote_model,
             local_base_url=local_base_url,
             local_model=local_model,
+            no_local=no_local,
             mechanism=mechanism,
             epsilon=epsilon,
         )
@@ -67,16 +76,26 @@ def build_overrides(
     *,
     host: str | None = None,
     port: int | None = None,
+    workers: int | None = None,
     remote_base_url: str | None = None,
     remote_model: str | None = None,
     local_base_url: str | None = None,
     local_model: str | None = None,
+    no_local: bool = False,
     mechanism: str | None = None,
     epsilon: float | None = None,
 ) -> Overrides:
-    """Return the settings of the options, by section; None leaves a setting unchanged."""
+    """Return the settings of the options, by section; None leaves a setting unchanged.
+
+    Raises:
+        typer.BadParameter: a local model and none are requested.
+    """
+    if no_local and (local_base_url or local_model):
+        raise typer.BadParameter(
+            "excludes --local-base-url and --local-model", param_hint="--no-local"
+        )
     given: Overrides = {
-        "server": {"host": host, "port": port},
+        "server": {"host": host, "port": port, "workers": workers},
         "remote": {
             "base_url": remote_base_url,
             # replaces the file's list
@@ -86,7 +105,7 @@ def build_overrides(
         "local": {
             "base_url": local_base_url,
             "model": local_model,
-            "mode": "external" if local_base_url else None,
+            "mode": "none" if no_local else "external" if local_base_url else None,
         },
     }
     found = {

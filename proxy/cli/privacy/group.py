@@ -49,6 +49,8 @@ def privacy_group() -> typer.Typer:
         "inferdpt privacy perturb letter.txt --mechanism surrogate --epsilon 12",
         "inferdpt privacy perturb mail.txt --mechanism selective"
         " --set 'patterns={CASE: \"CX-[0-9]+\"}'",
+        "inferdpt privacy perturb mail.txt --mechanism selective"
+        " --set 'actions={\"*\": surrogate, AGE: value}'",
         notes=describe_mechanisms,
     )
     app.command("perturb", cls=perturbing)(perturb)

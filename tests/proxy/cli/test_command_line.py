@@ -181,8 +181,8 @@ class TestNames:
     def test_they_are_not_in_the_help(self) -> None:
         shown = {name for name, command in command_line().commands.items() if not command.hidden}
         assert shown == {
-            *("serve", "check", "demo", "config", "keys", "key", "store", "ledger"),
-            *("privacy", "table", "codebook"),
+            *("serve", "check", "verify", "demo", "config", "keys", "key", "store"),
+            *("ledger", "records", "privacy", "table", "codebook"),
         }
 
     def test_several_texts_may_follow_one_option(self) -> None:

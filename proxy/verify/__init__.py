@@ -1,0 +1,1 @@
+"""Verify a gateway: plant values at every position of a request, and look for them upstream."""

@@ -1,0 +1,185 @@
+"""List every position of each endpoint, and plant a value at one of them."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from proxy.verify.bodies import BODIES
+from proxy.verify.values import Value
+
+__all__ = ["PLACES", "Place"]
+
+Kind = Literal["text", "string", "name", "number"]
+JSON = "<json>"  # a step of a path: into the JSON of a string
+KEY = "<key>"  # the last step of a path: the value becomes the key of an object
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Describe a position.
+
+    Attributes:
+        endpoint: the path of the endpoint.
+        name: its name in the table.
+        path: the steps from the body to it.
+        kind: `text` takes a value in a sentence, `string` the value alone, `name` the value as
+            a function's name, `number` its digits as a number.
+    """
+
+    endpoint: str
+    name: str
+    path: Path
+    kind: Kind = "text"
+
+    def plant(self, value: Value, model: str) -> dict[str, Any] | None:
+        """Return a request with the value at this position and nothing sensitive elsewhere; None
+        if the position cannot hold it."""
+        spelled: Any = {
+            "text": f"Please keep {value.text} in mind.",
+            "string": value.text,
+            "name": value.name,
+            "number": value.number,
+        }[self.kind]
+        if spelled is None:
+            return None
+        body: dict[str, Any] = _put(copy.deepcopy(BODIES[self.endpoint]), self.path, spelled)
+        return {**body, "model": model}
+
+
+def _put(node: Any, path: Path, value: Any) -> Any:
+    """Return JSON with a value at the end of a path."""
+    if not path:
+        return value
+    step, rest = path[0], path[1:]
+    if step == JSON:
+        return json.dumps(_put(json.loads(node), rest, value))
+    if step == KEY:
+        return {**node, value: copy.deepcopy(next(iter(node.values())))}  # beside its like
+    node[step] = _put(node[step] if rest else None, rest, value)
+    return node
+
+
+def _list_arguments(endpoint: str, path: Path) -> list[Place]:
+    """List the positions in the arguments of a call, which are JSON in a string."""
+    broken = Place(endpoint, "tool call: arguments that are not JSON", path)
+    return [*_list_input(endpoint, (*path, JSON)), broken]
+
+
+def _list_input(endpoint: str, inside: Path) -> list[Place]:
+    """List the positions in the object that a tool is called with."""
+    return [
+        Place(endpoint, "tool call: argument", (*inside, "to"), "string"),
+        Place(endpoint, "tool call: text argument", (*inside, "to")),
+        Place(endpoint, "tool call: nested argument", (*inside, "list", 1, "deep"), "string"),
+        Place(endpoint, "tool call: key", (*inside, KEY), "string"),
+        Place(endpoint, "tool call: number", (*inside, "count"), "number"),
+    ]
+
+
+def _list_schema(endpoint: str, owner: str, path: Path) -> list[Place]:
+    """List the positions in a JSON Schema."""
+    to, count = (*path, "properties", "to"), (*path, "properties", "count")
+    return [
+        Place(endpoint, f"{owner}: title", (*path, "title")),
+        Place(endpoint, f"{owner}: description", (*path, "description")),
+        Place(endpoint, f"{owner}: property name", (*path, "properties", KEY), "string"),
+        Place(endpoint, f"{owner}: property description", (*to, "description")),
+        Place(endpoint, f"{owner}: enum", (*to, "enum", 0), "string"),
+        Place(endpoint, f"{owner}: default", (*to, "default"), "string"),
+        Place(endpoint, f"{owner}: example", (*to, "examples", 0), "string"),
+        Place(endpoint, f"{owner}: const", (*path, "$defs", "note", "const"), "string"),
+        Place(endpoint, f"{owner}: number in an enum", (*count, "enum", 0), "number"),
+    ]
+
+
+def _list_chat() -> list[Place]:
+    end, messages = "chat/completions", "messages"
+    call: Path = (messages, 2, "tool_calls", 0)
+    function: Path = ("tools", 0, "function")
+    return [
+        Place(end, "system message", (messages, 0, "content")),
+        Place(end, "user message", (messages, 1, "content")),
+        Place(end, "name of a user", (messages, 1, "name"), "name"),
+        Place(end, "assistant message in the history", (messages, 4, "content")),
+        Place(end, "text part of the last message", (messages, 5, "content", 0, "text")),
+        Place(end, "tool call: function name", (*call, "function", "name"), "name"),
+        *_list_arguments(end, (*call, "function", "arguments")),
+        Place(end, "tool result", (messages, 3, "content")),
+        Place(end, "tool result: JSON", (messages, 3, "content", JSON, "result"), "string"),
+        Place(end, "tool: name", (*function, "name"), "name"),
+        Place(end, "tool: description", (*function, "description")),
+        *_list_schema(end, "tool schema", (*function, "parameters")),
+        *_list_schema(end, "answer schema", ("response_format", "json_schema", "schema")),
+        Place(end, "stop", ("stop", 0), "string"),
+        Place(end, "prediction", ("prediction", "content")),
+        Place(end, "user", ("user",), "string"),
+        Place(end, "safety_identifier", ("safety_identifier",), "string"),
+        Place(end, "prompt_cache_key", ("prompt_cache_key",), "string"),
+        Place(end, "metadata: value", ("metadata", "x"), "string"),
+        Place(end, "metadata: key", ("metadata", KEY), "string"),
+    ]
+
+
+def _list_responses() -> list[Place]:
+    end = "responses"
+    return [
+        Place(end, "instructions", ("instructions",)),
+        Place(end, "user message", ("input", 0, "content")),
+        Place(end, "tool call: function name", ("input", 1, "name"), "name"),
+        *_list_arguments(end, ("input", 1, "arguments")),
+        Place(end, "tool result", ("input", 2, "output")),
+        Place(end, "assistant message in the history", ("input", 3, "content", 0, "text")),
+        Place(end, "text part of the last message", ("input", 4, "content", 0, "text")),
+        Place(end, "tool: name", ("tools", 0, "name"), "name"),
+        Place(end, "tool: description", ("tools", 0, "description")),
+        *_list_schema(end, "tool schema", ("tools", 0, "parameters")),
+        *_list_schema(end, "answer schema", ("text", "format", "schema")),
+        Place(end, "user", ("user",), "string"),
+        Place(end, "metadata: value", ("metadata", "x"), "string"),
+    ]
+
+
+def _list_completions() -> list[Place]:
+    end = "completions"
+    return [
+        Place(end, "prompt", ("prompt", 1)),
+        Place(end, "stop", ("stop", 0), "string"),
+        Place(end, "user", ("user",), "string"),
+    ]
+
+
+def _list_messages() -> list[Place]:
+    end = "messages"
+    answer: Path = ("messages", 1, "content")
+    results: Path = ("messages", 2, "content")
+    return [
+        Place(end, "system", ("system",)),
+        Place(end, "system block", ("system", 0, "text")),
+        Place(end, "user message", ("messages", 0, "content")),
+        Place(end, "thinking in the history", (*answer, 0, "thinking")),
+        Place(end, "assistant text in the history", (*answer, 1, "text")),
+        Place(end, "tool call: name", (*answer, 2, "name"), "name"),
+        *_list_input(end, (*answer, 2, "input")),
+        Place(end, "tool result", (*results, 0, "content")),
+        Place(end, "tool result: block", (*results, 1, "content", 0, "text")),
+        Place(end, "text block of the last message", (*results, 2, "text")),
+        Place(end, "tool: name", ("tools", 0, "name"), "name"),
+        Place(end, "tool: description", ("tools", 0, "description")),
+        *_list_schema(end, "tool schema", ("tools", 0, "input_schema")),
+        Place(end, "tool_choice: name", ("tool_choice", "name"), "name"),
+        *_list_schema(end, "answer schema", ("output_config", "format", "schema")),
+        Place(end, "stop_sequences", ("stop_sequences", 0), "string"),
+        Place(end, "metadata: user_id", ("metadata", "user_id"), "string"),
+    ]
+
+
+PLACES: tuple[Place, ...] = (
+    *_list_chat(),
+    *_list_completions(),
+    *_list_responses(),
+    *_list_messages(),
+)
