@@ -27,6 +27,7 @@ from perturb import (
     sanitizer_class,
 )
 from perturb.audit.report import Audit, audit
+from perturb.mechanisms.radius import radius_law
 from perturb.registry import built_in_names
 
 __all__ = ["Case", "list_cases", "main", "render_page", "render_section", "run_audits"]
@@ -82,7 +83,9 @@ the bundled corpus counts. All figures are for one released token.
   computed over all x, x', y. `>=` marks a proved lower bound, `<=` an upper bound. ∞ means that
   some word can be released for one token and never for another.
 - **δ**: the smallest δ for which the channel is (ε, δ)-LDP at the given ε. The lower bound comes
-  from the pairs of a public sample of words, the upper bound from a proof.
+  from the pairs of a public sample of words, the upper bound from a proof. `rantext` draws its
+  radius from a table that is off by at most {radius:.1e} in total variation; both bounds
+  allow for that.
 - **kept**: the probability that the word itself is released, in any case (`The` for `the`).
 - **guessed**: how often the best guess of the word from the released one is right, up to case.
   Without the released word, the best guess is right with probability {prior:.4f}.
@@ -132,6 +135,7 @@ def render_page(table: EmbeddingTable, progress: tqdm[Any] | None = None) -> str
         model=table.provenance["model"],
         vocabulary=table.vocabulary.description,
         digest=table.sha256[:16],
+        radius=radius_law(table).error,
         prior=audits[0].prior_best_forms,
         entropy=audits[0].entropy_x,
     )

@@ -1,0 +1,682 @@
+"""
+title: InferDPT
+description: Replaces names, numbers and addresses before a chat leaves, and puts them back.
+author: InferDPT Proxy
+version: 0.2.0
+license: MIT
+requirements: aiohttp
+required_open_webui_version: 0.12.0
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import aiohttp
+from pydantic import BaseModel, Field
+
+SECONDS = 60.0
+OLDEST = (0, 12)  # of Open WebUI: older ones do not call `request`, or name settings otherwise
+# A shield, shown beside the message box.
+ICON = (
+    "data:image/svg+xml;utf8,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' "
+    "fill='none' stroke='currentColor' stroke-width='2'>"
+    "<path d='M12 3l8 3v6c0 5-3.5 8-8 9-4.5-1-8-4-8-9V6z'/></svg>"
+)
+# Settings of Open WebUI that make it send a chat by itself, where no filter sees it.
+UNSEEN = {
+    "task.title.enable": "titles",
+    "task.tags.enable": "tags",
+    "task.follow_up.enable": "follow-up questions",
+    "task.autocomplete.enable": "autocompletion",
+    "task.query.search.enable": "queries for web search",
+    "task.query.retrieval.enable": "queries for retrieval",
+    "chat.context_compaction.enable": "context compaction",
+    "memories.background_review.enable": "review of memories",
+}
+KEPT = ("metadata", "model")  # Open WebUI reads the first and does not send it
+Emit = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class Filter:
+    """Sanitize chats with an InferDPT Proxy in gateway mode while the switch is on."""
+
+    class Valves(BaseModel):
+        """Hold the settings that an administrator makes."""
+
+        priority: int = Field(1_000_000, description="Run after filters with a lower number.")
+        base_url: str = Field("http://127.0.0.1:8100/v1", description="Address of the proxy.")
+        api_key: str = Field("none", description="Key that the proxy issued.")
+        model: str = Field("gpt-4o", description="A model that the proxy serves.")
+        show: bool = Field(True, description="Show the text that left, below the answer.")
+        allow_unseen: bool = Field(
+            False,
+            description="Serve although Open WebUI sends texts that no filter sees, such as "
+            "requests for titles: only if they go to a model of your own.",
+        )
+
+    def __init__(self) -> None:
+        self.valves = self.Valves()
+        self.toggle = True  # Open WebUI shows a switch, and runs the filter while it is on
+        self.icon = ICON
+
+    async def inlet(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a chat of which Open WebUI would send something past its filters.
+
+        Raises:
+            RuntimeError: Open WebUI shows the reason, and does not send the chat.
+        """
+        if not self.valves.allow_unseen and (unseen := await _list_unseen(body.get("model"))):
+            raise RuntimeError(
+                f"InferDPT: Open WebUI sends {', '.join(unseen)} past its filters. An "
+                "administrator can turn them off, or set the valve allow_unseen."
+            )
+        return body
+
+    async def request(
+        self,
+        body: dict[str, Any],
+        __metadata__: dict[str, Any],
+        __request__: Any,
+        __event_emitter__: Emit | None = None,
+    ) -> dict[str, Any]:
+        """Return the whole request sanitized, directly before it is sent. After a tool has
+        answered, Open WebUI calls this again.
+
+        Raises:
+            RuntimeError: the proxy refused or failed. Open WebUI shows the reason, and sends
+                nothing.
+        """
+        ways = _get_ways_back(__request__)
+        chat = {key: value for key, value in body.items() if key not in KEPT}
+        if (former := ways.get(_name(__metadata__))) is not None:
+            # The turns so far have been sanitized already; replacements are not replaced again.
+            chat["messages"] = former.restore(chat["messages"])
+        done = await self._sanitize(chat)
+        ways[_name(__metadata__)] = WayBack(done)
+        if __event_emitter__ is not None:
+            for event in _describe(done, show=self.valves.show):
+                await __event_emitter__(event)
+        done["body"].pop("store", None)
+        return {**done["body"], **{key: body[key] for key in KEPT if key in body}}
+
+    def stream(
+        self, event: dict[str, Any], __metadata__: dict[str, Any], __request__: Any
+    ) -> dict[str, Any]:
+        """Restore one event of a streamed answer."""
+        back = _get_ways_back(__request__).get(_name(__metadata__))
+        for choice in event.get("choices") or () if back else ():
+            back.restore_choice(choice)
+        return event
+
+    async def outlet(
+        self, body: dict[str, Any], __metadata__: dict[str, Any], __request__: Any
+    ) -> dict[str, Any]:
+        """Restore an answer that did not stream."""
+        back = _get_ways_back(__request__).get(_name(__metadata__))
+        messages = body.get("messages") or []
+        if back and not back.streamed and messages and messages[-1].get("role") == "assistant":
+            last = messages[-1]
+            if isinstance(last.get("content"), str):
+                last["content"] = back.restore_content(last["content"])
+            last |= {"output": back.restore(last["output"])} if last.get("output") else {}
+        return body
+
+    async def _sanitize(self, chat: dict[str, Any]) -> dict[str, Any]:
+        url = self.valves.base_url.rstrip("/") + "/privacy/sanitize"
+        how = {
+            "json": {**chat, "model": self.valves.model},
+            "headers": {"Authorization": f"Bearer {self.valves.api_key}"},
+            "allow_redirects": False,
+        }
+        # Raw text goes here: the environment's HTTP proxies must not see it.
+        session = aiohttp.ClientSession(trust_env=False, timeout=aiohttp.ClientTimeout(SECONDS))
+        try:
+            async with session, session.post(url, **how) as answer:
+                found: dict[str, Any] = await answer.json()
+        except (aiohttp.ClientError, TimeoutError, ValueError):
+            raise RuntimeError("The InferDPT Proxy cannot be reached; nothing was sent.") from None
+        if answer.status != 200 or found.get("object") != "privacy.sanitization":
+            told = (found.get("error") or {}).get("message") or f"status {answer.status}"
+            raise RuntimeError(f"InferDPT: {told}")
+        return found
+
+
+def _get_ways_back(request: Any) -> dict[str, WayBack]:
+    """Return the ways back of the answers to one request of a browser; it may ask many models."""
+    if not hasattr(request.state, "inferdpt"):
+        request.state.inferdpt = {}
+    found: dict[str, WayBack] = request.state.inferdpt
+    return found
+
+
+def _name(metadata: dict[str, Any]) -> str:
+    """Return the name of an answer that is awaited."""
+    return f"{metadata.get('chat_id')}/{metadata.get('message_id')}"
+
+
+async def _list_unseen(model: Any) -> list[str]:
+    """List what Open WebUI sends past its filters. Raises `RuntimeError`: it cannot be told."""
+    try:
+        from open_webui.env import VERSION
+        from open_webui.models.config import Config
+        from open_webui.models.models import Models
+
+        version = tuple(map(int, VERSION.split(".")[:2]))
+        on = {name: await Config.get(name) for name in UNSEEN}
+        info = await Models.get_model_by_id(model)
+        prompt = info.params.model_dump().get("system") if info else None
+    except (ImportError, AttributeError, TypeError, ValueError):
+        version, on, prompt = (0, 0), {}, None
+    if version < OLDEST or None in on.values():
+        raise RuntimeError("InferDPT: this filter does not know this version of Open WebUI.")
+    return [UNSEEN[name] for name, is_on in on.items() if is_on] + (
+        ["the model's own system prompt"] if prompt else []
+    )
+
+
+def _describe(done: dict[str, Any], *, show: bool) -> list[dict[str, Any]]:
+    """Return the events that tell what was replaced in the messages, and what leaves."""
+    counts: Counter[str] = Counter()
+    for position, found in done["receipt"]["positions"].items():
+        if position.startswith("messages"):
+            counts.update(found)
+    parts = ", ".join(f"{number} × {kind}" for kind, number in counts.items())
+    told = f"InferDPT replaced {parts}" if parts else "InferDPT found nothing to replace"
+    events = [{"type": "status", "data": {"description": told, "done": True}}]
+    texts = [_join(message.get("content")) for message in done["body"]["messages"]]
+    if show and (left := [text for text in texts if text][-1:]):
+        source = {
+            "document": left,
+            "metadata": [{"source": "What left"}],
+            "source": {"name": "What left"},
+        }
+        events.append({"type": "source", "data": source})
+    return events
+
+
+def _join(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.get("text", "") for part in content or ())
+
+
+# Copied by scripts/bundle_restoring.py; change the originals.
+
+RECENT = 16  # characters kept of the text so far: longer than any beginning of an address
+_BEGIN = re.compile(r"//|www\.|\]\(|(?:href|src)\s{0,3}=", re.IGNORECASE)
+_END_OF_RUN = re.compile(r"[\s<]")
+_END_OF_VALUE = re.compile(r"[\s>]")  # of an attribute without quotes
+_ENDS = {end: re.compile(re.escape(end)) for end in (")", '"', "'")}
+_OPENING = re.compile(r"[\s\"'<]")  # what may stand between `](` or `src=` and the address
+
+
+class Addresses:
+    """Follow a text. The result does not depend on how the text is cut.
+
+    An address begins with `//` or `www.` and ends with its run of characters. A target of Markdown
+    and an attribute of HTML are addresses as a whole, with the blanks in them.
+    """
+
+    def __init__(self) -> None:
+        self._recent = ""
+        self._end: re.Pattern[str] | None = None
+        self._opening = False  # nothing of the address has come yet
+
+    @property
+    def inside(self) -> bool:
+        """Tell if the next character belongs to an address that has begun."""
+        return self._end is not None and not self._opening
+
+    @property
+    def at_target(self) -> bool:
+        """Tell if the next character begins the target of a link or of an image."""
+        return self._opening
+
+    def read(self, text: str) -> None:
+        """Read the next piece of the text."""
+        place = 0
+        while place < len(text):
+            place = self._leave(text, place) if self._end else self._enter(text, place)
+
+    def _enter(self, text: str, place: int) -> int:
+        """Read up to the next beginning of an address, and return the place after it."""
+        seen = self._recent + text[place:]
+        found = _BEGIN.search(seen)
+        if found is None:
+            self._recent = seen[-RECENT:]
+            return len(text)
+        place += found.end() - len(self._recent)
+        self._recent = ""
+        self._opening = seen[found.end() - 1] in "(="
+        self._end = _END_OF_RUN
+        if self._opening:
+            self._end = _ENDS[")"] if found[0] == "](" else _END_OF_VALUE
+        return place
+
+    def _leave(self, text: str, place: int) -> int:
+        """Read up to the end of an address, and return the place after it."""
+        if self._opening:
+            first = text[place]
+            if first in "\"'" and self._end is _END_OF_VALUE:
+                self._end = _ENDS[first]
+            elif not _OPENING.match(first):
+                self._opening = False
+                return place
+            return place + 1
+        assert self._end is not None
+        found = self._end.search(text, place)
+        if found is None:
+            return len(text)
+        self._end = None
+        return found.start() if found[0] == "<" else found.end()
+
+
+LONGEST = 400  # characters of a replacement that is looked for: bounds the work at each place
+BLANKS = 16  # of white space between two of its words
+_END = ""  # the key of a raw value in the tree: no character is empty
+# Scripts without blanks between words: a replacement may touch their characters.
+_UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_WORD = re.compile(rf"[^\W{_UNSPACED}]")
+
+
+class Piece(NamedTuple):
+    """Hold a stretch of a restored text.
+
+    Attributes:
+        source: how many characters of the remote's text it stands for.
+        text: the restored text.
+        restored: whether it is a raw value.
+    """
+
+    source: int
+    text: str
+    restored: bool = False
+
+
+def spell_pieces(pieces: Iterable[Piece]) -> str:
+    """Return the text of pieces."""
+    return "".join(piece.text for piece in pieces)
+
+
+class Replacements:
+    """Hold the raw value of each replacement, ready to be looked for in many texts.
+
+    Args:
+        raw_of: the raw value of each replacement; longer ones than 400 characters are left out.
+    """
+
+    def __init__(self, raw_of: Mapping[str, str]) -> None:
+        self.raw_of = {new: raw for new, raw in raw_of.items() if 0 < len(new) <= LONGEST}
+        self._tree: dict[str, Any] = {}
+        for new, raw in self.raw_of.items():
+            node = self._tree
+            for character in new:
+                node = node.setdefault(" " if character.isspace() else character, {})
+            node[_END] = (new, raw)
+        first = "".join(map(re.escape, self._tree))
+        self.starts = re.compile(rf"(?<![^\W{_UNSPACED}])[{first}]") if first else None
+
+    def match(self, text: str, start: int, *, whole: bool) -> _Match | None:
+        """Find the longest replacement that begins at a place as a whole word.
+
+        Args:
+            text: the text as far as it is known.
+            whole: whether nothing follows it.
+
+        Raises:
+            _Undecided: it depends on what follows.
+        """
+        node, found = self._tree, None
+        place, blanks = start, 0
+        while place < len(text):
+            character = text[place]
+            if character.isspace():
+                character, blanks = " ", blanks + 1
+                if blanks > BLANKS:
+                    return found
+            if not (character == " " and blanks > 1):  # further blanks change nothing
+                if character not in node:
+                    return found
+                node = node[character]
+                if _END in node and _ends_word(text, place, whole=whole):
+                    found = _Match(place + 1, *node[_END])
+            blanks = blanks if character == " " else 0
+            place += 1
+        if whole or node.keys() <= {_END}:
+            return found
+        raise _Undecided
+
+
+class _Match(NamedTuple):
+    """Hold where a replacement ends, and its raw value."""
+
+    end: int
+    new: str
+    raw: str
+
+
+class _Undecided(Exception):
+    """Report that the next characters decide."""
+
+
+def _ends_word(text: str, last: int, *, whole: bool) -> bool:
+    """Tell if no word, and no number, goes on after a character. Raises `_Undecided`."""
+    rest = text[last + 1 : last + 3]
+    if not rest and not whole:
+        raise _Undecided
+    if rest and _WORD.match(rest):
+        return False
+    if rest and rest[0] in ".," and text[last].isdigit():  # 57 is not in 57.5
+        if len(rest) < 2 and not whole:
+            raise _Undecided
+        return not rest[1:].isdigit()
+    return True
+
+
+class TextRestorer:
+    """Restore one text that comes in pieces.
+
+    Replacements count as whole words, the longest first, in the case in which they were released,
+    with any white space between their words. Nothing is restored inside a web address, except a
+    replacement that is itself the beginning of one.
+
+    Args:
+        replacements: what to restore.
+        strict: restore a number only by a number, as JSON outside of strings needs it.
+
+    Attributes:
+        restored, left: how many replacements were restored, and left where they stand.
+    """
+
+    def __init__(self, replacements: Replacements, *, strict: bool = False) -> None:
+        self._replacements = replacements
+        self._strict = strict
+        self._addresses = Addresses()
+        self._before = ""  # the last character that was passed on, which may belong to a word
+        self._held = ""
+        self.restored = self.left = 0
+
+    def feed(self, text: str) -> list[Piece]:
+        """Take the next piece of the text, and return what is certain now."""
+        self._held += text
+        return self._advance(whole=False)
+
+    def finish(self) -> list[Piece]:
+        """Return the rest. The restorer is then ready for another text."""
+        pieces = self._advance(whole=True)
+        self._addresses, self._before = Addresses(), ""
+        return pieces
+
+    def _advance(self, *, whole: bool) -> list[Piece]:
+        starts = self._replacements.starts
+        text = self._before + self._held
+        done = place = len(self._before)
+        pieces: list[Piece] = []
+        while starts and (found := starts.search(text, place)):
+            start = found.start()
+            if _continues_number(text, start):
+                place = start + 1
+                continue
+            try:
+                match = self._replacements.match(text, start, whole=whole)
+            except _Undecided:
+                pieces += self._pass(text[done:start])
+                self._keep(text, start)
+                return pieces
+            place = start + 1
+            if match is None:
+                continue
+            pieces += self._pass(text[done:start])
+            pieces += self._replace(text[start : match.end], match)
+            done = place = match.end
+        pieces += self._pass(text[done:])
+        self._keep(text, len(text))
+        return pieces
+
+    def _keep(self, text: str, end: int) -> None:
+        """Hold back a text from a place on."""
+        self._before, self._held = text[max(0, end - 2) : end], text[end:]
+
+    def _pass(self, text: str) -> list[Piece]:
+        self._addresses.read(text)
+        return [Piece(len(text), text)] if text else []
+
+    def _replace(self, text: str, match: _Match) -> list[Piece]:
+        addresses = self._addresses
+        allowed = not addresses.inside
+        if addresses.at_target:
+            allowed = "//" in match.new
+        if self._strict and _is_number(match.new) and not _is_number(match.raw):
+            allowed = False
+        if not allowed:
+            self.left += 1
+            return self._pass(text)
+        self.restored += 1
+        addresses.read(text)
+        return [Piece(len(text), match.raw, restored=True)]
+
+
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None
+
+
+def _continues_number(text: str, start: int) -> bool:
+    """Tell if a digit belongs to a number that began before it: 57 is not in 3.57."""
+    before = text[max(0, start - 2) : start]
+    return text[start].isdigit() and before[1:] in (".", ",") and before[0].isdigit()
+
+
+_PLAIN = re.compile(r'[^"\\]+')
+_ESCAPE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # one character, in two halves
+    r"|\\u[0-9a-fA-F]{4}|\\[^u]",
+    re.DOTALL,
+)
+_UNFINISHED = re.compile(
+    r"\\(?:u[0-9a-fA-F]{0,3})?\Z"
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?\Z"
+)
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+class JsonRestorer:
+    """Restore one JSON text that comes in pieces. JSON stays JSON.
+
+    The content of each string is restored as a text of its own and escaped again. A string, or a
+    key, that is as a whole a string of the request comes back as that string. Outside of
+    strings, a number is restored by a number alone.
+
+    Args:
+        replacements: what to restore.
+        wholes: the raw string of each whole string that left.
+    """
+
+    def __init__(self, replacements: Replacements, wholes: Mapping[str, str]) -> None:
+        self._outside = TextRestorer(replacements, strict=True)
+        self._inside = TextRestorer(replacements)
+        self._wholes = wholes
+        self._in_string = False
+        self._held = ""  # the beginning of an escape
+        self._start: str | None = None  # of a string that may yet be a whole one
+        self._restored = 0
+
+    @property
+    def restored(self) -> int:
+        """Return how many replacements were restored."""
+        return self._outside.restored + self._inside.restored + self._restored
+
+    @property
+    def left(self) -> int:
+        """Return how many replacements were left where they stand."""
+        return self._outside.left + self._inside.left
+
+    def feed(self, text: str) -> str:
+        """Take the next piece of the text, and return what is certain now."""
+        text, self._held = self._held + text, ""
+        out: list[str] = []
+        place = 0
+        while place < len(text):
+            if not self._in_string:
+                place = self._read_outside(text, place, out)
+            elif text[place] == '"':
+                out += [self._close(), '"']
+                self._in_string = False
+                place += 1
+            elif found := _PLAIN.match(text, place):
+                out.append(self._add(found[0]))
+                place = found.end()
+            elif _UNFINISHED.match(text, place):
+                self._held = text[place:]
+                break
+            else:
+                found = _ESCAPE.match(text, place)
+                shown = found[0] if found else text[place]
+                out.append(self._add(_decode(shown)))
+                place += len(shown)
+        return "".join(out)
+
+    def finish(self) -> str:
+        """Return the rest of a text that broke off, or nothing."""
+        rest, self._held = self._held, ""
+        if self._in_string:
+            return self._close(whole=False) + rest
+        return spell_pieces(self._outside.finish())
+
+    def _read_outside(self, text: str, place: int, out: list[str]) -> int:
+        """Read up to the next string, and return the place after its opening quote."""
+        end = text.find('"', place)
+        out.append(spell_pieces(self._outside.feed(text[place : end if end >= 0 else None])))
+        if end < 0:
+            return len(text)
+        out += [spell_pieces(self._outside.finish()), '"']
+        self._in_string, self._start = True, ""
+        return end + 1
+
+    def _add(self, text: str) -> str:
+        """Add a part of a string's content, and return what of it is certain, escaped."""
+        if self._start is not None:
+            self._start += text
+            if any(whole.startswith(self._start) for whole in self._wholes):
+                return ""
+            text, self._start = self._start, None
+        return _escape(spell_pieces(self._inside.feed(text)))
+
+    def _close(self, *, whole: bool = True) -> str:
+        """Return the rest of a string's content, escaped."""
+        start, self._start = self._start, None
+        if whole and start is not None and start in self._wholes:
+            self._restored += 1
+            return _escape(self._wholes[start])
+        pieces = self._inside.feed(start or "")
+        return _escape(spell_pieces([*pieces, *self._inside.finish()]))
+
+
+def _decode(escape: str) -> str:
+    """Return the character of an escape; anything else as it is written."""
+    try:
+        return str(json.loads(f'"{escape}"', strict=False))
+    except ValueError:
+        return escape
+
+
+def _escape(text: str) -> str:
+    """Return a text as the content of a JSON string."""
+    spelled = json.dumps(text, ensure_ascii=False)[1:-1]
+    return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", spelled)
+
+
+# The texts of a message. Reasoning is no field of OpenAI's, but others send it.
+TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
+
+
+class WayBack:
+    """Restore the answers to one request, whole or streamed.
+
+    Args:
+        done: the answer of `POST /v1/privacy/sanitize`.
+
+    Attributes:
+        streamed: whether an event of a stream was restored.
+    """
+
+    def __init__(self, done: dict[str, Any]) -> None:
+        self.streamed = False
+        self._replacements = Replacements(done["replacements"])
+        self._wholes: dict[str, str] = done["wholes"]
+        form = (done["body"].get("response_format") or {}).get("type")
+        self._writes_json = form in ("json_object", "json_schema")
+        self._parts: dict[tuple[int, str, int], TextRestorer | JsonRestorer] = {}
+
+    def restore_content(self, text: str) -> str:
+        """Restore the text of a whole answer."""
+        return self._restore(text, "content")
+
+    def restore(self, value: Any, key: str = "") -> Any:
+        """Restore every text of messages; names stay whole, and arguments of a call JSON."""
+        if isinstance(value, str):
+            return self._wholes.get(value, value) if key == "name" else self._restore(value, key)
+        if isinstance(value, list):
+            return [self.restore(item, key) for item in value]
+        if isinstance(value, dict):
+            return {
+                name: self.restore(item, "" if name == "content" else name)
+                for name, item in value.items()
+            }
+        return value
+
+    def restore_choice(self, choice: dict[str, Any]) -> None:
+        """Restore a choice of one event of a stream in place."""
+        self.streamed = True
+        index, delta = choice.get("index") or 0, choice.get("delta") or {}
+        for name in TEXTS:
+            if isinstance(delta.get(name), str):
+                delta[name] = self._feed((index, name, 0), delta[name])
+        for call in delta.get("tool_calls") or ():
+            function = call.get("function") or {}
+            if function.get("name") in self._wholes:
+                function["name"] = self._wholes[function["name"]]
+            if isinstance(function.get("arguments"), str):
+                place = (index, "arguments", call.get("index") or 0)
+                function["arguments"] = self._feed(place, function["arguments"])
+        if choice.get("finish_reason"):
+            choice["delta"] = self._finish(index, delta)
+
+    def _finish(self, index: int, delta: dict[str, Any]) -> dict[str, Any]:
+        """Return the last delta of a choice with the rests of its texts and calls."""
+        for place in [place for place in self._parts if place[0] == index]:
+            rest, (_, name, number) = _spell(self._parts.pop(place).finish()), place
+            if rest and name == "arguments":
+                call = {"index": number, "function": {"arguments": rest}}
+                delta["tool_calls"] = [*(delta.get("tool_calls") or ()), call]
+            elif rest:
+                delta[name] = (delta.get(name) or "") + rest
+        return delta
+
+    def _restore(self, text: str, name: str) -> str:
+        restorer = self._start(name)
+        return _spell(restorer.feed(text)) + _spell(restorer.finish())
+
+    def _feed(self, place: tuple[int, str, int], text: str) -> str:
+        if place not in self._parts:
+            self._parts[place] = self._start(place[1])
+        return _spell(self._parts[place].feed(text))
+
+    def _start(self, name: str) -> TextRestorer | JsonRestorer:
+        if name == "arguments" or (name == "content" and self._writes_json):
+            return JsonRestorer(self._replacements, self._wholes)
+        return TextRestorer(self._replacements)
+
+
+def _spell(found: str | list[Piece]) -> str:
+    return found if isinstance(found, str) else spell_pieces(found)
+
+
+# End of the copy.
