@@ -1,0 +1,92 @@
+"""The compose file: its schema, its files, and who has a way out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from proxy.config.settings import load_config
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "deploy" / "compose.yaml"
+PROJECT: dict[str, Any] = yaml.safe_load(FILE.read_text("utf-8"))
+SERVICES: dict[str, Any] = PROJECT["services"]
+PROFILES = {
+    "open-webui": "chat",
+    "vllm": "vllm",
+    "prometheus": "monitoring",
+    "grafana": "monitoring",
+}
+
+
+def check_schema(schema: str, *files: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema]
+    return subprocess.run([*command, *map(str, files)], capture_output=True, text=True, timeout=60)
+
+
+def test_it_follows_the_schema(tmp_path: Path) -> None:
+    done = check_schema("vendor.compose-spec", FILE)
+    assert done.returncode == 0, done.stdout
+    broken = tmp_path / "compose.yaml"
+    broken.write_text(FILE.read_text("utf-8").replace("read_only: true", "readonly: true"))
+    assert check_schema("vendor.compose-spec", broken).returncode == 1
+
+
+def test_the_proxy_and_its_database_start_without_a_profile() -> None:
+    assert {name: one["profiles"][0] for name, one in SERVICES.items() if "profiles" in one} == (
+        PROFILES
+    )
+    assert set(SERVICES) - set(PROFILES) == {"proxy", "postgres"}
+
+
+def test_only_the_proxy_has_a_way_out() -> None:
+    """`pages` publishes the ports of pages, which needs a network that is not internal."""
+    inside = {name for name, one in PROJECT["networks"].items() if (one or {}).get("internal")}
+    out = {name for name, one in SERVICES.items() if set(one["networks"]) - inside}
+    assert inside == {"inside"}
+    assert out == {"proxy", "open-webui", "grafana"}
+    assert [name for name, one in SERVICES.items() if "outside" in one["networks"]] == ["proxy"]
+    assert not {"vllm", "postgres"} & out
+
+
+def test_ports_are_open_to_this_machine_only() -> None:
+    ports = [port for one in SERVICES.values() for port in one.get("ports", ())]
+    assert len(ports) == 3
+    assert all(port.startswith("127.0.0.1:") for port in ports)
+
+
+def test_the_proxy_has_no_privileges() -> None:
+    proxy = SERVICES["proxy"]
+    assert (proxy["read_only"], proxy["cap_drop"]) == (True, ["ALL"])
+    assert proxy["security_opt"] == ["no-new-privileges:true"]
+
+
+def test_no_secret_is_in_the_file() -> None:
+    for one in SERVICES.values():
+        for name, value in one.get("environment", {}).items():
+            if any(word in name for word in ("KEY", "SECRET", "PASSWORD")):
+                assert value.startswith("${"), name
+
+
+def test_files_that_it_mounts_are_there() -> None:
+    mounts = [mount for one in SERVICES.values() for mount in one.get("volumes", ())]
+    files = [mount.partition(":")[0] for mount in mounts if mount.startswith(".")]
+    assert len(files) >= 3
+    for name in files:
+        assert (FILE.parent / name).exists(), name
+    build = SERVICES["proxy"]["build"]
+    assert (FILE.parent / build["context"] / build["dockerfile"]).is_file()
+
+
+@pytest.mark.parametrize("mode", ["embedded", "external"])
+def test_the_settings_are_valid(mode: str) -> None:
+    variables = {"INFERDPT_LOCAL__MODE": mode, "PGPASSWORD": "x"}
+    config = load_config(FILE.with_name("compose-config.yaml"), {}, variables)
+    assert config.local.mode == mode
+    assert config.store.url is not None
+    assert "@postgres/" in config.store.url.get_secret_value()
