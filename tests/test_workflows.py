@@ -1,0 +1,76 @@
+"""The workflow files: their schema, what they run, and what they may do. They are not run here."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / ".github" / "workflows"
+FILES = sorted(FOLDER.glob("*.yml"))
+TARGET = re.compile(r"^([\w-]+):", re.MULTILINE)
+
+
+def read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(path.read_text("utf-8"))
+    return found
+
+
+def check_schema(path: Path) -> int:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
+    return subprocess.run(
+        [*command, "vendor.github-workflows", str(path)], capture_output=True, timeout=60
+    ).returncode
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_they_follow_the_schema(path: Path, tmp_path: Path) -> None:
+    assert check_schema(path) == 0
+    broken = tmp_path / path.name
+    broken.write_text(path.read_text("utf-8").replace("runs-on:", "run-on:"))
+    assert check_schema(broken) == 1
+
+
+def test_targets_that_they_make_exist() -> None:
+    makefile = set(TARGET.findall((ROOT / "Makefile").read_text("utf-8")))
+    made: set[str] = set()
+    for path in FILES:
+        for job in read(path)["jobs"].values():
+            matrix = job.get("strategy", {}).get("matrix", {}).get("target", [])
+            for step in job["steps"]:
+                found = re.search(r"^make (.+)$", step.get("run", ""), re.MULTILINE)
+                words = found[1] if found else ""
+                made |= set(matrix if "matrix.target" in words else words.split())
+    assert {"check", "dist", "docs", "test", "test-wheel"} <= made
+    assert made <= makefile
+
+
+def test_they_may_read_and_one_job_may_prove_who_it_is() -> None:
+    """Trusted publishing needs `id-token: write`, and nothing else."""
+    rights = {}
+    for path in FILES:
+        workflow = read(path)
+        assert workflow["permissions"] == {"contents": "read"}, path.name
+        for name, job in workflow["jobs"].items():
+            if "permissions" in job:
+                rights[path.name, name] = job["permissions"]
+    assert rights == {("release.yml", "publish"): {"id-token": "write"}}
+
+
+def test_no_secret_is_used() -> None:
+    for path in FILES:
+        assert "secrets." not in path.read_text("utf-8"), path.name
+
+
+def test_pythons_are_those_that_the_package_supports() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    least = project["requires-python"].removeprefix(">=")
+    for path in FILES:
+        assert set(re.findall(r'python-version: "([\d.]+)"', path.read_text("utf-8"))) == {least}
