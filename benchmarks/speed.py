@@ -56,6 +56,7 @@ DOCUMENTS = (
     "rantext_ldp",
     "rantext",
     "santext",
+    "santext_plus",
     "exponential",
     "tem",
     "custext",
@@ -100,25 +101,24 @@ def perturb_one_by_one(
 
 def time_job(job: Callable[[], Any], repeats: int = REPEATS) -> float:
     """Return the median time of a job, after one warm-up run."""
-    job()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        job()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+    return statistics.median(_time_runs(job, repeats))
 
 
 def time_quickest(job: Callable[[], Any], repeats: int = REPEATS) -> float:
     """Return the lower quartile of the times of a job, after one warm-up run: other processes
     disturb it less than the median."""
+    return sorted(_time_runs(job, repeats))[repeats // 4]
+
+
+def _time_runs(job: Callable[[], Any], repeats: int) -> list[float]:
+    """Return the time of each run of a job, after one warm-up run."""
     job()
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
         job()
         times.append(time.perf_counter() - start)
-    return sorted(times)[repeats // 4]
+    return times
 
 
 def measure_choice(text: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ __all__ = [
     "Sample",
     "digest",
     "read_authored",
+    "read_entries",
     "read_open_ended",
     "read_samples",
 ]
@@ -57,7 +58,7 @@ def read_samples(path: Path) -> list[Sample]:
             the four keys, each a string that is not empty, and an id of its own.
     """
     samples: dict[str, Sample] = {}
-    for place, entry in _read_entries(path):
+    for place, entry in read_entries(path):
         sample = Sample(**_check_strings(entry, Sample, place))
         if sample.id in samples:
             raise DataError(f"{place}: the value of 'id' is a duplicate")
@@ -75,14 +76,14 @@ def read_authored(path: Path) -> list[Authored]:
         DataError: as `read_samples`, except for ids; or all texts are by one author.
     """
     texts = [
-        Authored(**_check_strings(entry, Authored, place)) for place, entry in _read_entries(path)
+        Authored(**_check_strings(entry, Authored, place)) for place, entry in read_entries(path)
     ]
     if len({text.author for text in texts}) < 2:
         raise DataError(f"{path}: must hold texts of two authors or more")
     return texts
 
 
-def _read_entries(path: Path) -> Iterator[tuple[str, Any]]:
+def read_entries(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield the entry on each line of a JSONL file, with its location."""
     try:
         # Lines end at \n alone: str.splitlines would also cut at U+2028 within a string.

@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
+from benchmarks.first_token import Row, measure_first_token, read_first_token
 from benchmarks.load.measure import Measurement
 from benchmarks.load.page import render_page
 from benchmarks.load.plan import full_plan, quick_plan
@@ -27,10 +28,11 @@ from benchmarks.load.targets import Proxy
 from benchmarks.load.upstream import find_program
 from proxy.cli.help import group_page, markup_mode
 
-__all__ = ["app", "compare", "main", "run_soak", "write_page"]
+__all__ = ["app", "compare", "main", "run_first_token", "run_soak", "write_page"]
 
 RECORD = Path("docs/results/load.json")
 SOAK = Path("docs/results/soak.json")
+FIRST_TOKEN = Path("docs/results/first_token.json")
 PAGE = Path("docs/performance.md")
 COLUMNS = (
     f"{'target':32} {'conn':>4} {'words':>5} {'req/s':>9} {'p50 ms':>9} {'p99 ms':>9} "
@@ -42,6 +44,7 @@ EXAMPLES = (
     "python -m benchmarks.load --quick --only ldp   # the targets with `ldp` in their names",
     "python -m benchmarks.load --rounds 3 --profile # everything, three times",
     "python -m benchmarks.load soak                 # memory over 200,000 requests",
+    "python -m benchmarks.load first-token          # some minutes: the time to the first token",
     "python -m benchmarks.load page                 # docs/performance.md from the records",
 )
 
@@ -63,7 +66,7 @@ def compare(
         float | None, typer.Option(help="Seconds of each case.", min=1.0, max=600.0)
     ] = None,
     rounds: Annotated[int, typer.Option(help="Make the comparison so often.", min=1)] = 1,
-    workers: Annotated[int, typer.Option(help="Also our proxy in so many processes.", min=1)] = 1,
+    workers: Annotated[int, typer.Option(help="Also our proxy in so many processes.", min=1)] = 2,
     profile: Annotated[
         bool, typer.Option("--profile", help="Sample the proxy with py-spy, too.")
     ] = False,
@@ -108,19 +111,46 @@ def run_soak(
     print(f"written to {out}")
 
 
+@app.command("first-token")
+def run_first_token(
+    rounds: Annotated[int, typer.Option(help="Answers in each case.", min=1)] = 3,
+    out: Annotated[Path, typer.Option(help="The record.")] = FIRST_TOKEN,
+) -> None:
+    """Measure the time to the first token, with and without reading the prompt ahead."""
+    print(f"{'document':>8} {'remote s':>8} {'read ahead':>10} {'first token s':>13}   rounds")
+    measure_first_token(rounds, _print_first).write(out)
+    print(f"written to {out}")
+
+
 @app.command("page")
 def write_page(
     record: Annotated[Path, typer.Option(help="What the comparison wrote.")] = RECORD,
     soaked: Annotated[Path, typer.Option("--soak", help="What the soak wrote.")] = SOAK,
+    first: Annotated[
+        Path, typer.Option("--first-token", help="What first-token wrote.")
+    ] = FIRST_TOKEN,
     out: Annotated[Path, typer.Option(help="The page.")] = PAGE,
 ) -> None:
     """Write the page of the documentation from the records."""
-    out.write_text(render_page(read_record(record), read_soak(soaked)), "utf-8")
+    try:
+        page = render_page(read_record(record), read_soak(soaked), read_first_token(first))
+    except ValueError as exc:
+        raise LoadError(str(exc)) from exc
+    out.write_text(page, "utf-8")
     print(f"written to {out}")
 
 
 def _saver(path: Path | None) -> Callable[[Record], None]:
     return lambda record: record.write(path) if path is not None else None
+
+
+def _print_first(row: Row) -> None:
+    ahead = "yes" if row.warmed else "no"
+    times = " ".join(f"{seconds:.2f}" for seconds in row.seconds)
+    print(
+        f"{row.document_tokens:8,} {row.remote_seconds:8g} {ahead:>10} {row.median:13.2f}   "
+        f"{times}"
+    )
 
 
 def _print_row(row: Measurement) -> None:

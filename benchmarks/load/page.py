@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 
+from benchmarks.first_token import FirstToken
 from benchmarks.harness.markdown import escape, format_table
 from benchmarks.load.figures import BASE, GOALS, Figures
 from benchmarks.load.plan import CONNECTIONS, LONG, SHORT
@@ -32,9 +33,10 @@ in one run.
 nginx answers every request with a fixed completion, as the remote and as the local model. What is
 left is the gateway's own work. `{base}` and `vllm-router` make one call for each request and
 protect nothing. `{ours}` sanitizes the document, stores and charges the release durably, checks
-the finished bytes, and makes two calls, remote and local. `nginx` is the upstream without a
-gateway. Each target is one process unless it says otherwise. wrk sends the requests over so many
-connections at once, with {short} or {long:,} new words in each, unless the table says *repeated*.
+the finished bytes, and makes two calls, remote and local; *as a gateway* it makes one and restores
+the answer. `nginx` is the upstream without a gateway. Each target is one process unless it says
+otherwise. wrk sends the requests over so many connections at once, with {short} or {long:,} new
+words in each, unless the table says *repeated*.
 """
 READING = f"""\
 Cells are requests/s, then the median and the 99th percentile of the time for an answer in ms.
@@ -44,7 +46,7 @@ lasts {{seconds:g}} s{{rounds}}. Answers that take longer than that are not in t
 """
 
 
-def render_page(record: Record, soak: Soak | None) -> str:
+def render_page(record: Record, soak: Soak | None, first: FirstToken | None = None) -> str:
     """Return the page."""
     figures = Figures(record)
     parts = [
@@ -56,6 +58,7 @@ def render_page(record: Record, soak: Soak | None) -> str:
         *_loads(figures),
         *_repeated(figures),
         *_processes(figures),
+        *_first_token(first),
         *_costs(figures),
         *_soak(soak),
         *_profiles(record),
@@ -139,7 +142,8 @@ def _processes(figures: Figures) -> Iterator[str]:
             if not one or more is None:
                 continue
             shares = (figures.median(target, case, of) for of in LOAD_CORES)
-            cells = [_short(value or 0.0) for value in (one, more, more / one, *shares)]
+            free = _gain_on_free_cores(figures, target, case)
+            cells = [_short(value or 0.0) for value in (one, more, more / one, free, *shares)]
             rows.append([_code(target), str(case.connections), *cells])
     if rows:
         heads = [
@@ -147,15 +151,27 @@ def _processes(figures: Figures) -> Iterator[str]:
             "one process, /s",
             "these, /s",
             "gain",
+            "gain on free cores",
             "wrk, cores",
             "nginx, cores",
         ]
         yield "## Processes\n"
         yield (
             "Short chats with new words. The load generator and the upstream run on the same "
-            "cores; their shares are in the last columns.\n"
+            "cores; their shares are in the last columns. The gain on free cores takes them out: "
+            "it is the number of processes times the CPU of a request in one process, over the "
+            "CPU of a request in so many.\n"
         )
         yield format_table(["", *heads], rows) + "\n"
+
+
+def _gain_on_free_cores(figures: Figures, target: str, case: Case) -> float | None:
+    """Return the gain that a target would have if each of its processes had a core."""
+    workers = int(target.rpartition(", ")[2].split()[0])
+    alone, shared = (
+        figures.median(name, case, "cpu_ms") for name in (_base(target) or "", target)
+    )
+    return workers * alone / shared if alone and shared else None
 
 
 def _base(target: str) -> str | None:
@@ -188,6 +204,32 @@ def _costs(figures: Figures) -> Iterator[str]:
         "PostgreSQL is one of the other programs.\n"
     )
     yield format_table(["", "memory, MB", *columns], rows) + "\n"
+
+
+def _first_token(first: FirstToken | None) -> Iterator[str]:
+    """Yield what reading the prompt ahead gains."""
+    if first is None:
+        return
+    found = {(row.document_tokens, row.remote_seconds, row.warmed): row for row in first.rows}
+    rows = []
+    for tokens, seconds, warmed in found:
+        if warmed:
+            continue
+        cold, warm = (found[tokens, seconds, each].median for each in (False, True))
+        after = (f"{cold - seconds:.2f}", f"{warm - seconds:.2f}")
+        times = (f"{seconds:g}", f"{cold:.2f}", f"{warm:.2f}", *after)
+        rows.append([f"{tokens:,} tokens", *times])
+    yield "## First token\n"
+    yield (
+        "Seconds from a request to the first token of its streamed answer, medians of "
+        f"{len(first.rows[0].seconds)}, at commit {first.machine['commit']}. The local model is "
+        "the bundled one on one core, with llama.cpp. With `local.warm_prefix` it reads the "
+        "document while the remote writes, so that little is left to read afterwards, unless the "
+        "remote is faster.\n"
+    )
+    heads = ["the remote takes", "not read ahead", "read ahead"]
+    more = ["after the remote, not read ahead", "after the remote, read ahead"]
+    yield format_table(["document", *heads, *more], rows) + "\n"
 
 
 def _soak(soak: Soak | None) -> Iterator[str]:
@@ -226,6 +268,7 @@ def _reproduce() -> str:
 apt-get install -y nginx wrk
 python -m benchmarks.load --rounds 3 --profile  # --quick: about a minute
 python -m benchmarks.load soak
+python -m benchmarks.load first-token
 python -m benchmarks.load page
 ```
 """

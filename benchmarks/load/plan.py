@@ -53,7 +53,8 @@ def full_plan(workers: int = 1) -> Plan:
         (LiteLLM(), other),
         (Proxy("rantext_ldp"), other + again),
         (Proxy("rantext"), other),
-        (Proxy("selective"), short),
+        (Proxy("selective"), other[: 2 * len(CONNECTIONS)]),
+        (Proxy("selective", gateway=True), other[: 2 * len(CONNECTIONS)]),
         (Proxy("surrogate"), short),
         (Proxy("rantext_ldp", "postgresql"), short + again[: len(CONNECTIONS)]),
     ]

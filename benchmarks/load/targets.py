@@ -78,29 +78,30 @@ class Proxy(Target):
         mechanism: the sanitizer of every request.
         store: `sqlite` or `postgresql`; both are durable.
         workers: processes, given to `inferdpt serve --workers` if more than one.
+        gateway: whether the remote's answer is restored and returned, without a local model.
     """
 
     profiled = True
     mechanism: str = "rantext_ldp"
     store: str = "sqlite"
     workers: int = 1
+    gateway: bool = False
 
     @property
     def name(self) -> str:
+        mode = " as a gateway" if self.gateway else ""
         store = "" if self.store == "sqlite" else f", {self.store}"
         workers = "" if self.workers == 1 else f", {self.workers} workers"
-        return f"inferdpt {self.mechanism}{store}{workers}"
+        return f"inferdpt {self.mechanism}{mode}{store}{workers}"
 
     @contextmanager
     def start(self, folder: Path, upstream: Upstream) -> Iterator[Running]:
         port = find_free_port()
-        folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
             store: dict[str, Any] = {"folder": str(folder / "state")}
             if self.store == "postgresql":
                 store = {"url": stack.enter_context(create_database())}
-            config = folder / "config.yaml"
-            config.write_text(yaml.safe_dump(self._settings(port, store, upstream)), "utf-8")
+            config = _write_config(folder, self._settings(port, store, upstream))
             command = [sys.executable, "-m", "proxy.cli.main", "serve", "--config", str(config)]
             if self.workers > 1:
                 command += ["--workers", str(self.workers)]
@@ -112,15 +113,16 @@ class Proxy(Target):
             yield stack.enter_context(_serve(command, folder, port, env))
 
     def _settings(self, port: int, store: dict[str, Any], upstream: Upstream) -> dict[str, Any]:
+        local: dict[str, Any] = {
+            "mode": "external",
+            "base_url": upstream.base_url,
+            "context_tokens": CONTEXT_TOKENS,
+        }
         return {
             "server": {"port": port},
             "privacy": {"mechanism": self.mechanism},
             "remote": {"base_url": upstream.base_url, "models": {MODEL: MODEL}},
-            "local": {
-                "mode": "external",
-                "base_url": upstream.base_url,
-                "context_tokens": CONTEXT_TOKENS,
-            },
+            "local": {"mode": "none"} if self.gateway else local,
             "store": store,
         }
 
@@ -138,14 +140,12 @@ class LiteLLM(Target):
     @contextmanager
     def start(self, folder: Path, upstream: Upstream) -> Iterator[Running]:
         port = find_free_port()
-        folder.mkdir(parents=True, exist_ok=True)
         model = {"model": f"openai/{MODEL}", "api_base": upstream.base_url, "api_key": "sk-load"}
-        config = folder / "config.yaml"
         settings = {
             "model_list": [{"model_name": MODEL, "litellm_params": model}],
             "litellm_settings": {"telemetry": False},
         }
-        config.write_text(yaml.safe_dump(settings), "utf-8")
+        config = _write_config(folder, settings)
         command = [str(build_environment(LITELLM) / "litellm"), "--config", str(config)]
         command += ["--host", "127.0.0.1", "--port", str(port), "--num_workers", "1"]
         env = {
@@ -178,6 +178,13 @@ class VllmRouter(Target):
         command += ["--log-level", "error"]
         with _serve(command, folder, port, {}) as running:
             yield running
+
+
+def _write_config(folder: Path, settings: dict[str, Any]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    config = folder / "config.yaml"
+    config.write_text(yaml.safe_dump(settings), "utf-8")
+    return config
 
 
 @contextmanager

@@ -86,7 +86,7 @@ def draw_opening(canvas: Any, records: Sequence[Record]) -> bool:
                 _draw_curve(axes, title, points, f"C{number % 10}")
     for axes in (left, right):
         axes.axhline(0, color="0.3", linewidth=1)
-        axes.annotate("local_only", (0.01, 0), (0, 3), ("axes fraction", "data"), "offset points")
+        axes.annotate("local_only", (0.45, 0), (0, 3), ("axes fraction", "data"), "offset points")
     left.set(
         xscale="log", xlabel="proved ε of the whole text", xlim=(TICKS[0] - 1, TICKS[-1] * 1.5)
     )

@@ -138,6 +138,8 @@ class Worth(Experiment):
             "the local model's own answer; *best of two*: the better of two such answers, chosen "
             "by the proxy's judge. *Judged two*: the better of the local model's "
             "own answer and the one made with the remote's generation, chosen in the same way. "
+            "The local model's own answers are written once a run, and every row is paired with "
+            "those of its run. "
             "A generation without any sentence about the document is not used; of a reply to "
             "scrambled words, only such sentences are. "
             "A remote that *knows the subject* answers from a public collection that holds "

@@ -51,10 +51,11 @@ def test_nothing_answered_and_nothing_measured_are_said() -> None:
 
 
 def test_workers_are_compared_with_one() -> None:
-    rows = (row(OURS), row(f"{OURS}, 2 workers", requests_per_second=180.0))
-    page = render_page(record(*rows), None)
+    many = row(f"{OURS}, 2 workers", requests_per_second=180.0, cpu_ms=3.2)
+    page = render_page(record(row(OURS, cpu_ms=3.0), many), None)
     assert "## Processes" in page
-    assert "1.80" in page.partition("## Processes")[2]
+    cells = [cell.strip() for cell in page.partition("## Processes")[2].split("|")]
+    assert {"1.80", "1.88"} <= set(cells)
 
 
 def test_a_soak_shows_its_growth() -> None:
