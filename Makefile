@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := OPENBLAS_NUM_THREADS=1 $(PYTEST) -n logical --dist worksteal
 
 .PHONY: help install demo check docs recordings format test test-statistical test-open-webui test-hostile
-.PHONY: test-wheel install-vllm test-vllm bench bench-load clean
+.PHONY: dist test-container install-clients test-clients pictures test-wheel install-vllm test-vllm bench bench-load clean
 
 help:
 	@echo "make demo             install what is needed and show the whole path on this machine"
@@ -18,8 +18,12 @@ help:
 	@echo "make test-wheel       the built wheel in an empty environment (downloads what it needs)"
 	@echo "make test-open-webui  which of Open WebUI's own prompts are recognised (downloads its package)"
 	@echo "make test-hostile     fuzz, kill and load tests against a running proxy; hostile texts"
+	@echo "make test-container   the container image, built without pulling anything (root, buildah, mmdebstrap)"
+	@echo "make test-clients     real clients, Open WebUI and LiteLLM against a running proxy (downloads them)"
 	@echo "make docs             build the documentation into site/; a dead link fails"
 	@echo "make recordings       run the commands that the documentation shows, and keep what they print"
+	@echo "make pictures         take the pictures of Open WebUI in the documentation (needs Chromium)"
+	@echo "make dist             the wheel and the source distribution, reproducibly, into dist/"
 	@echo "make test-vllm        the contract tier: a real vLLM on CPU in a venv of its own"
 	@echo "make bench            speed benchmarks"
 	@echo "make bench-load       the proxy under load beside other gateways, and docs/performance.md (an hour)"
@@ -44,16 +48,25 @@ demo: $(VENV)/demo.stamp
 install: $(VENV)/dev.stamp
 
 test: install
-	@$(PARALLEL) -m 'not hostile and not statistical and not vllm and not wheel'
+	@$(PARALLEL) -m 'not clients and not container and not hostile and not statistical and not vllm and not wheel'
 
 test-statistical: install
 	@$(PARALLEL) -m statistical
 
 test-wheel: install
-	@$(PYTEST) -m wheel tests/test_wheel.py
+	@$(PYTEST) -m wheel tests/test_wheel.py tests/test_build.py
+
+test-container: install
+	@$(PYTEST) -m container -rs tests/deploy/test_container.py
 
 test-hostile: install
 	@$(PYTEST) -m hostile
+
+install-clients: install
+	@$(BIN)/python -m tests.clients.install
+
+test-clients: install-clients
+	@$(PYTEST) -m clients -rs tests/clients
 
 test-open-webui: install
 	@$(PIP:install=download) --no-deps --dest $(VENV)/open-webui open-webui || echo "Open WebUI cannot be downloaded"
@@ -75,6 +88,14 @@ docs: install
 recordings: install
 	@$(BIN)/python -m scripts.record
 
+dist: install
+	@rm -rf dist
+	@$(BIN)/python -m scripts.build
+	@$(BIN)/python -m twine check --strict dist/*
+
+pictures: install-clients
+	@$(BIN)/python scripts/record_open_webui.py
+
 install-vllm:
 	@PYTHON=$(PYTHON) scripts/setup_vllm.sh .venv-vllm
 
@@ -89,4 +110,4 @@ bench-load: install
 	@$(BIN)/python -m benchmarks.load page
 
 clean:
-	rm -rf $(VENV) .venv-vllm build site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-clients .venv-vllm build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

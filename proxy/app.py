@@ -7,18 +7,18 @@ import os
 import time
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from aiohttp import web
 
+from extraction.backends.base import Backend
 from extraction.extractor import Extractor, Tokenizer
 from extraction.judge import build_judge
-from extraction.prompts import Prompts
 from perturb import EmbeddingTable, Vocabulary, load_table
 from perturb.vocabulary.encoding import encode_text
 from proxy.access.admission import Admission
 from proxy.access.auth import Keyring
-from proxy.access.rates import Rates
+from proxy.access.shared_rates import open_rates
 from proxy.api.account import account_routes
 from proxy.api.app_keys import (
     ADMISSION,
@@ -32,6 +32,8 @@ from proxy.api.app_keys import (
     PIPELINE,
     POLICY,
     RATES,
+    RECORDER,
+    REMOTES,
     STARTED,
     STORE,
     TABLE,
@@ -40,22 +42,33 @@ from proxy.api.connections import Runner
 from proxy.api.handlers import routes
 from proxy.api.middleware import observe, set_headers
 from proxy.config.settings import Config
+from proxy.gateway.gateway import Gateway
 from proxy.local import local_backend, local_model
 from proxy.metrics import Metrics
+from proxy.pipeline.memory import Memory, build_memory
 from proxy.pipeline.pipeline import Pipeline
 from proxy.pipeline.policy import Policy
 from proxy.pipeline.public import PublicText
-from proxy.remote.upstream import RemoteClient
+from proxy.records.recorder import recording
+from proxy.remote.remotes import Remotes
 from proxy.requests.housekeeping import Housekeeping
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import open_store
 from proxy.storage.store import sweeping
+from proxy.tracing import open_tracing
 
 __all__ = ["build_app", "build_runner", "build_tokenizer"]
 
 
-def build_app(config: Config, *, table: EmbeddingTable | None = None) -> web.Application:
-    """Build the application for a configuration; `table` overrides the configured one.
+def build_app(
+    config: Config, *, table: EmbeddingTable | None = None, metrics: Metrics | None = None
+) -> web.Application:
+    """Build the application for a configuration.
+
+    Args:
+        config: the operator's.
+        table: overrides the configured one.
+        metrics: those of worker processes, which count together.
 
     Raises:
         PerturbError: the table or the tokenizer cannot be loaded.
@@ -63,13 +76,15 @@ def build_app(config: Config, *, table: EmbeddingTable | None = None) -> web.App
     app = web.Application(middlewares=[observe], client_max_size=config.limits.body_bytes)
     app[CONFIG] = config
     app[STARTED] = time.monotonic()
-    app[METRICS] = Metrics()
+    app[METRICS] = metrics or Metrics()
+    app[METRICS].prices = config.telemetry.prices
     app[ADMISSION] = Admission(config.limits, config.server, app[METRICS])
-    app[HOUSEKEEPING] = Housekeeping(config.local.housekeeping)
-    app[RATES] = Rates()
+    alone = config.local.mode == "none"  # housekeeping is for a local model
+    app[HOUSEKEEPING] = Housekeeping(() if alone else config.local.housekeeping)
     privacy = config.privacy
     app[TABLE] = table or load_table(privacy.table, privacy.vocabulary)
     app[POLICY] = Policy(config, app[TABLE], lambda: app.get(LOCAL))
+    app[REMOTES] = Remotes(config.every_remote)
     app.add_routes(routes)
     app.add_routes(account_routes)
     app.on_response_prepare.append(set_headers)
@@ -96,51 +111,94 @@ def build_runner(app: web.Application) -> web.AppRunner:
 async def _resources(app: web.Application) -> AsyncIterator[None]:
     """Open the pipeline and its resources; close them when the server stops."""
     config = app[CONFIG]
-    remote = RemoteClient(config.remote)
+    remotes = app[REMOTES]
     # One small pool for all CPU work, since each thread keeps buffers of its own.
     executor = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="inferdpt")
     asyncio.get_running_loop().set_default_executor(executor)
     try:
+        await remotes.discover()
         async with AsyncExitStack() as stack:
+            await stack.enter_async_context(_tracing(config, app[METRICS]))
             app[STORE] = store = await stack.enter_async_context(open_store(config.store))
             app[KEYRING] = Keyring(store, config.server)
+            app[RATES] = await stack.enter_async_context(open_rates(config, store))
             await app[KEYRING].check()
             await stack.enter_async_context(sweeping(store, config.memo))
-            backend = await stack.enter_async_context(
-                local_backend(config.local, clips=config.server_clips)
-            )
-            app[LOCAL] = backend
             app[LEDGER] = Ledger(store, delta=config.limits.delta)
+            app[RECORDER] = await stack.enter_async_context(
+                recording(store, app[LEDGER], config.store.records_days)
+            )
             for tenant, totals in (await app[LEDGER].totals()).items():
                 app[METRICS].set_account(tenant, totals)
-            app[POLICY].attach(await local_model(config.privacy, backend))
-            app[EXTRACTOR] = Extractor(
-                backend,
-                Prompts(**config.prompts),
-                build_tokenizer(app[TABLE].vocabulary, config.local.tokens_per_cl100k),
-                context=config.local.context_tokens,
-                default_max_tokens=config.local.default_max_tokens,
-                temperature=config.local.temperature,
-            )
-            app[PIPELINE] = Pipeline(
-                config,
-                policy=app[POLICY],
-                public=PublicText(
-                    config.privacy,
-                    app[POLICY].marking,
-                    app[TABLE].vocabulary,
-                    at_most=config.limits.document_tokens,
-                ),
-                store=store,
-                ledger=app[LEDGER],
-                remote=remote,
-                extractor=app[EXTRACTOR],
-                judge=build_judge(),
-                metrics=app[METRICS],
-            )
+            memory = build_memory(config, store, app[LEDGER], app[METRICS])
+            if config.local.mode == "none":
+                app[PIPELINE] = _build_gateway(app, memory)
+            else:
+                backend = await stack.enter_async_context(
+                    local_backend(config.local, clips=config.server_clips)
+                )
+                app[LOCAL] = backend
+                app[POLICY].attach(await local_model(config.privacy, backend))
+                app[PIPELINE] = _build_pipeline(app, memory, backend)
             yield
     finally:
-        await remote.aclose()
+        await remotes.aclose()
+
+
+@asynccontextmanager
+async def _tracing(config: Config, metrics: Metrics) -> AsyncIterator[None]:
+    """Trace during the block, if the operator wants traces."""
+    if config.telemetry.traces is None:
+        yield
+        return
+    metrics.tracing = tracing = open_tracing(config.telemetry.traces)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(tracing.close)
+
+
+def _build_gateway(app: web.Application, memory: Memory) -> Gateway:
+    return Gateway(
+        app[CONFIG],
+        policy=app[POLICY],
+        public=_build_public(app),
+        memory=memory,
+        remotes=app[REMOTES],
+        metrics=app[METRICS],
+    )
+
+
+def _build_pipeline(app: web.Application, memory: Memory, backend: Backend) -> Pipeline:
+    config = app[CONFIG]
+    app[EXTRACTOR] = Extractor(
+        backend,
+        config.templates,
+        build_tokenizer(app[TABLE].vocabulary, config.local.tokens_per_cl100k),
+        context=config.local.context_tokens,
+        default_max_tokens=config.local.default_max_tokens,
+        temperature=config.local.temperature,
+    )
+    return Pipeline(
+        config,
+        policy=app[POLICY],
+        public=_build_public(app),
+        memory=memory,
+        remotes=app[REMOTES],
+        extractor=app[EXTRACTOR],
+        judge=build_judge(),
+        metrics=app[METRICS],
+    )
+
+
+def _build_public(app: web.Application) -> PublicText:
+    config = app[CONFIG]
+    return PublicText(
+        config.privacy,
+        app[POLICY].marking,
+        app[TABLE].vocabulary,
+        at_most=config.limits.document_tokens,
+    )
 
 
 def build_tokenizer(vocabulary: Vocabulary, ratio: float) -> Tokenizer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from typing import Any
 from urllib.parse import urlsplit
 
 from extraction.backends.base import Backend
@@ -19,13 +20,18 @@ from perturb.errors import (
 )
 from perturb.install import install_command
 from proxy.access.auth import Keyring
+from proxy.access.grants import Client, Grant
+from proxy.access.shared_rates import open_rates
 from proxy.config.hints import base_url_hints, without_user
-from proxy.config.settings import Config, is_loopback
+from proxy.config.settings import Config, Remote, is_loopback
+from proxy.config.upstreams.remote import find_place, make_prefix
 from proxy.errors import ApiError, ConfigError
 from proxy.local import local_backend, local_model
 from proxy.pipeline.policy import Policy
+from proxy.remote.discovery import find_served, read_names
 from proxy.remote.upstream import RemoteClient
 from proxy.storage.opening import open_store
+from proxy.storage.store import Store
 
 __all__ = ["check", "warn"]
 
@@ -42,30 +48,44 @@ async def _check(config: Config) -> int:
         print(f"  note    {hint}")
     problems = [
         _check_table(config),
-        await _check_remote(config),
+        *[await _check_remote(alias, remote) for alias, remote in config.every_remote.items()],
         await _check_local(config),
         await _check_exposure(config),
     ]
     return 1 if any(problems) else 0
 
 
-async def warn(config: Config, local: Backend) -> None:
+async def warn(config: Config, local: Backend | None) -> None:
     """Log problems that would fail the first request, without sending any text."""
     for hint in base_url_hints(config):
         logger.warning(hint)
-    remote = config.remote
+    for alias, remote in config.every_remote.items():
+        await _warn_remote(find_place(alias), remote)
+    if local is not None and not await local.ready():
+        logger.warning("local: %s does not answer. See `inferdpt check`.", _place(local))
+
+
+async def _warn_remote(place: str, remote: Remote) -> None:
     if not remote.key and not is_loopback(urlsplit(remote.base_url).hostname or ""):
-        logger.warning("remote: no key; set %s if the remote needs one", remote.api_key_env)
+        logger.warning("%s: %s", place, _explain_key(remote))
+    try:
+        await _list_models(remote)
+    except ApiError as exc:
+        url = without_user(remote.base_url)
+        logger.warning("%s: %s: %s See `inferdpt check`.", place, url, exc.message)
+
+
+def _explain_key(remote: Remote) -> str:
+    return f"no key; set {remote.api_key_env or 'api_key_env'} if the remote needs one"
+
+
+async def _list_models(remote: Remote) -> Any:
+    """Return the list of models of a remote; raise `ApiError`."""
     client = RemoteClient(remote)
     try:
-        wrong, ready = await asyncio.gather(client.probe(), local.ready())
+        return await client.list_models()
     finally:
         await client.aclose()
-    if wrong:
-        url = without_user(remote.base_url)
-        logger.warning("remote: %s: %s See `inferdpt check`.", url, wrong)
-    if not ready:
-        logger.warning("local: %s does not answer. See `inferdpt check`.", _place(local))
 
 
 def _place(local: Backend) -> str:
@@ -94,25 +114,30 @@ def _check_table(config: Config) -> bool:
     return _print_good("table", f"{words}, {table.vectors.shape[1]} dimensions, {model}")
 
 
-async def _check_remote(config: Config) -> bool:
-    remote, url = config.remote, without_user(config.remote.base_url)
+async def _check_remote(alias: str, remote: Remote) -> bool:
+    place, url = find_place(alias), without_user(remote.base_url)
     if remote.key is None:
-        print(f"  note    remote: no key; set {remote.api_key_env} if the remote needs one")
-    client = RemoteClient(remote)
+        print(f"  note    {place}: {_explain_key(remote)}")
     try:
-        wrong = await client.probe()
-    finally:
-        await client.aclose()
-    if wrong:
-        return _print_bad(
-            "remote",
-            f"{url}: {wrong}",
-            "check remote.base_url and the key",
-        )
-    return _print_good("remote", f"{url} answers; models {', '.join(remote.models)}")
+        told = await _list_models(remote)
+    except ApiError as exc:
+        return _print_bad(place, f"{url}: {exc.message}", f"check {place}.base_url and the key")
+    names = list(remote.names(alias))
+    if remote.patterns:
+        try:
+            found = find_served(remote, read_names(told))
+        except ValueError:
+            found = []
+        if not found:
+            fix = f"name the models in {place}.models"
+            return _print_bad(place, f"{url} lists no model of {place}.models", fix)
+        names += [make_prefix(alias) + name for name in found]
+    return _print_good(place, f"{url} answers; models {', '.join(names)}")
 
 
 async def _check_local(config: Config) -> bool:
+    if config.local.mode == "none":
+        return _print_good("local", "none: the remote's restored answer is the answer")
     hints = {
         "external": "start the server, or set local.base_url",
         "embedded": f"{install_command('embedded')}, and check local.embedded",
@@ -147,13 +172,28 @@ async def _check_exposure(config: Config) -> bool:
             mode = await keyring.mode()
             closed = await keyring.required() and not await keyring.count_in_force()
             _print_good("store", f"{store}; {(await store.info())['releases']} texts")
+            wrong = await _check_rates(config, store)
     except ConfigError as exc:
         return _print_bad("store", str(exc), "see store and server in config.yaml")
     if closed:
         fix = "`inferdpt keys create TENANT`, or `inferdpt keys reopen` and a restart of the proxy"
         return _print_bad("server", f"{mode}: every request is refused", fix)
+    if wrong:
+        return True
     where = "this machine only" if is_loopback(server.host) else "the network: put TLS before it"
     return _print_good("server", f"{server.host}:{server.port}, {where}; {mode}")
+
+
+async def _check_rates(config: Config, store: Store) -> bool:
+    """Check the place where rate limits are counted, if the configuration names one."""
+    if config.limits.shared is None:
+        return False
+    try:
+        async with open_rates(config, store) as rates:
+            await rates.take(Client("check", Grant(requests_per_minute=6000), "check"))
+    except (ConfigError, ApiError) as exc:
+        return _print_bad("limits", str(exc), "see limits.shared in config.yaml")
+    return _print_good("limits", "the rate limits of all processes are counted together")
 
 
 def _print_good(part: str, text: str) -> bool:

@@ -91,6 +91,12 @@ class ApiError(Exception):
             }
         }
 
+    def rename(self, param: str | None) -> None:
+        """Name the field as the client knows it."""
+        if param is not None:
+            self.message = self.message.replace(f"'{self.param}'", f"'{param}'")
+        self.param = param
+
     def response_headers(self) -> dict[str, str]:
         """Return the headers of the error response."""
         return self.headers if self.retry else {**self.headers, "x-should-retry": "false"}

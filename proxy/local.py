@@ -20,7 +20,14 @@ from extraction.errors import LocalModelUnavailable
 from proxy.config.settings import Local, Privacy
 from proxy.sanitizers import sanitizer_class
 
-__all__ = ["build_vllm_command", "find_free_port", "local_backend", "local_model", "local_server"]
+__all__ = [
+    "build_vllm_command",
+    "describe_running",
+    "find_free_port",
+    "local_backend",
+    "local_model",
+    "local_server",
+]
 
 HOST = "127.0.0.1"
 FOLDER = Path(extraction.__file__).parent
@@ -55,7 +62,9 @@ async def local_backend(config: Local, *, clips: bool = False) -> AsyncIterator[
 
 
 @asynccontextmanager
-async def local_server(config: Local, *, clips: bool = False) -> AsyncIterator[OpenAIServer]:
+async def local_server(
+    config: Local, *, clips: bool = False, port: int | None = None
+) -> AsyncIterator[OpenAIServer]:
     """Yield the backend of a server, which runs as long as the block if it is started here.
 
     An `external` server is not waited for; `/ready` tells if it answers.
@@ -63,24 +72,27 @@ async def local_server(config: Local, *, clips: bool = False) -> AsyncIterator[O
     Args:
         config: the server's settings.
         clips: whether a vLLM started here loads the logits processor of DP-Prompt.
+        port: of a server started here; None takes the configured one, or a free one.
 
     Raises:
         LocalModelUnavailable: a server started here does not become ready.
     """
     if config.mode == "plugin":
         raise LocalModelUnavailable("local.mode plugin is a model in this process, not a server")
+    if config.mode == "none":
+        raise LocalModelUnavailable("local.mode none has no local model")
     if config.mode == "external":
         command: list[str] = []
         base_url, model, seconds, env = config.base_url, config.model, 0.0, {}
     elif config.mode == "vllm":
-        port = config.vllm.port or find_free_port()
+        port = port or config.vllm.port or find_free_port()
         command = build_vllm_command(config, port, clips=clips)
         base_url, model = f"http://{HOST}:{port}/v1", config.model or config.vllm.model
         seconds, env = config.vllm.ready_seconds, config.vllm.env
         if clips:
             env = {**V1_RUNNER, **env}
     else:
-        port = find_free_port()
+        port = port or find_free_port()
         command = _build_embedded_command(config, port)
         base_url, model = f"http://{HOST}:{port}/v1", None
         seconds, env = config.embedded.ready_seconds, {}
@@ -101,6 +113,13 @@ async def local_server(config: Local, *, clips: bool = False) -> AsyncIterator[O
         await backend.aclose()
         if process is not None:
             await process.stop()
+
+
+def describe_running(config: Local, port: int) -> Local:
+    """Return the settings with which other processes reach a server started on a port."""
+    model = config.model or config.vllm.model if config.mode == "vllm" else None
+    url = f"http://{HOST}:{port}/v1"
+    return config.model_copy(update={"mode": "external", "base_url": url, "model": model})
 
 
 async def local_model(privacy: Privacy, server: Backend) -> Any:

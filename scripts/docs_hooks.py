@@ -22,6 +22,7 @@ PAGES = {
     "README.md": "index.md",
     "THREAT_MODEL.md": "threat-model.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     "CHANGELOG.md": "changelog.md",
 }
 _SOURCES = {page: source for source, page in PAGES.items()}

@@ -41,7 +41,7 @@ _VERBS = """
     shorten show shuffle shut sign signal sleep solve sort spell spend split start state stop
     store stream strip subtract suggest sum supervise supply support sweep switch take talk
     tell test tie time tokenize total trace track train translate treat trim truncate try turn
-    unpack update upgrade use validate verify wait walk warn watch weigh wrap write yield
+    unpack update upgrade use validate verify wait walk warn watch weigh widen wrap write yield
 """
 VERBS = frozenset(_VERBS.split())
 CLAUSES = frozenset(

@@ -25,6 +25,8 @@ HEAVY = {
     "matplotlib",
     "mauve",
     "nltk",
+    "onnxruntime",
+    "opentelemetry",
     "presidio_analyzer",
     "presidio_anonymizer",
     "ray",

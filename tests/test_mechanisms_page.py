@@ -9,6 +9,7 @@ import pytest
 from benchmarks.pages.mechanisms_table import EPSILONS, list_cases
 from perturb import get_mechanism, load_table
 from perturb.audit.report import audit
+from perturb.mechanisms.radius import radius_law
 from perturb.registry import built_in_names
 
 PAGE = Path(__file__).parent.parent / "docs" / "mechanisms.md"
@@ -31,6 +32,10 @@ def test_every_mechanism_has_its_section() -> None:
 
 def test_page_is_of_the_bundled_table() -> None:
     assert load_table().sha256[:16] in PAGE.read_text("utf-8")
+
+
+def test_page_states_the_error_of_the_drawn_radius() -> None:
+    assert f" at most {radius_law(load_table()).error:.1e} in total" in PAGE.read_text("utf-8")
 
 
 @pytest.mark.statistical

@@ -156,7 +156,7 @@ def sanitizing(broken: type[Perturber]) -> Callable[[web.Application], None]:
     def prepare(app: web.Application) -> None:
         policy = app[POLICY]
         honest = policy.sanitizer
-        policy.sanitizer = lambda options: broken(honest(options).mechanism)  # type: ignore
+        policy.sanitizer = lambda *given: broken(honest(*given).mechanism)  # type: ignore
 
     return prepare
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from openai import AsyncOpenAI, OpenAI
 
-from extraction.prompts import Prompts, fill
+from extraction.prompts import DOCUMENT_FIRST, fill
 from perturb.vocabulary.vocabulary import load_encoding
 from tests.vllm.stack import ALIAS, GENERATION, Stack
 
@@ -21,7 +21,7 @@ GREEDY: dict[str, Any] = {"temperature": 0.0, "max_tokens": 20}
 
 async def continued(stack: Stack, prefix: str, options: dict[str, Any]) -> str:
     """Return what vLLM itself gives for the prompt the proxy composes from `prefix`."""
-    prompt = fill(Prompts().local_continuation, document=prefix, generation=GENERATION)
+    prompt = fill(DOCUMENT_FIRST, document=prefix, generation=GENERATION)
     body = {"messages": [{"role": "user", "content": prompt}], **options}
     answer = await stack.vllm.post("/v1/chat/completions", body)
     return answer["choices"][0]["message"]["content"]
