@@ -19,7 +19,7 @@ import pytest
 from benchmarks.load.processes import find_free_port, start_child
 from tests.limits import LIMIT
 
-__all__ = ["FRONTS", "Caddy", "Front", "Nginx"]
+__all__ = ["FRONTS", "NAME", "Caddy", "Front", "Nginx"]
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 NAME = "inferdpt.example.org"
@@ -78,6 +78,11 @@ class Front(ABC):
             tls = ssl.create_default_context(cafile=str(folder / "fullchain.pem"))
             yield cls(f"https://localhost:{port}", tls, folder)
 
+    @staticmethod
+    @abstractmethod
+    def named(name: str) -> tuple[tuple[str, str], ...]:
+        """Return the change by which it serves another name than localhost."""
+
     @classmethod
     @abstractmethod
     def configure(
@@ -88,6 +93,10 @@ class Front(ABC):
 
 class Nginx(Front):
     program, package = "nginx", "nginx"
+
+    @staticmethod
+    def named(name: str) -> tuple[tuple[str, str], ...]:
+        return (("server_name localhost", f"server_name {name}"),)
 
     @classmethod
     def configure(
@@ -108,6 +117,10 @@ class Nginx(Front):
 
 class Caddy(Front):
     program, package = "caddy", "caddy"
+
+    @staticmethod
+    def named(name: str) -> tuple[tuple[str, str], ...]:
+        return (("https://localhost:", f"https://{name}:"),)
 
     @classmethod
     def configure(

@@ -15,7 +15,7 @@ import pytest
 from perturb import EmbeddingTable
 from proxy.access.grants import Grant
 from proxy.api.app_keys import CONFIG, KEYRING
-from tests.deploy.fronts import FRONTS, Front, Nginx
+from tests.deploy.fronts import FRONTS, NAME, Front, Nginx
 from tests.limits import LIMIT
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, Proxy, running_proxy, table
@@ -79,19 +79,27 @@ async def test_a_chat_a_wrong_key_and_a_wrong_path(
 async def test_a_proxy_without_keys_is_not_opened_to_the_network(
     table: EmbeddingTable, kind: type[Front], tmp_path: Path
 ) -> None:
-    """The name that the client used reaches the proxy, which serves nobody but loopback."""
+    """It serves nobody but loopback, and no claim of a client makes the network loopback."""
     async with running_proxy(table, {}) as proxy:
         port = int(proxy.root.rsplit(":", 1)[1])
-        async with kind.start(tmp_path, port) as front, aiohttp.ClientSession() as session:
-            address = f"{front.url}/v1/models"
-            seen = {}
-            for name in ("localhost", "inferdpt.example.org"):
-                headers = {"Host": name}
-                async with session.get(address, ssl=front.tls, headers=headers) as answer:
-                    seen[name] = answer.status, await answer.text()
-    assert seen["localhost"][0] == 200
-    assert '"object"' not in seen["inferdpt.example.org"][1]  # Caddy itself knows no such name
-    assert kind is not Nginx or seen["inferdpt.example.org"][0] == 403
+        assert (await list_models(kind, tmp_path, port, "localhost"))[0] == 200
+        open_to_all = {"change": kind.named(NAME)}
+        for claimed in ("localhost", "127.0.0.1", NAME):
+            status, text = await list_models(kind, tmp_path, port, claimed, **open_to_all)
+            assert '"object"' not in text, claimed
+            assert kind is not Nginx or status == 403  # Caddy itself serves one name only
+
+
+async def list_models(
+    kind: type[Front], folder: Path, port: int, host: str, **settings: Any
+) -> tuple[int, str]:
+    """Ask for the list of models under a name of the client's choice."""
+    async with (
+        kind.start(folder, port, **settings) as front,
+        aiohttp.ClientSession() as session,
+        session.get(f"{front.url}/v1/models", ssl=front.tls, headers={"Host": host}) as answer,
+    ):
+        return answer.status, await answer.text()
 
 
 async def read_first_word(

@@ -158,9 +158,9 @@ async def test_metrics_add_up_and_survive_a_killed_worker(tmp_path: Path) -> Non
     stages = 'inferdpt_stage_seconds_count{stage="remote"}'
     async with service(tmp_path) as served:
         await asyncio.gather(*(post(served, chat(report(i))) for i in range(MANY)))
+        await wait_until_idle(served)  # a request is counted after its answer
         for _ in range(6):  # whichever worker answers
             assert await count(served, name) == await count(served, stages) == MANY
-        await wait_until_idle(served)
         served.remote.behaviour = hang
         hanging = [asyncio.create_task(post(served, chat("More text."))) for _ in range(MANY)]
         await until(lambda: len(served.remote.bodies) == 2 * MANY)
@@ -174,9 +174,9 @@ async def test_metrics_add_up_and_survive_a_killed_worker(tmp_path: Path) -> Non
         answered = [one for one in await outcomes if not isinstance(one, Exception)]
         assert 0 < len(answered) < MANY  # the other worker's
         await asyncio.gather(*(post(served, chat(report(i))) for i in range(MANY)))
+        await wait_until_idle(served)
         assert await count(served, name) == 2 * MANY + len(answered)
         assert await count(served, "inferdpt_worker_restarts_total") == 1
-        await wait_until_idle(served)
         status, _, log = await served.end()
     assert status == 0
     assert "ended with signal 9 and is started again" in log
