@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from perturb.selective.patterns import shape_types
 from proxy.api.embeddings import EmbeddingsRequest
 from proxy.requests.anthropic.protocol import Conversation, MessagesRequest
 from proxy.requests.protocol import ChatRequest, CompletionRequest, PerturbRequest
@@ -21,10 +22,12 @@ from tests.proxy.pipeline.test_canaries import FIELDS
 __all__ = ["Request", "everywhere", "odd_fields", "random_requests", "wishes"]
 
 Make = Callable[[Any], Any]
+ACTIONS = ("replace", "surrogate", "refuse")  # none is weaker than the operator's
 PERTURB: dict[str, Make] = {
     "text": lambda c: c.text(),
     "mechanism": lambda c: "rantext",
     "epsilon": lambda c: 6,
+    "actions": lambda c: actions(c),
 }
 PATHS: dict[str, tuple[type[Any], dict[str, Make]]] = {
     "chat/completions": (ChatRequest, FIELDS),
@@ -120,9 +123,18 @@ def wishes(c: HostileCanaries) -> dict[str, Any]:
     out = {**options(c), "local_only": c.random.random() < 0.1}
     if isinstance(c, MarkedCanaries):
         out["mechanism"] = "selective"
+        out["actions"] = actions(c)
     if c.random.random() < 0.2:
         out["instruction"] = "Answer in one short sentence."
     return out
+
+
+def actions(c: HostileCanaries) -> dict[str, str] | None:
+    """Return an action for some types, where the mechanism knows any."""
+    if not isinstance(c, MarkedCanaries):
+        return None
+    types = c.random.sample(("*", *shape_types()), 3)
+    return {type_: c.random.choices(ACTIONS, (5, 5, 1))[0] for type_ in types}
 
 
 def _request(path: str, body: Any) -> Request:

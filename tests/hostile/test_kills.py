@@ -18,11 +18,13 @@ from proxy.config.store import Store as Settings
 from proxy.records.lines import read_lines
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import open_store
+from proxy.storage.store import Store
 from tests.databases import postgres_url
 from tests.hostile import tally
 from tests.hostile.child import Child
 from tests.hostile.stage import chat_body
 from tests.hostile.upstream import Upstream
+from tests.limits import LIMIT
 from tests.proxy.records.rows import faults
 from tests.proxy.storage.reports import WORDS, report
 
@@ -100,14 +102,28 @@ async def check_account(settings: Settings, remote: Upstream) -> None:
     charge has its row in the record."""
     texts = sent(remote)
     assert all(len(drawn) == 1 for drawn in texts.values()), "a text was drawn twice"
-    async with open_store(settings) as store:
-        total = (await Ledger(store, delta=1e-6).figures("anonymous"))["total"]
-        releases = (await store.info())["releases"]
-        rows = [line async for line in read_lines(store) if line["charged"]]
-        assert await faults(store) == {}
     asked = sum(raw.startswith(b"POST") for raw in remote.received)
-    assert total["requests"] == len(rows) >= asked > 0
+    async with open_store(settings) as store:
+        total, releases, rows = await read_account(store)
+        assert await faults(store) == {}
+    assert total["requests"] == rows >= asked > 0
     assert total["tokens"] == WORDS * releases >= WORDS * len(texts)
+
+
+async def read_account(store: Store) -> tuple[dict[str, Any], int, int]:
+    """Return the ledger's total, the number of releases and that of charged rows, all of one
+    moment. Requests that are on their way, also in the database, may still be charged."""
+
+    async def read() -> tuple[dict[str, Any], int, int]:
+        total = (await Ledger(store, delta=1e-6).figures("anonymous"))["total"]
+        rows = [line async for line in read_lines(store) if line["charged"]]
+        return total, (await store.info())["releases"], len(rows)
+
+    async with asyncio.timeout(LIMIT):
+        before = await read()
+        while (after := await read()) != before:
+            before = after
+        return after
 
 
 @pytest.mark.parametrize("kind", ROUNDS)
