@@ -1,13 +1,15 @@
-"""The treatment of the tokens of a document that are not words of V."""
+"""Choose how documents are treated: the tokens outside V, and what a key or a request asks for
+beyond the configuration."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
 from perturb.errors import ParameterError
 
-__all__ = ["DocumentOptions"]
+__all__ = ["Demands", "DocumentOptions"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,3 +36,42 @@ class DocumentOptions:
         for field in fields(self):
             if getattr(self, field.name) not in rules[field.name]:
                 raise ParameterError(f"{field.name} must be one of {', '.join(rules[field.name])}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demands:
+    """Hold what a key or a request asks for beyond the configuration. None of it marks less.
+
+    Attributes:
+        actions: pairs of a type of marked parts, or `*`, and an action that is not weaker, see
+            `perturb.selective.actions`.
+        deny: terms that are always marked.
+        thresholds: pairs of a type and the probability from which the detector marks it, too.
+    """
+
+    actions: tuple[tuple[str, str], ...] = ()
+    deny: tuple[str, ...] = ()
+    thresholds: tuple[tuple[str, float], ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        actions: Mapping[str, str] | None,
+        deny: Iterable[str] | None,
+        thresholds: Mapping[str, float] | None,
+    ) -> Demands:
+        """Build demands from mappings and a list; None asks for nothing."""
+        return cls(
+            actions=tuple(sorted((actions or {}).items())),
+            deny=tuple(deny or ()),
+            thresholds=tuple(sorted((thresholds or {}).items())),
+        )
+
+    def only(self, name: str) -> Demands:
+        """Return one of the attributes alone."""
+        return Demands(**{name: getattr(self, name)})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the attributes that ask for something."""
+        return tuple(each.name for each in fields(self) if getattr(self, each.name))

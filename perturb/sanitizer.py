@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -17,13 +17,21 @@ from numpy.typing import NDArray
 
 from perturb.errors import ParameterError
 from perturb.offload import SHORT, offload
-from perturb.options import DocumentOptions
+from perturb.options import Demands, DocumentOptions
 from perturb.proof import Proof
 from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Span, Unit
 from perturb.text.suggest import did_you_mean
 from perturb.vocabulary.table import EmbeddingTable
 
-__all__ = ["FALSE_ALARM", "Marking", "Parameters", "Policy", "Resources", "Sanitizer", "Variant"]
+__all__ = [
+    "FALSE_ALARM",
+    "Marking",
+    "Parameters",
+    "Policy",
+    "Resources",
+    "Sanitizer",
+    "Variant",
+]
 
 FALSE_ALARM = 1e-9  # of a check that reads what was drawn
 
@@ -233,20 +241,22 @@ class Sanitizer(ABC):
         """Return the marking that finds the parts to replace; None if it replaces everything."""
         return None
 
-    def strengthen(self, actions: Mapping[str, str], *, pass_weaker: bool = False) -> Sanitizer:
-        """Return this sanitizer with stronger actions for types of marked parts.
+    def strengthen(self, demands: Demands, *, pass_weaker: bool = False) -> Sanitizer:
+        """Return this sanitizer, which marks more parts or treats them more strictly.
 
         Args:
-            actions: an action for each type, or for `*`, see `perturb.selective.actions`.
+            demands: what is asked for.
             pass_weaker: whether a weaker action than the present one has no effect, instead of
                 being an error.
 
         Raises:
-            ParameterError: it marks no parts, an action is unknown, or weaker than the present
-                one.
+            ParameterError: it marks no parts; a demand is unknown, or an action weaker than the
+                present one.
         """
-        del actions, pass_weaker
-        raise ParameterError("actions must be left out unless the mechanism marks parts")
+        del pass_weaker
+        raise ParameterError(
+            f"{demands.names[0]} must be left out unless the mechanism marks parts"
+        )
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:

@@ -7,7 +7,6 @@ no generator and no state, so threads can share it.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
@@ -19,7 +18,7 @@ from perturb.channel import Draw, Words
 from perturb.delegating import Delegating
 from perturb.document import WordByWord
 from perturb.errors import ParameterError
-from perturb.options import DocumentOptions
+from perturb.options import Demands, DocumentOptions
 from perturb.registry import sanitizer_class, sanitizer_classes, sanitizer_names
 from perturb.release import Guarantee
 from perturb.sanitizer import Parameters, Resources, Sanitizer
@@ -224,8 +223,8 @@ class Perturber(Delegating):
     def guarantee(self) -> Guarantee:
         return self._mechanism.guarantee
 
-    def strengthen(self, actions: Mapping[str, str], *, pass_weaker: bool = False) -> Perturber:
-        mechanism = self._mechanism.strengthen(actions, pass_weaker=pass_weaker)
+    def strengthen(self, demands: Demands, *, pass_weaker: bool = False) -> Perturber:
+        mechanism = self._mechanism.strengthen(demands, pass_weaker=pass_weaker)
         assert isinstance(mechanism, Mechanism)
         return Perturber(mechanism, self.options, max_tokens=self.max_tokens)
 

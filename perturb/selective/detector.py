@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perturb.errors import ParameterError
 from perturb.release import Span
@@ -42,9 +44,6 @@ class DetectorPolicy:
         thresholds: the probability from which a type is marked. The most likely label of a word
             counts for types without one. The probabilities are the model's own, not calibrated.
 
-    Attributes:
-        version: equal where equal texts get equal marks.
-
     Raises:
         MissingPackage: the extra is not installed.
         DetectorError: the model is missing or damaged.
@@ -63,11 +62,22 @@ class DetectorPolicy:
             raise ParameterError(f"entities must be among {', '.join(sorted(DETECTED))}")
         self._model, self._names = model or load_token_model(), names
         self._wanted = frozenset(entities or DETECTED)
-        self._least = np.array([thresholds.get(label, np.inf) for label in self._model.labels])
-        self._thresholds = dict(thresholds)
-        other = getattr(names, "version", "")
-        least = sorted(thresholds.items()) or ""
-        self.version = f"detector {RULES} {self._model.sha256} {least} {other}".rstrip()
+        self._thresholds, self._lowered = dict(thresholds), dict[str, float]()
+
+    @property
+    def version(self) -> str:
+        """Return what is equal where equal texts get equal marks."""
+        least = [sorted(each.items()) or "" for each in (self._thresholds, self._lowered)]
+        other = getattr(self._names, "version", "")
+        return " ".join(["detector", f"{RULES}", self._model.sha256, *map(str, least), other])
+
+    def lower(self, thresholds: Mapping[str, float]) -> DetectorPolicy:
+        """Return this policy, which also marks words from these probabilities on. It marks no
+        fewer words, whatever they are."""
+        made = copy.copy(self)
+        both = {type_: min(p, self._lowered.get(type_, p)) for type_, p in thresholds.items()}
+        made._lowered = {**self._lowered, **both}
+        return made
 
     def find(self, text: str) -> Iterable[Span]:
         found = tuple(self._mark(text))
@@ -88,11 +98,16 @@ class DetectorPolicy:
             if at < len(named) and named[at].start < name.end:
                 yield Span(name.start, name.end, named[at].type)
 
+    def _spell(self, thresholds: Mapping[str, float]) -> NDArray[np.float64]:
+        """Return the thresholds by label, float64 (labels,); ∞ for a label without one."""
+        return np.array([thresholds.get(label, np.inf) for label in self._model.labels])
+
     def _join(self, text: str) -> Iterator[tuple[int, int, int]]:
         """Yield runs of words of one label in a line, without the signs around them."""
         run = (0, 0, OUTSIDE)
-        least = self._least if self._thresholds else None
-        for start, end, label in self._model.classify(text, least):
+        given = self._thresholds or self._lowered
+        least, lowered = (self._spell(each) for each in (self._thresholds, self._lowered))
+        for start, end, label in self._model.classify(text, least if given else None, lowered):
             if label == OUTSIDE and run[2] == OUTSIDE:
                 continue
             if label == run[2] and "\n" not in text[run[1] : start]:

@@ -16,7 +16,7 @@ from perturb.selective.plugged import BUILT_IN, policy_names
 from perturb.selective.policies import compile_patterns
 from perturb.selective.terms import CUSTOM, check_terms
 
-__all__ = ["SelectiveParameters"]
+__all__ = ["SelectiveParameters", "check_thresholds"]
 
 LARGEST = 100.0  # an ε of a step at which no value moves
 
@@ -94,7 +94,7 @@ class SelectiveParameters(Parameters):
         if not 0 < number <= LARGEST:
             raise ParameterError(f"value_epsilon must be > 0 and <= {LARGEST:g}, got {number:g}")
         object.__setattr__(self, "value_epsilon", float(number))
-        thresholds = _check_thresholds(self.thresholds, self.policy_names)
+        thresholds = check_thresholds(self.thresholds, self.policy_names)
         object.__setattr__(self, "thresholds", thresholds)
         if self.policy == "all" and (self.patterns or self.entities):
             raise ParameterError("patterns and entities must be left out where the policy is all")
@@ -156,8 +156,12 @@ def _check_patterns(patterns: Any) -> tuple[tuple[str, str], ...]:
         raise ParameterError("patterns must map types to regular expressions") from None
 
 
-def _check_thresholds(thresholds: Any, policies: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    """Return pairs of types and probabilities, in order."""
+def check_thresholds(thresholds: Any, policies: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    """Return pairs of types and probabilities, in order.
+
+    Raises:
+        ParameterError: they are none of the detector's, or none of the policies is the detector.
+    """
     try:
         pairs = sorted((key, value) for key, value in dict(thresholds).items())
     except (TypeError, ValueError):

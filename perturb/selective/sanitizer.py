@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from perturb.channel import Draw, Words
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism, get_mechanism
-from perturb.options import DocumentOptions
+from perturb.options import Demands, DocumentOptions
 from perturb.registry import register
 from perturb.release import EMPTY, Guarantee, Known, Span
 from perturb.sanitizer import Marking, Sanitizer
@@ -27,7 +27,7 @@ from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
 from perturb.selective.documents import PartByPart
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.once import find_once
-from perturb.selective.parameters import SelectiveParameters
+from perturb.selective.parameters import SelectiveParameters, check_thresholds
 from perturb.selective.patterns import NAME, RULES, shape_types
 from perturb.selective.plugged import BUILT_IN, PluggedPolicy
 from perturb.selective.policies import (
@@ -45,6 +45,7 @@ from perturb.selective.terms import (
     Cover,
     ExceptTerms,
     Terms,
+    check_terms,
     hash_terms,
 )
 from perturb.vocabulary.frequencies import common_words, proper_words
@@ -101,15 +102,19 @@ class Selective(MarkingMechanism):
         self.exact = self.inner.exact
         self.consistent = parameters.consistent
         self._own = policy
-        policies = [policy] if policy else _build_policies(parameters, table.vocabulary)
-        self._allowed, self._denied = Terms(parameters.allow), Terms(parameters.deny)
-        if parameters.allow:
-            policies = [ExceptTerms(policy, self._allowed) for policy in policies]
-        self._policies = [*policies, self._denied] if parameters.deny else policies
+        self._set_policies([policy] if policy else _build_policies(parameters, table.vocabulary))
         self._actions = Actions(check_actions(parameters.actions))
         self._own_types = frozenset(dict(parameters.patterns))
         self.marks = bool(self._policies)
         self._common = common_words(table.vocabulary)
+
+    def _set_policies(self, finders: Sequence[Policy]) -> None:
+        """Set the policies: these, except in allowed terms, and the denied terms."""
+        allow, deny = self.parameters.allow, self.parameters.deny
+        self._finders = tuple(finders)
+        self._allowed, self._denied = Terms(allow), Terms(deny)
+        found = [ExceptTerms(each, self._allowed) for each in finders] if allow else finders
+        self._policies = [*found, self._denied] if deny else list(found)
 
     @property
     def drawn_by(self) -> Mechanism:
@@ -226,17 +231,22 @@ class Selective(MarkingMechanism):
     def keep_rate(self, words: Words) -> NDArray[np.float64]:
         return self.inner.keep_rate(words)
 
-    def strengthen(self, actions: Mapping[str, str], *, pass_weaker: bool = False) -> Sanitizer:
+    def strengthen(self, demands: Demands, *, pass_weaker: bool = False) -> Sanitizer:
         if not self._policies:
-            return super().strengthen(actions, pass_weaker=pass_weaker)
-        known = self.parameters.types
-        pairs = check_actions(actions, known)
+            return super().strengthen(demands, pass_weaker=pass_weaker)
+        parameters, known = self.parameters, self.parameters.types
+        pairs = check_actions(demands.actions, known)
+        lowered = dict(check_thresholds(demands.thresholds, parameters.policy_names))
+        deny = check_terms("deny", (*parameters.deny, *check_terms("deny", demands.deny)))
         if not pass_weaker:
             self._actions.check_weaker(pairs, known or ())
-        stronger = self._actions.strengthen(pairs)
         made = copy.copy(self)
-        made._actions = stronger
-        made.parameters = replace(self.parameters, actions=stronger.pairs)
+        made._actions = self._actions.strengthen(pairs)
+        made.parameters = replace(parameters, actions=made._actions.pairs, deny=deny)
+        if lowered or deny != parameters.deny:
+            made._set_policies(
+                [p.lower(lowered) if isinstance(p, DetectorPolicy) else p for p in self._finders]
+            )
         return made
 
     def identity(self) -> dict[str, Any]:

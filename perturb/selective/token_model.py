@@ -140,7 +140,10 @@ class TokenModel:
         self._first, self._last = (self._tokenizer.token_to_id(t) for t in ("[CLS]", "[SEP]"))
 
     def classify(
-        self, text: str, least: NDArray[np.float64] | None = None
+        self,
+        text: str,
+        least: NDArray[np.float64] | None = None,
+        or_from: NDArray[np.float64] | None = None,
     ) -> Iterator[tuple[int, int, int]]:
         """Yield (start, end, label) of each word, in order; `labels` names the labels.
 
@@ -149,6 +152,8 @@ class TokenModel:
         Args:
             least: the probability from which a word has a label, float64 (labels,); ∞ for a label
                 that a word has where it is the most likely one.
+            or_from: further probabilities from which a word has a label, float64 (labels,), ∞ for
+                none; they count only beside `least`.
         """
         pieces = read_pieces(self._tokenizer, text)
         if not len(pieces.ids):
@@ -160,7 +165,7 @@ class TokenModel:
             best = sums.argmax(axis=1)
         else:
             lengths = np.diff([*pieces.firsts, len(scores)])
-            best = choose_labels(sums / lengths[:, None], least)
+            best = choose_labels(sums / lengths[:, None], least, or_from)
         yield from zip(pieces.starts, pieces.ends, best.tolist(), strict=True)
 
     def _score(self, ids: NDArray[np.int64], forms: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -179,7 +184,9 @@ class TokenModel:
 
 
 def choose_labels(
-    scores: NDArray[np.floating[Any]], least: NDArray[np.float64]
+    scores: NDArray[np.floating[Any]],
+    least: NDArray[np.float64],
+    or_from: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int64]:
     """Return the label of each word: the most likely of those it may have, else `OUTSIDE`.
 
@@ -188,16 +195,21 @@ def choose_labels(
     [1, 1, 2]
     >>> choose_labels(scores, np.array([np.inf, 0.7, 0.7])).tolist()
     [0, 0, 0]
+    >>> never = np.full(3, np.inf)
+    >>> choose_labels(scores, never, np.array([np.inf, 0.25, np.inf])).tolist()
+    [1, 1, 2]
 
     Args:
         scores: of each label, up to one constant a word, in logarithms, (n, labels).
-        least: see `TokenModel.classify`.
+        least, or_from: see `TokenModel.classify`.
     """
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
     first = np.zeros(shares.shape, dtype=np.bool_)
     first[np.arange(len(shares)), shares.argmax(axis=1)] = True
     may = np.where(np.isinf(least), first, shares >= least)
+    if or_from is not None:
+        may |= shares >= or_from
     may[:, OUTSIDE] = False
     best: NDArray[np.int64] = np.where(may, shares, 0.0).argmax(axis=1)
     return best

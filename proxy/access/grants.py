@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from perturb import Sanitizer
+from perturb.options import Demands
 from perturb.selective.actions import check_actions
+from perturb.selective.parameters import check_thresholds
+from perturb.selective.terms import check_terms
 from proxy.config.section import Section
 from proxy.config.store import Budget
 from proxy.errors import model_not_found, not_permitted
@@ -19,7 +22,8 @@ __all__ = ["ANONYMOUS", "Client", "Grant", "Visit"]
 class Grant(Section):
     """Limit a key further than the configuration does; null is no further limit.
 
-    `actions` hold for types of marked parts, where they are stronger than the configured ones.
+    `actions` hold for types of marked parts, where they are stronger than the configured ones;
+    `deny` and `thresholds` mark more parts than the configuration does.
     `budget`, `budget_tokens` and `budget_unbounded` replace the configured limits that they
     name. They apply to the tenant's account, which all of its keys share.
     """
@@ -34,6 +38,8 @@ class Grant(Section):
     requests_per_minute: float | None = Field(None, gt=0)
     burst: int | None = Field(None, ge=1)
     actions: dict[str, str] = Field({})
+    deny: tuple[str, ...] = ()
+    thresholds: dict[str, float] = Field({})
     budget: Budget = Budget()
     budget_tokens: Budget = Budget()
     budget_unbounded: Budget = Budget()
@@ -51,11 +57,26 @@ class Grant(Section):
     def _check_actions(cls, value: dict[str, str]) -> dict[str, str]:
         return dict(check_actions(value))
 
+    @field_validator("deny")
+    @classmethod
+    def _check_deny(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return check_terms("deny", value)
+
+    @field_validator("thresholds")
+    @classmethod
+    def _check_thresholds(cls, value: dict[str, float]) -> dict[str, float]:
+        return dict(check_thresholds(value, ("detector",)))
+
     @model_validator(mode="after")
     def _check_burst(self) -> Grant:
         if self.burst is not None and self.requests_per_minute is None:
             raise ValueError("burst needs requests_per_minute: alone it limits nothing")
         return self
+
+    @property
+    def demands(self) -> Demands:
+        """Return what is asked for beyond the configuration."""
+        return Demands.of(self.actions, self.deny, self.thresholds)
 
 
 @dataclass(frozen=True)

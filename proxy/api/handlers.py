@@ -162,7 +162,8 @@ async def embeddings(request: web.Request) -> web.Response:
 async def perturb(request: web.Request) -> web.Response:
     """Show the release of a text; nothing is sent to the remote."""
     body = await read_body(request, partial(validate, PerturbRequest), {})
-    options = Options(mechanism=body.mechanism, epsilon=body.epsilon, actions=body.actions)
+    asked = body.model_dump(include={"mechanism", "epsilon", "actions", "deny", "thresholds"})
+    options = Options.model_validate(asked)
     sanitizer = request.app[POLICY].sanitizer(options, request[TENANT].grant)
     done = await request.app[PIPELINE].preview(body.text, sanitizer, request[TENANT])
     return web.json_response(

@@ -109,6 +109,17 @@ def create(
             "value, replace, surrogate, refuse.",
         ),
     ] = None,
+    deny: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TERM", help="Always mark this term, too. Repeatable."),
+    ] = None,
+    thresholds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TYPE=P,…",
+            help="Mark words also from this probability of the detector on, by type.",
+        ),
+    ] = None,
     config: ConfigFile = None,
 ) -> int:
     """Make a key; it is shown once."""
@@ -127,6 +138,8 @@ def create(
         budget_tokens=_parse_pairs(budget_tokens),
         budget_unbounded=_parse_pairs(budget_unbounded),
         actions=_parse_pairs(actions),
+        deny=deny and tuple(deny),
+        thresholds=_parse_pairs(thresholds),
     )
     asyncio.run(_create(settings, tenant, grant))
     return 0

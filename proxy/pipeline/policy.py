@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from cachetools import LRUCache
@@ -22,6 +22,7 @@ from perturb import (
 )
 from perturb.audit.certificate import check_certificate, load_certificate
 from perturb.errors import CertificateError, CodebookError, TableError
+from perturb.options import Demands
 from perturb.sanitizer import Marking
 from proxy.access.grants import Grant
 from proxy.config.settings import Config
@@ -81,11 +82,11 @@ class Policy:
         """Return the sanitizer that a client requested, or the operator's.
 
         Args:
-            grant: of the client's key: its actions hold, too.
+            grant: of the client's key: its demands hold, too.
 
         Raises:
-            ApiError: 400 for an unknown mechanism, a bad ε, or actions that are unknown or weaker
-                than those in force; 403 for what is beyond the limits.
+            ApiError: 400 for an unknown mechanism, a bad ε, or a demand that is unknown or weaker
+                than what is in force; 403 for what is beyond the limits.
         """
         privacy, limits = self._config.privacy, self._config.limits
         name = options.mechanism or privacy.mechanism
@@ -99,30 +100,38 @@ class Policy:
                 f"epsilon must be <= {limits.epsilon_max:g}, got {epsilon:g}.",
                 param="inferdpt.epsilon",
             )
-        key = (name, float(epsilon), _list_pairs(grant.actions), _list_pairs(options.actions))
-        found = self._sanitizers.get(key)
-        if found is None:
-            found = self._sanitizers[key] = self._find(*key[:2], grant, options)
-        return found
-
-    def _find(self, name: str, epsilon: float, grant: Grant, options: Options) -> Sanitizer:
-        """Return a sanitizer with the actions of the key and of the request; raise `ApiError`."""
-        if options.actions:
-            found = self.sanitizer(options.model_copy(update={"actions": None}), grant)
+        found = self._find(name, float(epsilon), grant.demands)
+        demands = options.demands  # may hold text of the request: nothing of it is kept
+        for asked in demands.names:
             try:
-                return found.strengthen(options.actions)
+                found = found.strengthen(demands.only(asked))
             except ParameterError as exc:
                 raise bad_request(
-                    f"{exc}.", param="inferdpt.actions", code="invalid_value"
+                    f"{exc}.", param=f"inferdpt.{asked}", code="invalid_value"
                 ) from None
-        if grant.actions:
-            found = self.sanitizer(options)
+        return found
+
+    def _find(self, name: str, epsilon: float, demands: Demands) -> Sanitizer:
+        """Return a sanitizer that meets the demands of a key; raise `ApiError`."""
+        key = (name, epsilon, demands)
+        found = self._sanitizers.get(key)
+        if found is not None:
+            return found
+        if not demands.names:
+            found = self._build(name, epsilon)
+        else:
+            plain = self._find(name, epsilon, Demands())
             try:
-                return found.strengthen(grant.actions, pass_weaker=True)
+                found = plain.strengthen(demands, pass_weaker=True)
             except ParameterError as exc:
                 raise not_permitted(
-                    f"This key's actions cannot be applied: {exc}.", param="inferdpt.mechanism"
+                    f"This key's demands cannot be met: {exc}.", param="inferdpt.mechanism"
                 ) from None
+        self._sanitizers[key] = found
+        return found
+
+    def _build(self, name: str, epsilon: float) -> Sanitizer:
+        """Build a sanitizer of the configuration; raise `ApiError`."""
         try:
             return self._make(name, epsilon)
         except ParameterError as exc:
@@ -201,10 +210,6 @@ class Policy:
             return not sanitizer_class(name).verbatim
         except (ParameterError, PluginError):
             return True  # refused where it is built
-
-
-def _list_pairs(actions: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((actions or {}).items()))
 
 
 def _build_encoder(

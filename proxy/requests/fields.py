@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BeforeValidator, Discriminator, FailFast, Tag
+from pydantic import BeforeValidator, Discriminator, FailFast, Field, Tag
 
-__all__ = ["EFFORTS", "Effort", "Items", "Texts"]
+__all__ = ["EFFORTS", "Effort", "Items", "Terms", "Texts"]
 
 T = TypeVar("T")
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")  # that may be sent
@@ -19,6 +19,8 @@ class _FirstError(FailFast):
 
 
 Items = Annotated[list[T], _FirstError()]
+# They are looked for in every text of the request.
+Terms = Annotated[Items[Annotated[str, Field(max_length=200)]], Field(max_length=200)]
 
 
 def _drop_unknown(value: Any) -> Any:

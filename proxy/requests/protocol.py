@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from proxy.requests.fields import Effort, Items, Texts
+from perturb.options import Demands
+from proxy.requests.fields import Effort, Items, Terms, Texts
 
 __all__ = [
     "ChatRequest",
@@ -70,6 +71,13 @@ class Options(Strict):
     extraction: Literal["relevant", "all"] | None = None
     candidates: int | None = Field(None, ge=1, le=128)
     actions: dict[str, str] | None = None
+    deny: Terms | None = None
+    thresholds: dict[str, float] | None = None
+
+    @property
+    def demands(self) -> Demands:
+        """Return what is asked for beyond the configuration."""
+        return Demands.of(self.actions, self.deny, self.thresholds)
 
 
 class TextPart(Strict):
@@ -243,6 +251,8 @@ class PerturbRequest(Strict):
     mechanism: Annotated[str | None, PIPELINE] = None
     epsilon: Annotated[float | None, PIPELINE] = Field(None, gt=0, allow_inf_nan=False)
     actions: Annotated[dict[str, str] | None, PIPELINE] = None
+    deny: Annotated[Terms | None, PIPELINE] = None
+    thresholds: Annotated[dict[str, float] | None, PIPELINE] = None
 
 
 @cache

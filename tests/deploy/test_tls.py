@@ -79,7 +79,7 @@ async def test_a_chat_a_wrong_key_and_a_wrong_path(
 async def test_a_proxy_without_keys_is_not_opened_to_the_network(
     table: EmbeddingTable, kind: type[Front], tmp_path: Path
 ) -> None:
-    """It serves nobody but loopback, and no claim of a client makes the network loopback."""
+    """No claim of a client makes the network loopback, which is all that it serves."""
     async with running_proxy(table, {}) as proxy:
         port = int(proxy.root.rsplit(":", 1)[1])
         assert (await list_models(kind, tmp_path, port, "localhost"))[0] == 200

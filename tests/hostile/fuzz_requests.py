@@ -28,6 +28,8 @@ PERTURB: dict[str, Make] = {
     "mechanism": lambda c: "rantext",
     "epsilon": lambda c: 6,
     "actions": lambda c: actions(c),
+    "deny": lambda c: [c.word()] if isinstance(c, MarkedCanaries) else None,
+    "thresholds": lambda c: None,
 }
 PATHS: dict[str, tuple[type[Any], dict[str, Make]]] = {
     "chat/completions": (ChatRequest, FIELDS),
@@ -124,6 +126,7 @@ def wishes(c: HostileCanaries) -> dict[str, Any]:
     if isinstance(c, MarkedCanaries):
         out["mechanism"] = "selective"
         out["actions"] = actions(c)
+        out["deny"] = [c.word(), "notice"]
     if c.random.random() < 0.2:
         out["instruction"] = "Answer in one short sentence."
     return out

@@ -20,6 +20,7 @@ from perturb import (
     get_mechanism,
     seeded_generator,
 )
+from perturb.options import Demands
 from perturb.sanitizer import Policy
 from perturb.selective.actions import ACTIONS, Actions, drop_claimed
 from perturb.selective.detector import DETECTED, DetectorPolicy
@@ -258,6 +259,56 @@ class TestThresholds:
         assert "0.3" in json.dumps(Selective(TABLE, made).identity()["thresholds"])
 
 
+class TestMarkingMore:
+    """A key or a request may have more marked, never less."""
+
+    TEXT = "the clerk saw Oliver Thwaite of Norwich on 4 March 1971, a nurse of forty"
+
+    def words(self, sanitizer: Any, text: str = TEXT) -> set[str]:
+        spans = sanitizer.mechanism.spans(text)
+        return {word for span in spans for word in text[span.start : span.end].split()}
+
+    def test_denied_terms_are_marked_also_where_the_operator_allows_them(self) -> None:
+        text = "the clerk saw it in Norwich on 4 March 1971"
+        ours = selective(allow=("Norwich",), deny=("clerk",))
+        more = ours.strengthen(Demands(deny=("norwich", "saw")))
+        assert self.words(more, text) == self.words(ours, text) | {"Norwich", "saw"}
+        assert "Norwich" not in self.words(ours, text)
+        assert more.identity() != ours.identity()
+        assert more.strengthen(Demands(deny=("saw",))).identity() == more.identity()
+        release = more.perturb(text)
+        more.verify(text, release)
+        assert "Norwich" not in release.text
+        assert "orwich" not in json.dumps(release.receipt.to_dict())
+
+    @pytest.mark.parametrize("present", [{}, {"DEMOGRAPHIC": 0.9, "PERSON": 0.5}])
+    @pytest.mark.parametrize("asked", [0.999999, 0.5, 0.05, 0.0001])
+    def test_a_threshold_never_marks_less(self, present: dict[str, float], asked: float) -> None:
+        ours = selective(policy=("regex", "detector"), thresholds=present)
+        types = ("DEMOGRAPHIC", "PERSON", "LOCATION")
+        more = ours.strengthen(Demands(thresholds=tuple((type_, asked) for type_ in types)))
+        assert self.words(ours) <= self.words(more)
+        assert asked > 0.01 or self.words(ours) < self.words(more)
+        assert more.identity() != ours.identity()
+        again = more.strengthen(Demands(thresholds=(("PERSON", 0.9),)))
+        assert self.words(again) == self.words(more)
+
+    def test_thresholds_need_the_detector(self) -> None:
+        with pytest.raises(ParameterError, match=r"^thresholds must be left out unless"):
+            selective().strengthen(Demands(thresholds=(("PERSON", 0.5),)))
+
+    @pytest.mark.parametrize("name", ["actions", "deny", "thresholds"])
+    def test_what_marks_no_parts_is_refused_by_name(self, name: str) -> None:
+        demands = Demands(actions=(("AGE", "refuse"),), deny=("x",), thresholds=(("ID", 0.5),))
+        for made in (get_mechanism("rantext_ldp", TABLE), selective(policy="all")):
+            with pytest.raises(ParameterError, match=f"^{name} must be left out unless the mech"):
+                made.strengthen(demands.only(name))
+
+
+def acting(actions: dict[str, str]) -> Demands:
+    return Demands(actions=tuple(actions.items()))
+
+
 class TestStrengthen:
     @pytest.mark.parametrize(("present", "asked"), list(product(ACTIONS, repeat=2)))
     @pytest.mark.parametrize(
@@ -273,13 +324,13 @@ class TestStrengthen:
         perturber = selective(actions=((of, present),))
         if ACTIONS.index(asked) < ACTIONS.index(present):
             with pytest.raises(ParameterError, match=rf"^actions\.{re.escape(to)} must not be"):
-                perturber.strengthen({to: asked})
+                perturber.strengthen(acting({to: asked}))
             if both:
                 return
-            weak = perturber.strengthen({to: asked}, pass_weaker=True)
+            weak = perturber.strengthen(acting({to: asked}), pass_weaker=True)
             assert weak.mechanism.action(kind) == present  # type: ignore[attr-defined]
             return
-        stronger = perturber.strengthen({to: asked})
+        stronger = perturber.strengthen(acting({to: asked}))
         if not both:
             assert stronger.mechanism.action(kind) == asked  # type: ignore[attr-defined]
             assert perturber.mechanism.action(kind) == present  # type: ignore[attr-defined]
@@ -295,7 +346,7 @@ class TestStrengthen:
         if present == without:
             return
         perturber = selective(actions=((kind, present), ("*", "keep")))
-        stronger = perturber.strengthen({"*": asked})
+        stronger = perturber.strengthen(acting({"*": asked}))
         asked = "replace" if asked == without else asked
         least = max(present, asked, key=ACTIONS.index)
         assert stronger.mechanism.action(kind) == least  # type: ignore[attr-defined]
@@ -318,11 +369,6 @@ class TestStrengthen:
             )
             if named and not (type_ == "LOCATION" and levels[1] == "surrogate"):  # it has none
                 assert rank >= ACTIONS.index(levels[1])
-
-    def test_what_marks_no_parts_has_no_actions(self) -> None:
-        for made in (get_mechanism("rantext_ldp", TABLE), selective(policy="all")):
-            with pytest.raises(ParameterError, match="unless the mechanism marks parts"):
-                made.strengthen({"AGE": "refuse"})
 
 
 @pytest.mark.parametrize(

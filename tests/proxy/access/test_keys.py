@@ -226,7 +226,8 @@ async def test_tenants_see_only_themselves(proxy: Proxy) -> None:
 def test_the_commands(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.chdir(tmp_path)
     create = ["keys", "create", "alice", "--mechanisms", "rantext_ldp,exponential", "--rpm", "60"]
-    create += ["--actions", "AGE=refuse"]
+    create += ["--actions", "AGE=refuse", "--deny", "Project Bluebird", "--deny", "Zephyr"]
+    create += ["--thresholds", "PERSON=0.3,ID=0.2"]
     assert main([*create, "--budget", "day=500,total=9000", "--epsilon-max", "8"]) == 0
     out = capsys.readouterr().out
     key = out.split()[-1]
@@ -237,6 +238,8 @@ def test_the_commands(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     assert key not in out
     assert '"day": 500.0' in out
     assert '"AGE": "refuse"' in out
+    assert '"deny": ["Project Bluebird", "Zephyr"]' in out
+    assert '"thresholds": {"ID": 0.2, "PERSON": 0.3}' in out
     assert "in force" in out
     assert main(["keys", "revoke", id_]) == 0
     assert main(["keys", "revoke", id_]) == 2
@@ -263,6 +266,9 @@ def test_the_commands(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
         (["--budget-unbounded", "total=nan"], "budget_unbounded.total: "),
         (["--epsilon-min", "5", "--epsilon-max", "1"], "epsilon_min must be <= epsilon_max"),
         (["--actions", "AGE=hide"], "actions: "),
+        (["--deny", "?!"], "deny: "),
+        (["--thresholds", "AGE=0.5"], "thresholds: "),
+        (["--thresholds", "PERSON=often"], "thresholds."),
     ],
 )
 def test_limits_that_cannot_be_kept_make_no_key(

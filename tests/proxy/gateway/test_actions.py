@@ -132,6 +132,62 @@ async def test_actions_need_a_mechanism_that_marks_parts(table: EmbeddingTable) 
         assert proxy.remote.received == []
 
 
+@pytest.mark.parametrize("path", ["chat", "preview"])
+async def test_a_request_names_terms_of_its_own(proxy: Proxy, path: str) -> None:
+    code, told = await ask(proxy, path=path, deny=["bluebird", "It is due"])
+    assert code == 200
+    receipt = told["inferdpt"] if path == "chat" else told["receipt"]
+    assert receipt["entities"]["CUSTOM"] == 2
+    sent = json.dumps(proxy.remote.bodies) if path == "chat" else told["text"]
+    assert "is due" not in sent
+    assert "bluebird" not in json.dumps(told)
+    code, told = await ask(proxy, path=path)
+    assert code == 200
+    sent = json.dumps(proxy.remote.bodies) if path == "chat" else told["text"]
+    assert "is due" in sent  # terms hold for their own request
+
+
+@pytest.mark.parametrize(
+    ("options", "param"),
+    [
+        ({"deny": ["?!"]}, "inferdpt.deny"),
+        ({"deny": "NOBODY"}, "inferdpt.deny"),
+        ({"deny": [7]}, "inferdpt.deny"),
+        ({"deny": ["NOBODY " * 40]}, "inferdpt.deny"),
+        ({"deny": ["a"] * 201}, "inferdpt.deny"),
+        ({"thresholds": {"PERSON": 0.5}}, "inferdpt.thresholds"),  # no detector here
+        ({"thresholds": {"PERSON": "NOBODY"}}, "inferdpt.thresholds"),
+    ],
+)
+async def test_bad_demands_are_refused_without_their_text(
+    proxy: Proxy, options: dict[str, Any], param: str
+) -> None:
+    code, told = await ask(proxy, **options)
+    assert code == 400
+    assert told["error"]["param"].startswith(param)
+    assert "NOBODY" not in json.dumps(told)
+    assert proxy.remote.received == []
+
+
+async def test_a_request_and_a_key_lower_thresholds(table: EmbeddingTable) -> None:
+    pytest.importorskip("onnxruntime")
+    parameters = {"policy": ["regex", "detector"]}
+    settings = {**SETTINGS, "privacy": {**SETTINGS["privacy"], "parameters": parameters}}
+    text = "the clerk, a nurse of forty, saw it"
+    async with running_proxy(table, settings) as proxy:
+        _, usual = await proxy.app[KEYRING].create("alice", Grant())
+        _, key = await proxy.app[KEYRING].create("alice", Grant(thresholds={"OTHER_NAME": 0.0001}))
+        _, plain = await ask(proxy, text, usual, path="preview")
+        for options in (
+            {"key": key},
+            {"key": usual, "thresholds": {"OTHER_NAME": 0.0001}},
+            {"key": key, "thresholds": {"OTHER_NAME": 0.9}},
+        ):
+            code, told = await ask(proxy, text, path="preview", **options)
+            assert code == 200
+            assert told["receipt"]["released"] > plain["receipt"]["released"]
+
+
 class TestKeys:
     async def key(self, proxy: Proxy, **actions: str) -> str:
         _, key = await proxy.app[KEYRING].create("alice", Grant(actions=actions))
@@ -156,6 +212,15 @@ class TestKeys:
         other = await self.key(proxy)
         code, _ = await ask(proxy, key=other, actions={"DATE_TIME": "keep"})
         assert code == 200  # what one key may not is not kept for another
+
+    async def test_a_keys_terms_are_always_marked(self, proxy: Proxy) -> None:
+        _, key = await proxy.app[KEYRING].create("alice", Grant(deny=("due on",)))
+        code, told = await ask(proxy, key=key, deny=["write"])
+        assert code == 200
+        assert told["inferdpt"]["entities"]["CUSTOM"] == 3  # and the operator's
+        sent = json.dumps(proxy.remote.bodies)
+        assert "due on" not in sent
+        assert "write" not in sent
 
 
 async def test_surrogates_come_back_as_the_raw_values(table: EmbeddingTable) -> None:
