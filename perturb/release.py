@@ -10,6 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from perturb.display.comparison import Comparison, compare_parts, compare_words
+from perturb.display.html import show_columns, show_details, show_rows
+
 __all__ = [
     "EMPTY",
     "Guarantee",
@@ -120,6 +123,9 @@ class Receipt:
         out["reveals"] = list(self.reveals)
         return out
 
+    def _repr_html_(self) -> str:
+        return show_rows((name.replace("_", " "), value) for name, value in self.to_dict().items())
+
 
 @dataclass(frozen=True)
 class Replacement:
@@ -153,6 +159,38 @@ class Perturbation:
     words: tuple[str, ...]
     receipt: Receipt
     replaced: tuple[Replacement, ...] | None = None
+
+    def compare(self, raw: str) -> Comparison:
+        """Compare the release with the text that it was made of.
+
+        The result holds the raw text; in a notebook it shows both side by side.
+
+        >>> from perturb import get_mechanism, seeded_generator
+        >>> mechanism = get_mechanism("selective", epsilon=8, policy="digits")
+        >>> made = mechanism.perturb("Room 1408.", seeded_generator(1))
+        >>> made.compare("Room 1408.")
+        <Comparison: 1 of 2 words changed>
+        """
+        parts = [(part.start, part.end, part.text) for part in self.replaced or ()]
+        known = None if self.replaced is None else compare_parts(raw, self.text, parts)
+        return Comparison(known or compare_words(raw, self.text))
+
+    def _repr_html_(self) -> str:
+        """Show the released text, its replaced parts marked, and the receipt."""
+        parts = self._mark_replaced()
+        if "".join(text for text, _ in parts) != self.text:
+            parts = [(self.text, False)]
+        receipt = show_details(f"Receipt: {self.receipt.statement}", self.receipt._repr_html_())
+        return show_columns(("released", parts)) + receipt
+
+    def _mark_replaced(self) -> list[tuple[str, bool]]:
+        """Return the stretches of the released text, and whether each replaces a part."""
+        parts, place, shift = [], 0, 0
+        for part in self.replaced or ():
+            parts += [(self.text[place : part.start + shift], False), (part.text, True)]
+            shift += len(part.text) - (part.end - part.start)
+            place = part.end + shift
+        return [*parts, (self.text[place:], False)]
 
 
 @dataclass(frozen=True)

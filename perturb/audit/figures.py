@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perturb.display.html import show_rows
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism
 from perturb.vocabulary.frequencies import unigram_prior
@@ -147,6 +148,56 @@ class Audit:
                 out[name] = list(value) if isinstance(value, tuple) else _name_infinity(value)
         return out
 
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the figures for a reader: names and values in order; empty rows divide groups."""
+        settings = ", ".join(
+            f"{key} = {_shorten(value)}" for key, value in self.parameters.items()
+        )
+        proved = "∞" if math.isinf(self.epsilon_proved) else f"{self.epsilon_proved:.6g}"
+        rows: list[tuple[str, object]] = [
+            ("mechanism", f"{self.mechanism} ({settings})"),
+            ("words", f"{self.words:,}, prior {self.prior}"),
+            ("vocabulary", self.vocabulary),
+            ("method", self.method),
+            ("", ""),
+            ("ε asked for", f"{self.epsilon_nominal:g} per {self.unit}"),
+            ("ε proved", proved),
+            ("smallest ε", self.epsilon),
+        ]
+        if self.worst:
+            pair = f"{self.worst.x!r} against {self.worst.other!r}, seeing {self.worst.y!r}"
+            rows.append(("  needed for", pair))
+        rows += [("δ at ε asked for", self.delta)]
+        if self.delta.low < self.delta.high:
+            rows.append(("  from below by", f"{self.pairs:,} pairs of words"))
+        if self.slope is not None:
+            slope = f">= {self.slope:.4g} over {self.pairs:,} pairs of words"
+            rows.append(("ε per unit distance", slope))
+        guess, forms = self.prior_best, self.prior_best_forms
+        rows += [
+            ("", ""),
+            ("word kept", self.kept),
+            ("  in any case", self.kept_forms),
+            ("word guessed", f"{self.bayes}   (without looking {guess:.4g})"),
+            ("  up to case", f"{self.bayes_forms}   (without looking {forms:.4g})"),
+            ("information", f"{self.information} bits of {self.entropy_x:.4g}"),
+        ]
+        if self.entropy_channel:
+            rows.append(("entropy of the release", f"{self.entropy_channel} bits"))
+        if self.posterior:
+            sure = self.posterior
+            known = "" if sure.low == sure.high else f" ({sure.low:.2g} to {sure.high:.2g})"
+            rows.append(("largest posterior", f"{sure.value:.4g}{known}"))
+        rows.append(("mean cosine", self.cosine))
+        if self.sizes:
+            sizes = ", ".join(f"{key} {value:,}" for key, value in self.sizes.items())
+            rows.append(("words in the list", sizes))
+        return [(name, str(value)) for name, value in rows]
+
+    def _repr_html_(self) -> str:
+        rows = [(name, value) for name, value in self.rows() if name]
+        return show_rows([("statement", self.statement), *rows, ("notes", self.notes)])
+
 
 def describe_mechanism(mechanism: Mechanism) -> dict[str, Any]:
     """Return the fields of an audit that describe its mechanism: identity and guarantee."""
@@ -210,6 +261,11 @@ def state_guarantee(mechanism: Mechanism, epsilon: Figure) -> str:
         f"{guarantee.statement}; over this table it is {epsilon.value:.4g}-LDP per token, and for "
         "no smaller ε"
     )
+
+
+def _shorten(value: Any) -> str:
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 24 else f"{text[:12]}…"
 
 
 def _name_infinity(value: Any) -> Any:

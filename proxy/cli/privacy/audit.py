@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -168,53 +167,9 @@ def _summarize(proved: Certificate) -> str:
 
 
 def _format(found: Audit) -> str:
-    settings = ", ".join(f"{key} = {_shorten(value)}" for key, value in found.parameters.items())
-    proved = "∞" if math.isinf(found.epsilon_proved) else f"{found.epsilon_proved:.6g}"
-    rows: list[tuple[str, object]] = [
-        ("mechanism", f"{found.mechanism} ({settings})"),
-        ("words", f"{found.words:,}, prior {found.prior}"),
-        ("vocabulary", found.vocabulary),
-        ("method", found.method),
-        ("", ""),
-        ("ε asked for", f"{found.epsilon_nominal:g} per {found.unit}"),
-        ("ε proved", proved),
-        ("smallest ε", found.epsilon),
-    ]
-    if found.worst:
-        worst = found.worst
-        rows.append(("  needed for", f"{worst.x!r} against {worst.other!r}, seeing {worst.y!r}"))
-    rows += [("δ at ε asked for", found.delta)]
-    if found.delta.low < found.delta.high:
-        rows.append(("  from below by", f"{found.pairs:,} pairs of words"))
-    if found.slope is not None:
-        rows.append(
-            ("ε per unit distance", f">= {found.slope:.4g} over {found.pairs:,} pairs of words")
-        )
-    rows += [
-        ("", ""),
-        ("word kept", found.kept),
-        ("  in any case", found.kept_forms),
-        ("word guessed", f"{found.bayes}   (without looking {found.prior_best:.4g})"),
-        ("  up to case", f"{found.bayes_forms}   (without looking {found.prior_best_forms:.4g})"),
-        ("information", f"{found.information} bits of {found.entropy_x:.4g}"),
-    ]
-    if found.entropy_channel:
-        rows.append(("entropy of the release", f"{found.entropy_channel} bits"))
-    if found.posterior:
-        sure = found.posterior
-        known = "" if sure.low == sure.high else f" ({sure.low:.2g} to {sure.high:.2g})"
-        rows.append(("largest posterior", f"{sure.value:.4g}{known}"))
-    rows.append(("mean cosine", found.cosine))
-    if found.sizes:
-        sizes = ", ".join(f"{key} {value:,}" for key, value in found.sizes.items())
-        rows.append(("words in the list", sizes))
+    rows = found.rows()
     width = max(len(name) for name, _ in rows)
     lines = [f"{name:{width}}  {value}".rstrip() for name, value in rows]
     return "\n".join(
         [found.statement, "", *lines, "", *(f"note: {n}" for n in found.notes)]
     ).strip()
-
-
-def _shorten(value: Any) -> str:
-    text = f"{value:g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= 24 else f"{text[:12]}…"

@@ -25,6 +25,7 @@ from proxy.cli.options import (
 )
 from proxy.cli.privacy.audit import add_audit, add_certify
 from proxy.cli.privacy.clip_bounds import add_clip_bounds
+from proxy.cli.privacy.difference import print_comparison
 from proxy.cli.privacy.refute import add_refute
 
 __all__ = ["account", "perturb", "privacy_group"]
@@ -46,6 +47,7 @@ def privacy_group() -> typer.Typer:
     perturbing = page(
         'echo "The meeting is on Monday." | inferdpt privacy perturb - --mechanism rantext',
         "inferdpt privacy perturb letter.txt --mechanism rantext_ldp --epsilon 8 --json",
+        "inferdpt privacy perturb letter.txt --mechanism selective --diff",
         "inferdpt privacy perturb letter.txt --mechanism surrogate --epsilon 12",
         "inferdpt privacy perturb mail.txt --mechanism selective"
         " --set 'patterns={CASE: \"CX-[0-9]+\"}'",
@@ -89,6 +91,9 @@ def perturb(
     lines: Annotated[
         bool, typer.Option("--lines", help="Read every line as a text; print no receipts.")
     ] = False,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Show the raw text beside its release.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Sanitize a text and print its receipt.
@@ -98,18 +103,25 @@ def perturb(
     """
     from perturb import DocumentOptions
 
+    if diff and (lines or as_json):
+        raise typer.BadParameter("give one of them", param_hint=["--diff", "--lines", "--json"])
+
     options = DocumentOptions(oov=oov, number=number, layout=layout)
     sanitizer = load_sanitizer(mechanism, epsilon, settings, table, vocabulary, options)
     if lines:
         for line in read_text(file).removesuffix("\n").split("\n"):
             print(" ".join(sanitizer.perturb(line).text.splitlines()))
         return 0
-    done = sanitizer.perturb(read_text(file))
+    raw = read_text(file)
+    done = sanitizer.perturb(raw)
     receipt = done.receipt.to_dict()
     if as_json:
         print_json({"text": done.text, "receipt": receipt})
         return 0
-    print(done.text)
+    if diff:
+        print_comparison(done.compare(raw))
+    else:
+        print(done.text)
     for key, value in receipt.items():
         shown = value if isinstance(value, (str, int, float)) else json.dumps(value)
         print(f"{key}: {shown}", file=sys.stderr)

@@ -1,0 +1,1 @@
+"""Views of releases, receipts and audits for notebooks and terminals."""
