@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from benchmarks.experiments import list_experiments
 from benchmarks.harness.context import Context
 from benchmarks.harness.datasets import DataError
 from benchmarks.harness.experiment import Experiment
 from benchmarks.harness.records import Case, Record, Records, key
 from benchmarks.harness.suite import Suite, load_suite
+from proxy.cli.progress import show_progress
 
 __all__ = ["describe", "load_last_suite", "read_commit", "run"]
 
@@ -56,9 +55,10 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
     points = list(dict.fromkeys(_point(case) for _, case in jobs.values()))
     missing.sort(key=lambda job: points.index(_point(job[1])))  # so a channel is read only once
     head = read_commit()
-    with tqdm(total=len(jobs), initial=len(jobs) - len(missing), unit="case") as bar:
-        for experiment, case in missing:
-            bar.set_postfix_str(describe(experiment.name, case))
+    held = len(jobs) - len(missing)
+    with show_progress() as progress:
+        for done, (experiment, case) in enumerate(missing, held):
+            progress("cases", done, len(jobs), describe(experiment.name, case))
             began = time.perf_counter()
             found = experiment.measure(case, context)
             records.add(
@@ -74,9 +74,9 @@ def run(context: Context, *, known: dict[str, Experiment] | None = None) -> list
                     seconds=round(time.perf_counter() - began, 3),
                 )
             )
-            bar.update()
-    held = {record.key: record for record in records}
-    return [held[place] for place in jobs]
+        progress("cases", len(jobs), len(jobs))
+    found_by_key = {record.key: record for record in records}
+    return [found_by_key[place] for place in jobs]
 
 
 def load_last_suite(folder: Path) -> Suite:

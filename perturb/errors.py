@@ -2,6 +2,7 @@
 
     PerturbError
     ├── CertificateError   a guarantee cannot be certified, or a certificate is not valid
+    ├── CheckpointError    the folder of an unfinished run belongs to another run
     ├── CodebookError      a codebook of passages is missing, damaged or cannot be built
     ├── DetectorError      the token classifier's file is missing or damaged
     ├── ExpressionTimeout  an operator's regular expression ran out of time on a text
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 __all__ = [
     "CertificateError",
+    "CheckpointError",
     "CodebookError",
     "DetectorError",
     "DocumentTooLong",
@@ -45,6 +47,10 @@ class PerturbError(Exception):
 class CertificateError(PerturbError):
     """Report a guarantee that cannot be certified, or a certificate that is damaged or was made
     for something else."""
+
+
+class CheckpointError(PerturbError):
+    """Report a folder with the finished parts of another run."""
 
 
 class CodebookError(PerturbError):

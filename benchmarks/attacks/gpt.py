@@ -66,7 +66,14 @@ def guess_originals(endpoint: Endpoint, texts: Sequence[Sequence[str]]) -> list[
         ThreadPoolExecutor(AT_ONCE) as pool,
     ):
         try:
-            bar = tqdm(pool.map(ask, texts), "attacker", len(texts), unit="text", leave=False)
+            bar = tqdm(
+                pool.map(ask, texts),
+                "attacker",
+                len(texts),
+                unit="text",
+                leave=False,
+                disable=None,
+            )
             return list(bar)
         except OpenAIError as exc:
             raise DataError(f"the attacker's server failed ({type(exc).__name__})") from exc

@@ -85,7 +85,9 @@ class Engine:
                 answer = await extractor.complete(job, {"max_tokens": tokens, "seed": seed})
                 return str(answer.message.get("content") or "")
 
-            return await tqdm.gather(*(one(i, job) for i, job in enumerate(jobs)), leave=False)
+            return await tqdm.gather(
+                *(one(i, job) for i, job in enumerate(jobs)), leave=False, disable=None
+            )
 
     async def _measure_speed(self, prefix: str, generation: str) -> Speed:
         began = time.perf_counter()

@@ -107,7 +107,7 @@ async def ask(
             AsyncOpenAI(base_url=base_url, api_key="any", timeout=2 * SECONDS, max_retries=0)
         )
         slots = asyncio.Semaphore(IN_FLIGHT)
-        with tqdm(total=len(jobs), unit="text", leave=False) as bar:
+        with tqdm(total=len(jobs), unit="text", leave=False, disable=None) as bar:
 
             async def one(number: int, job: Job) -> None:
                 async with slots:

@@ -93,7 +93,7 @@ def load_token_encoder(name: str, *, specials: bool = False) -> TokenEncoder:
             yield kept if len(kept) else np.zeros_like(found[:1])
 
     def encode(texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        starts = tqdm(range(0, len(texts), BATCH), desc=name, leave=False)
+        starts = tqdm(range(0, len(texts), BATCH), desc=name, leave=False, disable=None)
         return [rows for start in starts for rows in batch(texts[start : start + BATCH])]
 
     return encode

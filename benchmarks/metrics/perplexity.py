@@ -51,7 +51,7 @@ class Scorer:
         import torch
 
         out = np.empty(len(texts))
-        for i, text in enumerate(tqdm(texts, desc="model", leave=False)):
+        for i, text in enumerate(tqdm(texts, desc="model", leave=False, disable=None)):
             ids = torch.tensor([self.tokens(text)])
             with torch.inference_mode():
                 logits = self._model(ids).logits[0, :-1].double()
@@ -73,7 +73,9 @@ def ngram_bits_per_byte(scorer: Scorer, corpus: Path, texts: Sequence[str]) -> N
     count = 0
     with (
         lzma.open(corpus, "rt", encoding="utf-8") as lines,
-        tqdm(total=NGRAM_TOKENS, desc="n-gram corpus", unit="token", leave=False) as bar,
+        tqdm(
+            total=NGRAM_TOKENS, desc="n-gram corpus", unit="token", leave=False, disable=None
+        ) as bar,
     ):
         for line in lines:
             ids = np.array(scorer.tokens(json.loads(line)["text"]), dtype=np.uint16)

@@ -61,7 +61,9 @@ def make_codebook(
     path = context.folder / "codebooks" / f"{name}.codebook"
     if not _is_made(path, source, encode):
         passages = [*choose_passages(context, count), *more]
-        with tqdm(total=len(passages), desc=path.stem, unit="passage", leave=False) as bar:
+        with tqdm(
+            total=len(passages), desc=path.stem, unit="passage", leave=False, disable=None
+        ) as bar:
 
             def show(stage: str, done: int, total: int) -> None:
                 if stage == "embeddings":

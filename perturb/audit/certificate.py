@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from perturb.errors import CertificateError
+from perturb.files.atomic import write_atomically
 from perturb.proof import Progress
 from perturb.registry import sanitizer_classes
 from perturb.sanitizer import Sanitizer
-from perturb.vocabulary.embeddings import write_atomically
 
 __all__ = [
     "Certificate",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from perturb.files.checkpoint import Checkpoint
 from perturb.mechanisms.base import Mechanism
 from perturb.mechanisms.scored import LARGEST_EXPONENT, squared_distances
 from perturb.vocabulary.table import EmbeddingTable
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 ROWS = 128  # rows held at once: 11 MB at m = 11,000, and a few arrays like it
+PART = "rows"  # of a checkpoint
 SAMPLED = 64  # words of the public sample, beside the nearest and the farthest word of each
 
 Progress = Callable[[int, int], None]
@@ -54,10 +56,10 @@ class Forms:
         members = np.split(self.order, self.starts[1:])
         self.pairs = np.array([(x, y) for form in members for x in form for y in form])
 
-    def blocks(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def blocks(self, done: int = 0) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield blocks of about ROWS words, each with the places where its forms begin; no form is
-        cut in two."""
-        first = 0
+        cut in two. The blocks of the first `done` words are left out."""
+        first = int(np.searchsorted(self.starts, done))
         while first < len(self.starts):
             start = self.starts[first]
             last = int(np.searchsorted(self.starts, start + ROWS))
@@ -107,6 +109,7 @@ def read_channel(
     forms: Forms,
     progress: Progress = lambda done, total: None,
     rows_read: Rows = lambda words, rows: None,
+    checkpoint: Checkpoint | None = None,
 ) -> ChannelSums:
     """Read every row of the channel once, a block at a time.
 
@@ -115,29 +118,17 @@ def read_channel(
         prior: π, float64 (m,).
         forms: the forms of the words of V.
         progress: called with (done, total).
-        rows_read: called with each block of words, int (n,), and their rows, float64 (n, m).
+        rows_read: called with each block of words, int (n,), and their rows, float64 (n, m). A
+            block that a checkpoint holds is not read again.
+        checkpoint: keeps the sums from time to time; of a run with this mechanism and prior.
     """
     m = len(mechanism.table)
     unit = unit_vectors(mechanism.table)
-    sums = ChannelSums(
-        error=0.0,
-        mean_error=0.0,
-        highest=np.full(m, -1.0),
-        highest_at=np.zeros(m, dtype=np.int64),
-        lowest=np.full(m, 2.0),
-        lowest_at=np.zeros(m, dtype=np.int64),
-        joint=np.zeros(m),
-        joint_forms=np.full(m, -1.0),
-        joint_forms_at=np.zeros(m, dtype=np.int64),
-        output=np.zeros(m),
-        kept=np.zeros(m),
-        kept_forms=np.zeros(m),
-        entropy=np.zeros(m),
-        cosine=np.zeros(m),
-        support=np.zeros(m, dtype=np.int64),
-    )
-    done = 0
-    for words, starts in forms.blocks():
+    sums, done = _begin(m), 0
+    if checkpoint and (kept := checkpoint.load(PART)):
+        done = int(kept.pop("done"))
+        sums = ChannelSums(float(kept.pop("error")), float(kept.pop("mean_error")), **kept)
+    for words, starts in forms.blocks(done):
         rows, error = mechanism.channel(words)
         rows_read(words, rows)
         sums.error = max(sums.error, error)
@@ -164,7 +155,30 @@ def read_channel(
         sums.joint_forms_at[better] = forms.group[words[starts[at[better]]]]
         done += len(words)
         progress(done, m)
+        if checkpoint and checkpoint.due:
+            checkpoint.save(PART, done=done, **vars(sums))
     return sums
+
+
+def _begin(m: int) -> ChannelSums:
+    """Return the sums over no rows."""
+    return ChannelSums(
+        error=0.0,
+        mean_error=0.0,
+        highest=np.full(m, -1.0),
+        highest_at=np.zeros(m, dtype=np.int64),
+        lowest=np.full(m, 2.0),
+        lowest_at=np.zeros(m, dtype=np.int64),
+        joint=np.zeros(m),
+        joint_forms=np.full(m, -1.0),
+        joint_forms_at=np.zeros(m, dtype=np.int64),
+        output=np.zeros(m),
+        kept=np.zeros(m),
+        kept_forms=np.zeros(m),
+        entropy=np.zeros(m),
+        cosine=np.zeros(m),
+        support=np.zeros(m, dtype=np.int64),
+    )
 
 
 def _update_extremes(

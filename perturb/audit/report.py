@@ -32,6 +32,7 @@ from perturb.audit.figures import (
     state_guarantee,
 )
 from perturb.audit.sampled import audit_sampled
+from perturb.files.checkpoint import Checkpoint
 from perturb.mechanisms.base import Bounds, Mechanism
 from perturb.mechanisms.scored import LARGEST_EXPONENT
 
@@ -47,6 +48,7 @@ def audit(
     progress: Progress = lambda done, total: None,
     *,
     sums: ChannelSums | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Audit:
     """Audit a mechanism over its whole vocabulary.
 
@@ -55,17 +57,19 @@ def audit(
         prior: the distribution of x; `unigram` is that of the bundled corpus counts.
         progress: called with (done, total).
         sums: the sums of its channel under the prior, if `read_channel` has computed them.
+        checkpoint: keeps what is finished; of a run with this mechanism and prior.
 
     Raises:
         ParameterError: no such prior.
     """
     if mechanism.drawn_by is not None:
-        return _adapt_audit(mechanism, audit(mechanism.drawn_by, prior, progress, sums=sums))
+        inner = audit(mechanism.drawn_by, prior, progress, sums=sums, checkpoint=checkpoint)
+        return _adapt_audit(mechanism, inner)
     if not mechanism.exact:
-        return audit_sampled(mechanism, prior, progress)
+        return audit_sampled(mechanism, prior, progress, checkpoint)
     pi = prior_of(mechanism, prior)
     forms = Forms(mechanism.table.vocabulary.words)
-    sums = sums or read_channel(mechanism, pi, forms, progress)
+    sums = sums or read_channel(mechanism, pi, forms, progress, checkpoint=checkpoint)
     bounds = mechanism.bounds()
     epsilon, worst, notes = _find_epsilon(mechanism, bounds, sums)
     examined = _select_words(mechanism, worst)

@@ -7,7 +7,9 @@ word hides most of it.
 
 from __future__ import annotations
 
+import json
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,7 @@ from perturb.audit.figures import (
 )
 from perturb.audit.intervals import bernstein, clopper_pearson, require_scipy
 from perturb.errors import ParameterError
+from perturb.files.checkpoint import Checkpoint
 from perturb.mechanisms.base import Mechanism, VectorNoise
 from perturb.rng import seeded_generator
 from perturb.vocabulary.table import EmbeddingTable
@@ -37,7 +40,9 @@ ALPHA = 1e-3  # of each interval
 PSEUDO = 64.0  # draws from the prior, added to the attacker's counts for each released word
 
 
-def audit_sampled(mechanism: Mechanism, prior: str, progress: Progress) -> Audit:
+def audit_sampled(
+    mechanism: Mechanism, prior: str, progress: Progress, checkpoint: Checkpoint | None = None
+) -> Audit:
     """Audit by Monte Carlo; every interval holds with probability 99.9 %.
 
     Raises:
@@ -51,15 +56,13 @@ def audit_sampled(mechanism: Mechanism, prior: str, progress: Progress) -> Audit
     pi = prior_of(mechanism, prior)
     forms = Forms(mechanism.table.vocabulary.words)
     rng = seeded_generator(SEED)
-    total = DRAWS + VECTORS
     x = rng.choice(len(pi), size=DRAWS, p=pi)
-    y = np.empty_like(x)
-    for start in range(0, DRAWS, BLOCK):
-        y[start : start + BLOCK] = mechanism.draw(x[start : start + BLOCK], rng).words
-        progress(min(start + BLOCK, DRAWS), total)
+    y = _draw_words(mechanism, x, rng, progress, checkpoint)
     unit = unit_vectors(mechanism.table)
     cosines = np.einsum("ij,ij->i", unit[x], unit[y], dtype=np.float64)
-    seen, seen_forms, residual = _attack_vectors(mechanism.table, noise, pi, forms, rng, progress)
+    seen, seen_forms, residual = _attack_vectors(
+        mechanism.table, noise, pi, forms, rng, progress, checkpoint
+    )
     of_form = np.asarray(np.bincount(forms.group, pi), dtype=np.float64)
     guarantee = mechanism.guarantee
     proved = guarantee.epsilon
@@ -100,6 +103,27 @@ def audit_sampled(mechanism: Mechanism, prior: str, progress: Progress) -> Audit
     )
 
 
+def _draw_words(
+    mechanism: Mechanism,
+    x: NDArray[np.int64],
+    rng: np.random.Generator,
+    progress: Progress,
+    checkpoint: Checkpoint | None,
+) -> NDArray[np.int64]:
+    """Release a word for each of x, a block at a time."""
+    y, first = np.zeros_like(x), 0
+    if checkpoint and (kept := checkpoint.load("draws")):
+        y, first = kept["y"], int(kept["done"])
+        _restore_state(rng, str(kept["rng"]))
+    for start in range(first, len(x), BLOCK):
+        done = start + BLOCK
+        y[start:done] = mechanism.draw(x[start:done], rng).words
+        progress(min(done, len(x)), len(x) + VECTORS)
+        if checkpoint and (checkpoint.due or done >= len(x)):
+            checkpoint.save("draws", y=y, done=done, rng=_export_state(rng))
+    return y
+
+
 def _estimate_share(hit: NDArray[np.bool_]) -> Figure:
     hits = int(hit.sum())
     return Figure(hits / len(hit), *clopper_pearson(hits, len(hit), ALPHA))
@@ -133,13 +157,18 @@ def _attack_vectors(
     forms: Forms,
     rng: np.random.Generator,
     progress: Progress,
+    checkpoint: Checkpoint | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return, for each of VECTORS noisy vectors, the largest posterior of a word, the largest of a
     form, and the entropy of the posterior in bits, float64 (VECTORS,) each."""
-    word, form, residual = np.empty((3, VECTORS))
+    found, first = np.zeros((3, VECTORS)), 0
     x = rng.choice(len(pi), size=VECTORS, p=pi)
     log_prior = np.log(pi)
-    for start in range(0, VECTORS, BLOCK):
+    if checkpoint and (kept := checkpoint.load("vectors")):
+        found, first = kept["found"], int(kept["done"])
+        _restore_state(rng, str(kept["rng"]))
+    word, form, residual = found
+    for start in range(first, VECTORS, BLOCK):
         block = x[start : start + BLOCK]
         noisy = table.vectors[block] + noise.noise(len(block), rng)
         logs = noise.log_density(noisy) + log_prior
@@ -152,5 +181,26 @@ def _attack_vectors(
         form[here] = grouped.max(axis=1)
         logs = np.log2(posterior, out=np.zeros_like(posterior), where=posterior > 0)
         residual[here] = -np.einsum("ij,ij->i", posterior, logs)
-        progress(DRAWS + start + len(block), DRAWS + VECTORS)
+        done = start + len(block)
+        progress(DRAWS + done, DRAWS + VECTORS)
+        if checkpoint and checkpoint.due:
+            checkpoint.save("vectors", found=found, done=done, rng=_export_state(rng))
     return word, form, residual
+
+
+def _export_state(rng: np.random.Generator) -> str:
+    """Return the state of the generator as JSON: its seed is public."""
+
+    def pack(array: NDArray[Any]) -> dict[str, Any]:
+        return {"dtype": array.dtype.str, "array": array.tolist()}
+
+    return json.dumps(rng.bit_generator.state, default=pack)
+
+
+def _restore_state(rng: np.random.Generator, state: str) -> None:
+    """Set the generator to a state that `_export_state` returned."""
+
+    def unpack(value: dict[str, Any]) -> Any:
+        return np.array(value["array"], value["dtype"]) if "array" in value else value
+
+    rng.bit_generator.state = json.loads(state, object_hook=unpack)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import TableError
+from perturb.files.checkpoint import Checkpoint
 from perturb.install import install_command
-from perturb.vocabulary.embeddings import write_atomically
 
 __all__ = ["EmbedBatch", "embed_words", "endpoint_encoder", "local_encoder"]
 
@@ -35,9 +34,9 @@ def embed_words(
 ) -> NDArray[np.float32]:
     """Embed all words in batches and return float32 (len(words), d).
 
-    Every finished batch is kept in the folder `partial`, so that a failed run resumes where it
-    stopped. The caller removes the folder once the table is written. The folder of a run with
-    another source, batch size or word list is refused.
+    Every finished batch is kept in the folder `partial`, so that a run that failed or was killed
+    resumes where it stopped. The caller removes the folder once the table is written. The folder
+    of a run with another source, batch size or word list is refused.
 
     >>> from tempfile import TemporaryDirectory
     >>> def embed(words):
@@ -48,40 +47,32 @@ def embed_words(
            [5., 1.]], dtype=float32)
 
     Raises:
-        TableError: the folder belongs to another run, or the encoder returned the wrong
-            number of rows or a changing dimension.
+        CheckpointError: the folder belongs to another run.
+        TableError: the encoder returned the wrong number of rows or a changing dimension.
     """
     if batch < 1:
         raise TableError(f"batch must be >= 1, got {batch}")
-    partial.mkdir(parents=True, exist_ok=True)
     run = {
         "source": source,
         "batch": batch,
         "words": hashlib.sha256("\n".join(words).encode()).hexdigest(),
     }
-    note = partial / "run.json"
-    if not note.exists():
-        write_atomically(note, json.dumps(run).encode())
-    elif note.read_bytes() != json.dumps(run).encode():
-        raise TableError(f"{partial} holds an unfinished run with other settings; remove it first")
+    checkpoint = Checkpoint(partial, run)
     parts: list[NDArray[np.float32]] = []
     for start in range(0, len(words), batch):
-        chunk = words[start : start + batch]
-        path = partial / f"{start:06d}.f32"
-        if path.exists():
-            rows = np.frombuffer(path.read_bytes(), dtype=np.float32)
-            if len(rows) == 0 or len(rows) % len(chunk):
-                raise TableError(f"{path} is damaged; remove it and run the command again")
-            rows = rows.reshape(len(chunk), -1)
+        chunk, part = words[start : start + batch], f"{start:06d}"
+        if found := checkpoint.load(part):
+            rows = found["rows"]
         else:
             rows = np.ascontiguousarray(embed(chunk), dtype=np.float32)
             if rows.ndim != 2 or len(rows) != len(chunk):
                 raise TableError(f"the encoder returned shape {rows.shape} for {len(chunk)} words")
-            write_atomically(path, rows.tobytes())
+            checkpoint.save(part, rows=rows)
         if parts and rows.shape[1] != parts[0].shape[1]:
             raise TableError("the encoder changed its dimension between two batches")
         parts.append(rows)
-        progress("embeddings", start + len(chunk), len(words))
+        if not found or start + len(chunk) == len(words):
+            progress("embeddings", start + len(chunk), len(words))
     return np.concatenate(parts)
 
 

@@ -13,7 +13,6 @@ import hashlib
 import io
 import json
 import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -24,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import TableError
+from perturb.files.atomic import write_atomically
 from perturb.vocabulary.neighbours import find_neighbours
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.table_check import ARRAYS, check_table
@@ -39,7 +39,6 @@ __all__ = [
     "load_table",
     "save_table",
     "table_digest",
-    "write_atomically",
 ]
 
 BUNDLED_PAPER = Path(__file__).parents[1] / "data" / "minilm"  # V exactly as InferDPT has it
@@ -217,27 +216,6 @@ def _read(stem: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             return side, unpack(file, arrays)
     except (*_UNREADABLE, OSError) as exc:
         raise TableError(f"{stem.name} does not hold a complete embedding table") from exc
-
-
-def write_atomically(path: Path, *parts: bytes | memoryview) -> None:
-    """Write a file of these parts complete or not at all: a temporary file beside it, then a
-    rename.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     write_atomically(Path(folder) / "note", b"do", b"ne")
-    ...     (Path(folder) / "note").read_bytes()
-    b'done'
-    """
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name + ".")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.writelines(parts)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def _read_variant(facts: Mapping[str, Any]) -> Variant:

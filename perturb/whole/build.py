@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import CodebookError
+from perturb.files.atomic import write_atomically
 from perturb.vocabulary.embed import embed_words
-from perturb.vocabulary.embeddings import write_atomically
 from perturb.whole.codebook import BLOCK, MAGIC, hash_header, hash_passage
 from perturb.whole.encoder import Encoder
 
@@ -40,8 +40,8 @@ def build_codebook(
 ) -> str:
     """Write a codebook and return its SHA-256.
 
-    Every finished batch of vectors is kept beside the file, so that a run that failed resumes
-    where it stopped.
+    Every finished batch of vectors is kept beside the file, so that a run that failed or was
+    killed resumes where it stopped.
 
     Args:
         passages: public texts; white space is made single blanks, repeats are left out.
@@ -53,7 +53,8 @@ def build_codebook(
 
     Raises:
         CodebookError: there are fewer than two passages, or one is too long.
-        TableError: the encoder fails, or an unfinished run had other passages.
+        CheckpointError: an unfinished run had other passages.
+        TableError: the encoder fails.
     """
     texts = _ordered(passages)
     partial = out.with_name(out.name + ".partial")

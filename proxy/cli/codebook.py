@@ -106,8 +106,8 @@ def build(
     """Make a codebook of public texts.
 
     Texts are cut into passages at the ends of sentences; an empty line begins a new passage. Files
-    may be compressed (.xz, .gz). A build that fails keeps what is finished, and the next one
-    resumes it. Never build one from private texts: its passages leave as they are.
+    may be compressed (.xz, .gz). A build that fails or is killed keeps what is finished, and
+    the next one resumes it. Never build one from private texts: its passages leave as they are.
 
     A codebook made with --endpoint works in a proxy whose local server serves that model, set as
     local.embeddings_model.

@@ -66,7 +66,7 @@ def build(
 ) -> int:
     """Make a table from an embeddings API or a local encoder.
 
-    A failed build keeps its finished parts, and the next one resumes it.
+    A build that fails or is killed keeps its finished parts, and the next one resumes it.
     """
     from perturb.errors import TableError
     from perturb.vocabulary.embed import embed_words, endpoint_encoder, local_encoder
@@ -99,7 +99,8 @@ def build(
             )
             table = build_table(words, embeddings, provenance=facts, progress=progress)
     except TableError:
-        print(f"the finished parts are kept in {partial}", file=sys.stderr)
+        if partial.exists():
+            print(f"the finished parts are kept in {partial}", file=sys.stderr)
         raise
     digest = save_table(table, out)
     shutil.rmtree(partial)

@@ -184,7 +184,7 @@ def _decode(
     beams = [_Beam(lattice, spell, row) for row, lattice in enumerate(lattices)]
     state = model.start([spell(beam.layout(0)) for beam in beams])
     longest = max((len(lattice.gaps) for lattice in lattices), default=0)
-    for i in tqdm(range(longest), desc="beam", unit="word", leave=False):
+    for i in tqdm(range(longest), desc="beam", unit="word", leave=False, disable=None):
         live = [beam for beam in beams if i < len(beam.lattice.gaps)]
         for beam in live:
             beam.score_candidates(i, state.following)

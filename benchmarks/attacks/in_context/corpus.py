@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from benchmarks.harness.context import Context
 from benchmarks.harness.datasets import DataError, digest
-from perturb.vocabulary.embeddings import write_atomically
+from perturb.files.atomic import write_atomically
 
 __all__ = ["read_corpus_words"]
 
@@ -49,7 +49,7 @@ def _read(context: Context, corpus: Path, limit: int) -> Iterator[NDArray[np.int
     start = np.array([len(context.table)], dtype=np.int32)
     count = 0
     with (
-        tqdm(total=limit, desc="corpus", unit="word", leave=False) as bar,
+        tqdm(total=limit, desc="corpus", unit="word", leave=False, disable=None) as bar,
         lzma.open(corpus, "rt", encoding="utf-8") as lines,
     ):
         try:

@@ -92,7 +92,9 @@ class InputInference(Experiment):
         prior: list[bool] = []
         samples = context.samples(case["dataset"])
         pairs = zip(samples, releases, strict=False)
-        for sample, release in tqdm(list(pairs), desc="masked", unit="text", leave=False):
+        for sample, release in tqdm(
+            list(pairs), desc="masked", unit="text", leave=False, disable=None
+        ):
             if not len(release.raw):
                 continue
             gaps = find_gaps(vocabulary, sample.prefix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -25,9 +26,10 @@ from proxy.cli.options import (
 from proxy.cli.progress import show_progress
 
 if TYPE_CHECKING:
-    from perturb import Sanitizer
+    from perturb import Mechanism, Sanitizer
     from perturb.audit.certificate import Certificate
     from perturb.audit.figures import Audit
+    from perturb.files.checkpoint import Checkpoint
 
 __all__ = ["add_audit", "add_certify", "audit", "certify"]
 
@@ -79,7 +81,8 @@ def audit(
 
     Word by word, the whole channel P(y | x) is computed, a block of rows at a time, and all
     figures are for one released token; madlib and mahalanobis are sampled. For whole documents,
-    the figures follow from the law of the choice.
+    the figures follow from the law of the choice. An audit that was killed resumes where it
+    stopped if it is started again with the same arguments.
     """
     from perturb import Mechanism
     from perturb.audit import report
@@ -92,15 +95,18 @@ def audit(
     if not isinstance(chosen, Mechanism):
         _print_figures(chosen, figure, as_json=as_json)
         return 0
+    checkpoint = _open_checkpoint(chosen, prior)
     with show_progress(leave=False) as progress:
         unit = "rows" if chosen.exact else "draws"
-        found = report.audit(chosen, prior, partial(progress, unit))
+        found = report.audit(chosen, prior, partial(progress, unit), checkpoint=checkpoint)
     if figure:
         draw(found, figure)
     if as_json:
         print_json(found.to_dict())
     else:
         print(_format(found))
+    if checkpoint:
+        checkpoint.remove()
     return 0
 
 
@@ -131,6 +137,26 @@ def certify(
     else:
         print_json(asdict(proved))
     return 0
+
+
+def _open_checkpoint(mechanism: Mechanism, prior: str) -> Checkpoint | None:
+    """Return the checkpoint of an audit, in a folder of its own among the state; None if it cannot
+    be written. It holds sums over the public vocabulary, and nothing of any text."""
+    from perturb.audit.figures import describe_mechanism
+    from perturb.files.checkpoint import Checkpoint, hash_code, hash_run
+    from proxy.storage.opening import state_folder
+
+    run = {**describe_mechanism(mechanism), "prior": prior, "code": hash_code()}
+    folder = state_folder(None) / "unfinished" / f"audit-{hash_run(run)[:16]}"
+    if any(folder.glob("*.part")):
+        print(f"an unfinished audit is resumed: {folder}", file=sys.stderr)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        said = f"{folder}: {exc.strerror}"
+        print(f"the audit cannot be resumed if it stops: {said}", file=sys.stderr)
+        return None
+    return Checkpoint(folder, run)
 
 
 def _print_figures(chosen: Sanitizer, figure: str | None, *, as_json: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,6 +22,7 @@ from proxy.cli.options import (
     mechanism_option,
     name_mechanisms,
 )
+from proxy.cli.progress import Advance, show_progress
 
 if TYPE_CHECKING:
     from perturb import Sanitizer
@@ -87,8 +88,6 @@ def refute(
     each: the bound does not hold for a program that remembers lines. Exit status 1 means that the
     samples contradict the claimed ε.
     """
-    from tqdm import tqdm
-
     from perturb import load_table
     from perturb.audit.refute import candidate_words
     from perturb.audit.refute import refute as bound_from_below
@@ -111,13 +110,13 @@ def refute(
         if claim is None:
             guarantee = chosen.guarantee
             claim = guarantee.epsilon if guarantee.kind == "metric" else guarantee.nominal
-    with tqdm(total=samples, desc="lines", unit="") as bar:
+    with show_progress() as progress:
         found = bound_from_below(
             sanitize,
             inputs,
             samples=samples,
             confidence=confidence,
-            progress=lambda lines: _advance(bar, lines),
+            progress=_count(samples, progress),
         )
     refuted = claim is not None and found.epsilon_lower > claim
     if as_json:
@@ -129,8 +128,16 @@ def refute(
     return REFUTED if refuted else 0
 
 
-def _advance(bar: Any, lines: int) -> None:
-    bar.update(lines)
+def _count(samples: int, progress: Advance) -> Callable[[int], None]:
+    """Return a function that adds lines to those that are done."""
+    done = 0
+
+    def advance(lines: int) -> None:
+        nonlocal done
+        done += lines
+        progress("lines", done, samples)
+
+    return advance
 
 
 def _wrap_sanitizer(sanitizer: Sanitizer, rng: Any) -> Sanitize:

@@ -17,6 +17,7 @@ from aiohttp import web
 from numpy.typing import NDArray
 
 from perturb import TableError, Vocabulary, get_mechanism, load_table, seeded_generator
+from perturb.errors import CheckpointError
 from perturb.vocabulary.embed import embed_words, endpoint_encoder, local_encoder
 from perturb.vocabulary.words import load_vocabulary
 from proxy.cli.main import main
@@ -158,7 +159,9 @@ def test_folder_of_another_run_is_refused(
 ) -> None:
     run(server, tmp_path / "p")
     asked = len(server.words)
-    with pytest.raises(TableError, match="p holds an unfinished run with other settings; remove"):
+    with pytest.raises(
+        CheckpointError, match="p holds an unfinished run with other settings; remove"
+    ):
         run(server, tmp_path / "p", **change)
     assert len(server.words) == asked
 

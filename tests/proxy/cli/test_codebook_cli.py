@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,15 +70,19 @@ def test_a_line_without_a_text_is_named_and_not_repeated(
     assert not (tmp_path / "x.codebook").exists()
 
 
-def test_each_stage_of_a_work_has_a_bar(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_stage_of_a_work_has_a_bar(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with show_progress() as progress:
         for done in (1, 3):
             progress("first", done, 3)
-        progress("second", 4, 4)
+        progress("second", 4, 4, "a note")
     shown = capsys.readouterr().err
     assert "first" in shown
     assert "3/3" in shown
     assert "4/4" in shown
+    assert "a note" in shown
 
 
 # -- by a server's embedding model ----------------------------------------------------------------
@@ -157,5 +162,5 @@ def test_a_server_that_is_not_there_is_said(
     assert main([*argv, "--words", "10", *asked]) == 2
     said = capsys.readouterr().err
     assert "the local server failed" in said
-    assert f"what was finished is kept in {out}.partial" in said
+    assert f"{out}.partial" not in said, "nothing was finished"
     assert not out.exists()
