@@ -14,6 +14,7 @@ from perturb import mechanisms as _mechanisms  # noqa: F401  (the import registe
 from perturb import selective as _selective  # noqa: F401
 from perturb import whole as _whole  # noqa: F401
 from perturb.channel import Draw
+from perturb.display.comparison import Comparison
 from perturb.errors import (
     CertificateError,
     DocumentTooLong,
@@ -45,6 +46,7 @@ from perturb.vocabulary.vocabulary import TokenClass, Vocabulary
 
 __all__ = [
     "CertificateError",
+    "Comparison",
     "DocumentOptions",
     "DocumentTooLong",
     "Draw",

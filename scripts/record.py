@@ -58,6 +58,11 @@ RECORDINGS = {
             'echo "My landlord refuses to repair the boiler. Can I reduce the rent?" | '
             "inferdpt privacy perturb - --mechanism surrogate --epsilon 12",
         ),
+        Recording(
+            "diff",
+            "inferdpt privacy perturb examples/letter.txt --mechanism selective --diff",
+            picture=True,
+        ),
         Recording("audit", "inferdpt privacy audit --mechanism rantext --epsilon 6"),
         Recording(
             "certify",
@@ -68,6 +73,14 @@ RECORDINGS = {
         ),
         Recording(
             "account", "inferdpt privacy account --mechanism rantext_ldp --epsilon 6 --tokens 500"
+        ),
+        Recording(
+            "compare",
+            "python examples/compare.py rantext_ldp:6 rantext_ldp:10 exponential:10",
+        ),
+        Recording(
+            "finding",
+            "python -m benchmarks.finding examples/labelled.jsonl --words 5 | grep -v 'of type'",
         ),
     )
 }
@@ -85,10 +98,12 @@ def run(recording: Recording) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as state, tempfile.TemporaryFile() as errors:
         (Path(state) / "examples").symlink_to(ROOT / "examples")
+        variables = {"PATH": path, "INFERDPT_STATE_DIR": state, "TERM": "xterm"}
+        variables["PYTHONPATH"] = str(ROOT)  # some are of the benchmarks, which are not installed
         process = subprocess.Popen(
             ["bash", "-c", recording.command],
             cwd=state,
-            env={**os.environ, "PATH": path, "INFERDPT_STATE_DIR": state, "TERM": "xterm"},
+            env={**os.environ, **variables},
             stdin=subprocess.DEVNULL,
             stdout=follower,
             stderr=errors,

@@ -87,7 +87,7 @@ def test_the_build_is_strict_about_links() -> None:
 def test_every_recording_is_shown_and_every_one_that_is_shown_is_there() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("**/*.md")]
     shown = "\n".join(page.read_text("utf-8") for page in pages)
-    names = set(re.findall(r"docs/recordings/(\w+)\.", shown))
+    names = set(re.findall(r"recordings/(\w+)\.", shown))
     assert names == set(RECORDINGS)
     for recording in RECORDINGS.values():
         first, _, printed = (FOLDER / f"{recording.name}.txt").read_text("utf-8").partition("\n")

@@ -39,7 +39,8 @@ PAGES = {
         if path.name not in MADE
     },
 }
-ELSEWHERE = {"docs/operating.md"}  # its commands are run by tests/deploy/test_operating.py
+# Their blocks are run by tests/deploy/test_operating.py and tests/test_tutorials.py.
+ELSEWHERE = {"docs/operating.md", *(page for page in PAGES if "/tutorials/" in page)}
 FENCED = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 SNIPPET = "--8<--"  # another file's text is put in there
 # These need a server, a network or minutes.
@@ -93,7 +94,7 @@ def run_in_shell(block: str, environment: dict[str, str]) -> str:
     return done.stdout.decode()
 
 
-@pytest.mark.parametrize("page", pages_with("python"))
+@pytest.mark.parametrize("page", sorted({*pages_with("python")} - ELSEWHERE))
 def test_python_blocks_run(proxy_in_thread: Proxy, capsys: Any, page: str) -> None:
     for block in blocks("python", page):
         text = block.replace(URL, proxy_in_thread.base_url)
