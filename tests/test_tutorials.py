@@ -30,7 +30,7 @@ LEFT_OUT = {
     "coding-agents.md": 1,  # verify: tests/proxy/verify
     "numbers.md": 0,
     "open-webui.md": 1,  # Open WebUI itself: tests/clients/test_open_webui.py
-    "your-data.md": 0,
+    "your-data.md": 1,  # pip
 }
 
 
