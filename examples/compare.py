@@ -1,4 +1,4 @@
-"""What mechanisms keep, what an attacker reads, and what they prove.
+"""Compare mechanisms: the words that stay, the words that an attacker reads, and the guarantee.
 
 python examples/compare.py rantext_ldp:6 rantext_ldp:10 exponential:10
 """

@@ -123,6 +123,7 @@ def test_a_killed_audit_is_not_resumed_with_another_table(table: Path, tmp_path:
     assert json.loads(out)["words"] == 60
 
 
+@pytest.mark.statistical  # its words are some fifty thousand
 def test_a_killed_table_build_asks_for_no_word_twice(
     server: EmbeddingServer, tmp_path: Path
 ) -> None:
