@@ -42,6 +42,7 @@ from proxy.api.connections import Runner
 from proxy.api.handlers import routes
 from proxy.api.middleware import observe, set_headers
 from proxy.config.settings import Config
+from proxy.console.routes import add_console
 from proxy.gateway.gateway import Gateway
 from proxy.local import local_backend, local_model
 from proxy.metrics import Metrics
@@ -87,6 +88,8 @@ def build_app(
     app[REMOTES] = Remotes(config.every_remote)
     app.add_routes(routes)
     app.add_routes(account_routes)
+    if config.server.console:
+        add_console(app)
     app.on_response_prepare.append(set_headers)
     app.cleanup_ctx.append(_resources)
     return app

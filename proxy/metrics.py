@@ -15,6 +15,7 @@ from typing import Protocol, cast
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.samples import Sample
 
 from extraction.backends.base import Usage
 from perturb import Sanitizer
@@ -237,10 +238,17 @@ class Metrics:
 
     def render(self, tenant: str | None = None) -> bytes:
         """Return the text exposition: all of it, or only a tenant's own account."""
-        source: _Source = self.registry
-        if self._folder is not None:
-            source = MultiProcessCollector(None, str(self._folder))  # type: ignore[no-untyped-call]
-        return generate_latest(cast("CollectorRegistry", _Own(source, tenant)))
+        return generate_latest(cast("CollectorRegistry", _Own(self._find_source(), tenant)))
+
+    def read(self, name: str) -> list[Sample]:
+        """Return the samples of a metric, of all worker processes together."""
+        families = self._find_source().collect()
+        return [each for family in families if family.name == name for each in family.samples]
+
+    def _find_source(self) -> _Source:
+        if self._folder is None:
+            return self.registry
+        return MultiProcessCollector(None, str(self._folder))  # type: ignore[no-untyped-call]
 
 
 class _Source(Protocol):

@@ -16,6 +16,7 @@ from typing import Any
 from aiohttp import web
 
 from proxy.api.app_keys import KEYRING, LOCAL, POLICY
+from proxy.api.doors import CONSOLE_PATH
 from proxy.app import build_app, build_runner
 from proxy.checkup import warn
 from proxy.config.hints import without_user
@@ -136,7 +137,9 @@ async def ready_line(config: Config, app: web.Application, url: str) -> str:
         f"inferdpt: base_url {url} | {sanitizer.name}, ε = {format_epsilon(sanitizer)} | "
         f"remote {', '.join(without_user(remote.base_url) for remote in remotes)} | "
         f"local {config.local.mode} | "
-        f"{await app[KEYRING].mode()}" + (f" | {workers} workers" if workers > 1 else "")
+        f"{await app[KEYRING].mode()}"
+        + (f" | {workers} workers" if workers > 1 else "")
+        + (f" | console {url.removesuffix('/v1')}{CONSOLE_PATH}" if config.server.console else "")
     )
 
 

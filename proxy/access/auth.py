@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Row, bindparam, delete, func, select, update
 
@@ -22,12 +23,29 @@ from proxy.errors import ConfigError, unauthorized
 from proxy.storage.schema import KEYS
 from proxy.storage.store import Store
 
-__all__ = ["Keyring", "StoredKey", "check_tenant", "new_key"]
+__all__ = ["Holder", "Keyring", "StoredKey", "check_tenant", "new_key"]
 
 PREFIX = "sk-inferdpt-"
 _ANY = select(KEYS.c.id).limit(1)
 _FIND = select(KEYS).where(KEYS.c.id == bindparam("id"))
+NAMED = 16  # digits of the SHA-256 that name a key of the configuration
 NOBODY = "0" * 64  # the digest to compare with if there is no such key
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Hold the client of a key in force.
+
+    Attributes:
+        client: the client.
+        name: finds the key again: its id or, if it is of the configuration, the beginning of its
+            SHA-256.
+        sha256: of the key, in hexadecimal.
+    """
+
+    client: Client
+    name: str
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -87,28 +105,40 @@ class Keyring:
     async def client(self, authorization: str | None) -> Client:
         """Return the client that an `Authorization: Bearer …` header belongs to.
 
-        A key of the store is found by its id, which is not secret, and then compared. The
-        configuration's keys are all compared, also after one has matched.
-
         Raises:
             ApiError: 401.
         """
         if not await self.required():
             return ANONYMOUS
         scheme, _, key = (authorization or "").partition(" ")
-        key = key.strip()
+        found = await self.match(key.strip())
+        if scheme.lower() != "bearer" or found is None:
+            raise unauthorized()
+        return found.client
+
+    async def match(self, key: str) -> Holder | None:
+        """Return the holder of a key; None if the key is not in force.
+
+        A key of the store is found by its id, which is not secret, and then compared. The
+        configuration's keys are all compared, also after one has matched.
+        """
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
         found = None
         for entry in self._server.keys:
             if hmac.compare_digest(entry.sha256, digest):
-                found = Client(entry.tenant)
+                found = Holder(Client(entry.tenant), digest[:NAMED], digest)
         stored = await self._row(key.removeprefix(PREFIX).partition("-")[0])
         same = hmac.compare_digest(stored.sha256 if stored else NOBODY, digest)
-        if stored is not None and same and stored.revoked is None:
-            found = Client(stored.tenant, Grant.model_validate_json(stored.grant), stored.id)
-        if scheme.lower() != "bearer" or found is None:
-            raise unauthorized()
-        return found
+        held = _hold(stored) if stored is not None and same else None
+        return held or found
+
+    async def find(self, name: str) -> Holder | None:
+        """Return the holder of a key by its name, see `Holder`; None if it is not in force."""
+        for entry in self._server.keys:
+            if entry.sha256[:NAMED] == name:
+                return Holder(Client(entry.tenant), name, entry.sha256)
+        stored = await self._row(name)
+        return None if stored is None else _hold(stored)
 
     def sees_all(self, client: Client) -> bool:
         """Return whether a client may see every tenant's figures."""
@@ -143,6 +173,13 @@ class Keyring:
         change = change.values(revoked=time.time())
         return bool(await self._store.write(lambda c: c.execute(change).rowcount))
 
+    async def restrict(self, id_: str, grant: Grant) -> bool:
+        """Replace the limits of a key from the next request on. Return False if no key of that
+        id is in force."""
+        change = update(KEYS).where(KEYS.c.id == id_, KEYS.c.revoked.is_(None))
+        change = change.values(grant=grant.model_dump_json(exclude_defaults=True))
+        return bool(await self._store.write(lambda c: c.execute(change).rowcount))
+
     async def reopen(self) -> None:
         """Forget that there were keys.
 
@@ -162,6 +199,14 @@ class Keyring:
         if not id_.isalnum():
             return None
         return await self._store.read(lambda c: c.execute(_FIND, {"id": id_}).first())
+
+
+def _hold(row: Row[Any]) -> Holder | None:
+    """Return the holder of a stored key; None if it is revoked."""
+    if row.revoked is not None:
+        return None
+    client = Client(row.tenant, Grant.model_validate_json(row.grant), row.id)
+    return Holder(client, row.id, row.sha256)
 
 
 def check_tenant(name: str) -> None:

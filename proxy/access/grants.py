@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from perturb import Sanitizer
 from perturb.options import Demands
 from perturb.selective.actions import check_actions
 from perturb.selective.parameters import check_thresholds
 from perturb.selective.terms import check_terms
+from proxy.config.errors import explain_key
 from proxy.config.section import Section
 from proxy.config.store import Budget
-from proxy.errors import model_not_found, not_permitted
+from proxy.errors import ConfigError, model_not_found, not_permitted
 from proxy.sanitizers import sanitizer_names
 
-__all__ = ["ANONYMOUS", "Client", "Grant", "Visit"]
+__all__ = ["ANONYMOUS", "Client", "Grant", "Visit", "build_grant", "parse_pairs"]
 
 
 class Grant(Section):
@@ -145,3 +147,33 @@ class Client:
 
 
 ANONYMOUS = Client("anonymous")  # the only client of a proxy without keys
+
+
+def build_grant(**given: Any) -> Grant:
+    """Build the grant of a key; None leaves out a limit.
+
+    Raises:
+        ConfigError: a limit breaks its rule.
+    """
+    try:
+        grant = Grant.model_validate({k: v for k, v in given.items() if v is not None})
+    except ValidationError as exc:
+        error = exc.errors(include_url=False)[0]
+        where = [".".join(str(part) for part in error["loc"])] if error["loc"] else []
+        raise ConfigError(": ".join([*where, explain_key(dict(error), Grant)])) from None
+    least, most = grant.epsilon_min, grant.epsilon_max
+    if least is not None and most is not None and least > most:
+        raise ConfigError(f"epsilon_min must be <= epsilon_max, is {least:g} > {most:g}")
+    return grant
+
+
+def parse_pairs(text: str | None) -> dict[str, str] | None:
+    """Parse `NAME=VALUE,…`; None stays None.
+
+    >>> parse_pairs("day=5000, total=100000")
+    {'day': '5000', 'total': '100000'}
+    """
+    if text is None:
+        return None
+    pairs = [part.partition("=") for part in text.split(",")]
+    return {name.strip(): value.strip() for name, _, value in pairs}

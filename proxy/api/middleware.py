@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import secrets
 import time
 from dataclasses import replace
@@ -18,7 +17,6 @@ from proxy.access.grants import Visit
 from proxy.api.app_keys import (
     ADMISSION,
     BODY,
-    CONFIG,
     ERROR,
     FINISHED,
     KEYRING,
@@ -31,23 +29,16 @@ from proxy.api.app_keys import (
     REQUEST_ID,
     TENANT,
 )
-from proxy.api.error_responses import error_response, is_messages
+from proxy.api.doors import API, CONSOLE, OPEN_PATHS, Door, is_console
+from proxy.api.error_responses import is_messages
 from proxy.api.writing import finish
-from proxy.config.settings import is_loopback
-from proxy.errors import ApiError, internal_error, not_found, not_permitted
+from proxy.errors import ApiError, internal_error, not_found
 from proxy.records.entries import write_end
 from proxy.tracing import Note
 
 __all__ = ["observe", "set_headers"]
 
 logger = logging.getLogger("inferdpt.request")
-OPEN_PATHS = ("/health", "/ready")
-EXPOSED = (
-    "x-request-id, request-id, x-inferdpt-mechanism, x-inferdpt-epsilon, x-inferdpt-tokens, "
-    "retry-after, x-should-retry, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, "
-    "x-ratelimit-reset-requests"
-)
-HOST = re.compile(r"(?:\[(?P<address>[0-9a-fA-F:.]+)\]|(?P<name>[^][:@/\s]+))(?::[0-9]*)?")
 CLIENT_CLOSED = 499  # for the log and the metrics: the client is gone
 
 
@@ -98,33 +89,29 @@ async def set_headers(request: web.Request, response: web.StreamResponse) -> Non
         if is_messages(request.path):
             response.headers["request-id"] = request[REQUEST_ID]
     response.headers.update(request.get(RATE, {}))
-    _allow_origin(request, response)
+    _find_door(request).set_headers(request, response)
 
 
 async def _respond(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Return the handler's answer, or the response to its error."""
     try:
-        keyring, closed = request.app[KEYRING], request.path not in OPEN_PATHS
-        asks = request.method == "OPTIONS" and "Origin" in request.headers
-        if closed and not asks:
-            request[TENANT] = await keyring.client(_read_authorization(request))
-        elif closed:
-            await keyring.required()
-        if not keyring.locked:
-            _refuse_foreign_pages(request)
-        if asks:
+        if await _find_door(request).enter(request):
             return web.Response(status=204)
-        if request.method != "POST" or not closed:
+        if request.method != "POST" or request.path in OPEN_PATHS:
             return await handler(request)
-        request[RATE] = await request.app[RATES].take(request[TENANT])
+        known = request.get(TENANT)  # nobody, where a key is being typed
+        if known is not None:
+            request[RATE] = await request.app[RATES].take(known)
         if request.match_info.http_exception is not None:
             return await handler(request)  # no such path: nothing to wait for
-        client = request[TENANT].tenant if keyring.locked else request.remote or ""
+        named = known is not None and request.app[KEYRING].locked
+        client = known.tenant if known is not None and named else request.remote or ""
         async with request.app[ADMISSION].admit(request, client) as body:
             request[BODY] = body
             del body
-            visit = Visit(request[REQUEST_ID], _find_path(request), time.time())
-            request[TENANT] = replace(request[TENANT], visit=visit)
+            if known is not None:
+                visit = Visit(request[REQUEST_ID], _find_path(request), time.time())
+                request[TENANT] = replace(known, visit=visit)
             with remember_marks():
                 response = await handler(request)
             await _finish(request, response)  # the place and the memory are held until it is sent
@@ -154,48 +141,17 @@ async def _finish(request: web.Request, response: web.StreamResponse) -> None:
         request.setdefault(ERROR, "client_disconnected")
 
 
-def _read_authorization(request: web.Request) -> str | None:
-    """Return the header with a client's key. Anthropic's clients may have it in one of their
-    own."""
-    key = request.headers.get("x-api-key")
-    own = None if key is None else f"Bearer {key}"
-    return request.headers.get("Authorization", own)
-
-
-def _refuse_foreign_pages(request: web.Request) -> None:
-    """Refuse requests of web pages.
-
-    A proxy without keys serves everybody on this machine. A page in a browser here must not be
-    served, neither across origins nor under a name of its own that resolves to this machine.
-    """
-    server = request.app[CONFIG].server
-    origin = request.headers.get("Origin")
-    if origin is not None and not ({origin, "*"} & set(server.cors_origins)):
-        raise not_permitted("This origin is not in server.cors_origins.", param="origin")
-    host = HOST.fullmatch(request.host)
-    if host is None or not is_loopback(host["address"] or host["name"]):
-        raise not_permitted("Without keys, only loopback addresses are served.", param="host")
+def _find_door(request: web.Request) -> Door:
+    """Return the door that a request's path lies behind."""
+    console = request.app.get(CONSOLE)
+    return console if console is not None and is_console(request.path) else API
 
 
 def _answer_error(request: web.Request, error: ApiError) -> web.Response:
     request[ERROR] = error.code or error.type
     if error.param is not None:
         request[PARAM] = error.param
-    return error_response(error, request[REQUEST_ID], request.path)
-
-
-def _allow_origin(request: web.Request, response: web.StreamResponse) -> None:
-    origins = request.app[CONFIG].server.cors_origins
-    origin = request.headers.get("Origin")
-    if origin is None or not ({origin, "*"} & set(origins)):
-        return
-    response.headers["Access-Control-Allow-Origin"] = origin
-    response.headers["Vary"] = "Origin"
-    response.headers["Access-Control-Expose-Headers"] = EXPOSED
-    if request.method == "OPTIONS":
-        response.headers["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
-        response.headers["Access-Control-Allow-Headers"] = "authorization, *"
-        response.headers["Access-Control-Max-Age"] = "600"
+    return _find_door(request).answer_error(request, error)
 
 
 def _find_path(request: web.Request) -> str:

@@ -22,7 +22,7 @@ from proxy.requests.counts import TOOLS, check_counts
 from proxy.requests.json_input import parse_object
 from proxy.requests.protocol import ChatRequest, Json
 
-__all__ = ["answer_chat", "read_body", "read_plan", "send_answer"]
+__all__ = ["answer_chat", "read_body", "read_plan", "send_answer", "send_page"]
 
 INLINE_BYTES = 100_000  # longer bodies are parsed and validated off the event loop
 T = TypeVar("T")
@@ -95,14 +95,21 @@ async def send_answer(request: web.Request, plan: Plan, renderer: Renderer) -> w
         answers, receipt = await pipeline.answer(plan)
         return web.json_response(renderer.body(answers, receipt), headers=headers)
     response = web.StreamResponse(headers={**headers, **SSE_HEADERS})
-    failed = await stream_answer(
-        request,
-        response,
-        pipeline,
-        plan,
-        renderer,
-        ping_seconds=request.app[CONFIG].server.ping_seconds,
-    )
+    return await _stream(request, plan, renderer, response)
+
+
+async def send_page(request: web.Request, plan: Plan, renderer: Renderer) -> web.StreamResponse:
+    """Stream the answer to a plan as a page. Raises `ApiError`."""
+    headers = {"Content-Type": "text/html; charset=utf-8", "X-Accel-Buffering": "no"}
+    return await _stream(request, plan, renderer, web.StreamResponse(headers=headers))
+
+
+async def _stream(
+    request: web.Request, plan: Plan, renderer: Renderer, response: web.StreamResponse
+) -> web.StreamResponse:
+    pings = request.app[CONFIG].server.ping_seconds
+    pipeline = request.app[PIPELINE]
+    failed = await stream_answer(request, response, pipeline, plan, renderer, ping_seconds=pings)
     if failed is not None:
         request[ERROR] = failed.code or failed.type
     return response

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -124,22 +124,23 @@ def create(
 ) -> int:
     """Make a key; it is shown once."""
     from proxy.access.auth import check_tenant
+    from proxy.access.grants import build_grant, parse_pairs
 
     settings = load_configuration(config)
     check_tenant(tenant)
-    grant = _build_grant(
+    grant = build_grant(
         mechanisms=mechanisms and mechanisms.split(","),
         models=models and models.split(","),
         epsilon_min=epsilon_min,
         epsilon_max=epsilon_max,
         requests_per_minute=rpm,
         burst=burst,
-        budget=_parse_pairs(budget),
-        budget_tokens=_parse_pairs(budget_tokens),
-        budget_unbounded=_parse_pairs(budget_unbounded),
-        actions=_parse_pairs(actions),
+        budget=parse_pairs(budget),
+        budget_tokens=parse_pairs(budget_tokens),
+        budget_unbounded=parse_pairs(budget_unbounded),
+        actions=parse_pairs(actions),
         deny=deny and tuple(deny),
-        thresholds=_parse_pairs(thresholds),
+        thresholds=parse_pairs(thresholds),
     )
     asyncio.run(_create(settings, tenant, grant))
     return 0
@@ -181,30 +182,6 @@ def make_key(tenant: Tenant) -> int:
     print("server:\n  keys:")
     print(f"    - tenant: {json.dumps(tenant)}\n      sha256: {digest}")
     return 0
-
-
-def _build_grant(**given: Any) -> Grant:
-    """Build the grant of a key; None leaves out a limit.
-
-    Raises:
-        ConfigError: a limit breaks its rule.
-    """
-    from pydantic import ValidationError
-
-    from proxy.access.grants import Grant
-    from proxy.config.errors import explain_key
-    from proxy.errors import ConfigError
-
-    try:
-        grant = Grant.model_validate({k: v for k, v in given.items() if v is not None})
-    except ValidationError as exc:
-        error = exc.errors(include_url=False)[0]
-        where = [".".join(str(part) for part in error["loc"])] if error["loc"] else []
-        raise ConfigError(": ".join([*where, explain_key(dict(error), Grant)])) from None
-    least, most = grant.epsilon_min, grant.epsilon_max
-    if least is not None and most is not None and least > most:
-        raise ConfigError(f"epsilon_min must be <= epsilon_max, is {least:g} > {most:g}")
-    return grant
 
 
 async def _create(config: Config, tenant: str, grant: Grant) -> None:
@@ -254,13 +231,6 @@ async def _reopen(config: Config) -> None:
     async with open_store(config.store) as store:
         await Keyring(store, config.server).reopen()
     print(REOPENED)
-
-
-def _parse_pairs(text: str | None) -> dict[str, str] | None:
-    if text is None:
-        return None
-    pairs = [part.partition("=") for part in text.split(",")]
-    return {name.strip(): value for name, _, value in pairs}
 
 
 def _format_day(seconds: float) -> str:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -115,7 +115,7 @@ async def _export(
     config: Config, form: str, tenant: str | None, since: float, until: float
 ) -> None:
     from proxy.records.chain import count_rows
-    from proxy.records.lines import COLUMNS, read_lines
+    from proxy.records.lines import COLUMNS, read_lines, spell_cell
     from proxy.storage.opening import open_store
 
     table = csv.DictWriter(sys.stdout, COLUMNS)
@@ -126,7 +126,7 @@ async def _export(
         with _show_progress(sys.stderr.isatty() and not sys.stdout.isatty()) as advance:
             async for line in read_lines(store, tenant=tenant, since=since, until=until):
                 if form == "csv":
-                    table.writerow({name: _spell_cell(value) for name, value in line.items()})
+                    table.writerow({name: spell_cell(value) for name, value in line.items()})
                 else:
                     print(json.dumps(line, ensure_ascii=False))
                 done += len(line["rows"])
@@ -186,10 +186,6 @@ def _parse_time(value: str, option: str) -> float:
             "must be a date or a time, as 2030-01-31 or 2030-01-31T08:00", param_hint=option
         ) from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _spell_cell(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
 
 
 @contextmanager

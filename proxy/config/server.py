@@ -47,7 +47,13 @@ class Server(Section):
     )
     operators: tuple[str, ...] = Field(
         (),
-        description="Tenants whose keys see all of /metrics. Others see only their own account.",
+        description="Tenants whose keys see all of /metrics, and every tenant in the console. "
+        "Others see only their own account.",
+    )
+    console: bool = Field(
+        True,
+        description="Serve the console at /console: pages for a browser, under the same keys. "
+        "Keys are managed there by operators and, without keys, by this machine.",
     )
     cors_origins: tuple[str, ...] = Field(
         (), description='Browser origins that may call the proxy, or ["*"].'

@@ -6,6 +6,7 @@ memory and ledger, and the same guard, apply.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,9 +33,9 @@ from proxy.gateway.sanitizing import (
 from proxy.metrics import Metrics
 from proxy.pipeline.answer import Answer
 from proxy.pipeline.answering import Announce, Emit
-from proxy.pipeline.composing import merge
+from proxy.pipeline.composing import join, merge
 from proxy.pipeline.memory import Memory
-from proxy.pipeline.plan import Plan
+from proxy.pipeline.plan import Plan, Preview
 from proxy.pipeline.policy import Policy
 from proxy.pipeline.public import PublicText
 from proxy.pipeline.trace import Trace
@@ -82,13 +83,27 @@ class Gateway:
         """
         del housekeeping
         sanitizer = self._check(request, client)
-        body = request.model_dump(exclude_unset=True)
-        first = next((m for m in request.messages if m.role == "user"), None)
-        systems = [m for m in request.messages if m.role in ("system", "developer")]
-        opening = [part for m in (*systems, *filter(None, [first])) for part in (m.role, m.text)]
         route = await self._remotes.find(request.model)
-        letter = await self._read(self._chat, body, client, opening, request, route)
+        letter = await self._read_chat(request, client, route)
         return await self._plan(request, client, sanitizer, route, [letter])
+
+    async def show(self, request: ChatRequest, client: Client) -> Preview:
+        """Return what a chat would send; nothing is settled, charged or sent. Memory keeps the
+        draws, as it does for `preview`.
+
+        Raises:
+            ApiError: as `plan_chat`.
+        """
+        sanitizer = self._check(request, client)
+        route = await self._remotes.find(request.model)
+        letter = await self._read_chat(request, client, route)
+        await self._public.check_size(letter.reading.public)
+        asked = write_draft(self._digests, client, letter, apart=self._apart)
+        (draft,) = await self._drafter.draw(client.tenant, sanitizer, [asked])
+        body = route.remote.write(await asyncio.to_thread(write_body, letter, draft))
+        return Preview(
+            sanitizer, route.remote.alias, join(draft.spans), draft.unique_releases, body
+        )
 
     async def plan_completion(
         self, request: CompletionRequest, texts: Sequence[str], client: Client
@@ -191,6 +206,14 @@ class Gateway:
         sanitizer = self._policy.sanitizer(options, client.grant)
         client.check(request.model, sanitizer)
         return sanitizer
+
+    async def _read_chat(self, request: ChatRequest, client: Client, route: Route) -> Letter:
+        """Read a chat; raise `ApiError`."""
+        body = request.model_dump(exclude_unset=True)
+        first = next((m for m in request.messages if m.role == "user"), None)
+        systems = [m for m in request.messages if m.role in ("system", "developer")]
+        opening = [part for m in (*systems, *filter(None, [first])) for part in (m.role, m.text)]
+        return await self._read(self._chat, body, client, opening, request, route)
 
     async def _read(
         self,

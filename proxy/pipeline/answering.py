@@ -21,7 +21,8 @@ from proxy.metrics import Metrics
 from proxy.pipeline.answer import Answer
 from proxy.pipeline.plan import Consultation, Exchange, Plan, Reply
 from proxy.release import Release, pair_parts
-from proxy.remote.guard import Clearance
+from proxy.remote.guard import Clearance, Cleared
+from proxy.requests.protocol import SamplingRequest, select_local_fields
 from proxy.storage.answers import Answers
 
 __all__ = ["Announce", "Answerer", "Emit"]
@@ -85,7 +86,7 @@ class Answerer:
         assert isinstance(clearance, Clearance)  # the composer makes no other
         remote = plan.route.remote
         try:
-            most = self._limit_generation(plan, clearance)
+            most = self._limit_generation(plan.request, clearance)
             async with self._warmer.warming(job, plan.options):
                 generation = await remote.generate(exchange.outgoing.body, clearance, most=most)
         except ApiError as exc:
@@ -104,7 +105,7 @@ class Answerer:
         document = read_document(job)
         brief = len(document) + len(generation.text) <= SHORT
         text = await offload(brief, _restore, generation.text, clearance)
-        if self._is_judged(plan, clearance):
+        if self._is_judged(plan.request, clearance):
             # A reply to a passage is about one subject, so a relevant sentence speaks for the
             # others. One to scrambled words may be relevant here and there by chance.
             whole = plan.candidates > 1 and plan.sanitizer.shows == "passages"
@@ -116,20 +117,25 @@ class Answerer:
         plan.trace.note_outcome(number, "answered")
         return Reply("answered", Job(job.task, job.messages, text), generation)
 
-    def _limit_generation(self, plan: Plan, clearance: Clearance) -> int | None:
+    def limits_generation(self, request: SamplingRequest, clearance: Cleared) -> bool:
+        """Tell if the remote is told to stream, so that its generation can be cut."""
+        assert isinstance(clearance, Clearance)  # the composer makes no other
+        return self._limit_generation(request, clearance) is not None
+
+    def _limit_generation(self, request: SamplingRequest, clearance: Clearance) -> int | None:
         """Return the characters of a generation of which the local model can see any; None if it
         is expected to be shorter.
 
         The remote sees where its generation is cut. So that depends on settings and on numbers
         that are sent, and not on the text.
         """
-        spare = SPARE if self._is_judged(plan, clearance) else 1
-        return self._extractor.limit_generation(plan.options, spare)
+        spare = SPARE if self._is_judged(request, clearance) else 1
+        return self._extractor.limit_generation(select_local_fields(request), spare)
 
-    def _is_judged(self, plan: Plan, clearance: Clearance) -> bool:
+    def _is_judged(self, request: SamplingRequest, clearance: Clearance) -> bool:
         """Tell if a generation has to be relevant to go to the local model. A remote that
         read the text itself, but for replaced parts, knows what it is about."""
-        if (plan.request.inferdpt.extraction or self._extraction) == "all":
+        if (request.inferdpt.extraction or self._extraction) == "all":
             return False
         releases = (piece for piece in clearance.pieces if isinstance(piece, Release))
         return any(release.sanitized.replaced is None for release in releases)

@@ -118,6 +118,11 @@ class Draft:
         return [span.content for span in self.spans if isinstance(span.content, Release)]
 
     @property
+    def unique_releases(self) -> tuple[Release, ...]:
+        """Return the release of each private text once, as it is charged."""
+        return tuple({release.key: release for release in self.releases}.values())
+
+    @property
     def quotes(self) -> list[Quote]:
         """Return the remote's own words that are sent with it."""
         return [span.content for span in self.spans if isinstance(span.content, Quote)]

@@ -22,7 +22,7 @@ from proxy.pipeline.answer import Answer
 from proxy.pipeline.answering import Announce, Answerer, Emit
 from proxy.pipeline.composing import Composer, join, merge
 from proxy.pipeline.memory import Memory
-from proxy.pipeline.plan import Exchange, Plan, Unsent
+from proxy.pipeline.plan import Exchange, Plan, Preview, Unsent
 from proxy.pipeline.policy import Policy
 from proxy.pipeline.public import INSTRUCTION, PublicText
 from proxy.pipeline.settling import Settlement
@@ -120,6 +120,29 @@ class Pipeline:
         if draft.releases:
             return merge(draft.spans)
         return replace(await sanitizer.release(""), text=join(draft.spans))
+
+    async def show(self, request: ChatRequest, client: Client) -> Preview:
+        """Return what a chat would send; nothing is settled, charged or sent. Memory keeps the
+        draws, as it does for `preview`.
+
+        Raises:
+            ApiError: as `plan_chat`.
+        """
+        privacy = self._config.privacy
+        prompt = read_chat(request, system=privacy.system, public_tags=privacy.public_tags)
+        sanitizer = self._policy.sanitizer(request.inferdpt, client.grant)
+        self._check(request, client, sanitizer)
+        route = await self._remotes.find(request.model)
+        await self._inspect_public(request, [prompt])
+        (draft,) = await self._drafter.draft(client.tenant, sanitizer, [prompt])
+        outgoing = self._composer.compose(draft, request, route)
+        body = None
+        if outgoing is not None:
+            limited = self._answerer.limits_generation(request, outgoing.clearance)
+            body = route.remote.write(outgoing.body, limited=limited)
+        return Preview(
+            sanitizer, route.remote.alias, join(draft.spans), draft.unique_releases, body
+        )
 
     async def answer(self, plan: Plan) -> tuple[list[Answer], dict[str, Any] | None]:
         """Call the remote and answer in full, see `Answerer.complete`; raise `ApiError`.

@@ -1,5 +1,5 @@
-"""Define plans, which hold everything that is decided about a request before anything is sent, and
-consultations, which add the replies of the remote."""
+"""Define plans, which hold everything that is decided about a request before anything is sent,
+previews, which cannot be sent, and consultations, which add the replies of the remote."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from proxy.remote.remotes import Route
 from proxy.requests.messages import Prompt
 from proxy.requests.protocol import SamplingRequest
 from proxy.restoring.way_back import WayBack
-from proxy.storage.prices import Charge
+from proxy.storage.prices import Charge, Price, price, total
 
-__all__ = ["Consultation", "Exchange", "Plan", "Reply", "Unsent"]
+__all__ = ["Consultation", "Exchange", "Plan", "Preview", "Reply", "Unsent"]
 
 Unsent = Literal["housekeeping", "skipped"]
 
@@ -100,6 +100,33 @@ class Plan:
         """Return the number of them that are released for the first time."""
         fresh = (release for release in self.releases if release.fresh)
         return sum(release.sanitized.receipt.released for release in fresh)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Hold what a chat would send. It is not settled, so it cannot be sent.
+
+    Attributes:
+        text: the released text of its turns, joined.
+        releases: the private texts that would be released, each once.
+        body: the bytes for the remote; None if there is no text to send.
+    """
+
+    sanitizer: Sanitizer
+    sent_to: str
+    text: str
+    releases: tuple[Release, ...]
+    body: bytes | None
+
+    @property
+    def price(self) -> Price:
+        """Return the most that sending it charges; a text that was sent before is free."""
+        return total(price(self.sanitizer, release.sanitized) for release in self.releases)
+
+    def make_receipt(self) -> dict[str, Any]:
+        """Return the receipt that sending it would have, without outcomes and charges."""
+        texts = [(release.sanitized, release.fresh) for release in self.releases]
+        return make_receipt("summary", self.sanitizer, texts, [], sent_to=self.sent_to)
 
 
 @dataclass(frozen=True)

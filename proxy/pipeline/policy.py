@@ -34,7 +34,7 @@ from proxy.errors import (
     not_permitted,
 )
 from proxy.requests.protocol import Options
-from proxy.sanitizers import sanitizer_class
+from proxy.sanitizers import sanitizer_class, sanitizer_names
 
 __all__ = ["Policy"]
 
@@ -144,6 +144,15 @@ class Policy:
         except CertificateError as exc:
             raise not_permitted(f"A certificate is required: {exc}.", param="inferdpt") from None
 
+    def list_offered(self, grant: Grant = UNLIMITED) -> list[str]:
+        """Return the mechanisms that a client may request, the operator's first."""
+        own, known = self._config.privacy.mechanism, grant.mechanisms
+        others = [name for name in sanitizer_names() if name != own]
+        if self._config.local.mode == "none":  # few can serve there; the operator lists them
+            others = list(self._config.limits.mechanisms or ())
+        offered = [own, *(name for name in others if self._is_offered(name))]
+        return [name for name in offered if known is None or name in known]
+
     @property
     def marking(self) -> Marking | None:
         """Return the marking of the operator's mechanism, if it replaces marked parts."""
@@ -197,6 +206,13 @@ class Policy:
             except CertificateError as exc:
                 wrong = exc
         raise wrong
+
+    def _is_offered(self, name: str) -> bool:
+        """Tell if clients may request a mechanism other than the operator's."""
+        try:
+            return not sanitizer_class(name).needs_model and self._is_allowed(name)
+        except (ParameterError, PluginError):
+            return False
 
     def _is_allowed(self, name: str) -> bool:
         """Tell if clients may request a mechanism: the operator's own, a listed one, or without a

@@ -24,6 +24,7 @@ from proxy.storage.store import Store
 __all__ = [
     "ALL",
     "LEAST",
+    "MOST",
     "Chain",
     "Head",
     "Row",
@@ -32,6 +33,7 @@ __all__ = [
     "find_start",
     "list_tenants",
     "read_page",
+    "read_page_before",
     "read_rows",
 ]
 
@@ -63,6 +65,15 @@ _LATEST = (
     .where(RECORDS.c.tenant == bindparam("tenant"), RECORDS.c.number < bindparam("before"))
     .order_by(RECORDS.c.number.desc())
     .limit(RECENT)
+)
+_BEFORE = (
+    select(RECORDS)
+    .where(
+        RECORDS.c.tenant == bindparam("tenant"),
+        RECORDS.c.number < bindparam("before"),
+    )
+    .order_by(RECORDS.c.number.desc())
+    .limit(PAGE)
 )
 _CHARGED = select(func.count()).where(ACCOUNTS.c.scope == "total", ACCOUNTS.c.requests > 0)
 _PRUNING = (
@@ -192,3 +203,11 @@ def read_page(
     on and before `until` (seconds since 1970)."""
     place = {"tenant": tenant, "after": after, "since": since, "until": until}
     return [Row(**found._mapping) for found in connection.execute(_PAGE, place)]
+
+
+def read_page_before(
+    connection: sqlalchemy.Connection, tenant: str, before: int = MOST
+) -> list[Row]:
+    """Return the rows of a tenant before a number, the newest first."""
+    place = {"tenant": tenant, "before": before}
+    return [Row(**found._mapping) for found in connection.execute(_BEFORE, place)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from proxy.config.settings import Remote
 from proxy.config.upstreams.remote import DEFAULT, make_prefix
-from proxy.errors import model_not_found
+from proxy.errors import ApiError, model_not_found
 from proxy.remote.discovery import Catalogue
 from proxy.remote.upstream import RemoteClient
 
@@ -82,6 +82,21 @@ class Remotes:
         if route is None:
             raise model_not_found()
         return route
+
+    async def ask(self, seconds: float) -> dict[str, bool]:
+        """Ask each remote for its list of models, which sends no text; return by alias whether it
+        answered within some seconds."""
+
+        async def ask_one(client: RemoteClient) -> bool:
+            try:
+                async with asyncio.timeout(seconds):
+                    await client.list_models()
+            except (ApiError, TimeoutError):
+                return False
+            return True
+
+        found = await asyncio.gather(*map(ask_one, self._clients.values()))
+        return dict(zip(self._clients, found, strict=True))
 
     async def aclose(self) -> None:
         """Close all connections."""

@@ -106,8 +106,7 @@ class RemoteClient:
         """
         token = _clearance.set(clearance)
         transcript = Transcript() if most is None else Transcript(most)
-        if most is not None or self._patience is not None:
-            body = {**body, "stream": True}
+        body = self._ask_stream(body, most is not None)
         try:
             async with asyncio.timeout(self._patience):
                 return await self._retry(body, transcript)
@@ -115,6 +114,14 @@ class RemoteClient:
             return Generation(transcript.text, "abandoned")
         finally:
             _clearance.reset(token)
+
+    def write(self, body: dict[str, Any], *, limited: bool | None = None) -> bytes:
+        """Return the bytes of a request for a body, as they are sent first.
+
+        Args:
+            limited: for `generate`: whether it gets a limit; None for `open`.
+        """
+        return dump(self._spell(body if limited is None else self._ask_stream(body, limited)))
 
     @asynccontextmanager
     async def open(
@@ -245,6 +252,10 @@ class RemoteClient:
         if wait > LONGEST_WAIT:
             raise failed.error from failed
         await asyncio.sleep(wait)
+
+    def _ask_stream(self, body: dict[str, Any], limited: bool) -> dict[str, Any]:
+        """Return a body that requests a stream, if its answer may be left before the end."""
+        return {**body, "stream": True} if limited or self._patience is not None else body
 
     def _spell(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the body as its model knows it."""

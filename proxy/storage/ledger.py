@@ -217,7 +217,8 @@ class Ledger:
     async def figures(self, tenant: str, *, exact: bool = False) -> dict[str, Any]:
         """Return a tenant's account: in all, by day, and by conversation (the latest ones).
 
-        Each keeps the units of ε apart; a conversation also states the releases disclosed in it.
+        Each keeps the units of ε and the mechanisms apart; a conversation also states the
+        releases disclosed in it.
 
         Args:
             tenant: the tenant.
@@ -229,7 +230,12 @@ class Ledger:
         out: dict[str, Any] = {
             "tenant": tenant,
             "guard_delta_per_text": _find_false_alarm(mechanisms),  # beside every δ
-            "total": {"requests": 0, **_figures(Price(), best(compose([]))), "units": {}},
+            "total": {
+                "requests": 0,
+                **_figures(Price(), best(compose([]))),
+                "units": {},
+                "mechanisms": {},
+            },
             "days": {},
             "conversations": {},
         }
@@ -238,7 +244,8 @@ class Ledger:
             fine = exact and row.scope != "conversation"  # there are many conversations
             bound = await asyncio.to_thread(self._bound, found, fine)
             account = {"requests": row.requests, **_figures(price_of(row), bound)}
-            account["units"] = _count_units(found)
+            account["units"] = _count_by("unit", found)
+            account["mechanisms"] = _count_by("mechanism", found)
             if row.scope == "total":
                 out["total"] = account
                 continue
@@ -272,12 +279,12 @@ def _figures(whole: Price, bound: Bound) -> dict[str, Any]:
     }
 
 
-def _count_units(spends: Sequence[Row[Any]]) -> dict[str, dict[str, float]]:
-    """Return, for each unit, how many were charged and the sum of their ε."""
+def _count_by(column: str, spends: Sequence[Row[Any]]) -> dict[str, dict[str, float]]:
+    """Return, for each unit or mechanism, how many units were charged and the sum of their ε."""
     out: dict[str, dict[str, float]] = {}
     for row in spends:
         count = row._mapping["count"]
-        unit = out.setdefault(row.unit, {"count": 0, "epsilon": 0.0})
+        unit = out.setdefault(row._mapping[column], {"count": 0, "epsilon": 0.0})
         unit["count"] += count
         unit["epsilon"] += count * row.epsilon
     return dict(sorted(out.items()))

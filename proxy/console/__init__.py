@@ -1,0 +1,1 @@
+"""Serve the console: pages for a browser, rendered here. They work without scripts."""

@@ -1,0 +1,121 @@
+"""Render the console's pages from templates that escape everything."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from aiohttp import web
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from proxy.access.grants import Client
+from proxy.api.app_keys import CONFIG, KEYRING, TENANT
+from proxy.errors import ApiError
+
+__all__ = ["STATIC", "page", "render", "render_error", "render_login"]
+
+PAGES = (
+    ("try", "Try it"),
+    ("budgets", "Budgets"),
+    ("records", "Records"),
+    ("health", "Health"),
+    ("keys", "Keys"),
+)
+TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "txt": "text/plain"}
+
+
+def page(request: web.Request, name: str, token: str, **values: Any) -> web.Response:
+    """Return a page.
+
+    Args:
+        name: its template.
+        token: of the session, for its forms.
+        values: for the template.
+    """
+    return _respond(render(request, name, token=token, **values))
+
+
+def render(request: web.Request, name: str, **values: Any) -> str:
+    """Return the text of a page."""
+    client: Client | None = request.get(TENANT)
+    known = client is not None
+    keyring = request.app.get(KEYRING)
+    operator = client is not None and keyring is not None and keyring.sees_all(client)
+    return (
+        _environment()
+        .get_template(name)
+        .render(
+            pages=[each for each in PAGES if each[0] != "keys" or operator] if known else [],
+            here=request.path.removeprefix("/console").strip("/").partition("/")[0] or "try",
+            tenant=client.tenant if client is not None else None,
+            locked=keyring is not None and keyring.locked,
+            operator=operator,
+            gateway=request.app[CONFIG].local.mode == "none",
+            partial="HX-Request" in request.headers,
+            **values,
+        )
+    )
+
+
+def render_login(request: web.Request, token: str, error: ApiError) -> web.Response:
+    """Return the page that asks for a key."""
+    wrong = error.message if request.method == "POST" else None
+    text = render(request, "login.html", token=token, wrong=wrong)
+    return _respond(text, error.status)
+
+
+def render_error(request: web.Request, error: ApiError) -> web.Response:
+    """Return the page of an error. It names what is wrong, and never what was sent."""
+    text = render(request, "error.html", token="", error=error)
+    response = _respond(text, error.status)
+    response.headers.update(error.headers)
+    return response
+
+
+def _respond(text: str, status: int = 200) -> web.Response:
+    return web.Response(text=text, status=status, content_type="text/html")
+
+
+def _read_static() -> dict[str, tuple[bytes, str]]:
+    """Return the files of the folder `static` with their types, by name."""
+    folder = files("proxy.console") / "static"
+    return {
+        each.name: (each.read_bytes(), TYPES[each.name.rpartition(".")[2]])
+        for each in folder.iterdir()
+    }
+
+
+STATIC = _read_static()
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("proxy.console"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"number": _format_number, "percent": _format_percent, "moment": _format_time}
+    return made
+
+
+def _format_number(value: Any) -> str:
+    """Write a number for people: 4 digits that count, ∞ for the infinite."""
+    if value is None:
+        return "–"
+    if value == "infinity" or math.isinf(value):
+        return "∞"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _format_percent(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+def _format_time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(" ", "minutes")[:16]

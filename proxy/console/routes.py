@@ -1,0 +1,37 @@
+"""Add the console to an application."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from proxy.api.doors import CONSOLE, CONSOLE_PATH
+from proxy.console.door import LOGIN, ConsoleDoor
+from proxy.console.views import budgets, health, keys, records, sessions, trying
+
+__all__ = ["add_console"]
+
+
+def add_console(app: web.Application) -> None:
+    """Add the console's routes, and the door in front of them."""
+    app[CONSOLE] = ConsoleDoor()
+    get, post = web.get, web.post
+    app.add_routes(
+        [
+            get(CONSOLE_PATH, trying.show),
+            get(f"{CONSOLE_PATH}/try", trying.show),
+            post(f"{CONSOLE_PATH}/try", trying.show_settings),
+            post(f"{CONSOLE_PATH}/try/send", trying.stream),
+            get(f"{CONSOLE_PATH}/budgets", budgets.show_budgets),
+            get(f"{CONSOLE_PATH}/records", records.show_records),
+            get(f"{CONSOLE_PATH}/records/export", records.export_records),
+            get(f"{CONSOLE_PATH}/health", health.show_health),
+            post(f"{CONSOLE_PATH}/health", health.ask_remotes),
+            get(f"{CONSOLE_PATH}/keys", keys.show_keys),
+            post(f"{CONSOLE_PATH}/keys", keys.create_key),
+            post(f"{CONSOLE_PATH}/keys/restrict", keys.restrict_key),
+            post(f"{CONSOLE_PATH}/keys/revoke", keys.revoke_key),
+            post(LOGIN, sessions.log_in),
+            post(f"{CONSOLE_PATH}/logout", sessions.log_out),
+            get(f"{CONSOLE_PATH}/static/{{name}}", sessions.send_static),
+        ]
+    )

@@ -1,0 +1,1 @@
+"""Handle the console's pages."""

@@ -1,0 +1,118 @@
+"""Handle "Keys": operators make, restrict and revoke clients' keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from proxy.access.auth import StoredKey, check_tenant
+from proxy.access.grants import Grant, build_grant, parse_pairs
+from proxy.api.app_keys import CONFIG, KEYRING
+from proxy.console.door import make_token, read_form
+from proxy.console.forms import read_number
+from proxy.console.pages import page
+from proxy.console.views.tenants import check_operator
+from proxy.errors import ConfigError, bad_request
+
+__all__ = ["create_key", "restrict_key", "revoke_key", "show_keys"]
+
+# The fields of the form, by how they are read.
+LISTS = ("mechanisms", "models")
+NUMBERS = ("epsilon_min", "epsilon_max", "requests_per_minute", "burst")
+PAIRS = ("budget", "budget_tokens", "budget_unbounded", "actions")
+
+
+async def show_keys(request: web.Request) -> web.Response:
+    """List the keys of the store, without the keys themselves."""
+    check_operator(request)
+    return await _show(request)
+
+
+async def create_key(request: web.Request) -> web.Response:
+    """Make a key; the page shows it once."""
+    form = read_form(request)
+    check_operator(request)
+    keyring = request.app[KEYRING]
+    if not keyring.locked and "first" not in form:
+        raise bad_request(
+            "Confirm that from the first key on every client needs one.", param="first"
+        )
+    tenant = form.get("tenant", "").strip()
+    try:
+        check_tenant(tenant)
+    except ConfigError as exc:
+        raise bad_request(f"{exc}.", param="tenant") from None
+    id_, key = await keyring.create(tenant, _read_grant(form))
+    await keyring.required()
+    return await _show(request, made={"id": id_, "key": key, "tenant": tenant})
+
+
+async def restrict_key(request: web.Request) -> web.Response:
+    """Replace the limits of a key."""
+    form = read_form(request)
+    check_operator(request)
+    id_ = form.get("id", "")
+    _check_found(await request.app[KEYRING].restrict(id_, _read_grant(form)))
+    return await _show(request, done=f"The limits of key {id_} are changed.")
+
+
+async def revoke_key(request: web.Request) -> web.Response:
+    """Revoke a key from its next request on."""
+    form = read_form(request)
+    check_operator(request)
+    id_ = form.get("id", "")
+    _check_found(await request.app[KEYRING].revoke(id_))
+    return await _show(request, done=f"Key {id_} is revoked.")
+
+
+async def _show(
+    request: web.Request, *, made: Mapping[str, str] | None = None, done: str | None = None
+) -> web.Response:
+    keyring = request.app[KEYRING]
+    keys = sorted(await keyring.list_keys(), key=lambda key: key.revoked is not None)
+    return page(
+        request,
+        "keys.html",
+        make_token(request),
+        keys=[(key, _spell_grant(key)) for key in keys],
+        configured=request.app[CONFIG].server.keys,
+        operators=request.app[CONFIG].server.operators,
+        made=made,
+        done=done,
+    )
+
+
+def _read_grant(form: Mapping[str, str]) -> Grant:
+    """Return the limits of a form; raise `ApiError`."""
+    filled = {name: value for name, value in form.items() if value.strip()}
+    given: dict[str, Any] = {
+        name: [part.strip() for part in filled[name].split(",")]
+        for name in LISTS
+        if name in filled
+    }
+    given |= {name: read_number(filled[name], name) for name in NUMBERS if name in filled}
+    given |= {name: parse_pairs(filled[name]) for name in PAIRS if name in filled}
+    try:
+        return build_grant(**given)
+    except ConfigError as exc:
+        raise bad_request(f"{exc}.") from None
+
+
+def _spell_grant(key: StoredKey) -> dict[str, str]:
+    """Return the limits of a key as its form has them."""
+    grant = key.grant.model_dump(exclude_defaults=True, exclude_none=True)
+    return {
+        name: ", ".join(f"{k}={v}" for k, v in value.items())
+        if isinstance(value, dict)
+        else ", ".join(value)
+        if isinstance(value, list | tuple)
+        else f"{value:g}"
+        for name, value in grant.items()
+    }
+
+
+def _check_found(found: bool) -> None:
+    if not found:
+        raise bad_request("There is no key of this id in force.", param="id")

@@ -1,0 +1,42 @@
+"""Compare two texts word by word."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+__all__ = ["MOST", "Piece", "compare_words"]
+
+MOST = 3_000  # words of a text that are compared: the time grows with the product of both
+_WORD = re.compile(r"\s*\S+|\s+")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Hold a stretch of a text, and whether the other text lacks it."""
+
+    text: str
+    changed: bool
+
+
+def compare_words(one: str, other: str) -> tuple[list[Piece], list[Piece]] | None:
+    """Cut two texts into pieces that both have and pieces that only one has; None if a text has
+    more than `MOST` words.
+
+    >>> compare_words("Ann met us", "Eve met us")
+    ([Piece(text='Ann', changed=True), Piece(text=' met us', changed=False)], \
+[Piece(text='Eve', changed=True), Piece(text=' met us', changed=False)])
+    """
+    words: list[list[str]] = [_WORD.findall(text) for text in (one, other)]
+    if max(map(len, words)) > MOST:
+        return None
+    bare = [[word.strip() for word in some] for some in words]
+    matcher = SequenceMatcher(None, bare[0], bare[1], autojunk=False)
+    cut: tuple[list[Piece], list[Piece]] = ([], [])
+    for kind, *places in matcher.get_opcodes():
+        for side, (start, end) in enumerate((places[:2], places[2:])):
+            if start < end:
+                text = "".join(words[side][start:end])
+                cut[side].append(Piece(text, kind != "equal"))
+    return cut
