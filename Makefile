@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 PYTEST := $(BIN)/python -m pytest
+AXE := 4.14.1
 # A worker for each core; linear algebra on more threads would only take turns.
 PARALLEL := OPENBLAS_NUM_THREADS=1 $(PYTEST) -n logical --dist worksteal
 
@@ -48,13 +49,28 @@ demo: $(VENV)/demo.stamp
 install: $(VENV)/dev.stamp
 
 test: install
-	@$(PARALLEL) -m 'not clients and not container and not hostile and not statistical and not vllm and not wheel'
+	@$(PARALLEL) -m 'not clients and not console and not container and not hostile and not statistical and not vllm and not wheel'
 
 test-statistical: install
 	@$(PARALLEL) -m statistical
 
 test-wheel: install
 	@$(PYTEST) -m wheel tests/test_wheel.py tests/test_build.py
+
+# Playwright's driver uses Debian's Chromium; axe-core judges the pages, and is no part of them.
+$(VENV)/console/axe.stamp: $(VENV)/dev.stamp
+	@mkdir -p $(@D)
+	@$(PIP) playwright || echo "Playwright cannot be installed"
+	@cd $(@D) && npm pack --silent axe-core@$(AXE) >/dev/null && tar xzf axe-core-$(AXE).tgz && touch $(@F) \
+		|| echo "axe-core cannot be downloaded"
+
+install-console: $(VENV)/console/axe.stamp
+
+test-console: install-console
+	@$(PYTEST) -m console -rs tests/console
+
+screenshots: install-console
+	@$(BIN)/python -m scripts.record_console
 
 test-container: install
 	@$(PYTEST) -m container -rs tests/deploy/test_container.py

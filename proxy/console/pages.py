@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from datetime import UTC, datetime
 from functools import cache
@@ -100,7 +101,12 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"number": _format_number, "percent": _format_percent, "moment": _format_time}
+    made.filters |= {
+        "json": _format_json,
+        "number": _format_number,
+        "percent": _format_percent,
+        "moment": _format_time,
+    }
     return made
 
 
@@ -111,6 +117,10 @@ def _format_number(value: Any) -> str:
     if value == "infinity" or math.isinf(value):
         return "∞"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _format_json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def _format_percent(value: float) -> str:

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 __all__ = ["MOST", "Piece", "compare_words"]
 
 MOST = 3_000  # words of a text that are compared: the time grows with the product of both
-_WORD = re.compile(r"\s*\S+|\s+")
+_WORD = re.compile(r"\s*(?:</?public>|[^\s<]+|<)|\s+")  # tags stand alone
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ def compare_words(one: str, other: str) -> tuple[list[Piece], list[Piece]] | Non
     """Cut two texts into pieces that both have and pieces that only one has; None if a text has
     more than `MOST` words.
 
-    >>> compare_words("Ann met us", "Eve met us")
-    ([Piece(text='Ann', changed=True), Piece(text=' met us', changed=False)], \
-[Piece(text='Eve', changed=True), Piece(text=' met us', changed=False)])
+    >>> one, other = compare_words("Ann met us", "Eve met us")
+    >>> [piece.text for piece in other if piece.changed]
+    ['Eve']
     """
     words: list[list[str]] = [_WORD.findall(text) for text in (one, other)]
     if max(map(len, words)) > MOST:
@@ -36,7 +36,9 @@ def compare_words(one: str, other: str) -> tuple[list[Piece], list[Piece]] | Non
     cut: tuple[list[Piece], list[Piece]] = ([], [])
     for kind, *places in matcher.get_opcodes():
         for side, (start, end) in enumerate((places[:2], places[2:])):
-            if start < end:
-                text = "".join(words[side][start:end])
-                cut[side].append(Piece(text, kind != "equal"))
+            text = "".join(words[side][start:end])
+            bare_text = text.lstrip()
+            space = text[: len(text) - len(bare_text)]
+            parts = (Piece(space, False), Piece(bare_text, kind != "equal"))
+            cut[side].extend(part for part in parts if part.text)
     return cut

@@ -20,7 +20,12 @@ __all__ = ["show_budgets"]
 
 DAYS = 30  # in the charts
 NOMINAL = "nominal, no bound"
-SCOPES = {"request": "a request", "conversation": "a conversation", "day": "today", "total": "all"}
+SCOPES = {
+    "request": "a request",
+    "conversation": "a conversation",
+    "day": "today",
+    "total": "all time",
+}
 UNITS = {"epsilon": "ε", "tokens": "tokens", "unbounded": "tokens without a bound"}
 
 
