@@ -9,7 +9,7 @@ AXE := 4.14.1
 PARALLEL := OPENBLAS_NUM_THREADS=1 $(PYTEST) -n logical --dist worksteal
 
 .PHONY: help install demo check docs recordings format test test-statistical test-open-webui test-hostile
-.PHONY: dist test-container install-clients test-clients pictures test-wheel install-vllm test-vllm bench bench-load clean
+.PHONY: install-console test-console screenshots dist test-container install-clients test-clients pictures test-wheel install-vllm test-vllm bench bench-load clean
 
 help:
 	@echo "make demo             install what is needed and show the whole path on this machine"
@@ -24,6 +24,8 @@ help:
 	@echo "make docs             build the documentation into site/; a dead link fails"
 	@echo "make recordings       run the commands that the documentation shows, and keep what they print"
 	@echo "make pictures         take the pictures of Open WebUI in the documentation (needs Chromium)"
+	@echo "make test-console     the console in Chromium with axe-core (downloads Playwright and axe-core)"
+	@echo "make screenshots      take the pictures of the console in the documentation (needs Chromium)"
 	@echo "make dist             the wheel and the source distribution, reproducibly, into dist/"
 	@echo "make test-vllm        the contract tier: a real vLLM on CPU in a venv of its own"
 	@echo "make bench            speed benchmarks"

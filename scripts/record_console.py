@@ -20,6 +20,7 @@ from typing import Any
 from aiohttp import web
 from PIL import Image
 from playwright.async_api import Browser, Page, async_playwright
+from sqlalchemy import update
 
 from proxy.api.app_keys import KEYRING, STORE
 from proxy.app import build_app, build_runner
@@ -29,9 +30,11 @@ from proxy.storage.schema import ACCOUNTS, SPENDS
 __all__ = ["main"]
 
 PICTURES = Path(__file__).parents[1] / "docs" / "images"
-WIDE, PHONE = {"width": 1080, "height": 760}, {"width": 390, "height": 760}
+WIDE: Any = {"width": 1080, "height": 760}
+PHONE: Any = {"width": 390, "height": 760}
 COLOURS = 96  # of a picture: pages have few, and files stay small
 DAYS = 12
+SUMS = ("requests", "tokens", "unbounded", "proved", "nominal")
 ANSWER = "Mary Ellis would like to move her clinic appointment in Leeds. Please call her back."
 
 
@@ -99,7 +102,8 @@ async def add_days(app: web.Application) -> None:
     """Add sample data for the days before today."""
     numbers = random.Random(20261123)
     today = datetime.now(UTC)
-    accounts, spends = [], []
+    accounts: list[dict[str, Any]] = []
+    spends: list[dict[str, Any]] = []
     for back in range(DAYS, 0, -1):
         day = today - timedelta(days=back)
         place = {"tenant": "anonymous", "scope": "day", "period": day.date().isoformat()}
@@ -111,7 +115,10 @@ async def add_days(app: web.Application) -> None:
         )
         channel = {"mechanism": "rantext_ldp", "epsilon": 6.0, "bounded_range": True}
         spends.append(place | channel | {"unit": "token", "count": words})
+    sums = {name: ACCOUNTS.c[name] + sum(row[name] for row in accounts) for name in SUMS}
+    whole = update(ACCOUNTS).where(ACCOUNTS.c.scope == "total").values(sums)
     store = app[STORE]
+    await store.write(lambda connection: connection.execute(whole))
     await store.write(lambda connection: connection.execute(ACCOUNTS.insert(), accounts))
     await store.write(lambda connection: connection.execute(SPENDS.insert(), spends))
 
@@ -127,23 +134,19 @@ class Camera:
         """Open a page in a window of its own."""
         page = await self._browser.new_page(
             color_scheme="dark" if dark else "light",
-            viewport=PHONE if phone else WIDE,  # type: ignore[arg-type]
+            viewport=PHONE if phone else WIDE,
         )
         await page.goto(f"{self._root}/console/{path}")
         yield page
         await page.close()
 
-    async def take(self, page: Page, name: str, height: int | None = None) -> None:
-        """Save a picture of a page, or of its first pixels, in few colours."""
+    async def take(self, page: Page, name: str, *, start: int = 0, end: int | None = None) -> None:
+        """Save a picture of a page, or of the pixels between two heights, in few colours."""
         path = PICTURES / f"console-{name}.png"
-        if height is None:
-            await page.screenshot(path=path, full_page=True)
-        else:
-            width = page.viewport_size["width"] if page.viewport_size else WIDE["width"]
-            clip: Any = {"x": 0, "y": 0, "width": width, "height": height}
-            await page.screenshot(path=path, full_page=True, clip=clip)
+        await page.screenshot(path=path, full_page=True)
         with Image.open(path) as picture:
-            few = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+            part = picture.crop((0, start, picture.width, end or picture.height))
+        few = part.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
         few.save(path, optimize=True)
 
 
@@ -151,6 +154,12 @@ async def _preview(page: Page) -> None:
     await page.get_by_role("button", name="Preview").click()
     await page.locator(".result").first.wait_for()
     await page.mouse.move(0, 0)
+
+
+async def _find_top(page: Page, selector: str) -> int:
+    box = await page.locator(selector).first.bounding_box()
+    shift: float = await page.evaluate("scrollY")
+    return 0 if box is None else round(box["y"] + shift) - 16
 
 
 async def _compare(page: Page) -> None:
@@ -165,7 +174,7 @@ async def take_all(camera: Camera, app: web.Application) -> None:
     """Take every picture."""
     async with camera.open("try") as page:
         await _preview(page)
-        await camera.take(page, "try", 1060)
+        await camera.take(page, "try", start=await _find_top(page, ".result"))
         await page.get_by_role("button", name="Send").click()
         await page.get_by_role("heading", name="Receipt").wait_for()
         await camera.take(page, "answer")
@@ -176,7 +185,7 @@ async def take_all(camera: Camera, app: web.Application) -> None:
         await page.get_by_role("heading", name="Receipt").wait_for()
     await add_days(app)
     async with camera.open("budgets") as page:
-        await camera.take(page, "budgets", 1000)
+        await camera.take(page, "budgets", end=1000)
     async with camera.open("records", dark=True) as page:
         await camera.take(page, "records")
     async with camera.open("health") as page:
@@ -186,7 +195,7 @@ async def take_all(camera: Camera, app: web.Application) -> None:
     async with camera.open("try", phone=True) as page:
         await _preview(page)
         await page.locator("#result").scroll_into_view_if_needed()
-        await camera.take(page, "phone", 1700)
+        await camera.take(page, "phone", end=1500)
     await _take_keys(camera, app)
 
 

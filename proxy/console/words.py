@@ -10,6 +10,7 @@ __all__ = ["MOST", "Piece", "compare_words"]
 
 MOST = 3_000  # words of a text that are compared: the time grows with the product of both
 _WORD = re.compile(r"\s*(?:</?public>|[^\s<]+|<)|\s+")  # tags stand alone
+_LINE = re.compile(r"(^\s+|\s*\n\s*)")  # white space that is not marked
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,9 @@ def compare_words(one: str, other: str) -> tuple[list[Piece], list[Piece]] | Non
     for kind, *places in matcher.get_opcodes():
         for side, (start, end) in enumerate((places[:2], places[2:])):
             text = "".join(words[side][start:end])
-            bare_text = text.lstrip()
-            space = text[: len(text) - len(bare_text)]
-            parts = (Piece(space, False), Piece(bare_text, kind != "equal"))
-            cut[side].extend(part for part in parts if part.text)
+            cut[side].extend(
+                Piece(part, kind != "equal" and not part.isspace())
+                for part in _LINE.split(text)
+                if part
+            )
     return cut

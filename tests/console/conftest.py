@@ -38,8 +38,6 @@ async def chromium() -> AsyncIterator[Any]:
 
     async with async_playwright() as playwright:
         # The sandbox needs rights that a container does not have; only our own pages are opened.
-        browser = await playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"]
-        )
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         await browser.close()

@@ -127,9 +127,7 @@ async def test_a_refusal_is_shown_beside_the_text(chromium: Any, proxy: Proxy) -
         assert visitor.page.url.endswith("/try")
 
 
-async def test_the_remotes_are_asked_and_the_record_is_saved(
-    chromium: Any, proxy: Proxy
-) -> None:
+async def test_the_remotes_are_asked_and_the_record_is_saved(chromium: Any, proxy: Proxy) -> None:
     async with visiting(chromium, proxy.root) as visitor:
         await visitor.open("health")
         await visitor.page.get_by_role("button", name="Ask the remotes").click()
@@ -215,4 +213,3 @@ async def test_an_answer_appears_while_it_is_written(chromium: Any, proxy: Proxy
         assert await visitor.page.get_by_role("heading", name="Receipt").count() == 0
         proxy.local.release.set()
         await visitor.page.get_by_role("heading", name="Receipt").wait_for()
-

@@ -36,7 +36,8 @@ async def show_budgets(request: web.Request) -> web.Response:
     today = account["days"].get(datetime.now(UTC).date().isoformat())
     days = sorted(account["days"].items())[-DAYS:]
     columns = [(day[5:], _split(one)) for day, one in days]
-    series = sorted({name for _, values in columns for name in values})
+    names = {name for _, values in columns for name in values}
+    series = sorted(names, key=lambda name: (name == NOMINAL, name))
     return page(
         request,
         "budgets.html",

@@ -102,9 +102,12 @@ class TestWithoutKeys:
             assert page.status == 200
 
     async def test_only_forms_are_read(self, proxy: Proxy) -> None:
-        async with aiohttp.ClientSession() as session, session.post(
-            f"{proxy.root}/console/try", json={}, headers={"Origin": proxy.root}
-        ) as response:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(
+                f"{proxy.root}/console/try", json={}, headers={"Origin": proxy.root}
+            ) as response,
+        ):
             assert response.status == 400
 
 
