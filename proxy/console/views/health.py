@@ -75,7 +75,7 @@ async def _show(request: web.Request, told: Mapping[str, str]) -> web.Response:
         ],
         workers=config.server.workers,
         uptime=time.monotonic() - app[STARTED],
-        stages=read_stages(app[METRICS]) if sees_all else None,
+        stages=_read_stages(app[METRICS]) if sees_all else None,
         counts=_read_counts(app[METRICS]) if sees_all else {},
         failures=_read_failures(app[METRICS]) if sees_all else [],
     )
@@ -92,7 +92,7 @@ async def _try(work: Any) -> bool:
         return False
 
 
-def read_stages(metrics: Metrics) -> list[Stage]:
+def _read_stages(metrics: Metrics) -> list[Stage]:
     """Return the times of each stage since the start, in alphabetical order."""
     buckets: dict[str, dict[float, float]] = defaultdict(lambda: defaultdict(float))
     sums: dict[str, float] = defaultdict(float)
