@@ -21,7 +21,8 @@ __all__ = ["create_key", "restrict_key", "revoke_key", "show_keys"]
 # The fields of the form, by how they are read.
 LISTS = ("mechanisms", "models")
 NUMBERS = ("epsilon_min", "epsilon_max", "requests_per_minute", "burst")
-PAIRS = ("budget", "budget_tokens", "budget_unbounded", "actions")
+PAIRS = ("budget", "budget_tokens", "budget_unbounded", "actions", "thresholds")
+LINES = ("deny",)  # a term may hold commas
 
 
 async def show_keys(request: web.Request) -> web.Response:
@@ -93,11 +94,16 @@ def _read_grant(form: Mapping[str, str]) -> Grant:
         if name in filled
     }
     given |= {name: read_number(filled[name], name) for name in NUMBERS if name in filled}
+    given |= {name: _read_lines(filled[name]) for name in LINES if name in filled}
     given |= {name: parse_pairs(filled[name]) for name in PAIRS if name in filled}
     try:
         return build_grant(**given)
     except ConfigError as exc:
         raise bad_request(f"{exc}.") from None
+
+
+def _read_lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _spell_grant(key: StoredKey) -> dict[str, str]:
@@ -106,7 +112,7 @@ def _spell_grant(key: StoredKey) -> dict[str, str]:
     return {
         name: ", ".join(f"{k}={v}" for k, v in value.items())
         if isinstance(value, dict)
-        else ", ".join(value)
+        else ("\n" if name in LINES else ", ").join(value)
         if isinstance(value, list | tuple)
         else f"{value:g}"
         for name, value in grant.items()

@@ -14,9 +14,11 @@ import pytest
 
 from perturb import EmbeddingTable
 from proxy.access.auth import new_key
+from proxy.access.grants import Grant
 from proxy.api.app_keys import KEYRING, LEDGER, RECORDER, STORE
 from proxy.console.charts import draw_stacks
 from proxy.console.figures import find_figures
+from proxy.console.views import keys
 from proxy.console.words import MOST, compare_words
 from proxy.records.lines import read_latest
 from tests.proxy.canaries import Canaries
@@ -226,6 +228,22 @@ class TestKeys:
             for path in ("/keys/revoke", "/keys/restrict"):
                 assert (await browser.post(path, {"id": id_})).status == 400
 
+    async def test_the_form_holds_every_limit_as_it_is(self, proxy: Proxy) -> None:
+        """A limit that the form left out would be lifted by the next change."""
+        assert {*keys.LISTS, *keys.NUMBERS, *keys.PAIRS, *keys.LINES} == {*Grant.model_fields}
+        grant = Grant(deny=("Smith, John", "Oslo"), thresholds={"detector": 0.25}, epsilon_max=8)
+        id_, key = await proxy.app[KEYRING].create("alice", grant)
+        async with browsing(proxy.root) as browser:
+            await browser.log_in(OPERATOR[0])
+            page = await browser.get("/keys")
+            form = page.text.partition("/keys/restrict")[2].partition("</form>")[0]
+            pairs = re.findall(r'name="(\w+)" value="([^"]*)"', form)
+            pairs += re.findall(r'<textarea name="(\w+)"[^>]*>([^<]*)<', form)
+            await browser.post("/keys/restrict", {k: html.unescape(v) for k, v in pairs})
+        holder = await proxy.app[KEYRING].match(key)
+        assert holder is not None
+        assert holder.client.grant == grant
+
     @pytest.mark.parametrize(
         "wrong",
         [{"tenant": ""}, {"epsilon_max": "x"}, {"burst": "3"}, {"budget": "week=3"}],
@@ -243,8 +261,8 @@ ROOT = {"operators": ["root"]}
 
 async def test_canaries_stay_in_the_page_that_they_were_typed_into(table: EmbeddingTable) -> None:
     canaries = Canaries(20261123)
-    keys = {name: new_key() for name in ("alice", "bob")}
-    listed = [{"tenant": name, "sha256": digest} for name, (_, digest) in keys.items()]
+    made = {name: new_key() for name in ("alice", "bob")}
+    listed = [{"tenant": name, "sha256": digest} for name, (_, digest) in made.items()]
     server = {"keys": listed, "operators": ["bob"]}
     text = f"{canaries.word()} met {canaries.word()}@{canaries.word()}.com"
     async with (
@@ -252,12 +270,12 @@ async def test_canaries_stay_in_the_page_that_they_were_typed_into(table: Embedd
         browsing(proxy.root) as alice,
         browsing(proxy.root) as bob,
     ):
-        await alice.log_in(keys["alice"][0])
+        await alice.log_in(made["alice"][0])
         first = await alice.post("/try", FORM | {"text": text})
         assert canaries.found_in(first.text.encode()) == canaries.all
         await alice.post("/try/send", FORM | {"text": text})
         await alice.post("/try", FORM | {"text": text, "epsilon_1": canaries.word()})
-        await bob.log_in(keys["bob"][0])
+        await bob.log_in(made["bob"][0])
         for path in ("", "/budgets?tenant=alice", "/records?tenant=alice", "/health", "/keys"):
             for browser in (alice, bob):
                 page = await browser.get(path)
