@@ -231,8 +231,8 @@ class TestKeys:
     async def test_the_form_holds_every_limit_as_it_is(self, proxy: Proxy) -> None:
         """A limit that the form left out would be lifted by the next change."""
         assert {*keys.LISTS, *keys.NUMBERS, *keys.PAIRS, *keys.LINES} == {*Grant.model_fields}
-        grant = Grant(deny=("Smith, John", "Oslo"), thresholds={"detector": 0.25}, epsilon_max=8)
-        id_, key = await proxy.app[KEYRING].create("alice", grant)
+        grant = Grant(deny=("Smith, John", "Oslo"), thresholds={"PERSON": 0.25}, epsilon_max=8)
+        _, key = await proxy.app[KEYRING].create("alice", grant)
         async with browsing(proxy.root) as browser:
             await browser.log_in(OPERATOR[0])
             page = await browser.get("/keys")
