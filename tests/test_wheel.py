@@ -52,17 +52,19 @@ def scripts(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin"
 
 
-def environment() -> dict[str, str]:
-    """Return an environment in which the repository cannot be imported by chance."""
+def environment(folder: Path) -> dict[str, str]:
+    """Return an environment with a state of its own, in which the repository cannot be imported by
+    chance."""
     kept = ("HOME", "LANG", "LC_ALL", "PATH", "TMPDIR")
-    return {name: os.environ[name] for name in kept if name in os.environ}
+    own = {name: os.environ[name] for name in kept if name in os.environ}
+    return {**own, "INFERDPT_STATE_DIR": str(folder)}
 
 
 def run(*command: str | Path, folder: Path) -> str:
     done = subprocess.run(
         [str(part) for part in command],
         cwd=folder,
-        env=environment(),
+        env=environment(folder),
         capture_output=True,
         text=True,
         timeout=300,
@@ -77,7 +79,7 @@ def serving(*command: str | Path, folder: Path) -> Iterator[str]:
     process = subprocess.Popen(
         [str(part) for part in command],
         cwd=folder,
-        env=environment(),
+        env=environment(folder),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -95,7 +97,10 @@ def serving(*command: str | Path, folder: Path) -> Iterator[str]:
 
 
 def test_it_holds_every_module_and_data_file(wheel: Path) -> None:
-    kept = {".py", ".typed", ".npz", ".npy", ".json", ".txt", ".gguf", ".jinja", ".md", ".png"}
+    kept = {
+        *(".py", ".typed", ".npz", ".npy", ".json", ".txt", ".gguf", ".onnx", ".md", ".png"),
+        *(".jinja", ".html", ".css", ".js", ".svg"),
+    }
     files = {
         path.relative_to(ROOT).as_posix()
         for package in PACKAGES
