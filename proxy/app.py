@@ -41,6 +41,8 @@ from proxy.api.app_keys import (
 from proxy.api.connections import Runner
 from proxy.api.handlers import routes
 from proxy.api.middleware import observe, set_headers
+from proxy.batches.routes import batch_routes
+from proxy.batches.setup import running_batches
 from proxy.config.settings import Config
 from proxy.console.routes import add_console
 from proxy.gateway.gateway import Gateway
@@ -79,7 +81,7 @@ def build_app(
     app[STARTED] = time.monotonic()
     app[METRICS] = metrics or Metrics()
     app[METRICS].prices = config.telemetry.prices
-    app[ADMISSION] = Admission(config.limits, config.server, app[METRICS])
+    app[ADMISSION] = Admission(config, app[METRICS])
     alone = config.local.mode == "none"  # housekeeping is for a local model
     app[HOUSEKEEPING] = Housekeeping(() if alone else config.local.housekeeping)
     privacy = config.privacy
@@ -90,6 +92,8 @@ def build_app(
     app.add_routes(account_routes)
     if config.server.console:
         add_console(app)
+    if config.batches.enabled:
+        app.add_routes(batch_routes)
     app.on_response_prepare.append(set_headers)
     app.cleanup_ctx.append(_resources)
     return app
@@ -143,6 +147,7 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
                 app[LOCAL] = backend
                 app[POLICY].attach(await local_model(config.privacy, backend))
                 app[PIPELINE] = _build_pipeline(app, memory, backend)
+            await stack.enter_async_context(running_batches(app))
             yield
     finally:
         await remotes.aclose()

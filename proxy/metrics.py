@@ -54,6 +54,12 @@ class Metrics:
             ("code",),
             registry=self.registry,
         )
+        self.batch_lines = Counter(
+            "inferdpt_batch_lines_total",
+            "Lines of batches, by whether they were answered, refused, failed or came too late.",
+            ("outcome",),
+            registry=self.registry,
+        )
         self._in_flight = Gauge(
             "inferdpt_requests_in_flight",
             "Requests being served.",

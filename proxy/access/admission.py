@@ -7,6 +7,7 @@ is bounded, too: bodies above `SMALL_BODY` share a pool of bytes until their ans
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,11 +16,14 @@ from dataclasses import dataclass
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from proxy.config.settings import Limits, Server
+from proxy.config.settings import Config
 from proxy.errors import ApiError, bad_request, too_large
 from proxy.metrics import Metrics
 
-__all__ = ["Admission", "Hold", "Pool"]
+__all__ = ["FILES_PATH", "Admission", "Hold", "Pool"]
+
+FILES_PATH = "/v1/files"
+FORM_BYTES = 16_384  # of an uploaded file's form, beside the file
 
 SMALL_BODY = 65_536  # bytes that every connection may hold: ordinary chats never wait for memory
 STALLED_SECONDS = 5.0  # how long a client that holds memory for a body may be silent
@@ -37,10 +41,13 @@ class Pool:
         units: the number of units.
         each: how many one client may hold.
         queue: how many requests may wait.
-        seconds: the longest wait.
+        seconds: the longest wait; None is no limit.
+
+    Attributes:
+        room: is set while a unit is free and no request waits.
     """
 
-    def __init__(self, units: int, *, each: int, queue: int, seconds: float) -> None:
+    def __init__(self, units: int, *, each: int, queue: int, seconds: float | None) -> None:
         self._free = units
         self._each = min(each, units)
         self._queue = queue
@@ -48,6 +55,8 @@ class Pool:
         self._held: Counter[str] = Counter()
         self._waiting: dict[str, deque[_Waiter]] = {}
         self._arrivals = 0
+        self.room = asyncio.Event()
+        self.room.set()
 
     @property
     def waiting(self) -> int:
@@ -92,6 +101,10 @@ class Pool:
             self._held[waiter.client] += waiter.units
             waiter.granted = True
             waiter.turn.set_result(None)
+        if self._free > 0 and not self._waiting:
+            self.room.set()
+        else:
+            self.room.clear()
 
     def _next(self) -> _Waiter | None:
         """Return the next request in turn."""
@@ -154,9 +167,11 @@ class Hold:
 class Admission:
     """Admit requests to a bounded number of places and bound the memory for their bodies."""
 
-    def __init__(self, limits: Limits, server: Server, metrics: Metrics) -> None:
+    def __init__(self, config: Config, metrics: Metrics) -> None:
+        limits, batches = config.limits, config.batches
         self._most = limits.body_bytes
-        self._seconds = server.body_seconds
+        self._most_of_files = batches.file_bytes + FORM_BYTES if batches.enabled else self._most
+        self._seconds = config.server.body_seconds
         self._metrics = metrics
         queue, seconds = limits.queue_requests, limits.queue_seconds
         self._places = Pool(
@@ -165,10 +180,11 @@ class Admission:
             queue=queue,
             seconds=seconds,
         )
-        memory = max(limits.held_bytes, limits.body_bytes)
-        self._memory = Pool(
-            memory, each=max(memory // 2, limits.body_bytes), queue=queue, seconds=seconds
-        )
+        largest = max(self._most, self._most_of_files)
+        memory = max(limits.held_bytes, largest)
+        self._memory = Pool(memory, each=max(memory // 2, largest), queue=queue, seconds=seconds)
+        lines = batches.concurrency
+        self._lines = Pool(lines, each=lines, queue=sys.maxsize, seconds=None)
 
     @asynccontextmanager
     async def admit(self, request: web.Request, client: str) -> AsyncIterator[bytes]:
@@ -188,12 +204,25 @@ class Admission:
             for hold in held:
                 hold.shrink(0)
 
+    async def admit_line(self, tenant: str) -> Hold:
+        """Hold a place for a line of a batch, once there is room that no request needs.
+
+        Lines have places of their own. Tenants take turns, and `shrink(0)` gives a place back.
+        """
+        hold = await self._lines.take(tenant)
+        try:
+            await self._places.room.wait()
+        except BaseException:
+            hold.shrink(0)
+            raise
+        return hold
+
     async def _read(self, request: web.Request, client: str, held: list[Hold]) -> bytes:
         """Return the decompressed body and add the memory it holds to `held`.
 
         The time limit covers the whole body but not the wait for memory.
         """
-        most = size = self._most
+        most = size = self._most_of_files if request.path == FILES_PATH else self._most
         if request.content_length is not None and "Content-Encoding" not in request.headers:
             size = request.content_length
         data = bytearray()

@@ -140,6 +140,26 @@ class Keyring:
         stored = await self._row(name)
         return None if stored is None else _hold(stored)
 
+    async def recall(self, tenant: str, key: str) -> Client:
+        """Return the client that a tenant's key, named by its id, stands for now.
+
+        Args:
+            key: "" for the keys of the configuration, or for a proxy that had none.
+
+        Raises:
+            ApiError: 401, the key is no longer in force.
+        """
+        if key:
+            stored = await self._row(key)
+            if stored is not None and stored.tenant == tenant and stored.revoked is None:
+                return Client(tenant, Grant.model_validate_json(stored.grant), key)
+        elif await self.required():
+            if any(entry.tenant == tenant for entry in self._server.keys):
+                return Client(tenant)
+        elif tenant == ANONYMOUS.tenant:
+            return ANONYMOUS
+        raise unauthorized()
+
     def sees_all(self, client: Client) -> bool:
         """Return whether a client may see every tenant's figures."""
         return not self.locked or client.tenant in self._server.operators

@@ -13,7 +13,16 @@ from proxy.api.error_responses import error_response
 from proxy.config.settings import is_loopback
 from proxy.errors import ApiError, not_permitted
 
-__all__ = ["API", "CONSOLE", "CONSOLE_PATH", "OPEN_PATHS", "Door", "check_host", "is_console"]
+__all__ = [
+    "API",
+    "CONSOLE",
+    "CONSOLE_PATH",
+    "METHODS",
+    "OPEN_PATHS",
+    "Door",
+    "check_host",
+    "is_console",
+]
 
 OPEN_PATHS = ("/health", "/ready")
 CONSOLE_PATH = "/console"
@@ -22,6 +31,7 @@ EXPOSED = (
     "retry-after, x-should-retry, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, "
     "x-ratelimit-reset-requests"
 )
+METHODS = ("GET", "POST", "DELETE")
 HOST = re.compile(r"(?:\[(?P<address>[0-9a-fA-F:.]+)\]|(?P<name>[^][:@/\s]+))(?::[0-9]*)?")
 
 
@@ -69,7 +79,7 @@ class _Api:
         response.headers["Vary"] = "Origin"
         response.headers["Access-Control-Expose-Headers"] = EXPOSED
         if request.method == "OPTIONS":
-            response.headers["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
+            response.headers["Access-Control-Allow-Methods"] = ", ".join((*METHODS, "OPTIONS"))
             response.headers["Access-Control-Allow-Headers"] = "authorization, *"
             response.headers["Access-Control-Max-Age"] = "600"
 

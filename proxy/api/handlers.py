@@ -11,9 +11,8 @@ from aiohttp import web
 
 from extraction.backends.openai_server import OpenAIServer
 from extraction.errors import LocalModelError
-from perturb import PerturbError
-from perturb.vocabulary.vocabulary import Vocabulary
 from proxy.api.app_keys import (
+    BODY,
     CONFIG,
     KEYRING,
     LOCAL,
@@ -30,11 +29,16 @@ from proxy.api.app_keys import (
 from proxy.api.dialects import CHAT, MESSAGES, RESPONSES
 from proxy.api.embeddings import EmbeddingsRequest, choose_model, write_embeddings
 from proxy.api.error_responses import MESSAGES_PATH
-from proxy.api.render import CompletionRenderer
-from proxy.api.serving import answer_chat, read_body, read_plan, send_answer
+from proxy.api.serving import (
+    answer_chat,
+    plan_completion,
+    read_body,
+    read_plan,
+    read_texts,
+    send_answer,
+)
 from proxy.errors import (
     ApiError,
-    bad_request,
     from_local,
     local_unavailable,
     model_not_found,
@@ -47,7 +51,6 @@ from proxy.requests.anthropic.tokens import count_tokens
 from proxy.requests.counts import INPUTS
 from proxy.requests.protocol import (
     ChatRequest,
-    CompletionRequest,
     Json,
     Options,
     PerturbRequest,
@@ -115,26 +118,8 @@ async def count_message_tokens(request: web.Request) -> web.Response:
 @routes.post("/v1/completions")
 async def completions(request: web.Request) -> web.StreamResponse:
     """Complete texts, streamed or in full; prompts are strings or token ids."""
-    limit = request.app[CONFIG].limits.prompts
-    body = await read_body(
-        request, partial(validate, CompletionRequest), {"prompt": limit}, "prompt"
-    )
-    if body.best_of not in (None, body.choices):
-        raise bad_request(
-            "'best_of' is served only where it equals n.",
-            param="best_of",
-            code="unsupported_parameter",
-        )
-    if body.echo and body.logprobs is not None:
-        raise bad_request(
-            "'echo' with 'logprobs' is not served: the prompt's own log probabilities are not "
-            "known.",
-            param="echo",
-            code="unsupported_parameter",
-        )
-    prompts = _read_texts(body.prompt, "prompt", request.app[TABLE].vocabulary)
-    plan = await request.app[PIPELINE].plan_completion(body, prompts, request[TENANT])
-    return await send_answer(request, plan, CompletionRenderer(plan, prompts))
+    found = await plan_completion(request.app, request[TENANT], request.pop(BODY))
+    return await send_answer(request, *found)
 
 
 @routes.post("/v1/embeddings")
@@ -148,7 +133,7 @@ async def embeddings(request: web.Request) -> web.Response:
     name = choose_model(configured, body.model)
     if not request[TENANT].serves(name):
         raise model_not_found()
-    texts = _read_texts(body.input, "input", request.app[TABLE].vocabulary)
+    texts = read_texts(body.input, "input", request.app[TABLE].vocabulary)
     local = request.app[LOCAL]
     assert isinstance(local, OpenAIServer)  # the configuration allows no plug-in here
     try:
@@ -181,7 +166,7 @@ async def sanitize(request: web.Request) -> web.Response:
             "Only a proxy without a local model (local.mode: none) releases chats to others.",
             code="not_found",
         )
-    _, plan = await read_plan(request, CHAT)
+    _, plan = await read_plan(request.app, request[TENANT], request.pop(BODY), CHAT)
     request[PLAN] = plan
     return web.json_response(await gateway.release(plan))
 
@@ -234,27 +219,6 @@ async def metrics(request: web.Request) -> web.Response:
         body=request.app[METRICS].render(tenant),
         headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"},
     )
-
-
-def _read_texts(
-    given: str | list[str] | list[int] | list[list[int]],
-    name: str,
-    vocabulary: Vocabulary,
-) -> list[str]:
-    """Return a field's texts as strings; token ids are those of cl100k_base."""
-    if isinstance(given, str):
-        return [given]
-    if not given:
-        raise bad_request(f"'{name}' must not be an empty list.", param=name)
-    lists = [given] if isinstance(given[0], int) else given
-    return [p if isinstance(p, str) else _decode(p, name, vocabulary) for p in lists]
-
-
-def _decode(tokens: list[int], name: str, vocabulary: Vocabulary) -> str:
-    try:
-        return vocabulary.decode(tokens)
-    except PerturbError as exc:
-        raise bad_request(f"'{name}': {exc}.", param=name, code="invalid_value") from None
 
 
 def _describe_model(request: web.Request, name: str) -> dict[str, Any]:

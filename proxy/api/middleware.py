@@ -29,14 +29,15 @@ from proxy.api.app_keys import (
     REQUEST_ID,
     TENANT,
 )
-from proxy.api.doors import API, CONSOLE, OPEN_PATHS, Door, is_console
+from proxy.api.doors import API, CONSOLE, METHODS, OPEN_PATHS, Door, is_console
 from proxy.api.error_responses import is_messages
 from proxy.api.writing import finish
 from proxy.errors import ApiError, internal_error, not_found
+from proxy.pipeline.plan import Plan
 from proxy.records.entries import write_end
 from proxy.tracing import Note
 
-__all__ = ["observe", "set_headers"]
+__all__ = ["describe_plan", "observe", "set_headers"]
 
 logger = logging.getLogger("inferdpt.request")
 CLIENT_CLOSED = 499  # for the log and the metrics: the client is gone
@@ -180,7 +181,7 @@ def _make_line(request: web.Request, status: int, seconds: float) -> dict[str, A
     """Return the fields of the request's line in the log."""
     line: dict[str, Any] = {
         "request_id": request[REQUEST_ID],
-        "method": request.method if request.method in ("GET", "POST") else "other",
+        "method": request.method if request.method in METHODS else "other",
         "path": _find_path(request),
         "status": status,
         "ms": round(seconds * 1000, 1),
@@ -191,22 +192,28 @@ def _make_line(request: web.Request, status: int, seconds: float) -> dict[str, A
     }
     plan = request.get(PLAN)
     if plan is not None:
-        if plan.is_sent:
-            guarantee = plan.sanitizer.guarantee
-            line |= {
-                "sent_to": plan.sent_to,
-                "mechanism": plan.sanitizer.name,
-                "epsilon_nominal": guarantee.nominal,
-                "guarantee": guarantee.kind,
-            }
-        line |= {
-            "released": plan.released,
-            "public_findings": plan.public_findings or None,
-            "stream": bool(plan.request.stream),
-            "choices": plan.request.choices * len(plan.exchanges),
-            "remote": plan.trace.outcomes,
-            "remote_endings": plan.trace.endings or None,
-            "remote_failures": plan.trace.failures or None,
-            "stage_ms": {k: round(v * 1000, 1) for k, v in plan.trace.seconds.items()},
-        }
+        line |= describe_plan(plan)
     return {k: v for k, v in line.items() if v is not None}
+
+
+def describe_plan(plan: Plan) -> dict[str, Any]:
+    """Return the fields of a plan for the log."""
+    line: dict[str, Any] = {}
+    if plan.is_sent:
+        guarantee = plan.sanitizer.guarantee
+        line |= {
+            "sent_to": plan.sent_to,
+            "mechanism": plan.sanitizer.name,
+            "epsilon_nominal": guarantee.nominal,
+            "guarantee": guarantee.kind,
+        }
+    return line | {
+        "released": plan.released,
+        "public_findings": plan.public_findings or None,
+        "stream": bool(plan.request.stream),
+        "choices": plan.request.choices * len(plan.exchanges),
+        "remote": plan.trace.outcomes,
+        "remote_endings": plan.trace.endings or None,
+        "remote_failures": plan.trace.failures or None,
+        "stage_ms": {k: round(v * 1000, 1) for k, v in plan.trace.seconds.items()},
+    }

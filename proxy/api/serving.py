@@ -1,28 +1,46 @@
-"""Serve one request: read its body, plan it, send its answer."""
+"""Serve one request: read its body, plan it, send its answer.
+
+A line of a batch is read, planned and answered here, too, without a request of its own.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeVar
 
 from aiohttp import web
 
+from perturb import PerturbError
 from perturb.offload import offload
-from proxy.api.app_keys import BODY, CONFIG, ERROR, HOUSEKEEPING, PIPELINE, PLAN, TENANT
+from perturb.vocabulary.vocabulary import Vocabulary
+from proxy.access.grants import Client
+from proxy.api.app_keys import BODY, CONFIG, ERROR, HOUSEKEEPING, PIPELINE, PLAN, TABLE, TENANT
 from proxy.api.dialects import Dialect
-from proxy.api.render import Renderer
+from proxy.api.render import CompletionRenderer, Renderer
 from proxy.api.sse import SSE_HEADERS, stream_answer
-from proxy.errors import ApiError
+from proxy.errors import ApiError, bad_request
 from proxy.gateway.gateway import Gateway
 from proxy.pipeline.pipeline import Pipeline
 from proxy.pipeline.plan import Plan
 from proxy.pipeline.receipt import format_epsilon
 from proxy.requests.counts import TOOLS, check_counts
 from proxy.requests.json_input import parse_object
-from proxy.requests.protocol import ChatRequest, Json
+from proxy.requests.protocol import ChatRequest, CompletionRequest, Json
+from proxy.requests.validation import validate
 
-__all__ = ["answer_chat", "read_body", "read_plan", "send_answer", "send_page"]
+__all__ = [
+    "answer_chat",
+    "answer_plan",
+    "plan_chat",
+    "plan_completion",
+    "read_body",
+    "read_plan",
+    "read_texts",
+    "send_answer",
+    "send_page",
+]
 
 INLINE_BYTES = 100_000  # longer bodies are parsed and validated off the event loop
 T = TypeVar("T")
@@ -34,7 +52,7 @@ async def read_body(
     most: Mapping[str, int],
     tokens: str | None = None,
 ) -> T:
-    """Parse the body, count its contents, and only then validate it.
+    """Parse the body of a request, count its contents, and only then validate it.
 
     Args:
         read: converts the body to a request; it may run in a thread.
@@ -43,8 +61,18 @@ async def read_body(
     Raises:
         ApiError: `read` refused the body, or it exceeds a limit.
     """
-    limits = request.app[CONFIG].limits
-    data = request.pop(BODY)  # parsing holds the text in memory a second time
+    # Parsing holds the text in memory a second time, so the request does not keep it.
+    return await _parse(request.app, request.pop(BODY), read, most, tokens)
+
+
+async def _parse(
+    app: web.Application,
+    data: bytes,
+    read: Callable[[Json], T],
+    most: Mapping[str, int],
+    tokens: str | None = None,
+) -> T:
+    limits = app[CONFIG].limits
 
     def parse(data: bytes) -> T:
         body = parse_object(data, limits)
@@ -59,32 +87,103 @@ async def read_body(
 
 async def answer_chat(request: web.Request, dialect: Dialect[T]) -> web.StreamResponse:
     """Answer a chat, streamed or in full, in the form in which it was asked. Raises `ApiError`."""
-    asked, plan = await read_plan(request, dialect)
-    return await send_answer(request, plan, dialect.render(asked, plan))
+    found = await plan_chat(request.app, request[TENANT], request.pop(BODY), dialect)
+    return await send_answer(request, *found)
 
 
-async def read_plan(request: web.Request, dialect: Dialect[T]) -> tuple[T, Plan]:
+async def plan_chat(
+    app: web.Application, client: Client, data: bytes, dialect: Dialect[T]
+) -> tuple[Plan, Renderer]:
+    """Read a chat, plan it, and return the renderer of its answer, too. Raises `ApiError`."""
+    asked, plan = await read_plan(app, client, data, dialect)
+    return plan, dialect.render(asked, plan)
+
+
+async def read_plan(
+    app: web.Application, client: Client, data: bytes, dialect: Dialect[T]
+) -> tuple[T, Plan]:
     """Read a chat and plan it. Raises `ApiError`."""
-    config = request.app[CONFIG]
+    config = app[CONFIG]
 
     def read(body: Json) -> tuple[T, ChatRequest]:
         asked = dialect.read(body, config.server.ignore_unsupported_tools)
         return asked, dialect.convert(asked)
 
     most = dict.fromkeys(dialect.lists, config.limits.messages)
-    asked, chat = await read_body(request, read, most)
+    asked, chat = await _parse(app, data, read, most)
+    del data
+    known = app[HOUSEKEEPING]
     try:
-        plan = await _plan_chat(request, chat)
+        # A client's housekeeping is planned without the remote.
+        housekeeping = await offload(known.brief, known.recognises, chat)
+        plan = await app[PIPELINE].plan_chat(chat, client, housekeeping=housekeeping)
     except ApiError as exc:
         exc.rename(dialect.find_place(exc.param, asked))
         raise
     return asked, plan
 
 
+async def plan_completion(
+    app: web.Application, client: Client, data: bytes
+) -> tuple[Plan, Renderer]:
+    """Read a text completion, plan it, and return the renderer of its answer, too.
+
+    Raises:
+        ApiError: as `plan_chat`.
+    """
+    limit = app[CONFIG].limits.prompts
+    body = await _parse(
+        app, data, partial(validate, CompletionRequest), {"prompt": limit}, "prompt"
+    )
+    del data
+    if body.best_of not in (None, body.choices):
+        raise bad_request(
+            "'best_of' is served only where it equals n.",
+            param="best_of",
+            code="unsupported_parameter",
+        )
+    if body.echo and body.logprobs is not None:
+        raise bad_request(
+            "'echo' with 'logprobs' is not served: the prompt's own log probabilities are not "
+            "known.",
+            param="echo",
+            code="unsupported_parameter",
+        )
+    prompts = read_texts(body.prompt, "prompt", app[TABLE].vocabulary)
+    plan = await app[PIPELINE].plan_completion(body, prompts, client)
+    return plan, CompletionRenderer(plan, prompts)
+
+
+def read_texts(
+    given: str | list[str] | list[int] | list[list[int]],
+    name: str,
+    vocabulary: Vocabulary,
+) -> list[str]:
+    """Return a field's texts as strings; token ids are those of cl100k_base."""
+    if isinstance(given, str):
+        return [given]
+    if not given:
+        raise bad_request(f"'{name}' must not be an empty list.", param=name)
+    lists = [given] if isinstance(given[0], int) else given
+    return [p if isinstance(p, str) else _decode(p, name, vocabulary) for p in lists]
+
+
+def _decode(tokens: list[int], name: str, vocabulary: Vocabulary) -> str:
+    try:
+        return vocabulary.decode(tokens)
+    except PerturbError as exc:
+        raise bad_request(f"'{name}': {exc}.", param=name, code="invalid_value") from None
+
+
+async def answer_plan(app: web.Application, plan: Plan, renderer: Renderer) -> Json:
+    """Return the body of the answer to a plan, in full. Raises `ApiError`."""
+    answers, receipt = await app[PIPELINE].answer(plan)
+    return renderer.body(answers, receipt)
+
+
 async def send_answer(request: web.Request, plan: Plan, renderer: Renderer) -> web.StreamResponse:
     """Answer a plan, streamed or in full. Raises `ApiError`."""
     request[PLAN] = plan
-    pipeline: Pipeline | Gateway = request.app[PIPELINE]
     headers = {
         "x-inferdpt-mechanism": plan.sanitizer.name if plan.is_sent else "none",
         "x-inferdpt-tokens": str(plan.released),
@@ -92,8 +191,7 @@ async def send_answer(request: web.Request, plan: Plan, renderer: Renderer) -> w
     if plan.is_sent:
         headers["x-inferdpt-epsilon"] = format_epsilon(plan.sanitizer)
     if not plan.request.stream:
-        answers, receipt = await pipeline.answer(plan)
-        return web.json_response(renderer.body(answers, receipt), headers=headers)
+        return web.json_response(await answer_plan(request.app, plan, renderer), headers=headers)
     response = web.StreamResponse(headers={**headers, **SSE_HEADERS})
     return await _stream(request, plan, renderer, response)
 
@@ -113,10 +211,3 @@ async def _stream(
     if failed is not None:
         request[ERROR] = failed.code or failed.type
     return response
-
-
-async def _plan_chat(request: web.Request, body: ChatRequest) -> Plan:
-    """Plan a chat; a client's housekeeping is planned without the remote. Raises `ApiError`."""
-    known = request.app[HOUSEKEEPING]
-    housekeeping = await offload(known.brief, known.recognises, body)
-    return await request.app[PIPELINE].plan_chat(body, request[TENANT], housekeeping=housekeeping)

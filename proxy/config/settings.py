@@ -27,7 +27,7 @@ from proxy.config.sources import (
     read_environment,
     read_file,
 )
-from proxy.config.store import Budget, Memo, Store
+from proxy.config.store import Batches, Budget, Memo, Store
 from proxy.config.telemetry import Telemetry
 from proxy.config.upstreams.local import Embedded, Local, Vllm
 from proxy.config.upstreams.remote import (
@@ -42,6 +42,7 @@ from proxy.config.workers import check_workers
 from proxy.errors import ConfigError
 
 __all__ = [
+    "Batches",
     "Budget",
     "ClientKey",
     "Config",
@@ -89,6 +90,9 @@ class Config(Section):
         Store(),
         description="The store, which outlives the process: released text, generations, keyed "
         "hashes and counters.",
+    )
+    batches: Batches = Field(
+        Batches(), description="Files of requests that are answered at low priority."
     )
     telemetry: Telemetry = Field(
         Telemetry(), description="What operators observe, beside the log and /metrics."

@@ -1,4 +1,4 @@
-"""Define the settings of the proxy's memory: store, memo and budgets."""
+"""Define the settings of what the proxy keeps: store, memo, budgets and batches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, SecretStr
 
 from proxy.config.section import Section
 
-__all__ = ["Budget", "Memo", "Store"]
+__all__ = ["Batches", "Budget", "Memo", "Store"]
 
 MONTH = 30 * 86_400.0
 
@@ -75,6 +75,49 @@ class Memo(Section):
     )
     paragraph_words: int = Field(
         20, ge=1, description="Shorter paragraphs, in words, are joined with a neighbour."
+    )
+
+
+class Batches(Section):
+    """Hold whether batches are served, and their limits."""
+
+    enabled: bool = Field(
+        False,
+        description="Serve /v1/files and /v1/batches. The lines of a batch, which are raw text, "
+        "are then kept in the store until the batch ends, encrypted under the store's secret.",
+    )
+    concurrency: int = Field(
+        2,
+        ge=1,
+        description="Lines of batches that one process answers at once. A line begins only while "
+        "no request waits.",
+    )
+    file_bytes: int = Field(16_000_000, ge=1, description="Bytes of an uploaded file.")
+    lines: int = Field(50_000, ge=1, description="Lines of an uploaded file.")
+    line_bytes: int = Field(1_000_000, ge=1, description="Bytes of one line.")
+    tenant_files: int = Field(
+        200, ge=1, description="Files of one tenant, those with answers included."
+    )
+    tenant_bytes: int = Field(
+        200_000_000,
+        ge=1,
+        description="Bytes of a tenant's files at which it can upload no more until some are "
+        "deleted or expire.",
+    )
+    tenant_batches: int = Field(
+        20, ge=1, description="Batches of one tenant that may be in progress."
+    )
+    retention_hours: float = Field(
+        24.0,
+        gt=0,
+        description="Hours after its end for which a batch and its answers are kept, and after "
+        "its upload for which a file that no batch uses is kept.",
+    )
+    lease_seconds: float = Field(
+        30.0,
+        gt=0,
+        description="Seconds without a sign of the process that runs a batch after which another "
+        "one continues it.",
     )
 
 

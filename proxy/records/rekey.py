@@ -1,30 +1,37 @@
 """Give a store another secret.
 
-The audit record is hashed anew. Texts, answers and conversations are known only by HMACs of what
-clients wrote, which is not kept, so they cannot be named under another secret and are forgotten.
+The audit record is hashed anew, and the files of batches are encrypted anew. Texts, answers and
+conversations are known only by HMACs of what clients wrote, which is not kept, so they cannot be
+named under another secret and are forgotten.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, update
+from sqlalchemy import Connection, Table, bindparam, delete, select, tuple_, update
 
 from proxy.errors import ConfigError
 from proxy.records.chain import ALL, PAGE, Chain, Head, find_start, list_tenants, read_rows
 from proxy.records.check import check_records
 from proxy.records.entries import write_rekeying
+from proxy.storage.digests import Digests
 from proxy.storage.schema import (
     ACCOUNTS,
     ANSWERS,
+    BATCHES,
     DISCLOSURES,
+    FILE_LINES,
+    FILES,
     PASSAGES,
     RATES,
     RECORDS,
     RELEASES,
     SPENDS,
 )
+from proxy.storage.sealing import place_of, reseal
 from proxy.storage.store import Store
 
 __all__ = ["Rekeyed", "rekey"]
@@ -39,9 +46,11 @@ _HASH = (
 
 @dataclass(frozen=True)
 class Rekeyed:
-    """Count the rows of the record that were hashed anew, and what was forgotten."""
+    """Count the rows of the record that were hashed anew, the rows of files and batches that were
+    encrypted anew, and what was forgotten."""
 
     rows: int
+    sealed: int
     texts: int
     answers: int
     conversations: int
@@ -77,7 +86,11 @@ async def rekey(
         rows = sum(_hash_rows(connection, tenant, old, new) for tenant in tenants)
         if tenants:
             new.append(connection, ALL, [write_rekeying()])
-        return Rekeyed(rows, *_forget(connection))
+        sealed = sum(
+            _seal_rows(connection, table, Digests(store), Digests(changed))
+            for table in (FILES, FILE_LINES, BATCHES)
+        )
+        return Rekeyed(rows, sealed, *_forget(connection))
 
     return changed, await changed.migrate(work)
 
@@ -101,6 +114,30 @@ def _hash_rows(connection: Connection, tenant: str, old: Chain, new: Chain) -> i
     if found:
         connection.execute(_HASH, found)
     return count
+
+
+def _seal_rows(connection: Connection, table: Table, old: Digests, new: Digests) -> int:
+    """Encrypt a table's rows anew and return their number."""
+    keys = list(table.primary_key)
+    last: tuple[Any, ...] | None = None
+    change = update(table).where(*(key == bindparam(f"of_{key.name}") for key in keys))
+    change = change.values(value=bindparam("new"))
+    count = 0
+    while True:
+        page = select(*keys, table.c.value).order_by(*keys).limit(PAGE)
+        page = page if last is None else page.where(tuple_(*keys) > tuple_(*last))
+        rows = connection.execute(page).all()
+        if not rows:
+            return count
+        changed = [
+            {
+                **{f"of_{key.name}": part for key, part in zip(keys, row, strict=False)},
+                "new": reseal(old, new, row.value, *place_of(table, *row[:-1])),
+            }
+            for row in rows
+        ]
+        connection.execute(change, changed)
+        last, count = tuple(rows[-1][:-1]), count + len(rows)
 
 
 def _forget(connection: Connection) -> tuple[int, int, int]:

@@ -9,7 +9,6 @@ a passage are encrypted.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import secrets
@@ -27,6 +26,7 @@ from perturb.offload import SHORT, offload
 from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, batches
 from proxy.storage.schema import PASSAGES
+from proxy.storage.sealing import mask
 from proxy.storage.store import Store
 from proxy.words import locate_words
 
@@ -36,6 +36,7 @@ LEAST = 3  # words of the shortest passage: any text may hold one or two
 ANCHORS = (8, LEAST)  # words of an opening: the first of these that a passage has
 CANDIDATES = 1000  # the most passages compared with a text: those used last
 NONCE = 16
+PURPOSE = "passage value"
 # An anchor is an HMAC over the tenant, too. A condition on the tenant's column would make SQLite
 # read all passages of the tenant.
 _FIND = (
@@ -227,17 +228,10 @@ class Passages:
     def _seal(self, data: bytes) -> bytes:
         """Encrypt a row, so that the lengths of parts of a text stay private."""
         nonce = secrets.token_bytes(NONCE)
-        return nonce + self._mask(nonce, data)
+        return nonce + mask(self._digests, PURPOSE, nonce, data)
 
     def _open(self, value: bytes) -> bytes:
-        return self._mask(value[:NONCE], value[NONCE:])
-
-    def _mask(self, nonce: bytes, data: bytes) -> bytes:
-        key = self._digests.of("passage value", nonce.hex())
-        stream = hashlib.shake_256(key).digest(len(data))
-        size = len(data)
-        masked = int.from_bytes(data, "big") ^ int.from_bytes(stream, "big")
-        return masked.to_bytes(size, "big")
+        return mask(self._digests, PURPOSE, value[:NONCE], value[NONCE:])
 
 
 def _find(connection: Connection, anchors: Sequence[bytes]) -> list[Row[Any]]:

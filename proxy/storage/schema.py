@@ -1,6 +1,7 @@
 """Define the store's tables: released text, the remote's generations, keyed hashes and counters.
 
-No column holds raw text. A change here needs a migration (proxy/storage/migrations/versions).
+No column holds raw text that is not encrypted. A change here needs a migration
+(proxy/storage/migrations/versions).
 """
 
 from __future__ import annotations
@@ -126,6 +127,61 @@ RECORDS = Table(
     Column("time", Double, nullable=False),  # seconds since 1970
     Column("value", Text, nullable=False),
     Column("hash", LargeBinary(32), nullable=False),
+)
+
+# Files of batches (proxy.batches). `value`, encrypted, holds the name. A file has no `expires`
+# while a batch uses it, and clients see it once it is `ready`.
+FILES = Table(
+    "files",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("tenant", Text, nullable=False, index=True),
+    Column("purpose", Text, nullable=False),
+    Column("ready", Boolean, nullable=False),
+    Column("value", LargeBinary, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("expires", Double, index=True),
+)
+
+# Their lines, encrypted. A line of an answer has the number of the line that asked.
+FILE_LINES = Table(
+    "file_lines",
+    METADATA,
+    Column("file", Text, primary_key=True),
+    Column("number", BigInteger, primary_key=True),
+    Column("value", LargeBinary, nullable=False),
+    ForeignKeyConstraint(["file"], ["files.id"], ondelete="CASCADE"),
+)
+
+# Batches. `value`, encrypted, holds the metadata; `errors` is JSON and holds no text. One process at
+# a time is the `owner`, until the time `lease`. Times are in seconds since 1970.
+BATCHES = Table(
+    "batches",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("tenant", Text, nullable=False, index=True),
+    Column("key", Text, nullable=False),  # the id of the key that made it
+    Column("endpoint", Text, nullable=False),
+    Column("status", Text, nullable=False, index=True),
+    Column("value", LargeBinary, nullable=False),
+    Column("errors", Text),
+    Column("input", Text, nullable=False, index=True),
+    Column("output", Text, nullable=False),
+    Column("refused", Text, nullable=False),
+    Column("total", BigInteger, nullable=False),
+    Column("completed", BigInteger, nullable=False),
+    Column("failed", BigInteger, nullable=False),
+    Column("retention", Double, nullable=False),  # seconds from the end until it is forgotten
+    Column("created", Double, nullable=False),
+    Column("began", Double),
+    Column("finalizing", Double),
+    Column("cancelling", Double),
+    Column("ended", Double),
+    Column("closes", Double, nullable=False),  # the end of its completion window
+    Column("forget", Double, index=True),
+    Column("owner", Text),
+    Column("lease", Double),
 )
 
 # Clients' keys: the SHA-256 of each, and its grant (JSON).

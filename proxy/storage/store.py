@@ -1,7 +1,7 @@
 """Hold the store: the one database that outlives the process and that replicas share.
 
 It is a SQLite file under the state directory, or PostgreSQL for several proxies. It holds only
-what the remote already knows, keyed hashes and counters (proxy.storage.schema).
+what the remote already knows, keyed hashes, counters and encrypted rows (proxy.storage.schema).
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from proxy.storage.databases.base import Database, Scan, Work
 from proxy.storage.schema import (
     ACCOUNTS,
     ANSWERS,
+    BATCHES,
     DISCLOSURES,
+    FILE_LINES,
+    FILES,
     KEYS,
     PASSAGES,
     RATES,
@@ -145,12 +148,24 @@ class Store:
                 old &= table.c.scope == "conversation"
             gone += await self._delete(table, old)
         await self._delete(RATES, RATES.c.full_at < now)  # a full bucket is the same as none
+        gone += await self.sweep_files(now)
         for table in (RELEASES, ANSWERS, PASSAGES):
             for tenant, limit in await self._beyond(table, rows):
                 gone += await self._delete(
                     table, (table.c.tenant == tenant) & (table.c.used <= limit)
                 )
         return gone
+
+    async def sweep_files(self, now: float) -> int:
+        """Forget files that have expired and batches that ended long ago; return their rows."""
+        gone = await self._delete_files(FILES.c.expires < now)
+        return gone + await self._delete(BATCHES, BATCHES.c.forget < now)
+
+    async def _delete_files(self, where: Any) -> int:
+        """Delete files, their lines first: one transaction for all of them would take long."""
+        some = select(FILES.c.id).where(where)
+        gone = await self._delete(FILE_LINES, FILE_LINES.c.file.in_(some))
+        return gone + await self._delete(FILES, where)
 
     async def _beyond(self, table: Table, rows: int) -> list[tuple[str, float]]:
         """Return the tenants with more than `rows` rows, each with the last use of its newest
@@ -174,19 +189,23 @@ class Store:
     async def purge(
         self, *, before: float | None = None, tenant: str | None = None, ledger: bool = False
     ) -> int:
-        """Forget texts and answers now and return the number of rows.
+        """Forget texts, answers, files and batches now and return the number of rows.
 
         Args:
-            before: only those last used before this time (seconds since 1970).
+            before: only those last used before this time (seconds since 1970). Files and batches
+                count from when they were made.
             tenant: only this tenant's.
             ledger: forget the accounts, too; budgets start anew.
         """
-        gone = 0
+
+        def choose(table: Table, time: str) -> Any:
+            where = true() if before is None else table.c[time] < before
+            return where if tenant is None else where & (table.c.tenant == tenant)
+
+        gone = await self._delete(BATCHES, choose(BATCHES, "created"))
+        gone += await self._delete_files(choose(FILES, "created"))
         for table in (RELEASES, ANSWERS, PASSAGES, *((ACCOUNTS,) if ledger else ())):
-            where = true() if before is None else table.c.used < before
-            gone += await self._delete(
-                table, where if tenant is None else where & (table.c.tenant == tenant)
-            )
+            gone += await self._delete(table, choose(table, "used"))
         with _map_errors():
             await self._database.empty_log()  # deleted rows stay in it until then
         return gone
@@ -211,8 +230,8 @@ class Store:
 
         def count(connection: Connection) -> dict[str, int]:
             out = {}
-            counted = (RELEASES, ANSWERS, PASSAGES, ACCOUNTS, SPENDS, DISCLOSURES, RECORDS, KEYS)
-            for table in counted:
+            memory, accounts = (RELEASES, ANSWERS, PASSAGES), (ACCOUNTS, SPENDS, DISCLOSURES)
+            for table in (*memory, *accounts, RECORDS, KEYS, FILES, FILE_LINES, BATCHES):
                 found = connection.scalar(select(func.count()).select_from(table))
                 out[table.name] = int(found or 0)
             size = self._database.size()

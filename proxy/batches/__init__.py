@@ -1,0 +1,1 @@
+"""Answer files of requests at low priority: OpenAI's Batch API."""

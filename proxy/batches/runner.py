@@ -1,0 +1,100 @@
+"""Find batches that nobody runs, and run some of them at once in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from proxy.batches.leases import LeaseLost
+from proxy.batches.run import BatchRun, Tools
+from proxy.batches.store import BatchStore
+from proxy.errors import ApiError, internal_error
+
+__all__ = ["Runner"]
+
+logger = logging.getLogger("inferdpt.batches")
+AT_ONCE = 8  # batches that one process runs; the lines of all of them share its places
+POLL_SECONDS = 1.0
+
+
+class Runner:
+    """Run batches, those of other processes that died included. Use it from one event loop."""
+
+    def __init__(self, batches: BatchStore, tools: Tools) -> None:
+        self._batches = batches
+        self._tools = tools
+        self._runs: dict[str, tuple[BatchRun, asyncio.Task[None]]] = {}
+        self._wake = asyncio.Event()
+
+    def wake(self) -> None:
+        """Look for batches now."""
+        self._wake.set()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Run batches during the block. What is not finished then is left to the next process."""
+        looking = asyncio.create_task(self._look())
+        try:
+            yield
+        finally:
+            tasks = [looking, *(task for _, task in self._runs.values())]
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    async def _look(self) -> None:
+        while True:
+            self._wake.clear()
+            try:
+                await self._start_some()
+            except ApiError:
+                logger.warning("batches wait: the store failed")
+            except Exception as exc:
+                internal_error(exc)  # logs it
+            with suppress(TimeoutError):
+                async with asyncio.timeout(POLL_SECONDS):
+                    await self._wake.wait()
+
+    async def _start_some(self) -> None:
+        """Start batches that nobody runs, and stop those of ours that were cancelled."""
+        active = await self._batches.list_active()
+        for batch, _ in active:
+            if batch.status == "cancelling" and batch.id in self._runs:
+                self._runs[batch.id][0].cancel()
+        now = time.time()
+        held = Counter(batch.tenant for batch, lease in active if lease and lease > now)
+        free = [batch for batch, lease in active if not lease or lease <= now]
+        while free and len(self._runs) < AT_ONCE:
+            batch = min(free, key=lambda batch: held[batch.tenant])  # the oldest of those
+            free.remove(batch)
+            if batch.id not in self._runs and await self._tools.leases.claim(batch):
+                held[batch.tenant] += 1
+                run = BatchRun(batch, self._tools)
+                self._runs[batch.id] = run, asyncio.create_task(self._follow(run))
+
+    async def _follow(self, run: BatchRun) -> None:
+        """Run a batch that was claimed. One that fails is continued once its lease is over."""
+        try:
+            await self._try(run)
+        except asyncio.CancelledError:
+            with suppress(ApiError, LeaseLost):
+                await self._tools.leases.release(run.batch)
+            raise
+        finally:
+            del self._runs[run.batch.id]
+            self.wake()
+
+    async def _try(self, run: BatchRun) -> None:
+        batch = run.batch
+        try:
+            await run.run()
+        except* LeaseLost:
+            logger.warning("batch %s is run by another process, or is gone", batch.id)
+        except* ApiError:
+            logger.warning("batch %s waits: the store failed", batch.id)
+        except* Exception as group:
+            internal_error(group.exceptions[0])
