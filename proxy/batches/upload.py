@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-from aiohttp import BodyPartReader, MultipartReader, StreamReader
-from aiohttp.base_protocol import BaseProtocol
-from aiohttp.http_exceptions import HttpProcessingError
+from email.message import Message
+from email.parser import HeaderParser
 
 from proxy.batches.files import BATCH
 from proxy.config.store import Batches as Settings
@@ -21,7 +19,7 @@ EXPIRY = (3600, 2_592_000)  # the seconds for which clients may ask, OpenAI's ra
 FIELDS = ("file", "purpose", "expires_after[anchor]", "expires_after[seconds]")
 FIELD_BYTES = 100  # of a field other than the file
 NAME_CHARACTERS = 255
-BUFFER = 65_536
+HEAD_BYTES = 8192  # of a part
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,11 @@ async def read_upload(content_type: str, body: bytes, settings: Settings) -> Upl
     Raises:
         ApiError: 400, it is not such a form; 413, the file exceeds a limit.
     """
-    name, fields = await _read_form(content_type, body, settings.file_bytes)
+    return await asyncio.to_thread(_read, content_type, body, settings)
+
+
+def _read(content_type: str, body: bytes, settings: Settings) -> Upload:
+    name, fields = _read_form(content_type, body, settings.file_bytes)
     data = fields.get("file")
     if data is None:
         raise bad_request("'file' is required.", param="file", code="invalid_value")
@@ -52,57 +54,63 @@ async def read_upload(content_type: str, body: bytes, settings: Settings) -> Upl
         raise bad_request(
             f"'purpose' must be {BATCH}.", param="purpose", code="unsupported_parameter"
         )
-    lines = await asyncio.to_thread(_split, data, settings)
-    return Upload(name, lines, _read_expiry(fields))
+    return Upload(name, _split(data, settings), _read_expiry(fields))
 
 
-async def _read_form(content_type: str, body: bytes, most: int) -> tuple[str, dict[str, bytes]]:
-    """Return the file's name and the fields of a form."""
+def _read_form(content_type: str, body: bytes, most: int) -> tuple[str, dict[str, bytes]]:
+    """Return the file's name and the fields of a form (RFC 7578).
+
+    aiohttp's reader would warn of a malformed header, and the warning quotes it.
+    """
+    head = _parse_head(f"Content-Type: {content_type}")
+    boundary = head.get_param("boundary")
+    if head.get_content_type() != "multipart/form-data" or not isinstance(boundary, str):
+        raise _not_a_form()
+    line = b"--" + boundary.encode("utf-8", "replace")
+    first, *parts = body.split(b"\r\n" + line, len(FIELDS))
+    if not boundary or not first.startswith(line + b"\r\n") or not parts:
+        raise _not_a_form()
+    if parts.pop().rstrip(b"\r\n") != b"--":
+        raise _not_a_form()
     fields: dict[str, bytes] = {}
-    filename = ""
-    try:
-        stream = StreamReader(BaseProtocol(asyncio.get_running_loop()), BUFFER)
-        for start in range(0, len(body), BUFFER):
-            stream.feed_data(body[start : start + BUFFER])
-        stream.feed_eof()
-        if not content_type.lower().startswith("multipart/form-data"):
-            raise ValueError("another type")
-        reader = MultipartReader({"Content-Type": content_type}, stream)
-        while (part := await reader.next()) is not None:
-            if not isinstance(part, BodyPartReader):
-                raise ValueError("a form within the form")
-            name = part.name or ""
-            if name not in FIELDS:
-                name = clean_name(name)
-                raise bad_request(
-                    f"Unknown field '{name}' in the form; unknown fields are refused.",
-                    param=name,
-                    code="unknown_parameter",
-                )
-            if name in fields:
-                raise ValueError("a field twice")
-            fields[name] = await _read_part(part, name, most if name == "file" else FIELD_BYTES)
-            if name == "file":
-                filename = part.filename or ""
-        if not reader.at_eof():
-            raise ValueError("no end")
-    except ApiError:
-        raise
-    except (ValueError, RuntimeError, AssertionError, LookupError, HttpProcessingError):
-        raise bad_request(
-            "The body must be a form (multipart/form-data) with the fields file and purpose.",
-            code="invalid_body",
-        ) from None
-    return filename[:NAME_CHARACTERS] or "batch.jsonl", fields
+    filename = None
+    for part in (first.removeprefix(line), *parts):
+        head, content = _read_part(part)
+        name = str(head.get_param("name", "", "content-disposition"))
+        if name not in FIELDS:
+            name = clean_name(name)
+            raise bad_request(
+                f"Unknown field '{name}' in the form; unknown fields are refused.",
+                param=name,
+                code="unknown_parameter",
+            )
+        if name in fields:
+            raise _not_a_form()
+        size = most if name == "file" else FIELD_BYTES
+        if len(content) > size:
+            raise too_large(f"'{name}' may have at most {size} bytes.", param=name)
+        fields[name] = content
+        filename = filename or head.get_filename()
+    return (filename or "batch.jsonl")[:NAME_CHARACTERS], fields
 
 
-async def _read_part(part: BodyPartReader, name: str, most: int) -> bytes:
-    data = bytearray()
-    while chunk := await part.read_chunk():
-        data += chunk
-        if len(data) > most:
-            raise too_large(f"'{name}' may have at most {most} bytes.", param=name)
-    return bytes(data)
+def _read_part(part: bytes) -> tuple[Message, bytes]:
+    """Return the head and the content of a part of a form."""
+    head, end, content = part.partition(b"\r\n\r\n")
+    if not end or not head.startswith(b"\r\n") or len(head) > HEAD_BYTES:
+        raise _not_a_form()
+    return _parse_head(head[2:].decode("utf-8", "replace")), content
+
+
+def _parse_head(head: str) -> Message:
+    return HeaderParser().parsestr(head)
+
+
+def _not_a_form() -> ApiError:
+    return bad_request(
+        "The body must be a form (multipart/form-data) with the fields file and purpose.",
+        code="invalid_body",
+    )
 
 
 def _split(data: bytes, settings: Settings) -> list[bytes]:
