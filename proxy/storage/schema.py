@@ -154,8 +154,8 @@ FILE_LINES = Table(
     ForeignKeyConstraint(["file"], ["files.id"], ondelete="CASCADE"),
 )
 
-# Batches. `value`, encrypted, holds the metadata; `errors` is JSON and holds no text. One process at
-# a time is the `owner`, until the time `lease`. Times are in seconds since 1970.
+# Batches. `value`, encrypted, holds the metadata; `errors` is JSON and holds no text. One process
+# at a time is the `owner`, until the time `lease`. Times are in seconds since 1970.
 BATCHES = Table(
     "batches",
     METADATA,

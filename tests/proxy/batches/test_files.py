@@ -15,8 +15,13 @@ from tests.proxy.conftest import Proxy, running_proxy
 from tests.servers import hang
 
 LIMITS = {
-    **{"enabled": True, "file_bytes": 60_000, "lines": 40, "line_bytes": 20_000},
-    **{"tenant_files": 5, "tenant_bytes": 100_000, "tenant_batches": 2},
+    "enabled": True,
+    "file_bytes": 60_000,
+    "lines": 40,
+    "line_bytes": 20_000,
+    "tenant_files": 5,
+    "tenant_bytes": 100_000,
+    "tenant_batches": 2,
 }
 BOUNDARY = "zzboundaryzz"
 SECRET = "zzcanaryzz"
