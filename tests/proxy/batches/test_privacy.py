@@ -161,8 +161,8 @@ class TestSealing:
         digests = self.digests()
         sealed = seal(digests, b"text", "file_lines", "a", "1")
         for i in range(len(sealed)):
+            changed = sealed[:i] + bytes([sealed[i] ^ 1]) + sealed[i + 1 :]
             with pytest.raises(ApiError):
-                changed = sealed[:i] + bytes([sealed[i] ^ 1]) + sealed[i + 1 :]
                 open_sealed(digests, changed, "file_lines", "a", "1")
         for place in (("file_lines", "a", "2"), ("file_lines", "b", "1"), ("file_lines", "a1")):
             with pytest.raises(ApiError):

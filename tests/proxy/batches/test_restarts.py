@@ -1,4 +1,4 @@
-"""Batches over restarts, kill -9 and the death of a worker: nothing is lost, doubled or redrawn."""
+"""Batches over restarts, kill -9 and a worker's death: nothing is lost, doubled or redrawn."""
 
 from __future__ import annotations
 
