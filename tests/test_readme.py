@@ -53,7 +53,7 @@ NEEDS_MORE = re.compile(
 
 @pytest.fixture
 def settings() -> dict[str, Any]:
-    return {}
+    return {"batches": {"enabled": True}}
 
 
 def blocks(language: str, page: str | None = None) -> list[str]:
@@ -103,6 +103,7 @@ def test_python_blocks_run(proxy_in_thread: Proxy, capsys: Any, page: str) -> No
     out = capsys.readouterr().out
     assert out.count("One two three.") == {
         "README.md": 1,
+        "docs/batches.md": 2,
         "docs/clients.md": 4,
         "docs/quickstart.md": 1,
     }.get(page, 0)

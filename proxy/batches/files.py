@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 import sqlalchemy
-from sqlalchemy import bindparam, func, or_, select, tuple_, update
+from sqlalchemy import bindparam, func, select, tuple_, update
 
 from proxy.config.store import Batches as Settings
 from proxy.errors import ApiError, not_found, too_large
@@ -49,23 +49,19 @@ _FINISH = (
 
 @dataclass(frozen=True)
 class File:
-    """Describe a file; times are seconds since 1970.
-
-    Attributes:
-        expires: None while a batch uses it.
-    """
+    """Describe a file; times are seconds since 1970."""
 
     id: str
     purpose: str
     name: str
     bytes: int
     created: float
-    expires: float | None
+    expires: float
 
 
 def is_visible(now: float) -> Any:
     """Return the condition of a file that clients see."""
-    return FILES.c.ready & or_(FILES.c.expires.is_(None), FILES.c.expires > now)
+    return FILES.c.ready & (FILES.c.expires > now)
 
 
 def no_such(what: str, param: str = "id") -> ApiError:

@@ -20,7 +20,7 @@ def write_file(file: File) -> dict[str, Any]:
         "object": "file",
         "bytes": file.bytes,
         "created_at": int(file.created),
-        "expires_at": _round(file.expires),
+        "expires_at": int(file.expires),
         "filename": file.name,
         "purpose": file.purpose,
         "status": "uploaded" if file.purpose == BATCH else "processed",

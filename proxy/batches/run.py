@@ -48,7 +48,7 @@ class BatchRun:
         self._feeding: asyncio.Task[None] | None = None
 
     def cancel(self) -> None:
-        """Begin no more lines; the batch ends after those that are being answered."""
+        """Stop before the next line; the batch ends after those that are being answered."""
         self._cancelled = True
         if self._feeding is not None:
             self._feeding.cancel()

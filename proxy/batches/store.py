@@ -89,6 +89,9 @@ class BatchStore:
         """
         now, most = time.time(), self._settings.retention_hours * HOUR
         tenant, id_ = client.tenant, f"batch_{secrets.token_hex(16)}"
+        closes, seconds = now + WINDOW_SECONDS, min(seconds or most, most)
+        # All is forgotten then, even if no process runs the batch any more.
+        last = closes + seconds
         output, refused = (f"file-{secrets.token_hex(16)}" for _ in range(2))
         value = seal(self._digests, json.dumps(metadata).encode(), *place_of(BATCHES, id_))
         row = {
@@ -116,7 +119,7 @@ class BatchStore:
                 "ready": False,
                 "bytes": 0,
                 "value": self._files.seal_name(each, f"{id_}_{name}.jsonl"),
-                "created": now,
+                **{"created": now, "expires": last},
             }
             for each, name in ((output, "output"), (refused, "error"))
         ]
@@ -124,7 +127,7 @@ class BatchStore:
             BATCHES.c.tenant == tenant, BATCHES.c.status.in_(ACTIVE)
         )
         mine = (FILES.c.id == file) & (FILES.c.tenant == tenant) & (FILES.c.purpose == BATCH)
-        keep = update(FILES).where(mine & is_visible(now)).values(expires=None)
+        keep = update(FILES).where(mine & is_visible(now)).values(expires=last)
 
         def work(connection: Connection) -> None:
             self._ledger.lock(connection, tenant)
@@ -204,8 +207,7 @@ class BatchStore:
 
     def _select(self, tenant: str) -> Any:
         """Return the query for a tenant's batches. One that is forgotten is not there."""
-        kept = BATCHES.c.forget.is_(None) | (BATCHES.c.forget > time.time())
-        return select(BATCHES).where(BATCHES.c.tenant == tenant, kept)
+        return select(BATCHES).where(BATCHES.c.tenant == tenant, BATCHES.c.forget > time.time())
 
     def _read(self, row: Any) -> Batch:
         sealed = open_sealed(self._digests, row.value, *place_of(BATCHES, row.id))

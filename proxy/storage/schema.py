@@ -129,8 +129,8 @@ RECORDS = Table(
     Column("hash", LargeBinary(32), nullable=False),
 )
 
-# Files of batches (proxy.batches). `value`, encrypted, holds the name. A file has no `expires`
-# while a batch uses it, and clients see it once it is `ready`.
+# Files of batches (proxy.batches). `value`, encrypted, holds the name. Clients see a file once it is
+# `ready`, and until it expires.
 FILES = Table(
     "files",
     METADATA,
@@ -141,7 +141,7 @@ FILES = Table(
     Column("value", LargeBinary, nullable=False),
     Column("bytes", BigInteger, nullable=False),
     Column("created", Double, nullable=False),
-    Column("expires", Double, index=True),
+    Column("expires", Double, nullable=False, index=True),
 )
 
 # Their lines, encrypted. A line of an answer has the number of the line that asked.
@@ -179,7 +179,7 @@ BATCHES = Table(
     Column("cancelling", Double),
     Column("ended", Double),
     Column("closes", Double, nullable=False),  # the end of its completion window
-    Column("forget", Double, index=True),
+    Column("forget", Double, nullable=False, index=True),
     Column("owner", Text),
     Column("lease", Double),
 )

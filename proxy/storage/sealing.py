@@ -22,7 +22,7 @@ TAG = 32
 
 
 def mask(digests: Digests, purpose: str, nonce: bytes, data: bytes) -> bytes:
-    """Mask data, or unmask what was masked for the same purpose with the same nonce."""
+    """Return data masked, or masked data as it was, for one purpose and nonce."""
     stream = hashlib.shake_256(digests.of(purpose, nonce.hex())).digest(len(data))
     masked = int.from_bytes(data, "big") ^ int.from_bytes(stream, "big")
     return masked.to_bytes(len(data), "big")

@@ -1,4 +1,4 @@
-"""What the store, logs, metrics and records hold of a batch; and who can open it."""
+"""Text of batches: in the store encrypted, in logs, metrics and records not at all."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def upgrade() -> None:
         sa.Column("value", sa.LargeBinary, nullable=False),
         sa.Column("bytes", sa.BigInteger, nullable=False),
         sa.Column("created", sa.Double, nullable=False),
-        sa.Column("expires", sa.Double, index=True),
+        sa.Column("expires", sa.Double, nullable=False, index=True),
     )
     op.create_table(
         "file_lines",
@@ -48,7 +48,7 @@ def upgrade() -> None:
         *(sa.Column(name, sa.Double, nullable=False) for name in ("retention", "created")),
         *(sa.Column(name, sa.Double) for name in ("began", "finalizing", "cancelling", "ended")),
         sa.Column("closes", sa.Double, nullable=False),
-        sa.Column("forget", sa.Double, index=True),
+        sa.Column("forget", sa.Double, nullable=False, index=True),
         sa.Column("owner", sa.Text),
         sa.Column("lease", sa.Double),
     )
