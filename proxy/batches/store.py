@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy
-from sqlalchemy import func, select, tuple_, update
+from sqlalchemy import case, func, select, tuple_, update
 
 from proxy.access.grants import Client
 from proxy.batches.files import ACTIVE, BATCH, HOUR, OUTPUT, Files, is_visible, no_such
@@ -107,9 +107,10 @@ class BatchStore:
             "total": 0,
             "completed": 0,
             "failed": 0,
-            "retention": min(seconds or most, most),
+            "retention": seconds,
             "created": now,
-            "closes": now + WINDOW_SECONDS,
+            "closes": closes,
+            "forget": last,
         }
         answers = [
             {
@@ -119,7 +120,8 @@ class BatchStore:
                 "ready": False,
                 "bytes": 0,
                 "value": self._files.seal_name(each, f"{id_}_{name}.jsonl"),
-                **{"created": now, "expires": last},
+                "created": now,
+                "expires": last,
             }
             for each, name in ((output, "output"), (refused, "error"))
         ]
@@ -127,7 +129,8 @@ class BatchStore:
             BATCHES.c.tenant == tenant, BATCHES.c.status.in_(ACTIVE)
         )
         mine = (FILES.c.id == file) & (FILES.c.tenant == tenant) & (FILES.c.purpose == BATCH)
-        keep = update(FILES).where(mine & is_visible(now)).values(expires=last)
+        longer = case((FILES.c.expires > last, FILES.c.expires), else_=last)
+        keep = update(FILES).where(mine & is_visible(now)).values(expires=longer)
 
         def work(connection: Connection) -> None:
             self._ledger.lock(connection, tenant)

@@ -129,8 +129,8 @@ RECORDS = Table(
     Column("hash", LargeBinary(32), nullable=False),
 )
 
-# Files of batches (proxy.batches). `value`, encrypted, holds the name. Clients see a file once it is
-# `ready`, and until it expires.
+# Files of batches (proxy.batches). `value`, encrypted, holds the name. Clients see a file once it
+# is `ready`, and until it expires.
 FILES = Table(
     "files",
     METADATA,
