@@ -116,7 +116,8 @@ async def read_plan(
     try:
         # A client's housekeeping is planned without the remote.
         housekeeping = await offload(known.brief, known.recognises, chat)
-        plan = await app[PIPELINE].plan_chat(chat, client, housekeeping=housekeeping)
+        pipeline: Pipeline | Gateway = app[PIPELINE]
+        plan = await pipeline.plan_chat(chat, client, housekeeping=housekeeping)
     except ApiError as exc:
         exc.rename(dialect.find_place(exc.param, asked))
         raise
