@@ -15,6 +15,7 @@ from proxy.cli.codebook import codebook_group
 from proxy.cli.config import config_group
 from proxy.cli.help import group_page, markup_mode
 from proxy.cli.keys import add_key, keys_group
+from proxy.cli.privacy.corpus import corpus_group
 from proxy.cli.privacy.group import privacy_group
 from proxy.cli.records import records_group
 from proxy.cli.server import PANEL, add_server
@@ -81,6 +82,7 @@ def command_line(
     app.add_typer(store_group(), name="store", rich_help_panel=CLIENTS)
     app.add_typer(records_group(), name="records", rich_help_panel=CLIENTS)
     app.add_typer(privacy_group(), name="privacy", rich_help_panel=PRIVACY)
+    app.add_typer(corpus_group(), name="corpus", rich_help_panel=PRIVACY)
     app.add_typer(table_group(), name="table", rich_help_panel=PRIVACY)
     app.add_typer(codebook_group(), name="codebook", rich_help_panel=PRIVACY)
     built = get_command(app)

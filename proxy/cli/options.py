@@ -35,6 +35,7 @@ __all__ = [
     "load_sanitizer",
     "mechanism_option",
     "name_mechanisms",
+    "parse_parameters",
     "print_json",
     "read_text",
 ]
@@ -150,7 +151,7 @@ def load_mechanism(
     from perturb import get_mechanism, load_table
 
     loaded = load_table(table, vocabulary)
-    return get_mechanism(name, loaded, epsilon=epsilon, **_parse_parameters(settings or ()))
+    return get_mechanism(name, loaded, epsilon=epsilon, **parse_parameters(settings or ()))
 
 
 def load_sanitizer(
@@ -169,12 +170,13 @@ def load_sanitizer(
     from perturb import DocumentOptions, Resources, load_table, sanitizer_class
 
     cls = sanitizer_class(name)
-    parameters = cls.check_parameters(epsilon=epsilon, **_parse_parameters(settings or ()))
+    parameters = cls.check_parameters(epsilon=epsilon, **parse_parameters(settings or ()))
     loaded = load_table(table, vocabulary)
     return cls.build(parameters, Resources(table=loaded, options=options or DocumentOptions()))
 
 
-def _parse_parameters(settings: Sequence[str]) -> dict[str, Any]:
+def parse_parameters(settings: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters in `NAME=VALUE` options; raise `ParameterError` for another form."""
     import yaml
 
     from perturb import ParameterError

@@ -47,7 +47,8 @@ Stop every proxy on the store first. The audit record is hashed anew, and the fi
 encrypted anew. Releases, answers and
 conversations are known only by hashes of what clients wrote, so they are forgotten: texts that are
 sent again are drawn and charged afresh (an adversary with both releases can average them), and
-budgets of conversations start anew. Those of days and in all stay, as do keys."""
+budgets of conversations and of the owners of corpora start anew. Those of days and in all stay, as
+do keys."""
 
 
 def store_group() -> typer.Typer:

@@ -1,8 +1,8 @@
 """Give a store another secret.
 
-The audit record is hashed anew, and the files of batches are encrypted anew. Texts, answers and
-conversations are known only by HMACs of what clients wrote, which is not kept, so they cannot be
-named under another secret and are forgotten.
+The audit record is hashed anew, and the files of batches are encrypted anew. Texts, answers,
+conversations and the owners of corpora are known only by HMACs of what clients wrote, which is not
+kept, so they cannot be named under another secret and are forgotten.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ from proxy.storage.schema import (
     ACCOUNTS,
     ANSWERS,
     BATCHES,
+    BLOCKS,
     DISCLOSURES,
     FILE_LINES,
     FILES,
+    OWNER_SPENDS,
+    OWNERS,
     PASSAGES,
     RATES,
     RECORDS,
@@ -141,9 +144,10 @@ def _seal_rows(connection: Connection, table: Table, old: Digests, new: Digests)
 
 
 def _forget(connection: Connection) -> tuple[int, int, int]:
-    """Forget texts, answers and conversations, and return how many there were."""
-    connection.execute(delete(PASSAGES))
-    connection.execute(delete(RATES))
+    """Forget what only the old secret names; return the number of texts, answers and
+    conversations."""
+    for table in (PASSAGES, RATES, BLOCKS, OWNER_SPENDS, OWNERS):
+        connection.execute(delete(table))
     texts, answers = (connection.execute(delete(each)).rowcount for each in (RELEASES, ANSWERS))
     for table in (DISCLOSURES, SPENDS):
         connection.execute(delete(table).where(table.c.scope == CONVERSATION))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from proxy.release import Release
 from proxy.storage.store import Store
 
-__all__ = ["Digests", "batches", "spell_channel"]
+__all__ = ["Digests", "batches", "digest", "spell_channel"]
 
 AT_ONCE = 500  # keys in one query
 T = TypeVar("T")
@@ -25,11 +25,7 @@ class Digests:
     def of(self, *parts: str) -> bytes:
         """Return the HMAC-SHA-256 of parts, each prefixed with its length: no two lists of parts
         share an encoding."""
-        data = bytearray()
-        for part in parts:
-            spelled = part.encode("utf-8", "surrogatepass")
-            data += len(spelled).to_bytes(8, "big") + spelled
-        return hmac.digest(self._store.secret, data, "sha256")
+        return digest(self._store.secret, *parts)
 
     def text(self, tenant: str, scope: str, channel: dict[str, Any], text: str) -> bytes:
         """Return the key of a text under a channel."""
@@ -46,6 +42,15 @@ class Digests:
     def conversation(self, tenant: str, opening: Sequence[str]) -> str:
         """Return the name of a conversation with this opening, in hexadecimal."""
         return self.of(tenant, "conversation", *opening).hex()
+
+
+def digest(secret: bytes, *parts: str) -> bytes:
+    """Return the HMAC-SHA-256 of parts under a secret, see `Digests.of`."""
+    data = bytearray()
+    for part in parts:
+        spelled = part.encode("utf-8", "surrogatepass")
+        data += len(spelled).to_bytes(8, "big") + spelled
+    return hmac.digest(secret, data, "sha256")
 
 
 def spell_channel(channel: dict[str, Any]) -> str:

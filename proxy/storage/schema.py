@@ -11,6 +11,7 @@ from sqlalchemy import (
     Boolean,
     Column,
     Double,
+    ForeignKey,
     ForeignKeyConstraint,
     LargeBinary,
     MetaData,
@@ -182,6 +183,38 @@ BATCHES = Table(
     Column("forget", Double, nullable=False, index=True),
     Column("owner", Text),
     Column("lease", Double),
+)
+
+# The accounts of a corpus: the sums charged for all documents of an owner, by the HMAC of the
+# owner's name, and the proved part by channel, as in `spends`.
+OWNERS = Table(
+    "owners",
+    METADATA,
+    Column("key", LargeBinary(32), primary_key=True),
+    Column("documents", BigInteger, nullable=False),
+    Column("tokens", BigInteger, nullable=False),
+    Column("unbounded", BigInteger, nullable=False),
+    Column("proved", Double, nullable=False),
+    Column("nominal", Double, nullable=False),
+)
+OWNER_SPENDS = Table(
+    "owner_spends",
+    METADATA,
+    Column("key", LargeBinary(32), ForeignKey("owners.key", ondelete="CASCADE"), primary_key=True),
+    Column("mechanism", Text, primary_key=True),
+    Column("epsilon", Double, primary_key=True),
+    Column("bounded_range", Boolean, primary_key=True),
+    Column("unit", Text, primary_key=True),
+    Column("count", BigInteger, nullable=False),
+)
+
+# The charged blocks of corpora: an HMAC of the documents and their owners, and the places of those
+# that a budget refused (JSON).
+BLOCKS = Table(
+    "blocks",
+    METADATA,
+    Column("key", LargeBinary(32), primary_key=True),
+    Column("refused", Text, nullable=False),
 )
 
 # Clients' keys: the SHA-256 of each, and its grant (JSON).

@@ -27,10 +27,12 @@ from proxy.storage.schema import (
     ACCOUNTS,
     ANSWERS,
     BATCHES,
+    BLOCKS,
     DISCLOSURES,
     FILE_LINES,
     FILES,
     KEYS,
+    OWNERS,
     PASSAGES,
     RATES,
     RECORDS,
@@ -42,6 +44,21 @@ __all__ = ["Store", "sweeping"]
 
 logger = logging.getLogger("inferdpt.store")
 SWEEP_SECONDS = 600.0
+COUNTED = (
+    RELEASES,
+    ANSWERS,
+    PASSAGES,
+    ACCOUNTS,
+    SPENDS,
+    DISCLOSURES,
+    RECORDS,
+    KEYS,
+    FILES,
+    FILE_LINES,
+    BATCHES,
+    OWNERS,
+    BLOCKS,
+)
 BATCH = 200  # rows deleted in one transaction, so that requests run in between
 T = TypeVar("T")
 
@@ -195,7 +212,8 @@ class Store:
             before: only those last used before this time (seconds since 1970). Files and batches
                 count from when they were made.
             tenant: only this tenant's.
-            ledger: forget the accounts, too; budgets start anew.
+            ledger: forget the accounts, too; budgets start anew. Those of the owners of corpora
+                belong to no tenant and no time: they go only with all others.
         """
 
         def choose(table: Table, time: str) -> Any:
@@ -204,6 +222,9 @@ class Store:
 
         gone = await self._delete(BATCHES, choose(BATCHES, "created"))
         gone += await self._delete_files(choose(FILES, "created"))
+        if ledger and before is None and tenant is None:
+            for table in (BLOCKS, OWNERS):  # no block without its charge
+                gone += await self._delete(table, true())
         for table in (RELEASES, ANSWERS, PASSAGES, *((ACCOUNTS,) if ledger else ())):
             gone += await self._delete(table, choose(table, "used"))
         with _map_errors():
@@ -230,8 +251,7 @@ class Store:
 
         def count(connection: Connection) -> dict[str, int]:
             out = {}
-            memory, accounts = (RELEASES, ANSWERS, PASSAGES), (ACCOUNTS, SPENDS, DISCLOSURES)
-            for table in (*memory, *accounts, RECORDS, KEYS, FILES, FILE_LINES, BATCHES):
+            for table in COUNTED:
                 found = connection.scalar(select(func.count()).select_from(table))
                 out[table.name] = int(found or 0)
             size = self._database.size()

@@ -1,0 +1,1 @@
+"""Sanitize a corpus: many documents, on several processes or a cluster."""

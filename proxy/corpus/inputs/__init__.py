@@ -1,0 +1,1 @@
+"""Read documents from files, in blocks."""

@@ -1,0 +1,112 @@
+"""Run a corpus: sanitize each block, charge it, then write it.
+
+The charge is durable before the block can be seen. After a kill at any moment, the next run
+sanitizes the blocks that are not written again: the same releases, charged once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from proxy.corpus.engines import Engine, Job
+from proxy.corpus.inputs.records import OURS, Block
+from proxy.corpus.ledger import Accounts, Charged
+from proxy.corpus.output import Output
+from proxy.corpus.stage import RESULT
+from proxy.storage.prices import FIGURES, Channel, Price
+
+__all__ = ["describe_run", "price_of", "run_blocks"]
+
+REFUSED = {"outcome": "BudgetExceeded", f"{OURS}reason": "the owner's ε would exceed --budget"}
+Progress = Callable[[str, int, int], None]
+
+
+def describe_run(job: Job, channel: str, budget: float | None) -> dict[str, Any]:
+    """Return what a folder must agree on with the run that began it. No value holds a secret."""
+    source = job.source
+    return {
+        "version": 1,
+        "input": source.fingerprint(),
+        "columns": vars(source.columns),
+        "documents of a block": source.rows,
+        "sanitizer": channel,
+        "budget": budget,
+    }
+
+
+async def run_blocks(
+    job: Job,
+    engine: Engine,
+    blocks: Sequence[Block],
+    output: Output,
+    accounts: Accounts,
+    advance: Progress,
+) -> None:
+    """Sanitize, charge and write the blocks that are not written yet.
+
+    Raises:
+        ApiError: the store failed.
+        ConfigError: the input cannot be read, or workers die.
+    """
+    todo = [block for block in blocks if not output.is_done(block.number)]
+    total = sum(block.count for block in blocks)
+    done = total - sum(block.count for block in todo)
+    advance("documents", done, total)
+    for block, found in engine(job, todo):
+        result = await _charge(found, accounts)
+        output.write(block.number, result, _summarize(result))
+        done += block.count
+        advance("documents", done, total)
+
+
+async def _charge(result: pa.Table, accounts: Accounts) -> pa.Table:
+    """Charge the documents of a block, and return it without the releases that a budget
+    refuses."""
+    rows = result.select([name for name in result.column_names if _is_charged(name)]).to_pylist()
+    places = [i for i, row in enumerate(rows) if row[f"{OURS}key"] is not None]
+    documents = [
+        Charged(row[f"{OURS}key"], row[f"{OURS}owner"], price_of(row))
+        for row in (rows[i] for i in places)
+    ]
+    refused = {places[i] for i in await accounts.charge(documents)}
+    if not refused:
+        return result
+    mask = pa.array([i in refused for i in range(len(result))])
+    for column in RESULT:
+        place = result.schema.get_field_index(column.name)
+        value = pa.scalar(REFUSED.get(column.name), column.type)
+        kept = pc.if_else(mask, value, result[column.name])
+        result = result.set_column(place, column, kept)
+    return result
+
+
+def price_of(row: dict[str, Any]) -> Price | None:
+    """Return the price of a document of a result; None if it has no release."""
+    if row["outcome"] != "released":
+        return None
+    each = row[f"{OURS}each"]
+    names = (row["mechanism"], each, row[f"{OURS}narrow"], row["unit"])
+    figures = {name: row[OURS + name] for name in FIGURES}
+    channel = None if each is None else Channel(*names)
+    return Price(**figures, channel=channel, count=row[f"{OURS}count"])
+
+
+def _is_charged(name: str) -> bool:
+    return name in ("outcome", "mechanism", "unit") or name.startswith(OURS)
+
+
+def _summarize(result: pa.Table) -> dict[str, Any]:
+    """Return the counts of a block: documents by outcome, and those of each owner."""
+    rows = result.select(["outcome", *(OURS + name for name in ("owner", *FIGURES))]).to_pylist()
+    owners: dict[str, Counter[str]] = {}
+    for row in rows:
+        if row["outcome"] == "released":
+            figures = {name: row[OURS + name] for name in FIGURES}
+            owner = owners.setdefault(row[f"{OURS}owner"], Counter())
+            owner.update({"documents": 1, **figures})
+    return {"outcomes": Counter(row["outcome"] for row in rows), "owners": owners}
