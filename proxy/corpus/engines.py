@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from itertools import islice
 
 import pyarrow as pa
 
@@ -81,10 +82,11 @@ def pooled(workers: int) -> Engine:
             try:
                 while True:
                     while len(flying) < workers * AHEAD:
-                        block = waiting.popleft() if waiting else next(source, None)
-                        if block is None:
+                        waiting.extend(islice(source, not waiting))
+                        if not waiting:
                             break
-                        flying.append((block, pool.submit(_run, block)))
+                        future = pool.submit(_run, waiting[0])
+                        flying.append((waiting.popleft(), future))
                     if not flying:
                         return
                     block, future = flying[0]
@@ -93,14 +95,14 @@ def pooled(workers: int) -> Engine:
                     deaths = 0
                     yield block, result
             except BrokenProcessPool:
+                waiting.extendleft(block for block, _ in reversed(flying))
+                flying.clear()
                 deaths += 1
                 if deaths >= LIVES:
                     raise ConfigError(
-                        f"workers died {deaths} times at or after block {flying[0][0].number}: "
-                        "is there enough memory for --workers?"
+                        f"workers died {deaths} times at or after block {waiting[0].number}: is "
+                        "there enough memory for --workers?"
                     ) from None
-                waiting.extendleft(block for block, _ in reversed(flying))
-                flying.clear()
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import posixpath
 from collections.abc import Iterator
@@ -92,8 +93,8 @@ class Source:
             with pa.memory_map(where) as mapped:
                 yield mapped
             return
-        with self._fs.open(where, "rb", block_size=BUFFER) as file:
-            yield file
+        with self._fs.open(where, "rb") as raw:
+            yield io.BufferedReader(raw, BUFFER)  # its `readline` has a limit everywhere
 
 
 def find_source(url: str, columns: Columns, rows: int) -> Source:

@@ -1,0 +1,130 @@
+"""Accounts of owners: charged once a block, within budgets, whatever is repeated."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proxy.config.store import Store as Settings
+from proxy.corpus.ledger import Accounts, Charged
+from proxy.records.rekey import rekey
+from proxy.storage.ledger import ROUNDING
+from proxy.storage.opening import open_store
+from proxy.storage.prices import Channel, Price
+from tests.databases import database, postgres_url
+
+__all__ = ["database", "postgres_url"]
+
+NARROW = Channel("exponential", 0.1, True)
+
+
+def cost(count: int, channel: Channel = NARROW) -> Price:
+    return Price(count, proved=count * channel.epsilon, channel=channel, count=count)
+
+
+def charged(number: int, owner: str, price: Price | None) -> Charged:
+    return Charged(number.to_bytes(32, "big"), owner, price)
+
+
+@asynccontextmanager
+async def accounts(database: dict[str, Any], **options: Any) -> AsyncIterator[Accounts]:
+    async with open_store(Settings(**database)) as store:
+        yield Accounts(store, delta=1e-6, **options)
+
+
+async def test_a_block_is_charged_once_and_owners_add_up(database):
+    block = [charged(1, "ann", cost(10)), charged(2, "bob", cost(5)), charged(3, "ann", cost(1))]
+    for _ in range(2):  # by two processes, one after the other
+        async with accounts(database) as ours:
+            assert await ours.charge(block) == frozenset()
+    async with accounts(database) as ours:
+        await ours.charge([charged(4, "ann", cost(100)), charged(5, "ann", None)])
+        found = await ours.read(["ann", "bob", "eve"])
+    assert {name: one.documents for name, one in found.items()} == {"ann": 3, "bob": 1}
+    assert found["ann"].price.tokens == 111
+    assert found["ann"].price.proved == pytest.approx(11.1)
+    assert found["ann"].bound.name == "zCDP"  # 111 releases of 0.1-bounded range
+    assert found["ann"].bound.epsilon < 5
+
+
+async def test_other_documents_or_other_owners_are_another_block(database):
+    async with accounts(database) as ours:
+        await ours.charge([charged(1, "ann", cost(10))])
+        await ours.charge([charged(1, "bob", cost(10))])
+        await ours.charge([charged(2, "ann", cost(10))])
+        found = await ours.read(["ann", "bob"])
+    assert {name: one.price.tokens for name, one in found.items()} == {"ann": 20, "bob": 10}
+
+
+async def test_a_budget_refuses_what_would_exceed_it_and_remembers(database):
+    block = [charged(i, "ann", cost(size)) for i, size in enumerate((40, 50, 20, 10, 1))]
+    async with accounts(database, budget=10.0) as ours:
+        assert await ours.charge(block) == {2, 4}
+        assert (await ours.read(["ann"]))["ann"].price.proved == pytest.approx(10.0)
+        assert await ours.charge([charged(9, "bob", cost(100))]) == frozenset()
+    async with accounts(database, budget=100.0) as ours:  # what was refused stays so
+        assert await ours.charge(block) == {2, 4}
+        assert (await ours.read(["ann"]))["ann"].price.tokens == 100
+
+
+async def test_tokens_without_a_bound_are_kept_apart(database):
+    nominal = Price(10, nominal=60.0, unbounded=30)
+    async with accounts(database, budget=60.0) as ours:
+        assert await ours.charge([charged(1, "ann", nominal)]) == frozenset()
+        assert await ours.charge([charged(2, "ann", nominal)]) == {0}
+        one = (await ours.read(["ann"]))["ann"]
+    assert (one.price.nominal, one.price.unbounded, one.bound.epsilon) == (60.0, 30, 0.0)
+
+
+async def test_purging_all_accounts_forgets_their_blocks(database):
+    block = [charged(1, "ann", cost(10))]
+    async with open_store(Settings(**database)) as store:
+        ours = Accounts(store, delta=1e-6)
+        await ours.charge(block)
+        await store.purge(tenant="ann", ledger=True)
+        assert (await ours.read(["ann"]))["ann"].documents == 1
+        await store.purge(ledger=True)
+        assert await ours.read(["ann"]) == {}
+        await ours.charge(block)  # it would be free if its block were still known
+        assert (await ours.read(["ann"]))["ann"].price.tokens == 10
+
+
+async def test_under_another_secret_owners_start_anew_with_other_draws(tmp_path):
+    block = [charged(1, "ann", cost(10))]
+    async with open_store(Settings(folder=str(tmp_path / "s"))) as store:
+        await Accounts(store, delta=1e-6).charge(block)
+        changed, _ = await rekey(store, bytes(31) + b"\x01")
+        ours = Accounts(changed, delta=1e-6)
+        assert await ours.read(["ann"]) == {}
+        await ours.charge(block)
+        assert (await ours.read(["ann"]))["ann"].documents == 1
+
+
+SIZES = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 30)), max_size=8)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(SIZES, max_size=4), st.integers(0, 60), st.randoms())
+async def test_no_account_exceeds_its_budget_or_lacks_a_release(
+    tmp_path_factory, blocks, limit, random
+):
+    """Blocks that are repeated at random, as kills do."""
+    folder = str(tmp_path_factory.mktemp("any") / "state")
+    made = [
+        [charged(1000 * b + i, *(owner, cost(size))) for i, (owner, size) in enumerate(block)]
+        for b, block in enumerate(blocks)
+    ]
+    async with accounts({"folder": folder}, budget=limit * 0.1) as ours:
+        released: dict[bytes, Charged] = {}
+        for block in [*made, *random.choices(made, k=6)] if made else []:
+            refused = await ours.charge(block)
+            released |= {one.key: one for i, one in enumerate(block) if i not in refused}
+        for owner, one in (await ours.read(["a", "b"])).items():
+            mine = [each.price for each in released.values() if each.owner == owner]
+            assert one.price.tokens == sum(price.tokens for price in mine if price)
+            assert one.price.epsilon <= limit * 0.1 * (1 + ROUNDING)
