@@ -9,7 +9,7 @@ AXE := 4.14.1
 PARALLEL := OPENBLAS_NUM_THREADS=1 $(PYTEST) -n logical --dist worksteal
 
 .PHONY: help install demo check docs recordings format test test-statistical test-open-webui test-hostile
-.PHONY: install-console test-console screenshots dist test-container install-clients test-clients pictures test-wheel install-vllm test-vllm bench bench-load clean
+.PHONY: install-console test-console install-ray test-ray screenshots dist test-container install-clients test-clients pictures test-wheel install-vllm test-vllm bench bench-load clean
 
 help:
 	@echo "make demo             install what is needed and show the whole path on this machine"
@@ -21,6 +21,7 @@ help:
 	@echo "make test-hostile     fuzz, kill and load tests against a running proxy; hostile texts"
 	@echo "make test-container   the container image, built without pulling anything (root, buildah, mmdebstrap)"
 	@echo "make test-clients     real clients, Open WebUI and LiteLLM against a running proxy (downloads them)"
+	@echo "make test-ray         corpora on Ray Data (downloads it)"
 	@echo "make docs             build the documentation into site/; a dead link fails"
 	@echo "make recordings       run the commands that the documentation shows, and keep what they print"
 	@echo "make pictures         take the pictures of Open WebUI in the documentation (needs Chromium)"
@@ -51,7 +52,7 @@ demo: $(VENV)/demo.stamp
 install: $(VENV)/dev.stamp
 
 test: install
-	@$(PARALLEL) -m 'not clients and not console and not container and not hostile and not statistical and not vllm and not wheel'
+	@$(PARALLEL) -m 'not clients and not console and not container and not hostile and not ray and not statistical and not vllm and not wheel'
 
 test-statistical: install
 	@$(PARALLEL) -m statistical
@@ -85,6 +86,12 @@ install-clients: install
 
 test-clients: install-clients
 	@$(PYTEST) -m clients -rs tests/clients
+
+install-ray: install
+	@$(PIP) -e '.[ray]' datasets
+
+test-ray: install-ray
+	@$(PYTEST) -m ray -rs tests/proxy/corpus
 
 test-open-webui: install
 	@$(PIP:install=download) --no-deps --dest $(VENV)/open-webui open-webui || echo "Open WebUI cannot be downloaded"

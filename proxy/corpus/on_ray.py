@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from perturb.errors import MissingPackage, PerturbError
+from perturb.errors import MissingPackage
 from perturb.install import install_command
 from proxy.corpus.engines import Engine, Job, Worker
 from proxy.corpus.inputs.records import Block
@@ -54,7 +54,7 @@ def on_ray(workers: int, address: str | None = None) -> Engine:
         try:
             yield from _stream(ray, job, blocks, workers)
         except ray.exceptions.RayError as exc:
-            raise _map_error(exc) from exc
+            raise ConfigError(f"Ray failed: {type(exc).__name__}") from exc
         finally:
             ray.shutdown()
 
@@ -96,17 +96,6 @@ def _stream(
         for row in batch.to_pylist():
             result = row.pop("result")
             yield Block(**{**row, "paths": tuple(row["paths"])}), _unpack(result)
-
-
-def _map_error(exc: BaseException) -> ConfigError:
-    """Return the error of a run: the worker's own, if it explained itself."""
-    found: BaseException | None = exc
-    while found is not None:
-        cause = getattr(found, "cause", None) or found.__cause__
-        if isinstance(cause, (ConfigError, PerturbError)):
-            return ConfigError(str(cause))
-        found = cause
-    return ConfigError(f"Ray failed: {type(exc).__name__}")
 
 
 def _pack(table: pa.Table) -> bytes:

@@ -19,9 +19,11 @@ PARTS = 16  # the most blocks of a row group, whose columns are decoded for each
 class Parquet:
     """Read a Parquet file."""
 
-    def cut(self, file: Any, path: str, rows: int) -> Iterator[Block]:
-        """Yield the blocks of an open file, numbered from 0."""
-        facts = pq.ParquetFile(file).metadata
+    def cut(self, file: Any, path: str, columns: Columns, rows: int) -> Iterator[Block]:
+        """Yield the blocks of an open file, numbered from 0; raise as `check_columns` does."""
+        opened = pq.ParquetFile(file)
+        check_columns(opened.schema_arrow.names, columns)
+        facts = opened.metadata
         number = first = 0
         for part in range(facts.num_row_groups):
             size = facts.row_group(part).num_rows
@@ -33,9 +35,8 @@ class Parquet:
             first += size
 
     def read(self, file: Any, block: Block, columns: Columns) -> pa.Table:
-        """Return the records of a block; raise `ConfigError` as `check_columns` does."""
+        """Return the records of a block."""
         opened = pq.ParquetFile(file)
-        check_columns(opened.schema_arrow.names, columns)
         wanted = [name for name in opened.schema_arrow.names if _is_read(name, columns)]
         found, at = [], 0
         for batch in opened.iter_batches(
@@ -53,10 +54,12 @@ class Parquet:
 class Arrow:
     """Read a stream of Arrow's record batches in a file on this machine."""
 
-    def cut(self, file: Any, path: str, rows: int) -> Iterator[Block]:
-        """Yield the blocks of an open file, numbered from 0."""
+    def cut(self, file: Any, path: str, columns: Columns, rows: int) -> Iterator[Block]:
+        """Yield the blocks of an open file, numbered from 0; raise as `check_columns` does."""
         number = first = 0
-        for part, batch in enumerate(pa.ipc.open_stream(file)):
+        stream = pa.ipc.open_stream(file)
+        check_columns(stream.schema.names, columns)
+        for part, batch in enumerate(stream):
             for start in range(0, len(batch), rows):
                 stop = min(start + rows, len(batch))
                 yield Block(number, (path,), start, stop, first + start, stop - start, part)
@@ -64,9 +67,8 @@ class Arrow:
             first += len(batch)
 
     def read(self, file: Any, block: Block, columns: Columns) -> pa.Table:
-        """Return the records of a block; raise `ConfigError` as `check_columns` does."""
+        """Return the records of a block."""
         stream = pa.ipc.open_stream(file)
-        check_columns(stream.schema.names, columns)
         for _ in range(block.part):
             stream.read_next_batch()
         batch = stream.read_next_batch().slice(block.start, block.stop - block.start)

@@ -33,8 +33,9 @@ Lines = Iterator[tuple[int, bytes | None]]
 class Jsonl:
     """Read a file with an object of JSON in each line."""
 
-    def cut(self, file: Any, path: str, rows: int) -> Iterator[Block]:
+    def cut(self, file: Any, path: str, columns: Columns, rows: int) -> Iterator[Block]:
         """Yield the blocks of an open file, numbered from 0."""
+        del columns  # each line has its own
         return _cut(_find_lines(file, 0), path, 0, rows)
 
     def read(self, file: Any, block: Block, columns: Columns) -> pa.Table:
@@ -54,19 +55,19 @@ class Jsonl:
 class Csv:
     """Read a file of comma-separated values with a header."""
 
-    def cut(self, file: Any, path: str, rows: int) -> Iterator[Block]:
-        """Yield the blocks of an open file, numbered from 0."""
+    def cut(self, file: Any, path: str, columns: Columns, rows: int) -> Iterator[Block]:
+        """Yield the blocks of an open file, numbered from 0.
+
+        Raises:
+            ConfigError: the columns are not those that `check_columns` wants.
+        """
         header = self._read_header(file)
+        check_columns(_parse(header) or [], columns)
         return _cut(_find_rows(file, len(header)), path, len(header), rows)
 
     def read(self, file: Any, block: Block, columns: Columns) -> pa.Table:
-        """Return the records of a block.
-
-        Raises:
-            ConfigError: the header has a column twice, lacks a column, or has one that is added.
-        """
+        """Return the records of a block."""
         names = _parse(self._read_header(file)) or []
-        check_columns(names, columns)
         kept = {n: i for i, n in enumerate(names) if n != columns.text and n not in columns.drop}
         file.seek(block.start)
         records: list[Record] = []
@@ -98,7 +99,11 @@ class Csv:
 
 
 def check_columns(names: list[str], columns: Columns) -> None:
-    """Check the names of the columns of a file; raise `ConfigError`."""
+    """Check the names of the columns of a file.
+
+    Raises:
+        ConfigError: one is missing, is there twice, or is added to the output.
+    """
     if len(set(names)) != len(names):
         raise ConfigError("a column of the input must have a name of its own")
     for option in ("text", "id", "owner"):

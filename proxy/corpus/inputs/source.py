@@ -50,14 +50,20 @@ class Source:
     rows: int
 
     def blocks(self) -> Iterator[Block]:
-        """Yield all blocks in order, the same ones whenever the files are the same."""
+        """Yield all blocks in order, the same ones whenever the files are the same.
+
+        Raises:
+            ConfigError: a column is missing, or has a name that the output adds; or a file is
+                damaged.
+            OSError: a file cannot be read.
+        """
         if self.format == "texts":
             yield from cut_texts(self.paths, self.rows)
             return
         number = 0
         for path in self.paths:
             with self._open(path) as file:
-                for block in FORMATS[self.format].cut(file, path, self.rows):
+                for block in FORMATS[self.format].cut(file, path, self.columns, self.rows):
                     yield replace(block, number=number)
                     number += 1
 
@@ -65,7 +71,7 @@ class Source:
         """Return the records of a block, see `proxy.corpus.inputs.records`.
 
         Raises:
-            ConfigError: a column is missing, or has a name that the output adds.
+            ConfigError: the file is damaged.
             OSError: the file cannot be read.
         """
         if self.format == "texts":
@@ -89,12 +95,15 @@ class Source:
     @contextmanager
     def _open(self, path: str) -> Iterator[Any]:
         where = self._locate(path)
-        if self.format == "arrow":
-            with pa.memory_map(where) as mapped:
-                yield mapped
-            return
-        with self._fs.open(where, "rb") as raw:
-            yield io.BufferedReader(raw, BUFFER)  # its `readline` has a limit everywhere
+        try:
+            if self.format == "arrow":
+                with pa.memory_map(where) as mapped:
+                    yield mapped
+            else:
+                with self._fs.open(where, "rb") as raw:
+                    yield io.BufferedReader(raw, BUFFER)  # its `readline` has a limit everywhere
+        except (pa.ArrowException, UnicodeError) as exc:
+            raise ConfigError(f"IN: {path} is damaged ({type(exc).__name__})") from exc
 
 
 def find_source(url: str, columns: Columns, rows: int) -> Source:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -78,44 +78,63 @@ def run_command(
 
 
 class Driver:
-    """A run in a process group of its own, which can be killed with or without its workers."""
+    """A run in a process of its own, which can be killed, and whose workers can be.
+
+    Attributes:
+        blocks: how many blocks the run has, in the end.
+    """
 
     def __init__(self, source: Path, out: Path, state: Path, *options: str) -> None:
-        self.process = subprocess.Popen(
+        rows = int(options[options.index("--rows") + 1])
+        self.blocks = -(-len(source.read_text("utf-8").splitlines()) // rows)
+        self._out = out
+        self._process = subprocess.Popen(
             command(source, out, *options),
             env={**os.environ, "INFERDPT_STATE_DIR": str(state)},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
         )
-        self._out = out
+
+    def parts(self) -> set[int]:
+        """The blocks that are written."""
+        found = (self._out / "data").glob("part-*.jsonl")
+        return {int(path.stem.removeprefix("part-")) for path in found}
 
     def wait_for_parts(self, count: int) -> None:
         """Wait until so many blocks are written, or the run is over."""
         deadline = time.monotonic() + LIMIT
-        while self.process.poll() is None and time.monotonic() < deadline:
-            if len(list((self._out / "data").glob("part-*[0-9].*"))) >= count:
-                return
+        while self._process.poll() is None and len(self.parts()) < count:
+            assert time.monotonic() < deadline
             time.sleep(0.005)
 
-    def workers(self) -> list[int]:
-        """The processes of the pool."""
-        found = []
+    def workers(self, name: bytes = b"spawn_main") -> list[int]:
+        """The processes below it that have such a command line."""
+        parents: dict[int, int] = {}
+        named: set[int] = set()
         for entry in Path("/proc").iterdir():
-            try:
-                parent = (entry / "stat").read_text().rpartition(")")[2].split()[1]
-                name = (entry / "cmdline").read_bytes()
-            except (OSError, IndexError):
-                continue
-            if parent == str(self.process.pid) and b"spawn_main" in name:
-                found.append(int(entry.name))
-        return found
+            with contextlib.suppress(OSError, ValueError):
+                number = int(entry.name)
+                stat = (entry / "stat").read_text()
+                parents[number] = int(stat.rpartition(")")[2].split()[1])
+                if name in (entry / "cmdline").read_bytes():
+                    named.add(number)
+        return [number for number in named if self._is_below(number, parents)]
 
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait(LIMIT)
+    def _is_below(self, number: int, parents: dict[int, int]) -> bool:
+        while number in parents:
+            number = parents[number]
+            if number == self._process.pid:
+                return True
+        return False
 
-    def finish(self) -> int:
-        _, said = self.process.communicate(timeout=5 * LIMIT)
-        assert self.process.returncode in (0, 1), said
-        return self.process.returncode
+    def kill(self) -> bool:
+        """Kill it; return whether it was still running."""
+        alive = self._process.poll() is None
+        self._process.kill()
+        self._process.communicate(timeout=LIMIT)
+        return alive
+
+    def finish(self) -> None:
+        _, said = self._process.communicate(timeout=5 * LIMIT)
+        assert self._process.returncode == 0, said

@@ -231,6 +231,14 @@ def test_what_is_not_there_is_said(tmp_path):
         find_source(str(tmp_path / "none.jsonl"), ALL, 10)
 
 
+def test_a_damaged_file_is_named_without_its_text(tmp_path):
+    path = tmp_path / "rows.parquet"
+    path.write_bytes(b"PAR1 secretword PAR1")
+    with pytest.raises(ConfigError, match="rows.parquet is damaged") as caught:
+        read(find_source(str(path), ALL, 10))
+    assert "secretword" not in str(caught.value)
+
+
 def test_a_fingerprint_tells_that_a_file_changed(tmp_path):
     path = write_jsonl(tmp_path / "rows.jsonl", ROWS)
     before = find_source(str(path), ALL, 10).fingerprint()

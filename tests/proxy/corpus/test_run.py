@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import random
-import signal
 from pathlib import Path
 
 import pytest
@@ -23,12 +20,17 @@ from tests.proxy.canaries import Canaries
 from tests.proxy.cli.commands import run as run_inline
 from tests.proxy.corpus.documents import (
     OWNERS,
-    Driver,
     documents,
     job,
     released,
-    run_command,
     write_jsonl,
+)
+from tests.proxy.corpus.kills import (
+    check_after_kills,
+    kill_and_resume,
+    ledger_covers,
+    read_accounts,
+    same_parts,
 )
 from tests.proxy.corpus.test_inputs import WRITERS
 
@@ -46,29 +48,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def sanitize(source: Path, out: Path, *options: str) -> int:
     names = ("--id", "id", "--owner", "owner")
     return run_inline("corpus", "run", str(source), "--out", str(out), *names, *options)
-
-
-def read_accounts(out: Path) -> dict[str, dict]:
-    lines = (out / "accounts.jsonl").read_text("utf-8").splitlines()
-    return {row["owner"]: row for row in map(json.loads, lines)}
-
-
-def ledger_covers(out: Path) -> None:
-    """Each owner was charged exactly the sum of the releases that can be seen."""
-    sums: dict[str, float] = {}
-    for row in released(out):
-        if row["outcome"] == "released":
-            sums[row["owner"]] = sums.get(row["owner"], 0.0) + row["epsilon"]
-    charged = {name: row["epsilon"]["charged"] for name, row in read_accounts(out).items()}
-    assert charged == pytest.approx(sums)
-
-
-def same_parts(one: Path, other: Path) -> bool:
-    names = sorted(path.name for path in (one / "data").iterdir())
-    return names == sorted(path.name for path in (other / "data").iterdir()) and all(
-        (one / "data" / name).read_bytes() == (other / "data" / name).read_bytes()
-        for name in names
-    )
 
 
 def files_of(folder: Path) -> bytes:
@@ -187,41 +166,19 @@ def test_one_run_at_a_time_writes_to_a_folder(tmp_path):
         pass
 
 
-def kill_and_resume(source: Path, out: Path, state: Path, kills: int, generator) -> None:
-    """Kill the driver or a worker after random numbers of blocks, then let a run finish."""
-    options = ("--rows", "10", "--workers", "2")
-    done = 0
-    while done < kills:
-        driver = Driver(source, out, state, *options)
-        driver.wait_for_parts(generator.randrange(COUNT // 10))
-        workers = driver.workers()
-        if workers and generator.random() < 0.5:
-            os.kill(generator.choice(workers), signal.SIGKILL)
-            done += 1
-        if generator.random() < 0.5 and done < kills:
-            driver.kill()
-            done += 1
-        else:
-            driver.finish()
-            for path in list((out / "data").iterdir())[::2]:  # as if a kill had come before
-                path.unlink()
-    Driver(source, out, state, *options).finish()
-
-
-def check_after_kills(source: Path, out: Path, tmp_path: Path, state: Path) -> None:
-    assert [row["id"] for row in released(out)] == [row["id"] for row in documents(COUNT)]
-    assert not list(out.rglob("*.partial"))
-    ledger_covers(out)
-    done = run_command(source, tmp_path / "calm", state, "--rows", "10", "--workers", "1")
-    assert done.returncode == 0, done.stderr
-    assert same_parts(out, tmp_path / "calm")  # no document was drawn twice
-    assert read_accounts(out) == read_accounts(tmp_path / "calm")
-
-
 def test_kills_lose_double_and_undercharge_nothing(tmp_path, state):
     source, out = write_jsonl(tmp_path / "rows.jsonl", documents(COUNT)), tmp_path / "out"
-    kill_and_resume(source, out, state, KILLS, random.Random(20))
-    check_after_kills(source, out, tmp_path, state)
+    options = ("--rows", "10", "--workers", "2")
+    assert kill_and_resume(source, out, state, KILLS, 20, *options) >= KILLS
+    check_after_kills(source, out, state, COUNT, "--rows", "10")
+
+
+@pytest.mark.hostile
+def test_twenty_kills_lose_double_and_undercharge_nothing(tmp_path, state):
+    source, out = write_jsonl(tmp_path / "rows.jsonl", documents(10 * COUNT)), tmp_path / "out"
+    options = ("--rows", "40", "--workers", "2")
+    assert kill_and_resume(source, out, state, 20, 21, *options) >= 20
+    check_after_kills(source, out, state, 10 * COUNT, "--rows", "40")
 
 
 def test_no_text_is_in_logs_failures_or_the_store(tmp_path, state, capfd, caplog):
