@@ -18,6 +18,7 @@ from proxy.corpus.inputs.records import OURS, Block
 from proxy.corpus.ledger import Accounts, Charged
 from proxy.corpus.output import Output
 from proxy.corpus.stage import RESULT
+from proxy.storage.digests import digest
 from proxy.storage.prices import FIGURES, Channel, Price
 
 __all__ = ["describe_run", "price_of", "run_blocks"]
@@ -27,10 +28,11 @@ Progress = Callable[[str, int, int], None]
 
 
 def describe_run(job: Job, channel: str, budget: float | None) -> dict[str, Any]:
-    """Return what a folder must agree on with the run that began it. No value holds a secret."""
+    """Return the facts that the runs of one folder must share."""
     source = job.source
     return {
         "version": 1,
+        "secret": digest(job.key, "run").hex(),  # another would draw documents afresh
         "input": source.fingerprint(),
         "columns": vars(source.columns),
         "documents of a block": source.rows,

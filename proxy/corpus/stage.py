@@ -7,6 +7,7 @@ or in another run, gets the same release, so nothing more is revealed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -141,9 +142,10 @@ class Stage:
             return _fail("Failed", key)
         cost = price(self._sanitizer, made)
         receipt = made.receipt
+        proved = receipt.epsilon_per_document
         row = {
             "released": made.text,
-            "epsilon": receipt.epsilon_per_document,
+            "epsilon": proved if math.isfinite(proved) else None,
             "epsilon_nominal": receipt.epsilon_nominal,
             "unit": receipt.unit,
             "mechanism": receipt.mechanism,

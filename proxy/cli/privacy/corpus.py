@@ -190,10 +190,13 @@ async def _run(
     from proxy.corpus.output import open_output
     from proxy.corpus.report import write_report
     from proxy.corpus.run import describe_run, run_blocks
+    from proxy.records.recorder import Recorder
     from proxy.storage.digests import Digests, spell_channel
+    from proxy.storage.ledger import Ledger
     from proxy.storage.opening import open_store
 
     async with open_store(config.store) as store:
+        await Recorder(store, Ledger(store, delta=config.limits.delta)).begin()
         job = build(Digests(store).of("corpus"))
         sanitizer = job.recipe.build()
         described = describe_run(job, spell_channel(sanitizer.identity()), budget)

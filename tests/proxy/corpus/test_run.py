@@ -156,6 +156,17 @@ def test_a_folder_belongs_to_one_run(tmp_path, state, change, words):
         sanitize(source, tmp_path / "other")
 
 
+def test_another_secret_is_refused_before_anything_is_drawn(tmp_path, state, monkeypatch):
+    source = write_jsonl(tmp_path / "rows.jsonl", documents(20))
+    sanitize(source, tmp_path / "out", "--workers", "1")
+    (state / "secret").write_text("5b" * 32)
+    with pytest.raises(ConfigError, match="secret is not the one"):
+        sanitize(source, tmp_path / "other", "--workers", "1")
+    monkeypatch.setenv("INFERDPT_STATE_DIR", str(tmp_path / "another state"))
+    with pytest.raises(ConfigError, match="another secret"):
+        sanitize(source, tmp_path / "out", "--workers", "1")
+
+
 def test_one_run_at_a_time_writes_to_a_folder(tmp_path):
     out = tmp_path / "out"
     with (
