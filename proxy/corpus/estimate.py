@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from proxy.corpus.engines import Job
 from proxy.corpus.inputs.records import OURS, Block
 from proxy.corpus.report import EVERYONE, SHOWN
-from proxy.corpus.run import Progress, price_of
+from proxy.corpus.run import Progress, read_price
 from proxy.corpus.stage import Stage
 
 __all__ = ["estimate_run", "format_estimate"]
@@ -58,7 +58,7 @@ def estimate_run(
             found = stage(records.slice(0, SAMPLED)).to_pylist()
             seconds += time.perf_counter() - start
             taken += sum(length or 0 for length in lengths[:SAMPLED])
-            prices = [price for row in found if (price := price_of(row)) is not None]
+            prices = [price for row in found if (price := read_price(row)) is not None]
             sampled += len(prices)
             tokens += sum(price.tokens for price in prices)
             epsilon += sum(price.epsilon for price in prices)

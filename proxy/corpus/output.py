@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
@@ -49,7 +50,7 @@ class Output:
         """Write a block: first its summary and the documents that failed, then all of them. That
         file marks the block as done. A block that was interrupted is written anew."""
         _replace(self._summary(number), json.dumps(summary).encode())
-        failed = result.filter(pa.compute.not_equal(result["outcome"], "released"))
+        failed = result.filter(pc.not_equal(result["outcome"], "released"))
         if len(failed):
             names = ("id", "outcome", "reason")
             rows = failed.select([f"{OURS}id", "outcome", f"{OURS}reason"]).to_pylist()

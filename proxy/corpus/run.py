@@ -21,7 +21,7 @@ from proxy.corpus.stage import RESULT
 from proxy.storage.digests import digest
 from proxy.storage.prices import FIGURES, Channel, Price
 
-__all__ = ["describe_run", "price_of", "run_blocks"]
+__all__ = ["describe_run", "read_price", "run_blocks"]
 
 REFUSED = {"outcome": "BudgetExceeded", f"{OURS}reason": "the owner's ε would exceed --budget"}
 Progress = Callable[[str, int, int], None]
@@ -72,7 +72,7 @@ async def _charge(result: pa.Table, accounts: Accounts) -> pa.Table:
     rows = result.select([name for name in result.column_names if _is_charged(name)]).to_pylist()
     places = [i for i, row in enumerate(rows) if row[f"{OURS}key"] is not None]
     documents = [
-        Charged(row[f"{OURS}key"], row[f"{OURS}owner"], price_of(row))
+        Charged(row[f"{OURS}key"], row[f"{OURS}owner"], read_price(row))
         for row in (rows[i] for i in places)
     ]
     refused = {places[i] for i in await accounts.charge(documents)}
@@ -87,7 +87,7 @@ async def _charge(result: pa.Table, accounts: Accounts) -> pa.Table:
     return result
 
 
-def price_of(row: dict[str, Any]) -> Price | None:
+def read_price(row: dict[str, Any]) -> Price | None:
     """Return the price of a document of a result; None if it has no release."""
     if row["outcome"] != "released":
         return None

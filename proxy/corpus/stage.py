@@ -111,7 +111,6 @@ class Stage:
         self._sanitizer = sanitizer
         self._key = key
         self._channel = spell_channel(sanitizer.identity())
-        self._unit = sanitizer.guarantee.unit
 
     def __call__(self, records: pa.Table) -> pa.Table:
         """Return the table with the columns of `RESULT` in the place of texts and problems."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -130,10 +131,10 @@ class Driver:
 
     def kill(self) -> bool:
         """Kill it; return whether it was still running."""
-        alive = self._process.poll() is None
         self._process.kill()
-        self._process.communicate(timeout=LIMIT)
-        return alive
+        _, said = self._process.communicate(timeout=LIMIT)
+        assert self._process.returncode in (0, -signal.SIGKILL), said
+        return self._process.returncode != 0
 
     def finish(self) -> None:
         _, said = self._process.communicate(timeout=5 * LIMIT)
