@@ -25,7 +25,7 @@ from statistics import median
 
 import psutil
 
-__all__ = ["main"]
+__all__ = ["Measured", "main", "measure", "write_passages"]
 
 WORDS = 100
 OWNERS = 1000
