@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -201,7 +199,7 @@ async def _run(
         sanitizer = job.recipe.build()
         described = describe_run(job, spell_channel(sanitizer.identity()), budget)
         accounts = Accounts(store, delta=config.limits.delta, budget=budget)
-        with open_output(out, job.source.format, described) as output, _show() as advance:
+        with open_output(out, job.source.format, described) as output, show_progress() as advance:
             blocks = list(job.source.blocks())
             await run_blocks(job, choose(len(blocks)), blocks, output, accounts, advance)
             return await write_report(output, blocks, accounts, sanitizer.guarantee, budget)
@@ -216,18 +214,8 @@ async def _estimate(
 
     async with open_store(config.store) as store:
         job = build(Digests(store).of("corpus"))
-        with _show() as advance:
+        with show_progress() as advance:
             return estimate_run(job, list(job.source.blocks()), workers, budget, advance)
-
-
-@contextmanager
-def _show() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that shows progress on a terminal, and nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda stage, done, total: None
-        return
-    with show_progress() as advance:
-        yield advance
 
 
 def _print(report: dict[str, Any], as_json: bool, lines: Iterator[str]) -> None:
