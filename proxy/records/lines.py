@@ -40,6 +40,7 @@ COLUMNS = (
     ),
     *("status", "error", "remote", "microseconds", "rows", "hash"),
 )
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a spreadsheet tells one
 
 
 async def read_lines(
@@ -127,8 +128,17 @@ async def read_latest(
 
 
 def spell_cell(value: Any) -> Any:
-    """Return a value of a line as CSV has it."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+    """Return a value of a line as CSV has it.
+
+    Clients choose some of the texts, such as the name of a model. A spreadsheet would compute what
+    begins like a formula, so such a text gets an apostrophe in front.
+
+    >>> spell_cell("=1+1"), spell_cell("gpt-4o"), spell_cell(-1)
+    ("'=1+1", 'gpt-4o', -1)
+    """
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _read_around(
