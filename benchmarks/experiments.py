@@ -19,6 +19,7 @@ from benchmarks.utility.list_sizes import ListSizes
 from benchmarks.utility.vocabularies import Vocabularies
 from benchmarks.whole.guided import Guided
 from benchmarks.whole.released import Released
+from benchmarks.whole.synthesis import Synthesis
 from benchmarks.whole.which_document import WhichDocument
 from benchmarks.whole.word_sets import WordSets
 from benchmarks.whole.worth import Worth
@@ -51,5 +52,6 @@ def list_experiments() -> dict[str, Experiment]:
         Released(),
         Worth(),
         Guided(),
+        Synthesis(),
     )
     return {experiment.name: experiment for experiment in found}

@@ -31,6 +31,7 @@ from benchmarks.utility.list_sizes import ListSizes
 from benchmarks.utility.vocabularies import Vocabularies
 from benchmarks.whole.guided import Guided
 from benchmarks.whole.released import Released
+from benchmarks.whole.synthesis import Synthesis
 from benchmarks.whole.which_document import WhichDocument
 from benchmarks.whole.word_sets import WordSets
 from benchmarks.whole.worth import Worth
@@ -63,6 +64,7 @@ UTILITY: tuple[type[Experiment], ...] = (
     Similarity,
     Vocabularies,
     Assumption1,
+    Synthesis,
 )
 
 HEAD = """\

@@ -1,19 +1,20 @@
 """LimitedDomain: the most frequent of N candidates, without looking at all of them.
 
-After Durfee and Rogers (2019, "Practical Differentially Private Top-k Selection with
-Pay-what-you-get Composition", algorithm 1). Every private text votes for one candidate. The K
-candidates with the most votes, ties by index, are drawn from without replacement: candidate j has
-the weight e^(εh_j), and an end, which stops the drawing, the weight e^(ε(h_(K+1) + 1) + c), where
-h_(K+1) is the largest count outside the K and c ≥ ln 1/δ. Adding Gumbel noise of scale 1/ε to all
-counts and sorting, as in the paper, has the same law. With K = N there is no end.
+After Durfee and Rogers (2019, "Practical Differentially Private Top-k Selection with Pay-what-
+you-get Composition", algorithm 1). Every private text votes for one candidate. The K candidates
+with the most votes, ties by index, are drawn from without replacement: candidate j has the
+weight e^(εh_j), and an end, which stops the drawing, the weight e^(ε(h_(K+1) + 1) + c), where
+h_(K+1) is the largest count outside the K and c ≥ ln 1/δ. Adding Gumbel noise of scale 1/ε to
+all counts and sorting, as in the paper, has the same law. With K = N there is no end.
 
-Add a vote for candidate i. If the same K candidates stay, the new vote multiplies one weight by e^ε,
-or that of the end by at most e^ε: each pick is ε-bounded-range, which is stronger than ε-DP. Else i
-takes the place of the K-th candidate m, which has h_m ≤ h_i + 1 votes. With m and i read as one name,
-the same holds. The two names can be told apart only if m or i is picked, and before the change
-m loses against the end with probability at least 1 − 1/(1 + e^c), because h_m ≤ h_(K+1) + 1; after it
-so does i, because its h_i + 1 votes are at most h_m + 1, and m is the (K+1)-th. So k picks together
-are k picks of ε-bounded range, but for an event of probability at most δ on either side.
+Add a vote for candidate i. If the same K candidates stay, the new vote multiplies one weight by
+e^ε, or that of the end by at most e^ε: each pick is ε-bounded-range, which is stronger than
+ε-DP. Else i takes the place of the K-th candidate m, which has h_m ≤ h_i + 1 votes. With m and i
+read as one name, the same holds. The two names can be told apart only if m or i is picked, and
+before the change m loses against the end with probability at least 1 − 1/(1 + e^c), because h_m
+≤ h_(K+1) + 1; after it so does i, because its h_i + 1 votes are at most h_m + 1, and m is the
+(K+1)-th. So k picks together are k picks of ε-bounded range, but for an event of probability at
+most δ on either side.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Make synthetic examples of private texts, after Zhao et al.
 
-Candidates are public, or written by a model. In each round every private text votes for the nearest
-one, LimitedDomain picks parents, and candidates like them take part in the next round. The last
-picks are the examples. Private texts decide by their votes alone, so all picks together are (ε, δ)-DP
-for adding or removing one text.
+Candidates are public, or written by a model. In each round every private text votes for the
+nearest one, LimitedDomain picks parents, and candidates like them take part in the next round.
+The last picks are the examples. Private texts decide by their votes alone, so all picks together
+are (ε, δ)-DP for adding or removing one text.
 """
 
 from __future__ import annotations

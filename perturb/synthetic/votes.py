@@ -1,8 +1,8 @@
 """Votes: each private text chooses the candidate that is nearest to it.
 
-The proof counts one vote for each text. So a vote must depend on its text and the candidates alone:
-every text is encoded and compared by itself, because in a batch, padding or rounding could make it
-depend on the others.
+The proof counts one vote for each text. So a vote must depend on its text and the candidates
+alone: every text is encoded and compared by itself, because in a batch, padding or rounding
+could make it depend on the others.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ __all__ = ["PassageWriter", "Writer"]
 
 
 class Writer(Protocol):
-    """Propose candidates for one label."""
+    """Suggest candidates for one label."""
 
     def begin(self, count: int) -> list[str]:
         """Return at most `count` different candidates, before anything was picked."""
@@ -35,7 +35,7 @@ class Writer(Protocol):
 
 
 class PassageWriter:
-    """Propose passages of a codebook: first random ones, then those nearest to vectors of a
+    """Suggest passages of a codebook: first random ones, then those nearest to vectors of a
     normal law with the parents' mean and standard deviation in each coordinate.
 
     Args:

@@ -1,4 +1,4 @@
-"""`inferdpt privacy`: sanitize a text and examine guarantees."""
+"""`inferdpt privacy`: sanitize a text, make synthetic ones, and examine guarantees."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from proxy.cli.privacy.audit import add_audit, add_certify
 from proxy.cli.privacy.clip_bounds import add_clip_bounds
 from proxy.cli.privacy.difference import print_comparison
 from proxy.cli.privacy.refute import add_refute
+from proxy.cli.privacy.synthesize import add_synthesize
 
 __all__ = ["account", "perturb", "privacy_group"]
 
@@ -41,7 +42,7 @@ def privacy_group() -> typer.Typer:
             "inferdpt privacy audit --mechanism rantext --epsilon 6",
             "inferdpt privacy account --mechanism rantext_ldp --epsilon 6 --tokens 500",
         ),
-        help="Sanitize a text and examine guarantees.",
+        help="Sanitize texts, make synthetic ones, and examine guarantees.",
         no_args_is_help=True,
     )
     perturbing = page(
@@ -67,6 +68,7 @@ def privacy_group() -> typer.Typer:
     )
     app.command("account", cls=accounting)(account)
     add_clip_bounds(app)
+    add_synthesize(app)
     return app
 
 

@@ -57,7 +57,9 @@ def list_neighbours(candidates: int, most: int) -> Iterator[tuple[list[int], lis
             yield list(counts), more
 
 
-def largest_excess(weigh: Weigh, *, candidates: int, most: int, picks: int, epsilon: float) -> float:
+def largest_excess(
+    weigh: Weigh, *, candidates: int, most: int, picks: int, epsilon: float
+) -> float:
     """Return the largest δ among all pairs of neighbours, in both directions."""
     worst = 0.0
     for counts, more in list_neighbours(candidates, most):

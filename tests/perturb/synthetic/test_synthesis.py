@@ -112,7 +112,9 @@ def test_progress_counts_texts_and_rounds(encoder) -> None:
 
     plan = Plan(rounds=2, picks=2, population=10)
     private = {"a": RIVERS[:3], "b": COURTS[:4]}
-    synthesize(private, plan, encoder, lambda label: Recorder(PASSAGES), seeded_generator(5), advance)
+    synthesize(
+        private, plan, encoder, lambda label: Recorder(PASSAGES), seeded_generator(5), advance
+    )
     assert told == {"texts": (7, 7), "rounds": (4, 4)}
 
 

@@ -1,0 +1,1 @@
+"""Make synthetic examples of private texts for `inferdpt synthesize`."""
