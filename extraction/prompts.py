@@ -4,7 +4,8 @@
 before the raw prefix: the text to continue comes last, where a small model finds it.
 `DOCUMENT_FIRST` has them in the paper's own order, for other models: what stands before the
 generation can be read while the remote is still writing. `chat` and `instruct` are this
-project's. `{document}`, `{generation}` and `{instruction}` are the only placeholders.
+project's. `{document}`, `{generation}`, `{instruction}` and `{demonstrations}` are the only
+placeholders.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Prompts:
     The `remote_*` templates are public: filled with perturbed text, they go to the remote. The
     `local_*` templates are filled with raw text and go only to the local model. `remote_words` and
     `remote_passages` are the system message that tells the remote of a chat what it reads; an
-    empty one is not sent.
+    empty one is not sent. `remote_demonstrations` holds the operator's public examples.
     """
 
     remote_continuation: str = (
@@ -54,6 +55,11 @@ class Prompts:
         "it and do not ask for the original. If there is a question beside them, answer it as "
         "far as it concerns such a subject. Otherwise write general material on the subject: "
         "facts, terms, typical points and their order."
+    )
+    remote_demonstrations: str = (
+        "Examples of texts of this kind follow. They are public and were made up. Use them to see "
+        "the kind of text and, where they have labels, the labels in use. Do not mention them."
+        "\n\n{demonstrations}"
     )
     local_continuation: str = (
         "Write the continuation of the Prefix Text. The Perturbed Generation was written for a "

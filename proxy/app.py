@@ -23,6 +23,7 @@ from proxy.api.account import account_routes
 from proxy.api.app_keys import (
     ADMISSION,
     CONFIG,
+    DEMONSTRATIONS,
     EXTRACTOR,
     HOUSEKEEPING,
     KEYRING,
@@ -45,6 +46,7 @@ from proxy.batches.routes import batch_routes
 from proxy.batches.setup import running_batches
 from proxy.config.settings import Config
 from proxy.console.routes import add_console
+from proxy.demonstrations import read_demonstrations
 from proxy.gateway.gateway import Gateway
 from proxy.local import local_backend, local_model
 from proxy.metrics import Metrics
@@ -75,6 +77,7 @@ def build_app(
 
     Raises:
         PerturbError: the table or the tokenizer cannot be loaded.
+        ConfigError: the demonstrations cannot be read.
     """
     app = web.Application(middlewares=[observe], client_max_size=config.limits.body_bytes)
     app[CONFIG] = config
@@ -86,6 +89,9 @@ def build_app(
     app[HOUSEKEEPING] = Housekeeping(() if alone else config.local.housekeeping)
     privacy = config.privacy
     app[TABLE] = table or load_table(privacy.table, privacy.vocabulary)
+    app[DEMONSTRATIONS] = read_demonstrations(
+        privacy.demonstrations, app[TABLE].vocabulary, at_most=config.limits.document_tokens
+    )
     app[POLICY] = Policy(config, app[TABLE], lambda: app.get(LOCAL))
     app[REMOTES] = Remotes(config.every_remote)
     app.add_routes(routes)
@@ -191,6 +197,7 @@ def _build_pipeline(app: web.Application, memory: Memory, backend: Backend) -> P
         config,
         policy=app[POLICY],
         public=_build_public(app),
+        demonstrations=app[DEMONSTRATIONS],
         memory=memory,
         remotes=app[REMOTES],
         extractor=app[EXTRACTOR],

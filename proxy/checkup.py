@@ -25,6 +25,7 @@ from proxy.access.shared_rates import open_rates
 from proxy.config.hints import base_url_hints, without_user
 from proxy.config.settings import Config, Remote, is_loopback
 from proxy.config.upstreams.remote import find_place, make_prefix
+from proxy.demonstrations import read_demonstrations
 from proxy.errors import ApiError, ConfigError
 from proxy.local import local_backend, local_model
 from proxy.pipeline.policy import Policy
@@ -99,6 +100,11 @@ def _check_table(config: Config) -> bool:
     try:
         table = load_table(config.privacy.table, config.privacy.vocabulary)
         Policy(config, table)
+        read_demonstrations(
+            config.privacy.demonstrations,
+            table.vocabulary,
+            at_most=config.limits.document_tokens,
+        )
     except VocabularyError as exc:
         return _print_bad("tokenizer", str(exc), install_command("offline"))
     except TableError as exc:
@@ -107,6 +113,8 @@ def _check_table(config: Config) -> bool:
         return _print_bad("certificate", str(exc), "make it with `inferdpt privacy certify`")
     except MissingPackage as exc:
         return _print_bad("mechanism", str(exc), "run that command")
+    except ConfigError as exc:
+        return _print_bad("settings", str(exc), "see privacy in config.yaml")
     except (PerturbError, ApiError) as exc:
         return _print_bad("mechanism", str(exc), "see privacy and limits in config.yaml")
     model = table.provenance.get("model", "unknown model")

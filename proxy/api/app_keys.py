@@ -12,6 +12,7 @@ from proxy.access.auth import Keyring
 from proxy.access.grants import Client
 from proxy.access.rates import Rates
 from proxy.config.settings import Config
+from proxy.demonstrations import Demonstrations
 from proxy.gateway.gateway import Gateway
 from proxy.metrics import Metrics
 from proxy.pipeline.pipeline import Pipeline
@@ -27,6 +28,7 @@ __all__ = [
     "ADMISSION",
     "BODY",
     "CONFIG",
+    "DEMONSTRATIONS",
     "ERROR",
     "EXTRACTOR",
     "FINISHED",
@@ -52,6 +54,7 @@ __all__ = [
 
 ADMISSION = web.AppKey("admission", Admission)
 CONFIG = web.AppKey("config", Config)
+DEMONSTRATIONS = web.AppKey("demonstrations", Demonstrations)
 EXTRACTOR = web.AppKey("extractor", Extractor)
 HOUSEKEEPING = web.AppKey("housekeeping", Housekeeping)
 LOCAL = web.AppKey[Backend]("local")

@@ -96,6 +96,13 @@ class Privacy(Section):
         "refuse with 400, warn in receipt and log, or allow, which skips the search.",
     )
 
+    demonstrations: str | None = Field(
+        None,
+        description='File of public examples, one in each line as {"text": …, "label": …}, that '
+        "are sent in front of every sanitized request, whatever the mechanism. It is read at "
+        "start and sent verbatim, so it must hold nothing private. Needs a local model.",
+    )
+
     @model_validator(mode="after")
     def _check_mechanism(self) -> Privacy:
         if "seed" in self.parameters:

@@ -100,8 +100,8 @@ class Config(Section):
     prompts: dict[str, str] = Field(
         {},
         description="Templates that replace the shipped ones: remote_continuation, "
-        "remote_instruct, remote_words, remote_passages, local_continuation, local_answer. See "
-        "extraction/prompts.py.",
+        "remote_instruct, remote_words, remote_passages, remote_demonstrations, "
+        "local_continuation, local_answer. See extraction/prompts.py.",
     )
 
     @field_validator("prompts")
@@ -141,8 +141,13 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _check_alone(self) -> Config:
-        """Refuse settings that fall back on a local model where there is none."""
+        """Refuse settings that need a local model where there is none."""
         if self.local.mode == "none":
+            if self.privacy.demonstrations is not None:
+                raise ValueError(
+                    "privacy.demonstrations needs a local model: without one, requests are "
+                    "relayed in their own form"
+                )
             if self.limits.on_budget == "local_only":
                 raise ValueError("limits.on_budget local_only needs a local model")
             for alias, remote in self.every_remote.items():

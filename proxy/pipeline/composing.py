@@ -11,6 +11,7 @@ from typing import Any
 from extraction.prompts import fill
 from perturb import Perturbation
 from proxy.config.settings import Config
+from proxy.demonstrations import Demonstrations
 from proxy.pipeline.draft import Draft, Quote, Span
 from proxy.pipeline.receipt import add_actions
 from proxy.release import Release
@@ -24,17 +25,28 @@ __all__ = ["Composer", "Outgoing", "join", "join_apart", "merge"]
 
 @dataclass(frozen=True)
 class Outgoing:
-    """Hold a body for the remote, and the clearance to send it."""
+    """Hold a body for the remote, and the clearance to send it.
+
+    Attributes:
+        demonstrations: the number of public examples in the body.
+    """
 
     body: dict[str, Any]
     clearance: Cleared
+    demonstrations: int = 0
 
 
 class Composer:
-    """Compose bodies for the remote in the operator's templates."""
+    """Compose bodies for the remote in the operator's templates.
 
-    def __init__(self, config: Config) -> None:
+    Args:
+        demonstrations: public examples, which stand in front of every body.
+    """
+
+    def __init__(self, config: Config, demonstrations: Demonstrations) -> None:
         self._prompts = config.templates
+        self._demonstrations = len(demonstrations)
+        self._examples = demonstrations.spell()
 
     def compose(self, draft: Draft, request: SamplingRequest, route: Route) -> Outgoing | None:
         """Compose the body for a settled draft, with its clearance; None if there is no text to
@@ -57,18 +69,27 @@ class Composer:
         if not sent:
             return None
         note = self._choose_note(draft)
-        if note:
-            sent.insert(0, {"role": "system", "content": note})
+        opening = [note] if note else []
+        if self._examples:
+            opening.append(
+                fill(self._prompts.remote_demonstrations, demonstrations=self._examples)
+            )
+        if opening:
+            sent.insert(0, {"role": "system", "content": "\n\n".join(opening)})
         clearance = Clearance(
-            pieces=tuple(
-                content.text if isinstance(content, Quote) else content
-                for content in (span.content for span in draft.spans)
-                if isinstance(content, Release | Quote)
+            pieces=(
+                *([self._examples] if self._examples else ()),
+                *(
+                    content.text if isinstance(content, Quote) else content
+                    for content in (span.content for span in draft.spans)
+                    if isinstance(content, Release | Quote)
+                ),
             ),
             private=(*draft.prompt.private, *(release.raw for release in draft.releases)),
             constants=(
                 self._prompts.remote_continuation,
                 self._prompts.remote_instruct,
+                self._prompts.remote_demonstrations,
                 note,
                 route.model,
             ),
@@ -81,7 +102,7 @@ class Composer:
         body = {"model": route.model, "messages": sent, **numbers}
         if route.remote.config.api == "messages":
             body = spell_messages(body)
-        return Outgoing(body, clearance)
+        return Outgoing(body, clearance, self._demonstrations)
 
     def _choose_note(self, draft: Draft) -> str:
         """Return what the remote of a chat is told about the texts; a prefix explains itself."""

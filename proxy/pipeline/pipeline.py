@@ -16,6 +16,7 @@ from extraction.warming import Warmer
 from perturb import Perturbation, Sanitizer
 from proxy.access.grants import Client
 from proxy.config.settings import Config
+from proxy.demonstrations import Demonstrations
 from proxy.errors import bad_request, not_permitted
 from proxy.metrics import Metrics
 from proxy.pipeline.answer import Answer
@@ -50,6 +51,7 @@ class Pipeline:
         *,
         policy: Policy,
         public: PublicText,
+        demonstrations: Demonstrations,
         memory: Memory,
         remotes: Remotes,
         extractor: Extractor,
@@ -62,7 +64,7 @@ class Pipeline:
         self._public = public
         self._metrics = metrics
         self._drafter, self._settler = memory.drafter, memory.settler
-        self._composer = Composer(config)
+        self._composer = Composer(config, demonstrations)
         self._answerer = Answerer(
             extractor=extractor,
             warmer=Warmer(
@@ -136,12 +138,18 @@ class Pipeline:
         await self._inspect_public(request, [prompt])
         (draft,) = await self._drafter.draft(client.tenant, sanitizer, [prompt])
         outgoing = self._composer.compose(draft, request, route)
-        body = None
+        body, demonstrations = None, 0
         if outgoing is not None:
             limited = self._answerer.limits_generation(request, outgoing.clearance)
             body = route.remote.write(outgoing.body, limited=limited)
+            demonstrations = outgoing.demonstrations
         return Preview(
-            sanitizer, route.remote.alias, join(draft.spans), draft.unique_releases, body
+            sanitizer,
+            route.remote.alias,
+            join(draft.spans),
+            draft.unique_releases,
+            body,
+            demonstrations,
         )
 
     async def answer(self, plan: Plan) -> tuple[list[Answer], dict[str, Any] | None]:

@@ -86,6 +86,13 @@ class Plan:
         return any(exchange.outgoing is not None for exchange in self.exchanges)
 
     @property
+    def demonstrations(self) -> int:
+        """Return the number of public examples in front of each body."""
+        return max(
+            (each.outgoing.demonstrations for each in self.exchanges if each.outgoing), default=0
+        )
+
+    @property
     def releases(self) -> tuple[Release, ...]:
         """Return the private texts that are released, each once."""
         return self.settlement.releases
@@ -110,6 +117,7 @@ class Preview:
         text: the released text of its turns, joined.
         releases: the private texts that would be released, each once.
         body: the bytes for the remote; None if there is no text to send.
+        demonstrations: the number of public examples in it.
     """
 
     sanitizer: Sanitizer
@@ -117,6 +125,7 @@ class Preview:
     text: str
     releases: tuple[Release, ...]
     body: bytes | None
+    demonstrations: int = 0
 
     @property
     def price(self) -> Price:
@@ -126,7 +135,14 @@ class Preview:
     def make_receipt(self) -> dict[str, Any]:
         """Return the receipt that sending it would have, without outcomes and charges."""
         texts = [(release.sanitized, release.fresh) for release in self.releases]
-        return make_receipt("summary", self.sanitizer, texts, [], sent_to=self.sent_to)
+        return make_receipt(
+            "summary",
+            self.sanitizer,
+            texts,
+            [],
+            demonstrations=self.demonstrations,
+            sent_to=self.sent_to,
+        )
 
 
 @dataclass(frozen=True)
@@ -173,6 +189,7 @@ class Consultation:
             exchanges,
             budget,
             public=plan.public_findings,
+            demonstrations=plan.demonstrations,
             sent_to=plan.sent_to,
         )
 

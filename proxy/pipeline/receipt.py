@@ -48,6 +48,7 @@ def make_receipt(
     budget: dict[str, Any] | None = None,
     *,
     public: Mapping[str, int] = MappingProxyType({}),
+    demonstrations: int = 0,
     sent_to: str | None,
 ) -> dict[str, Any]:
     """Make the receipt of a request.
@@ -67,6 +68,7 @@ def make_receipt(
         budget: the charge of the request and the remaining budget, see
             `proxy.storage.prices.Charge`.
         public: the number of sensitive parts of each type in public text, which is sent as it is.
+        demonstrations: the number of public examples in front of each body.
         sent_to: the alias of the remote; None if nothing was sent. The receipt then states no ε.
     """
     guarantee, sent = sanitizer.guarantee, sent_to is not None
@@ -97,6 +99,7 @@ def make_receipt(
         "entities": dict(sorted(entities.items())),
         "actions": add_actions(p for p, _ in texts),
         "public_findings": dict(public),
+        "demonstrations": demonstrations,
         "released": released,
         "released_before": released - new,
         "unbounded": sum(p.receipt.unbounded for p, _ in texts),

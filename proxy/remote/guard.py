@@ -49,7 +49,8 @@ class Clearance:
     """Hold the permitted contents of one outgoing body.
 
     Attributes:
-        pieces: the releases and the remote's own earlier words in the message contents, in order.
+        pieces: the operator's public demonstrations, the releases, and the remote's own earlier
+            words, as they occur in the message contents, in order.
         private: every raw text of the request, also those of which nothing is sent.
         constants: the operator's own templates and model names, which hold nothing private.
         public: texts in the body that the user or the operator made public, the instruction

@@ -16,6 +16,7 @@ PLACEHOLDERS = {
     "remote_instruct": {"instruction", "document"},
     "remote_words": set(),
     "remote_passages": set(),
+    "remote_demonstrations": {"demonstrations"},
     "local_continuation": {"document", "generation"},
     "local_answer": {"document", "generation"},
 }
