@@ -7,6 +7,7 @@
         ├── LocalModelUnavailable   not reachable, not ready, or died while answering
         ├── LocalModelTimeout       no answer in time
         ├── LocalModelRefused       it refused the request (a 4xx of its own)
+        ├── CannotScore             it does not tell a prompt's own log probabilities
         ├── TooManyNumbers          the requested vectors exceed one answer
         └── ClippingNotProved       it did not prove that it clips logits
 
@@ -16,6 +17,7 @@ No message holds text that a user sent, or a raw body of the local server.
 from __future__ import annotations
 
 __all__ = [
+    "CannotScore",
     "ClippingNotProved",
     "ExtractionError",
     "LocalModelError",
@@ -65,6 +67,10 @@ class LocalModelRefused(LocalModelError):
         super().__init__(message)
         self.status = status
         self.too_long = too_long
+
+
+class CannotScore(LocalModelError):
+    """Report a local server that does not tell the log probabilities of a prompt's tokens."""
 
 
 class TooManyNumbers(LocalModelError):

@@ -21,6 +21,7 @@ class FakeServer:
     """Keeps every request as bytes (line, headers, body) and answers through `behaviour`."""
 
     text: str = "".join(WORDS)
+    owner: str = "x"  # of its model
     behaviour: Behaviour | None = None
     received: list[bytes] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -56,7 +57,7 @@ class FakeServer:
         )
         self.received.append(head.encode("utf-8", "replace") + b"\n" + data)
         if request.method == "GET":
-            model = {"id": "fake", "object": "model", "created": 1, "owned_by": "x"}
+            model = {"id": "fake", "object": "model", "created": 1, "owned_by": self.owner}
             return web.json_response(
                 {"object": "list", "data": [{**model, "max_model_len": 4096}]}
             )

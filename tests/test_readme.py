@@ -45,7 +45,7 @@ FENCED = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 SNIPPET = "--8<--"  # another file's text is put in there
 # These need a server, a network or minutes.
 NEEDS_MORE = re.compile(
-    r"^(pip|vllm|make|python -m|# as root"
+    r"^(pip|vllm|make|lm_eval|python -m|# as root"
     r"|(\w+=\S+ )?inferdpt (serve|verify|demo|check|table|codebook|privacy (clip-bounds|refute)))",
     re.MULTILINE,
 )

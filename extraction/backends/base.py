@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Backend", "Delta", "Usage", "Warmable"]
+__all__ = ["Backend", "Delta", "Scores", "Scoring", "Usage", "Warmable"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,28 @@ class Delta:
     finish_reason: str | None = None
     usage: Usage | None = None
     stop: str | None = None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Hold the log probabilities of a prompt's tokens, and of those generated after them.
+
+    Attributes:
+        text: the prompt and what was generated.
+        tokens: the text in tokens of the model.
+        logprobs: of each token, given those before it; None for the first.
+        top: for each token, the most likely ones in its place with their log probabilities,
+            itself included; None for the first.
+        finish_reason: `stop` or `length`.
+        usage: the tokens of the prompt and the generated ones.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    logprobs: tuple[float | None, ...]
+    top: tuple[dict[str, float] | None, ...]
+    finish_reason: str
+    usage: Usage
 
 
 class Backend(Protocol):
@@ -79,3 +101,21 @@ class Warmable(Protocol):
     async def warm(self, messages: list[dict[str, Any]], options: dict[str, Any]) -> None:
         """Read a prompt ahead, without an answer: the next one that begins like it is read from
         there. It waits for no other answer, raises `LocalModelError`, and stops if cancelled."""
+
+
+@runtime_checkable
+class Scoring(Protocol):
+    """Define what a backend has besides that tells a prompt's log probabilities. It is
+    optional."""
+
+    async def score(self, prompt: str | list[int], *, top: int, generate: bool) -> Scores:
+        """Return the log probabilities of a raw prompt, without a chat template.
+
+        Args:
+            prompt: a text, or ids of the model's own tokens.
+            top: how many of the most likely tokens are named in each place.
+            generate: whether one more token is generated and scored.
+
+        Raises:
+            LocalModelError: the model cannot, or refused the prompt.
+        """

@@ -23,9 +23,11 @@ from extraction.backends.answers import (
     read_usage,
     read_vector,
 )
-from extraction.backends.base import Delta, Usage
+from extraction.backends.base import Delta, Scores, Usage
+from extraction.backends.scoring import is_llama_cpp, read_scores, score_by_steps
 from extraction.backends.tokenizer_pages import fetch_tokens
 from extraction.errors import (
+    CannotScore,
     LocalModelError,
     LocalModelRefused,
     LocalModelTimeout,
@@ -200,6 +202,23 @@ class OpenAIServer:
                 *map(read_count, counts)
             )
 
+    async def score(self, prompt: str | list[int], *, top: int, generate: bool) -> Scores:
+        """Score a prompt, see `Scoring`."""
+        async with self._slots:
+            try:
+                if is_llama_cpp(await self._list_models()):
+                    return await score_by_steps(
+                        self._post_beside, prompt, top=top, generate=generate
+                    )
+                options = {"echo": True, "logprobs": top, "max_tokens": int(generate)}
+                body = {"model": await self._choose_model(), "prompt": prompt, **options}
+                answer = await self._post("/completions", {**body, "temperature": 0}, LARGE)
+                return read_scores(answer, prompt)
+            except (ValueError, IndexError):
+                raise CannotScore(
+                    "the local server does not return the log probabilities of prompts"
+                ) from None
+
     async def embed(
         self, texts: list[str], model: str, *, dimensions: int | None = None
     ) -> Embeddings:
@@ -289,11 +308,18 @@ class OpenAIServer:
             models = [read_object(model) for model in read_list(listed.get("data") or [])]
             return [{**model, "id": read_text(model.get("id"))} for model in models]
 
-    async def _post(self, path: str, body: dict[str, Any], limit: Limit) -> dict[str, Any]:
+    async def _post(
+        self, path: str, body: dict[str, Any], limit: Limit, http: HttpClient | None = None
+    ) -> dict[str, Any]:
         with _map_errors("an answer of OpenAI's form"):
-            async with self._http.open(path, dump(body), seconds=self._timeout) as reply:
+            opened = (http or self._http).open(path, dump(body), seconds=self._timeout)
+            async with opened as reply:
                 await self._accept(reply)
                 return read_object(await reply.json(limit))
+
+    async def _post_beside(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Post to a path of the server's own, beside those of OpenAI's form."""
+        return await self._post(path, body, SMALL, self._beside)
 
     async def _accept(self, reply: Reply) -> None:
         """Raise `LocalModelError` unless the server accepted the request."""

@@ -33,6 +33,7 @@ from proxy.api.serving import (
     answer_chat,
     plan_completion,
     read_body,
+    read_completion,
     read_plan,
     read_texts,
     send_answer,
@@ -56,6 +57,7 @@ from proxy.requests.protocol import (
     PerturbRequest,
 )
 from proxy.requests.validation import validate
+from proxy.scoring import check_scoring, score, wants_scores, write_scores
 
 __all__ = [
     "chat_completions",
@@ -118,8 +120,21 @@ async def count_message_tokens(request: web.Request) -> web.Response:
 @routes.post("/v1/completions")
 async def completions(request: web.Request) -> web.StreamResponse:
     """Complete texts, streamed or in full; prompts are strings or token ids."""
-    found = await plan_completion(request.app, request[TENANT], request.pop(BODY))
-    return await send_answer(request, *found)
+    app, client = request.app, request[TENANT]
+    body = await read_completion(app, request.pop(BODY))
+    local = app.get(LOCAL)
+    if local is None or not wants_scores(body):
+        return await send_answer(request, *await plan_completion(app, client, body))
+    prompts = check_scoring(body, allowed=app[CONFIG].local.score_prompts)
+    sanitizer = app[POLICY].sanitizer(body.inferdpt, client.grant)
+    client.check(body.model, sanitizer)
+    await app[REMOTES].find(body.model)
+    scores = await score(local, body, prompts)
+    return web.Response(
+        body=await write_scores(body, scores, sanitizer),
+        content_type="application/json",
+        headers={"x-inferdpt-mechanism": "none", "x-inferdpt-tokens": "0"},
+    )
 
 
 @routes.post("/v1/embeddings")

@@ -28,7 +28,8 @@ from proxy.pipeline.receipt import format_epsilon
 from proxy.requests.counts import TOOLS, check_counts
 from proxy.requests.json_input import parse_object
 from proxy.requests.protocol import ChatRequest, CompletionRequest, Json
-from proxy.requests.validation import validate
+from proxy.requests.validation import unsupported, validate
+from proxy.scoring import wants_scores
 
 __all__ = [
     "answer_chat",
@@ -36,6 +37,7 @@ __all__ = [
     "plan_chat",
     "plan_completion",
     "read_body",
+    "read_completion",
     "read_plan",
     "read_texts",
     "send_answer",
@@ -124,32 +126,32 @@ async def read_plan(
     return asked, plan
 
 
+async def read_completion(app: web.Application, data: bytes) -> CompletionRequest:
+    """Read the body of a text completion. Raises `ApiError`."""
+    limit = app[CONFIG].limits.prompts
+    return await _parse(
+        app, data, partial(validate, CompletionRequest), {"prompt": limit}, "prompt"
+    )
+
+
 async def plan_completion(
-    app: web.Application, client: Client, data: bytes
+    app: web.Application, client: Client, body: CompletionRequest
 ) -> tuple[Plan, Renderer]:
-    """Read a text completion, plan it, and return the renderer of its answer, too.
+    """Plan a text completion, and return the renderer of its answer, too.
 
     Raises:
         ApiError: as `plan_chat`.
     """
-    limit = app[CONFIG].limits.prompts
-    body = await _parse(
-        app, data, partial(validate, CompletionRequest), {"prompt": limit}, "prompt"
-    )
-    del data
     if body.best_of not in (None, body.choices):
         raise bad_request(
             "'best_of' is served only where it equals n.",
             param="best_of",
             code="unsupported_parameter",
         )
-    if body.echo and body.logprobs is not None:
-        raise bad_request(
-            "'echo' with 'logprobs' is not served: the prompt's own log probabilities are not "
-            "known.",
-            param="echo",
-            code="unsupported_parameter",
-        )
+    if wants_scores(body):
+        raise unsupported("echo", "a prompt's own log probabilities are not known here")
+    if body.max_tokens == 0:
+        raise bad_request("'max_tokens' must be >= 1.", param="max_tokens", code="invalid_value")
     prompts = read_texts(body.prompt, "prompt", app[TABLE].vocabulary)
     plan = await app[PIPELINE].plan_completion(body, prompts, client)
     return plan, CompletionRenderer(plan, prompts)

@@ -21,7 +21,13 @@ from proxy.api.app_keys import CONFIG, KEYRING, METRICS, RATES, RECORDER
 from proxy.api.dialects import CHAT, RESPONSES
 from proxy.api.middleware import describe_plan
 from proxy.api.render import Renderer
-from proxy.api.serving import INLINE_BYTES, answer_plan, plan_chat, plan_completion
+from proxy.api.serving import (
+    INLINE_BYTES,
+    answer_plan,
+    plan_chat,
+    plan_completion,
+    read_completion,
+)
 from proxy.batches.store import Batch
 from proxy.config.settings import Limits
 from proxy.errors import ApiError, bad_request, internal_error
@@ -37,10 +43,18 @@ ID_CHARACTERS = 512  # of a custom_id
 FIELDS = ("custom_id", "method", "url", "body")
 DELAYS = (1.0, 4.0, 16.0)  # seconds before a line is tried again
 Planner = Callable[[web.Application, Client, bytes], Awaitable[tuple[Plan, Renderer]]]
+
+
+async def _plan_completion(
+    app: web.Application, client: Client, data: bytes
+) -> tuple[Plan, Renderer]:
+    return await plan_completion(app, client, await read_completion(app, data))
+
+
 ENDPOINTS: Mapping[str, Planner] = {
     "/v1/chat/completions": partial(plan_chat, dialect=CHAT),
     "/v1/responses": partial(plan_chat, dialect=RESPONSES),
-    "/v1/completions": plan_completion,
+    "/v1/completions": _plan_completion,
 }
 
 

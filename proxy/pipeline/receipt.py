@@ -14,7 +14,14 @@ from proxy.remote.generation import Ending
 __all__ = ["RemoteOutcome", "add_actions", "format_epsilon", "make_receipt"]
 
 RemoteOutcome = Literal[
-    "answered", "empty", "failed", "housekeeping", "irrelevant", "relayed", "skipped"
+    "answered",
+    "empty",
+    "failed",
+    "housekeeping",
+    "irrelevant",
+    "relayed",
+    "scored",
+    "skipped",
 ]
 NOTHING_LEFT = "nothing left this machine: the local model answered alone"
 EQUALITY = (
@@ -30,6 +37,7 @@ _REMOTE = {
     "alone",
     "housekeeping": "client housekeeping: the local model answered, the remote was not called",
     "relayed": "the remote answers the sanitized request; its answer is restored here",
+    "scored": "the local model told the prompt's log probabilities, the remote was not called",
     "skipped": "the remote was not called",
 }
 _ENDINGS = {

@@ -239,6 +239,7 @@ class CompletionRequest(SamplingRequest):
     """Hold the body of `POST /v1/completions`."""
 
     prompt: Annotated[Texts, PIPELINE]
+    max_tokens: Annotated[int | None, REMOTE] = Field(None, ge=0, lt=2**31)
     echo: Annotated[bool | None, PIPELINE] = None
     best_of: Annotated[int | None, PIPELINE] = Field(None, ge=1)
     logprobs: Annotated[int | None, LOCAL] = Field(None, ge=0, le=5)

@@ -130,6 +130,12 @@ class Local(Section):
         "of 2,000 characters or more (auto), always or never. It needs a server with a prefix "
         "cache, as vLLM and llama.cpp have. Prompts that may have to be cut are not read ahead.",
     )
+    score_prompts: bool = Field(
+        True,
+        description="Answer requests for the log probabilities of a prompt's own tokens (`echo` "
+        "with `logprobs` on /v1/completions), as evaluation harnesses send them, by the local "
+        "model alone; nothing is sent to the remote. false refuses them with 400.",
+    )
     extraction: Literal["relevant", "all"] = Field(
         "relevant",
         description="What the model sees of a generation for a perturbed text: the sentences that "
