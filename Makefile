@@ -91,7 +91,7 @@ install-ray: install
 	@$(PIP) -e '.[ray]' datasets
 
 test-ray: install-ray
-	@$(PYTEST) -m ray -rs tests/proxy/corpus
+	@$(PYTEST) -m ray -rs tests/proxy/corpus tests/integrations
 
 test-open-webui: install
 	@$(PIP:install=download) --no-deps --dest $(VENV)/open-webui open-webui || echo "Open WebUI cannot be downloaded"
