@@ -10,22 +10,15 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from perturb import DocumentTooLong, Vocabulary
+from perturb.synthetic.synthesis import Example
 from proxy.errors import ConfigError
 
-__all__ = ["Demonstration", "Demonstrations", "read_demonstrations"]
+__all__ = ["Demonstrations", "read_demonstrations"]
 
 SETTING = "privacy.demonstrations"
-EXAMPLES = 64  # the most in a file
+EXAMPLES = 256  # the most in a file
 BYTES = 256_000  # the most of a file
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-@dataclass(frozen=True)
-class Demonstration:
-    """Hold a public text and, if it has one, its label."""
-
-    text: str
-    label: str | None = None
 
 
 @dataclass(frozen=True)
@@ -35,7 +28,7 @@ class Demonstrations:
     They are the same for every request, so that the remote learns nothing from them.
     """
 
-    examples: tuple[Demonstration, ...] = ()
+    examples: tuple[Example, ...] = ()
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -86,7 +79,7 @@ def read_demonstrations(
     return found
 
 
-def _read_lines(data: bytes) -> Iterator[Demonstration]:
+def _read_lines(data: bytes) -> Iterator[Example]:
     """Yield the demonstration in each line that is not blank. Raises `ValueError`."""
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
@@ -97,7 +90,7 @@ def _read_lines(data: bytes) -> Iterator[Demonstration]:
             raise ValueError(f"line {number}: {exc}") from None
 
 
-def _read_line(line: bytes) -> Demonstration:
+def _read_line(line: bytes) -> Example:
     try:
         found = json.loads(
             line.decode("utf-8"), object_pairs_hook=_build_object, parse_constant=_refuse
@@ -113,7 +106,7 @@ def _read_line(line: bytes) -> Demonstration:
     if "text" not in found:
         raise ValueError("'text' is required")
     label = found.get("label")  # null is no label, as in tables without one
-    return Demonstration(
+    return Example(
         _check_text("text", found["text"]), None if label is None else _check_text("label", label)
     )
 

@@ -14,10 +14,12 @@ import pytest
 
 from extraction.prompts import Prompts
 from perturb import EmbeddingTable
+from perturb.synthetic.synthesis import Example
 from proxy.config.settings import load_config
 from proxy.demonstrations import BYTES, EXAMPLES, read_demonstrations
 from proxy.errors import ConfigError, GuardRefused
 from proxy.remote.guard import Clearance, check
+from proxy.synthetic.files import write_examples
 from tests.proxy.canaries import Canaries, check_none_left, fire
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.proxy.pipeline.test_canaries import request
@@ -230,3 +232,11 @@ async def test_they_change_with_a_restart_only(file: Path, table: EmbeddingTable
         await asyncio.to_thread(file.write_text, '{"text": "Something else."}')
         await ask(proxy)
         assert proxy.sent()[0]["content"] == BLOCK
+
+
+def test_what_synthesize_writes_can_be_read(tmp_path: Path, table: EmbeddingTable) -> None:
+    path = tmp_path / "demos.jsonl"
+    examples = [Example("A text.\nOf two lines.", "a label"), Example("Größe: 5 µm", None)]
+    write_examples(path, examples, {})
+    found = read_demonstrations(str(path), table.vocabulary, at_most=1000)
+    assert list(found.examples) == examples
