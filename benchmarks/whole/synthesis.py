@@ -94,7 +94,7 @@ class Synthesis(Experiment):
     def render(self, records: Sequence[Record], figure: str | None = None) -> Iterable[str]:
         if not records:
             return
-        rows = list(map(_render_row, records))
+        rows = [_render_row(record) for record in sorted(records, key=_find_place)]
         yield (
             "### Synthetic examples\n\n"
             f"{SHOTS} examples of each label are made of private texts; the sets are the labels. "
@@ -105,24 +105,31 @@ class Synthesis(Experiment):
             "mean, on texts that are not private; *centre*, the cosine of the mean vectors of a "
             "label's examples and private texts; *membership*, the AUC of telling texts that had "
             "a part in the examples from others, by the nearest example: 0.5 is chance. The mean "
-            f"over {DRAWS} draws of texts and noise.\n\n" + format_table(HEAD, rows)
+            f"over {DRAWS} draws of texts and noise; MAUVE is of the examples of all draws "
+            "together, and coarse on so few.\n\n" + format_table(HEAD, rows)
         )
+
+
+def _find_place(record: Record) -> int:
+    """Return the row of a record."""
+    return list(UNITS).index((record.case["method"], record.case["epsilon"]))
 
 
 def _render_row(record: Record) -> list[str]:
     values, epsilon = record.values, record.case["epsilon"]
-    unit = UNITS.get((record.case["method"], epsilon), "")
+    unit = UNITS[record.case["method"], epsilon]
 
     def show(name: str) -> str:
         return format_figure(values[name], 2) if name in values else "–"
 
     bound = values.get("membership_bound")
+    allowed = "no bound" if bound is None else format_bound(bound.value, 1)
     return [
         f"`{record.case['method']}`",
         "–" if epsilon is None else f"{epsilon:g}",
         unit,
         *map(show, ("accuracy", "centre", "mauve", "membership")),
-        "no bound" if bound is None else format_bound(bound.value, 1),
+        allowed if "membership" in values else "–",
     ]
 
 
