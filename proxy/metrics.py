@@ -6,6 +6,7 @@ Operators see all metrics, a tenant only its own account.
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cache
@@ -41,6 +42,8 @@ class Metrics:
         self.tracing: Tracing | None = None  # while the application runs, if it traces
         self.prices: Mapping[str, Price] = {}
         self._folder = folder
+        self.started = time.time_ns()  # and the same in every worker, as is the instance
+        self.instance = str(uuid.uuid4())
         self.requests = Counter(
             "inferdpt_requests_total",
             "Requests by path and status.",
@@ -248,8 +251,12 @@ class Metrics:
 
     def read(self, name: str) -> list[Sample]:
         """Return the samples of a metric, of all worker processes together."""
-        families = self._find_source().collect()
+        families = self.collect()
         return [each for family in families if family.name == name for each in family.samples]
+
+    def collect(self) -> Iterable[Metric]:
+        """Return all metrics, of all worker processes together."""
+        return self._find_source().collect()
 
     def _find_source(self) -> _Source:
         if self._folder is None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from aiohttp import web
 
-from proxy.api.app_keys import KEYRING, LOCAL, POLICY
+from proxy.api.app_keys import KEYRING, LOCAL, METRICS, POLICY
 from proxy.api.doors import CONSOLE_PATH
 from proxy.app import build_app, build_runner
 from proxy.checkup import warn
@@ -23,6 +23,7 @@ from proxy.config.hints import without_user
 from proxy.config.settings import Config, Server
 from proxy.errors import ConfigError
 from proxy.logs import configure_logging
+from proxy.metrics_export import exporting
 from proxy.pipeline.receipt import format_epsilon
 from proxy.requests.protocol import Options
 
@@ -80,7 +81,10 @@ async def _serve(config: Config) -> None:
     app = build_app(config)
 
     async def run() -> None:
-        async with while_running(app, lambda runner: start_runner(runner, config)) as url:
+        async with (
+            exporting(config.telemetry.metrics, app[METRICS]),
+            while_running(app, lambda runner: start_runner(runner, config)) as url,
+        ):
             print(await ready_line(config, app, url), flush=True)
             async with warned(config, app):
                 await stop.wait()

@@ -1,4 +1,4 @@
-"""Define the settings of what operators observe: traces, and the prices of the remote."""
+"""Define the settings of what operators observe: traces, metrics, the prices of the remote."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Price(Section):
 
 
 class Telemetry(Section):
-    """Hold the place for traces, and prices for the metrics."""
+    """Hold the places for traces and metrics, and prices for the metrics."""
 
     traces: str | None = Field(
         None,
@@ -27,6 +27,13 @@ class Telemetry(Section):
         description="Address that takes OpenTelemetry traces over HTTP, such as "
         "http://127.0.0.1:4318/v1/traces. They hold names, counts and times, and no text. null "
         "makes none. Needs the extra `otel`.",
+    )
+    metrics: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s@]+$",
+        description="Address that takes OpenTelemetry metrics over HTTP, such as "
+        "http://127.0.0.1:4318/v1/metrics. It gets what /metrics shows to operators, four times a "
+        "minute. null sends none. Needs the extra `otel`.",
     )
     prices: dict[str, Price] = Field(
         {},

@@ -29,6 +29,7 @@ from proxy.config.settings import Config
 from proxy.errors import ConfigError
 from proxy.local import describe_running, find_free_port, local_server
 from proxy.logs import configure_logging
+from proxy.metrics_export import exporting, open_export
 from proxy.serve import ready_line, share_arenas, warned, while_running
 from proxy.storage.opening import open_store
 from proxy.workers.child import Child, Work
@@ -81,6 +82,8 @@ def supervise(config: Config) -> None:
         gc.freeze()  # collections in a worker leave the shared pages alone
         drain = config.server.drain_seconds + CLEANUP_SECONDS
         Supervisor(workers, engine, listeners, counts, store, drain_seconds=drain).run()
+        if config.telemetry.metrics is not None:  # what the last worker counted
+            open_export(config.telemetry.metrics, counts.metrics).close()
 
 
 class StoreFile:
@@ -238,7 +241,8 @@ def _make_worker(
 
     async def work(ready: Callable[[str], None]) -> None:
         counts.enter(_name(number))
-        async with while_running(app, listen) as url:
+        address = None if number else config.telemetry.metrics  # one reads what all count
+        async with exporting(address, counts.metrics), while_running(app, listen) as url:
             ready(await ready_line(config, app, url))
             if number:
                 await asyncio.Event().wait()
