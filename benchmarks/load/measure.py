@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import subprocess
-import tempfile
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +13,7 @@ from benchmarks.load.processes import LoadError
 from benchmarks.load.targets import Running
 from benchmarks.load.upstream import Upstream, find_program
 from benchmarks.load.wrk import Case, run_wrk
-from benchmarks.run import read_commit
+from benchmarks.machine import describe_host
 
 __all__ = ["Measurement", "describe_machine", "measure"]
 
@@ -129,28 +126,10 @@ def describe_machine() -> dict[str, str | int]:
     """Return what the figures depend on: processor, cores, versions and commit."""
     nginx = subprocess.run([find_program("nginx"), "-v"], capture_output=True, text=True).stderr
     wrk = subprocess.run([find_program("wrk"), "--version"], capture_output=True, text=True)
-    return {
-        "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0)),
-        "file system": _file_system(Path(tempfile.gettempdir())),
-        "python": platform.python_version(),
+    return describe_host() | {
         "nginx": nginx.strip().rpartition("/")[2],
         "wrk": wrk.stdout.split(" [")[0].removeprefix("wrk ").strip(),
-        "commit": read_commit(),
     }
-
-
-def _processor() -> str:
-    for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.machine()
-
-
-def _file_system(folder: Path) -> str:
-    """Return the type of the file system that durable writes go to: on tmpfs they are free."""
-    mounts = {Path(part.mountpoint): part.fstype for part in psutil.disk_partitions(all=True)}
-    return next((mounts[path] for path in (folder, *folder.parents) if path in mounts), "unknown")
 
 
 def _busy_seconds() -> float:
