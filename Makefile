@@ -9,7 +9,7 @@ AXE := 4.14.1
 PARALLEL := OPENBLAS_NUM_THREADS=1 $(PYTEST) -n logical --dist worksteal
 
 .PHONY: help install demo check docs recordings format test test-statistical test-open-webui test-hostile
-.PHONY: install-console test-console install-ray test-ray screenshots dist test-container install-clients test-clients pictures test-wheel install-vllm test-vllm bench bench-load clean
+.PHONY: install-console test-console install-ray test-ray screenshots dist test-container install-clients test-clients pictures test-wheel install-vllm test-vllm bench bench-load changelog sbom clean
 
 help:
 	@echo "make demo             install what is needed and show the whole path on this machine"
@@ -28,6 +28,8 @@ help:
 	@echo "make test-console     the console in Chromium with axe-core (downloads Playwright and axe-core)"
 	@echo "make screenshots      take the pictures of the console in the documentation (needs Chromium)"
 	@echo "make dist             the wheel and the source distribution, reproducibly, into dist/"
+	@echo "make sbom             the bill of materials of the image's Python packages, CycloneDX, into build/sbom/"
+	@echo "make changelog        the changes that are not released yet, as the changelog will have them"
 	@echo "make test-vllm        the contract tier: a real vLLM on CPU in a venv of its own"
 	@echo "make bench            speed benchmarks"
 	@echo "make bench-load       the proxy under load beside other gateways, and docs/performance.md (an hour)"
@@ -117,6 +119,12 @@ dist: install
 	@rm -rf dist
 	@$(BIN)/python -m scripts.build
 	@$(BIN)/python -m twine check --strict dist/*
+
+sbom: install
+	@$(BIN)/python -m scripts.sbom
+
+changelog: install
+	@$(BIN)/python -m towncrier build --draft --version Unreleased
 
 pictures: install-clients
 	@$(BIN)/python scripts/record_open_webui.py
