@@ -17,7 +17,7 @@ __all__ = ["WORKERS", "render_page"]
 WORKERS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 TOKENS = 10**9
 DAY, YEAR = 86_400.0, 365.0
-ROUNDS = 20  # blocks of a simulated run, for each worker
+ROUNDS, LEAST = 20, 2000  # blocks of a simulated run: for each worker, and in all
 INTRODUCTION = """\
 # Scale
 
@@ -36,9 +36,9 @@ the disk. Nothing is shuffled: a block goes to one worker, and its result to the
 driver.
 """
 SIZES = """\
-The driver's work by the size of a block, for `{mechanism}`. The part that each block costs is
-shared by more documents if blocks are larger (`--rows`), at the price of more work that is done
-again after a crash.
+The driver's work by the size of a block, for `{mechanism}`. In larger blocks (`--rows`) more
+documents share the part that each block costs. After a crash, more work is done again. The last
+column is the number of workers that the driver can serve.
 """
 CHECK = """\
 The simulation takes the costs above, the rules of the pool (results in the order of the blocks,
@@ -52,10 +52,10 @@ second, the gain over one worker, and the share of its time in which the average
 """
 WHY = """\
 Throughput grows with the workers until the driver, which charges and writes one block after the
-other, works all the time. That is reached at about so many workers as a block takes longer in a
-worker than in the driver. Beyond, workers wait. Two runs over two halves of a corpus, each with a
-store of its own, have two drivers, but their accounts are apart as well: an owner's documents
-must be in one of them.
+other, is busy all the time. The number of workers at that point is about the ratio of the times
+that a worker and the driver need for a block. Beyond it, workers wait. Larger blocks move the
+point, see above. Two runs over two halves of a corpus, each with a store of its own, have two
+drivers, but their accounts are apart as well: keep all documents of an owner in one of them.
 """
 GROWTH = """\
 A proxy with `{mechanism}` answered {requests:,} requests with {each:.0f} released tokens each,
@@ -222,7 +222,9 @@ def _render_many(record: Record) -> Iterator[str]:
 def _simulate(
     costs: Costs, workers: int, cores: float = float("inf"), documents: int | None = None
 ) -> Simulated:
-    blocks = ROUNDS * workers if documents is None else round(documents / costs.documents)
+    blocks = (
+        max(LEAST, ROUNDS * workers) if documents is None else round(documents / costs.documents)
+    )
     return simulate(
         max(2, blocks),
         workers,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.scale.costs import build_job, measure_costs, measure_pool
+from benchmarks.scale.page import WORKERS, render_page
 from benchmarks.scale.record import Record, RecordError, read_record
 from tests.proxy.corpus.documents import documents, write_jsonl
 
@@ -54,3 +55,11 @@ def test_a_record_is_read_as_it_was_written(source: Path, tmp_path: Path) -> Non
     for wrong in (path, tmp_path / "none.json"):
         with pytest.raises(RecordError):
             read_record(wrong)
+
+
+def test_the_page_is_made_of_its_record() -> None:
+    root = Path(__file__).parents[3]
+    record = read_record(root / "docs" / "results" / "scale.json")
+    assert render_page(record) == (root / "docs" / "scale.md").read_text("utf-8")
+    assert {run.workers for run in record.runs} == {1, 2}
+    assert WORKERS[-1] == 1000
