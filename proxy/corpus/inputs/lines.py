@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -122,7 +123,7 @@ def _read_object(line: bytes | None, place: str, columns: Columns) -> tuple[Reco
     if line is None:
         return unreadable(place, f"must have at most {LARGEST} bytes"), "{}"
     try:
-        found = json.loads(line, parse_constant=_refuse_constant)
+        found = json.loads(line, parse_constant=_refuse_constant, parse_float=_read_float)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
@@ -137,6 +138,13 @@ def _read_object(line: bytes | None, place: str, columns: Columns) -> tuple[Reco
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(name)  # NaN and the infinities are no JSON
+
+
+def _read_float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        _refuse_constant(text)
+    return value
 
 
 def _cut(records: Lines, path: str, start: int, rows: int) -> Iterator[Block]:
@@ -195,11 +203,12 @@ def _join(at: int, kept: list[bytes], size: int) -> Lines:
 
 
 def _parse(row: bytes) -> list[str] | None:
-    """Return the values of a row of CSV; None if it is none. Bytes that are not UTF-8 become
-    U+FFFD."""
+    """Return the values of a row of CSV; None if it is none, or several: a lone quote within a
+    value hides the ends of rows. Bytes that are not UTF-8 become U+FFFD."""
     csv.field_size_limit(LARGEST)  # the row is in memory, and no larger
     try:
         text = row.decode("utf-8-sig", "replace")
-        return next(csv.reader(io.StringIO(text, newline=""), strict=True), None)
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except csv.Error:
         return None
+    return rows[0] if len(rows) == 1 else None

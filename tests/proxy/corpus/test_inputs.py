@@ -156,6 +156,7 @@ BAD = [
     (b'{"id": "x", "owner": null, "text": "t"}', "BadOwner: "),
     (b'{"id": "x", "owner": "' + b"o" * 300 + b'", "text": "t"}', "BadOwner: "),
     (b'{"id": "x", "owner": "o", "text": "t", "n": NaN}', "Unreadable: "),
+    (b'{"id": "x", "owner": "o", "text": "t", "n": [-1e999]}', "Unreadable: "),
     (b'{"id": "x", "owner": "o", "text": "t", "released": 1}', "Unreadable: "),
     (b'{"id": "x", "owner": "o", "text": "secretword', "Unreadable: "),
     (b"[" * 100_000, "Unreadable: "),
@@ -190,6 +191,16 @@ def test_a_row_of_csv_with_too_few_values_is_named(tmp_path):
         None,
         "Unreadable",
     ]
+
+
+def test_a_lone_quote_in_csv_loses_no_row_silently(tmp_path):
+    """Rows that it joins are refused by name; the first of them is not taken for all."""
+    path = tmp_path / "rows.csv"
+    path.write_text('id,text\n1,a 5" pipe\n2,a 6" pipe\n3,two\n4,"a 5"" pipe\nhere"\n')
+    found = read(find_source(str(path), Columns("text", "id"), 10))
+    assert column(found, "id") == ["rows.csv#0", "3", "4"]
+    assert column(found, "text") == [None, "two", 'a 5" pipe\nhere']
+    assert column(found, "problem")[0].startswith("Unreadable: must be a record of 2 values")
 
 
 @pytest.mark.parametrize(
