@@ -4,6 +4,7 @@ data/part-00000.parquet     the released documents of a block; the file is also 
 failed_records/part-….jsonl the documents of a block that were not released, if there are any
 summaries/part-….json       the counts of a block and of the owners in it
 accounts.jsonl              every owner's documents and ε, written at the end
+ids.sqlite                  digests of the ids that were released
 run.json                    the run that the folder belongs to
 report.json                 written at the end
 """
@@ -28,10 +29,11 @@ from proxy.corpus.inputs.lines import RECORD
 from proxy.corpus.inputs.records import ADDED, OURS
 from proxy.errors import ConfigError
 
-__all__ = ["Output", "open_output"]
+__all__ = ["IDS", "Output", "open_output"]
 
 ENDINGS = {"jsonl": "jsonl", "csv": "csv"}  # others are written as Parquet
 FOLDERS = ("data", "failed_records", "summaries")
+IDS = "ids.sqlite"
 PARTIAL = ".partial"
 
 
@@ -107,12 +109,15 @@ def open_output(folder: Path, format: str, run: Mapping[str, Any]) -> Iterator[O
         run: names the run. Its values must be those of the run that began the folder.
 
     Raises:
-        ConfigError: the folder belongs to another run, holds other files, or is in use.
+        ConfigError: the folder belongs to another run, holds other files or links, or is in use.
     """
     ours = {*FOLDERS, "run.lock", f"run.json{PARTIAL}"}  # what a run makes before run.json
     new = not (folder / "run.json").exists()
-    if new and folder.exists() and {path.name for path in folder.iterdir()} - ours:
+    found = list(folder.iterdir()) if folder.exists() else []
+    if new and {path.name for path in found} - ours:
         raise ConfigError("--out: the folder holds files of something else")
+    if any(path.is_symlink() for path in found):
+        raise ConfigError("--out: the folder holds a link, which would lead the output elsewhere")
     for name in FOLDERS:
         (folder / name).mkdir(parents=True, exist_ok=True)
     with (folder / "run.lock").open("a") as lock:

@@ -1,19 +1,21 @@
 """Run a corpus: sanitize each block, charge it, then write it.
 
 The charge is durable before the block can be seen. After a kill at any moment, the next run
-sanitizes the blocks that are not written again: the same releases, charged once.
+sanitizes the blocks that are not written again: the same releases, charged once. Of documents with
+one id, the first is released.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from proxy.corpus.engines import Engine, Job
+from proxy.corpus.ids import Ids
 from proxy.corpus.inputs.records import OURS, Block
 from proxy.corpus.ledger import Accounts, Charged
 from proxy.corpus.output import Output
@@ -23,7 +25,9 @@ from proxy.storage.prices import FIGURES, Channel, Price
 
 __all__ = ["describe_run", "read_price", "run_blocks"]
 
-REFUSED = {"outcome": "BudgetExceeded", f"{OURS}reason": "the owner's ε would exceed --budget"}
+REASON = f"{OURS}reason"
+REFUSED = {"outcome": "BudgetExceeded", REASON: "the owner's ε would exceed --budget"}
+REPEATED = {"outcome": "RepeatedId", REASON: "an earlier document has this id"}
 Progress = Callable[[str, int, int], None]
 
 
@@ -31,7 +35,7 @@ def describe_run(job: Job, channel: str, budget: float | None) -> dict[str, Any]
     """Return the facts that the runs of one folder must share."""
     source = job.source
     return {
-        "version": 1,
+        "version": 2,
         "secret": digest(job.key, "run").hex(),  # another would draw documents afresh
         "input": source.fingerprint(),
         "columns": vars(source.columns),
@@ -48,8 +52,13 @@ async def run_blocks(
     output: Output,
     accounts: Accounts,
     advance: Progress,
+    ids: Ids | None = None,
 ) -> None:
     """Sanitize, charge and write the blocks that are not written yet.
+
+    Args:
+        ids: those of the run so far; None if the documents are named by their places, which are
+            unique.
 
     Raises:
         ApiError: the store failed.
@@ -60,6 +69,8 @@ async def run_blocks(
     done = total - sum(block.count for block in todo)
     advance("documents", done, total)
     for block, found in engine(job, todo):
+        if ids is not None:
+            found = _refuse_repeated(block, found, ids)
         result = await _charge(found, accounts)
         output.write(block.number, result, _summarize(result))
         done += block.count
@@ -76,12 +87,24 @@ async def _charge(result: pa.Table, accounts: Accounts) -> pa.Table:
         for row in (rows[i] for i in places)
     ]
     refused = {places[i] for i in await accounts.charge(documents)}
-    if not refused:
+    return _refuse(result, refused, REFUSED)
+
+
+def _refuse_repeated(block: Block, result: pa.Table, ids: Ids) -> pa.Table:
+    """Return a block without the releases of documents whose ids came earlier."""
+    columns = (result[OURS + name].to_pylist() for name in ("id", "key"))
+    named = [None if key is None else name for name, key in zip(*columns, strict=True)]
+    return _refuse(result, ids.find_repeated(block.number, named), REPEATED)
+
+
+def _refuse(result: pa.Table, places: Collection[int], values: Mapping[str, str]) -> pa.Table:
+    """Return a block without the releases at some places, which get these values instead."""
+    if not places:
         return result
-    mask = pa.array([i in refused for i in range(len(result))])
+    mask = pa.array([i in places for i in range(len(result))])
     for column in RESULT:
         place = result.schema.get_field_index(column.name)
-        value = pa.scalar(REFUSED.get(column.name), column.type)
+        value = pa.scalar(values.get(column.name), column.type)
         kept = pc.if_else(mask, value, result[column.name])
         result = result.set_column(place, column, kept)
     return result

@@ -184,8 +184,9 @@ async def _run(
     out: Path,
     budget: float | None,
 ) -> dict[str, Any]:
+    from proxy.corpus.ids import open_ids
     from proxy.corpus.ledger import Accounts
-    from proxy.corpus.output import open_output
+    from proxy.corpus.output import IDS, open_output
     from proxy.corpus.report import write_report
     from proxy.corpus.run import describe_run, run_blocks
     from proxy.records.recorder import Recorder
@@ -201,7 +202,11 @@ async def _run(
         accounts = Accounts(store, delta=config.limits.delta, budget=budget)
         with open_output(out, job.source.format, described) as output, show_progress() as advance:
             blocks = list(job.source.blocks())
-            await run_blocks(job, choose(len(blocks)), blocks, output, accounts, advance)
+            engine = choose(len(blocks))
+            with open_ids(out / IDS, job.key) as ids:
+                # Places are unique.
+                known = None if job.source.columns.id is None else ids
+                await run_blocks(job, engine, blocks, output, accounts, advance, known)
             return await write_report(output, blocks, accounts, sanitizer.guarantee, budget)
 
 

@@ -177,6 +177,43 @@ def test_one_run_at_a_time_writes_to_a_folder(tmp_path):
         pass
 
 
+@pytest.mark.parametrize("engine", [("--workers", "1"), ("--workers", "2")])
+def test_the_first_document_of_an_id_is_released_alone(tmp_path, state, engine):
+    """A document with another's id and a guess of its text does not show that the guess is
+    right: in the same block, in a later one, and after a run that was interrupted."""
+    rows = documents(30)
+    guess = {**rows[3], "owner": "guesser", "kind": 9}
+    other = {**rows[4], "text": "Something else was said."}
+    unread = {**rows[7], "text": None}  # releases nothing, so the id is still free
+    rows = [*rows[:6], unread, guess, *rows[6:20], guess, other, *rows[20:]]
+    source = write_jsonl(tmp_path / "rows.jsonl", rows)
+    out = tmp_path / "out"
+    assert sanitize(source, out, "--rows", "10", *engine) == 1
+    outcomes = json.loads((out / "report.json").read_text())["outcomes"]
+    assert outcomes == {"released": 30, "BadText": 1, "RepeatedId": 3}
+    found = released(out)
+    assert [row["outcome"] for row in found if row["kind"] == 9] == 2 * ["RepeatedId"]
+    assert "guesser" not in read_accounts(out)
+    ledger_covers(out)
+    before = {path.name: path.read_bytes() for path in (out / "data").iterdir()}
+    for name in ("part-00000.jsonl", "part-00003.jsonl"):
+        (out / "data" / name).unlink()
+    assert sanitize(source, out, "--rows", "10", *engine) == 1
+    assert {path.name: path.read_bytes() for path in (out / "data").iterdir()} == before
+    assert b"note 3" not in (out / "ids.sqlite").read_bytes()
+
+
+def test_the_output_follows_no_links(tmp_path, state):
+    source = write_jsonl(tmp_path / "rows.jsonl", documents(5))
+    elsewhere, out = tmp_path / "elsewhere", tmp_path / "out"
+    elsewhere.mkdir()
+    out.mkdir()
+    (out / "data").symlink_to(elsewhere)
+    with pytest.raises(ConfigError, match="link"):
+        sanitize(source, out, "--workers", "1")
+    assert not list(elsewhere.iterdir())
+
+
 def test_kills_lose_double_and_undercharge_nothing(tmp_path, state):
     source, out = write_jsonl(tmp_path / "rows.jsonl", documents(COUNT)), tmp_path / "out"
     options = ("--rows", "10", "--workers", "2")
