@@ -17,7 +17,9 @@ from proxy.errors import ApiError, internal_error
 __all__ = ["Runner"]
 
 logger = logging.getLogger("inferdpt.batches")
-AT_ONCE = 8  # batches that one process runs; the lines of all of them share its places
+# Batches of one tenant that one process runs. Their lines may all wait for a rate limit, so other
+# tenants do not wait for their ends. The lines of all batches share the process's places.
+AT_ONCE = 2
 POLL_SECONDS = 1.0
 
 
@@ -66,13 +68,13 @@ class Runner:
             if batch.status == "cancelling" and batch.id in self._runs:
                 self._runs[batch.id][0].cancel()
         now = time.time()
-        held = Counter(batch.tenant for batch, lease in active if lease and lease > now)
-        free = [batch for batch, lease in active if not lease or lease <= now]
-        while free and len(self._runs) < AT_ONCE:
-            batch = min(free, key=lambda batch: held[batch.tenant])  # the oldest of those
-            free.remove(batch)
-            if batch.id not in self._runs and await self._tools.leases.claim(batch):
-                held[batch.tenant] += 1
+        ours = Counter(run.batch.tenant for run, _ in self._runs.values())
+        for batch, lease in active:
+            free = batch.id not in self._runs and (not lease or lease <= now)
+            if not free or ours[batch.tenant] >= AT_ONCE:
+                continue
+            if await self._tools.leases.claim(batch):
+                ours[batch.tenant] += 1
                 run = BatchRun(batch, self._tools)
                 self._runs[batch.id] = run, asyncio.create_task(self._follow(run))
 

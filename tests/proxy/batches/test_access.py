@@ -13,6 +13,7 @@ from perturb import EmbeddingTable
 from proxy.access.admission import Admission
 from proxy.access.grants import Grant
 from proxy.api.app_keys import ADMISSION, KEYRING
+from proxy.batches import runner
 from proxy.config.store import Budget
 from tests.limits import LIMIT
 from tests.proxy.batches.jobs import (
@@ -68,6 +69,22 @@ async def test_another_tenant_finds_nothing(proxy: Proxy) -> None:
     assert (await bob.batches.list()).data == []
     assert {each.id for each in (await alice.files.list()).data} == {file, output, errors}
     assert len(await download(alice, output)) == 2
+
+
+async def test_no_tenant_waits_for_anothers_rate_limit(
+    proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Alice's batches wait for minutes; Bob's runs beside them."""
+    count = 10
+    _, alice = await make_client(proxy, "alice", requests_per_minute=0.1, burst=2 * count)
+    _, bob = await make_client(proxy, "bob")
+    with monkeypatch.context() as paused:
+        paused.setattr(runner, "AT_ONCE", 0)
+        made = [await start(alice, jsonl(*chats(2))) for _ in range(count)]
+    for batch in made[:2]:
+        await follow(alice, batch, ("in_progress",))
+    assert (await run(bob, jsonl(*chats(1)))).status == "completed"
+    assert "completed" not in [batch.status async for batch in alice.batches.list()]
 
 
 async def test_an_output_is_no_input(proxy: Proxy) -> None:
