@@ -13,6 +13,7 @@ from proxy.access.admission import FILES_PATH
 from proxy.api.app_keys import BODY, CONFIG, ERROR, FINISHED, TENANT
 from proxy.api.serving import read_body
 from proxy.api.writing import limit_time
+from proxy.batches.files import no_such
 from proxy.batches.lines import ENDPOINTS
 from proxy.batches.objects import write_batch, write_file, write_page
 from proxy.batches.setup import BATCHES, FILES, RUNNER
@@ -106,18 +107,22 @@ async def delete_file(request: web.Request) -> web.Response:
     return web.json_response({"id": id_, "object": "file", "deleted": True})
 
 
-@batch_routes.get(f"{FILES_PATH}/{{id}}/content")
+@batch_routes.get(f"{FILES_PATH}/{{id}}/content", allow_head=False)
 async def read_file(request: web.Request) -> web.StreamResponse:
     """Send the lines of a file."""
     file = await request.app[FILES].find(request[TENANT].tenant, request.match_info["id"])
     response = web.StreamResponse(headers={"Content-Type": "application/octet-stream"})
-    response.content_length = file.bytes
+    response.content_length = left = file.bytes
     try:
         async for page in request.app[FILES].read(file.id):
             async with limit_time(request):
                 if not response.prepared:
                     await response.prepare(request)
-                await response.write(b"".join(line for _, line in page))
+                data = b"".join(line for _, line in page)
+                await response.write(data)
+                left -= len(data)
+        if left:
+            raise no_such("file")  # it was deleted meanwhile
     except (ApiError, ConnectionError) as exc:
         if isinstance(exc, ApiError) and not response.prepared:
             raise

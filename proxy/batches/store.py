@@ -26,6 +26,7 @@ from proxy.storage.store import Store
 __all__ = ["Batch", "BatchStore"]
 
 WINDOW_SECONDS = 24 * HOUR
+KEPT = 50  # batches of a tenant, ended ones included, for each that may be in progress
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class BatchStore:
 
         Raises:
             ApiError: 404, the client has no such file; 429, too many of its batches are in
-                progress; 503, the store failed.
+                progress, or kept; 503, the store failed.
         """
         now, most = time.time(), self._settings.retention_hours * HOUR
         tenant, id_ = client.tenant, f"batch_{secrets.token_hex(16)}"
@@ -125,22 +126,19 @@ class BatchStore:
             }
             for each, name in ((output, "output"), (refused, "error"))
         ]
-        running = select(func.count()).where(
-            BATCHES.c.tenant == tenant, BATCHES.c.status.in_(ACTIVE)
-        )
+        kept = select(func.count()).where(BATCHES.c.tenant == tenant)
+        running = kept.where(BATCHES.c.status.in_(ACTIVE))
         mine = (FILES.c.id == file) & (FILES.c.tenant == tenant) & (FILES.c.purpose == BATCH)
         longer = case((FILES.c.expires > last, FILES.c.expires), else_=last)
         keep = update(FILES).where(mine & is_visible(now)).values(expires=longer)
 
         def work(connection: Connection) -> None:
             self._ledger.lock(connection, tenant)
-            if connection.scalar(running) >= self._settings.tenant_batches:
-                raise ApiError(
-                    429,
-                    f"At most {self._settings.tenant_batches} batches may be in progress.",
-                    type="rate_limit_error",
-                    code="batch_limit_exceeded",
-                )
+            limit = self._settings.tenant_batches
+            if connection.scalar(running) >= limit:
+                raise _too_many(f"At most {limit} batches may be in progress.")
+            if connection.scalar(kept) >= limit * KEPT:
+                raise _too_many(f"At most {limit * KEPT} batches are kept: wait for the oldest.")
             if not connection.execute(keep).rowcount:
                 raise no_such("file", "input_file_id")
             connection.execute(BATCHES.insert(), row)
@@ -204,7 +202,8 @@ class BatchStore:
     async def list_active(self) -> list[tuple[Batch, float | None]]:
         """Return the batches of all tenants that have not ended, the oldest first, without their
         metadata, each with the time until which a process runs it."""
-        query = select(BATCHES).where(BATCHES.c.status.in_(ACTIVE)).order_by(BATCHES.c.created)
+        plain = [column for column in BATCHES.c if column is not BATCHES.c.value]
+        query = select(*plain).where(BATCHES.c.status.in_(ACTIVE)).order_by(BATCHES.c.created)
         rows = await self._store.read(lambda c: c.execute(query).all())
         return [(_read(row, None), row.lease) for row in rows]
 
@@ -215,6 +214,10 @@ class BatchStore:
     def _read(self, row: Any) -> Batch:
         sealed = open_sealed(self._digests, row.value, *place_of(BATCHES, row.id))
         return _read(row, json.loads(sealed))
+
+
+def _too_many(message: str) -> ApiError:
+    return ApiError(429, message, type="rate_limit_error", code="batch_limit_exceeded")
 
 
 def _read(row: Any, metadata: Mapping[str, str] | None) -> Batch:

@@ -105,7 +105,10 @@ class Batches(Section):
         "deleted or expire.",
     )
     tenant_batches: int = Field(
-        20, ge=1, description="Batches of one tenant that may be in progress."
+        20,
+        ge=1,
+        description="Batches of one tenant that may be in progress; with ended ones, 50 times as "
+        "many are kept.",
     )
     retention_hours: float = Field(
         24.0,

@@ -23,7 +23,7 @@ def add_console(app: web.Application) -> None:
             post(f"{CONSOLE_PATH}/try/send", trying.stream),
             get(f"{CONSOLE_PATH}/budgets", budgets.show_budgets),
             get(f"{CONSOLE_PATH}/records", records.show_records),
-            get(f"{CONSOLE_PATH}/records/export", records.export_records),
+            get(f"{CONSOLE_PATH}/records/export", records.export_records, allow_head=False),
             get(f"{CONSOLE_PATH}/health", health.show_health),
             post(f"{CONSOLE_PATH}/health", health.ask_remotes),
             get(f"{CONSOLE_PATH}/keys", keys.show_keys),

@@ -99,6 +99,7 @@ class Store:
         self.secret = secret
         self._database = database
         self._name = name
+        self._dirty = True  # the log may hold deleted lines of files, from before a crash, too
 
     def with_secret(self, secret: bytes) -> Store:
         """Return the same store under another secret."""
@@ -176,7 +177,11 @@ class Store:
     async def sweep_files(self, now: float) -> int:
         """Forget files that have expired and batches that ended long ago; return their rows."""
         gone = await self._delete_files(FILES.c.expires < now)
-        return gone + await self._delete(BATCHES, BATCHES.c.forget < now)
+        gone += await self._delete(BATCHES, BATCHES.c.forget < now)
+        self._dirty |= bool(gone)
+        if self._dirty:
+            await self._empty_log(wait=False)
+        return gone
 
     async def _delete_files(self, where: Any) -> int:
         """Delete files, their lines first: one transaction for all of them would take long."""
@@ -227,9 +232,14 @@ class Store:
                 gone += await self._delete(table, true())
         for table in (RELEASES, ANSWERS, PASSAGES, *((ACCOUNTS,) if ledger else ())):
             gone += await self._delete(table, choose(table, "used"))
-        with _map_errors():
-            await self._database.empty_log()  # deleted rows stay in it until then
+        await self._empty_log(wait=True)
         return gone
+
+    async def _empty_log(self, *, wait: bool) -> None:
+        """Empty the database's log: deleted rows stay in it until then. If a reader is in the
+        way and is not waited for, the next sweep does it."""
+        with _map_errors():
+            self._dirty = not await self._database.empty_log(wait=wait)
 
     async def _delete(self, table: Table, where: Any) -> int:
         key = tuple_(*table.primary_key)

@@ -82,8 +82,15 @@ class Database(Protocol):
     def size(self) -> int | None:
         """Return the bytes on disk; None if only a query tells them."""
 
-    async def empty_log(self) -> None:
-        """Remove deleted rows from the log of changes."""
+    async def empty_log(self, *, wait: bool) -> bool:
+        """Remove deleted rows from the log of changes.
+
+        Args:
+            wait: for readers that are in the way, some time.
+
+        Returns:
+            Whether it was done.
+        """
 
     async def close(self) -> None:
         """Close all connections."""

@@ -95,9 +95,10 @@ class SqliteDatabase:
     def size(self) -> int:
         return self._guard.bytes()
 
-    async def empty_log(self) -> None:
+    async def empty_log(self, *, wait: bool) -> bool:
+        await asyncio.to_thread(self._guard.checkpoint, "PASSIVE")  # most of it, beside writers
         async with self._turn:
-            await asyncio.to_thread(self._guard.checkpoint)
+            return await asyncio.to_thread(self._guard.checkpoint, "TRUNCATE", wait=wait)
 
     async def close(self) -> None:
         if self._checkpointing is not None:

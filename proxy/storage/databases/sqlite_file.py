@@ -105,15 +105,22 @@ class DatabaseFile:
         if self._log is not None:
             os.fsync(self._log)
 
-    def checkpoint(self, mode: Literal["PASSIVE", "RESTART", "TRUNCATE"] = "TRUNCATE") -> None:
+    def checkpoint(
+        self, mode: Literal["PASSIVE", "RESTART", "TRUNCATE"], *, wait: bool = False
+    ) -> bool:
         """Move the log into the database; see SQLite's `wal_checkpoint` for the modes.
 
-        Only `TRUNCATE`, which empties the log, waits for readers.
+        Args:
+            wait: for readers, up to `BUSY_SECONDS`.
+
+        Returns:
+            Whether no reader was in the way.
         """
-        waits = BUSY_SECONDS if mode == "TRUNCATE" else 0
+        seconds = BUSY_SECONDS if wait else 0
         uri = f"{self.path.absolute().as_uri()}?mode=rw"  # never makes an empty file
-        with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=waits)) as connection:
-            connection.execute(f"PRAGMA wal_checkpoint({mode})")
+        with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=seconds)) as connection:
+            busy, _, _ = connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+            return not busy
 
     def bytes(self) -> int:
         """Return the size of the database and its log, in bytes."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from typing import Any
 
 import aiohttp
@@ -10,7 +12,9 @@ import pytest
 
 from perturb import EmbeddingTable
 from proxy.api.app_keys import STORE
-from tests.proxy.batches.jobs import CHATS, ENABLED, chats, jsonl, start, upload
+from proxy.batches import store
+from tests.limits import LIMIT
+from tests.proxy.batches.jobs import CHATS, ENABLED, chats, jsonl, run, start, upload
 from tests.proxy.conftest import Proxy, running_proxy
 from tests.servers import hang
 
@@ -76,6 +80,36 @@ async def test_a_deleted_file_is_gone(proxy: Proxy) -> None:
     assert (info["files"], info["file_lines"]) == (0, 0)
 
 
+async def test_a_file_that_is_deleted_while_it_is_read_ends_the_connection(proxy: Proxy) -> None:
+    """Its length was announced: a client would wait for the rest."""
+    client = proxy.client()
+    file = await upload(client, (b"a" * 9_999 + b"\n") * 1_500)
+    root, port = proxy.root.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(root, int(port), limit=1)
+    writer.write(f"GET /v1/files/{file}/content HTTP/1.1\r\nHost: {root}\r\n\r\n".encode())
+    async with asyncio.timeout(LIMIT):
+        assert await reader.read(1)
+        await client.files.delete(file)
+        with suppress(ConnectionError):
+            while await reader.read(1 << 16):
+                pass
+    writer.close()
+
+
+@pytest.mark.parametrize("path", ["/v1/files/{}/content", "/console/records/export"])
+async def test_no_body_follows_a_head(proxy: Proxy, path: str) -> None:
+    """The next answer on the connection would be taken for it."""
+    file = await upload(proxy.client(), b"a\n" * 50)
+    root, port = proxy.root.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(root, int(port))
+    for asked in (path.format(file), "/health"):
+        writer.write(f"HEAD {asked} HTTP/1.1\r\nHost: {root}\r\n\r\n".encode())
+        async with asyncio.timeout(LIMIT):
+            head = await reader.readuntil(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 "), asked
+    writer.close()
+
+
 class TestLimits:
     @pytest.fixture
     def settings(self) -> dict[str, Any]:
@@ -138,6 +172,18 @@ class TestLimits:
             )
         assert refused.value.response.headers["x-should-retry"] == "false"
         assert len(made) == 2
+
+    async def test_a_tenant_has_a_number_of_ended_batches(
+        self, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Else who makes and ends them in a loop fills the store."""
+        monkeypatch.setattr(store, "KEPT", 2)
+        client = proxy.client()
+        for _ in range(4):
+            batch = await run(client, b"{\n")
+            assert batch.status == "failed"
+        with pytest.raises(openai.RateLimitError, match="At most 4 batches are kept"):
+            await run(client, b"{\n")
 
 
 def form(*parts: tuple[str, bytes], end: bytes = b"--") -> bytes:
