@@ -7,6 +7,7 @@ is the generic cell rate algorithm (GCRA).
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import time
 from collections.abc import Callable
@@ -19,6 +20,8 @@ from proxy.errors import ApiError
 __all__ = ["Bucket", "Buckets", "LocalBuckets", "Rates"]
 
 ROUNDING = 1e-6  # seconds; the error of a time since 1970 in 64 bits is less
+ROOM = 10_000  # buckets that are kept before those that are full are forgotten
+NETWORK = 64  # bits of an IPv6 address that name a site, which has all addresses below
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,9 @@ class Bucket:
     def most(self) -> float:
         """Return the seconds in which an empty bucket becomes full, and a rounding error."""
         return self.size * self.each + ROUNDING
+
+
+LOGINS = Bucket(20, 3.0)  # attempts from one address: 20 at once, then 20 a minute
 
 
 class Buckets(Protocol):
@@ -54,6 +60,7 @@ class LocalBuckets:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._full: dict[str, float] = {}  # the time at which a bucket is full
+        self._room = ROOM
 
     async def take(self, key: str, bucket: Bucket) -> tuple[bool, float]:
         now = self._clock()
@@ -62,7 +69,14 @@ class LocalBuckets:
         if allowed:
             full += bucket.each
             self._full[key] = full
+            if len(self._full) > self._room:
+                self._forget(now)
         return allowed, full - now
+
+    def _forget(self, now: float) -> None:
+        """Forget full buckets, which are the same as none; rarely, since all are looked at."""
+        self._full = {key: full for key, full in self._full.items() if full > now}
+        self._room = max(ROOM, 2 * len(self._full))
 
 
 class Rates:
@@ -100,3 +114,37 @@ class Rates:
                 headers={**headers, "retry-after": str(max(wait, 1))},
             )
         return headers
+
+    async def take_login(self, address: str) -> None:
+        """Take one attempt to log in out of an address's bucket.
+
+        Args:
+            address: of the client; "" if it has none.
+
+        Raises:
+            ApiError: 429, the bucket is empty; 503, it cannot be reached.
+        """
+        allowed, seconds = await self._buckets.take(f"login {_find_site(address)}", LOGINS)
+        if not allowed:
+            wait = math.ceil(seconds + LOGINS.each - LOGINS.most)
+            raise ApiError(
+                429,
+                "There were too many attempts to log in from this address; try again later.",
+                type="rate_limit_error",
+                code="rate_limit_exceeded",
+                retry=True,
+                headers={"retry-after": str(max(wait, 1))},
+            )
+
+
+def _find_site(address: str) -> str:
+    """Return the address, or for IPv6 the network of a site."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address):
+        if found.ipv4_mapped is None:
+            return str(ipaddress.IPv6Network((int(found), NETWORK), strict=False))
+        found = found.ipv4_mapped
+    return str(found)

@@ -17,10 +17,10 @@ from aiohttp import web
 
 from proxy.access.auth import Holder
 from proxy.access.grants import ANONYMOUS
-from proxy.api.app_keys import BODY, KEYRING, STORE, TENANT
+from proxy.api.app_keys import BODY, KEYRING, RATES, STORE, TENANT
 from proxy.api.doors import CONSOLE_PATH, check_host
 from proxy.console.pages import render_error, render_login
-from proxy.errors import ApiError, bad_request, not_permitted, unauthorized
+from proxy.errors import ApiError, bad_request, not_permitted, too_large, unauthorized
 from proxy.storage.digests import Digests
 
 __all__ = [
@@ -39,6 +39,7 @@ COOKIE = "inferdpt_console"
 NOBODY = "-"  # in place of a key: no key is needed, or none was typed yet
 FORM = "application/x-www-form-urlencoded"
 FIELDS = 64  # of a form
+LOGIN_BYTES = 4096  # of a form that nobody has logged in for
 OPEN = f"{CONSOLE_PATH}/static/"
 LOGIN = f"{CONSOLE_PATH}/login"
 POLICY = (
@@ -75,7 +76,8 @@ class ConsoleDoor:
         """Find the client of a request by its session.
 
         Raises:
-            ApiError: 401 without a session; 403 for a page of another site.
+            ApiError: 401 without a session; 403 for a page of another site; 413 or 429 for a
+                login that is too large or one of too many.
         """
         if request.path.startswith(OPEN):
             return False
@@ -84,6 +86,9 @@ class ConsoleDoor:
             check_host(request)
         if request.method == "POST":
             _check_origin(request)
+        if locked and request.method == "POST" and request.path == LOGIN:
+            _check_size(request)
+            await request.app[RATES].take_login(request.remote or "")
         session, holder = await _read_session(request)
         request[SESSION] = session or _make_session(request)
         if not locked:
@@ -158,6 +163,14 @@ def _check_origin(request: web.Request) -> None:
     site = request.headers.get("Sec-Fetch-Site", "same-origin")
     if origin.netloc.lower() != request.host.lower() or site != "same-origin":
         raise not_permitted("This form is not of the console's own pages.", param="origin")
+
+
+def _check_size(request: web.Request) -> None:
+    """Check that a login holds no memory that clients wait for, before it is read; raise
+    `ApiError`."""
+    size = request.content_length
+    if size is None or size > LOGIN_BYTES or "Content-Encoding" in request.headers:
+        raise too_large(f"The form must state its length, of at most {LOGIN_BYTES} bytes.")
 
 
 def _make_session(request: web.Request, holder: Holder | None = None) -> Session:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import time
+from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
 import pytest
 
 from perturb import EmbeddingTable
+from proxy.access import rates
 from proxy.access.auth import new_key
 from proxy.access.grants import Grant
 from proxy.api.app_keys import KEYRING
 from proxy.console import door
+from tests.limits import LIMIT
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.proxy.console.browser import browsing
 
@@ -27,6 +31,13 @@ LOCKED: dict[str, Any] = {
         ],
     }
 }
+
+
+async def stream(data: bytes) -> AsyncIterator[bytes]:
+    """Yield data whose length the client does not know."""
+    yield data
+
+
 PAGES = ("", "/try", "/budgets", "/records", "/health")
 FORM = {"text": "The board met on Monday.", "model": MODEL, "mode": "remote"}
 
@@ -182,6 +193,39 @@ class TestWithKeys:
             assert (await browser.log_in(key)).status == 200
             await keyring.revoke(id_)
             assert (await browser.get("/health")).status == 401
+
+    async def test_an_address_has_a_number_of_attempts_to_log_in(
+        self, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(rates, "LOGINS", rates.Bucket(3, LIMIT))
+        async with browsing(proxy.root) as browser, browsing(proxy.root) as other:
+            await other.log_in(ALICE)
+            await browser.get()
+            for _ in range(2):
+                assert (await browser.post("/login", {"key": "sk-inferdpt-wrong"})).status == 401
+            page = await browser.post("/login", {"key": ALICE})
+            assert page.status == 429
+            assert 0 < int(page.headers["Retry-After"]) <= LIMIT
+            assert (await browser.get("/health")).status == 401
+            assert (await other.get("/health")).status == 200  # sessions go on
+
+    @pytest.mark.parametrize("encoding", ["", "gzip", "chunked"])
+    async def test_nobody_makes_the_proxy_read_a_large_form(
+        self, proxy: Proxy, encoding: str
+    ) -> None:
+        """It would take memory and a place that clients wait for."""
+        data: Any = b"key=" + b"a" * 5000
+        headers = {"Origin": proxy.root, "Content-Type": "application/x-www-form-urlencoded"}
+        if encoding == "gzip":
+            data, headers["Content-Encoding"] = gzip.compress(data), "gzip"
+        if encoding == "chunked":
+            data = stream(data)
+        url = f"{proxy.root}/console/login"
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(url, data=data, headers=headers) as response,
+        ):
+            assert response.status == 413
 
     async def test_a_tenant_sees_only_its_own(self, proxy: Proxy) -> None:
         for key in (ALICE, BOB):
