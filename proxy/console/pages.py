@@ -20,6 +20,7 @@ __all__ = ["STATIC", "page", "render", "render_error", "render_login"]
 
 PAGES = (
     ("try", "Try it"),
+    ("batches", "Batches"),
     ("budgets", "Budgets"),
     ("records", "Records"),
     ("health", "Health"),
@@ -42,19 +43,20 @@ def page(request: web.Request, name: str, token: str, **values: Any) -> web.Resp
 def render(request: web.Request, name: str, **values: Any) -> str:
     """Return the text of a page."""
     client: Client | None = request.get(TENANT)
-    known = client is not None
-    keyring = request.app.get(KEYRING)
+    keyring, config = request.app.get(KEYRING), request.app[CONFIG]
     operator = client is not None and keyring is not None and keyring.sees_all(client)
+    hidden = {"keys": not operator, "batches": not config.batches.enabled}
+    pages = [each for each in PAGES if not hidden.get(each[0])]
     return (
         _environment()
         .get_template(name)
         .render(
-            pages=[each for each in PAGES if each[0] != "keys" or operator] if known else [],
+            pages=pages if client is not None else [],
             here=request.path.removeprefix("/console").strip("/").partition("/")[0] or "try",
             tenant=client.tenant if client is not None else None,
             locked=keyring is not None and keyring.locked,
             operator=operator,
-            gateway=request.app[CONFIG].local.mode == "none",
+            gateway=config.local.mode == "none",
             partial="HX-Request" in request.headers,
             **values,
         )

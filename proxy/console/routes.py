@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from aiohttp import web
 
+from proxy.api.app_keys import CONFIG
 from proxy.api.doors import CONSOLE, CONSOLE_PATH
 from proxy.console.door import LOGIN, ConsoleDoor
-from proxy.console.views import budgets, health, keys, records, sessions, trying
+from proxy.console.views import batches, budgets, health, keys, records, sessions, trying
 
 __all__ = ["add_console"]
 
@@ -35,3 +36,8 @@ def add_console(app: web.Application) -> None:
             get(f"{CONSOLE_PATH}/static/{{name}}", sessions.send_static),
         ]
     )
+    if app[CONFIG].batches.enabled:
+        path = f"{CONSOLE_PATH}/batches"
+        app.add_routes(
+            [get(path, batches.show_batches), post(f"{path}/cancel", batches.cancel_batch)]
+        )

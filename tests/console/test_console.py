@@ -11,8 +11,9 @@ import pytest
 from perturb import EmbeddingTable
 from proxy.access.auth import new_key
 from tests.console.conftest import AXE
+from tests.proxy.batches.jobs import chats, follow, jsonl, run, start
 from tests.proxy.conftest import Proxy, running_proxy
-from tests.servers import hang_mid_stream
+from tests.servers import hang, hang_mid_stream
 
 pytestmark = pytest.mark.console
 
@@ -20,14 +21,19 @@ KEY, DIGEST = new_key()
 SETTINGS: dict[str, Any] = {
     "privacy": {"mechanism": "selective"},
     "limits": {"budget": {"day": 1000, "total": 9000}, "mechanisms": ["rantext_ldp"]},
+    "batches": {"enabled": True},
 }
 LOCKED = {"server": {"keys": [{"tenant": "root", "sha256": DIGEST}], "operators": ["root"]}}
-GATEWAY = {"privacy": {"mechanism": "selective"}, "local": {"mode": "none"}}
+GATEWAY = {
+    "privacy": {"mechanism": "selective"},
+    "local": {"mode": "none"},
+    "batches": {"enabled": True},
+}
 NOTE = """
 window.violations = [];
 addEventListener("securitypolicyviolation", e => violations.push(e.violatedDirective));
 """
-PAGES = ("try", "budgets", "records", "health", "keys")
+PAGES = ("try", "batches", "budgets", "records", "health", "keys")
 VIEWS = [("light", 1180), ("dark", 1180), ("light", 320), ("dark", 390)]
 
 
@@ -107,13 +113,14 @@ async def test_every_page_is_accessible_and_fits(
         assert proxy.remote.received[-1].endswith(body.encode())
         assert await page.locator(".answer").text_content() == "One two three."
         await visitor.inspect()
+        await run(proxy.client(), jsonl(*chats(1), {"custom_id": "refused"}))
         for name in PAGES:
             await visitor.open(name)
             for details in await page.locator("summary").all():
                 await details.click()
             await visitor.inspect()
-        await visitor.open("records?outcome=answered")
-        assert await page.locator("tbody tr").count() == 2
+        await visitor.open("records?outcome=answered&endpoint=/console/try/send")
+        assert await page.locator("tbody tr").count() == 1
         await visitor.inspect()
 
 
@@ -137,6 +144,26 @@ async def test_the_remotes_are_asked_and_the_record_is_saved(chromium: Any, prox
         async with visitor.page.expect_download() as download:
             await visitor.page.get_by_role("link", name="Export CSV").click()
         assert (await download.value).suggested_filename == "records.csv"
+
+
+async def test_a_batch_is_watched_and_cancelled(chromium: Any, proxy: Proxy) -> None:
+    proxy.remote.behaviour = hang
+    client = proxy.client()
+    batch = await start(client, jsonl(*chats(4)))
+    await follow(client, batch, ("in_progress",))
+    async with visiting(chromium, proxy.root) as visitor:
+        page = visitor.page
+        await visitor.open("try")
+        await page.get_by_role("link", name="Batches").click()
+        await visitor.inspect()
+        await page.get_by_role("button", name=f"Cancel {batch.id}").click()
+        await page.get_by_text("is being cancelled").wait_for()
+        await visitor.inspect()
+        proxy.remote.release.set()
+        await follow(client, batch)
+        await page.get_by_role("link", name="Reload").click()
+        await page.get_by_text("cancelled", exact=True).wait_for()
+        await visitor.inspect()
 
 
 async def test_keys_are_managed_in_a_session(chromium: Any, table: EmbeddingTable) -> None:
