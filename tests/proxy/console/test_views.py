@@ -32,6 +32,7 @@ PIPELINE: dict[str, Any] = {
     "privacy": {"mechanism": "selective"},
     "limits": {"mechanisms": ["rantext_ldp"], "budget": {"day": 1000}},
 }
+BATCHES: dict[str, Any] = {"batches": {"enabled": True}}
 GATEWAY: dict[str, Any] = {"privacy": {"mechanism": "selective"}, "local": {"mode": "none"}}
 
 
@@ -188,12 +189,12 @@ class TestRecords:
         server = {"operators": [bad], "keys": [{"tenant": bad, "sha256": digest}]}
         remote = {"models": {bad: "m", MODEL: "m"}}
         async with (
-            running_proxy(table, {"server": server, "remote": remote}) as proxy,
+            running_proxy(table, {"server": server, "remote": remote, **BATCHES}) as proxy,
             browsing(proxy.root) as browser,
         ):
             await browser.log_in(key)
             await browser.post("/try/send", {**FORM, "model": bad})
-            for path in ("", "/budgets", "/records", "/health", "/keys"):
+            for path in ("", "/batches", "/budgets", "/records", "/health", "/keys"):
                 page = await browser.get(path)
                 assert page.status == 200
                 assert "<script>alert" not in page.text
