@@ -8,7 +8,10 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-__all__ = ["finish", "limit_time"]
+from proxy.api.app_keys import ERROR, FINISHED
+from proxy.errors import ApiError
+
+__all__ = ["cut_unfinished", "finish", "limit_time"]
 
 WRITE_SECONDS = 60.0  # how long a client may read nothing
 
@@ -29,6 +32,27 @@ async def limit_time(request: web.Request) -> AsyncIterator[None]:
         if request.transport is not None:
             request.transport.abort()
         raise ConnectionError("the client does not read") from None
+
+
+@asynccontextmanager
+async def cut_unfinished(
+    request: web.Request, response: web.StreamResponse
+) -> AsyncIterator[None]:
+    """Cut the connection if an answer fails that has begun: whatever follows would look like its
+    rest.
+
+    Raises:
+        ApiError: the answer failed before it began.
+    """
+    try:
+        yield
+    except (ApiError, ConnectionError) as exc:
+        if isinstance(exc, ApiError) and not response.prepared:
+            raise
+        request[ERROR] = (exc.code if isinstance(exc, ApiError) else None) or "client_disconnected"
+        request[FINISHED] = True
+        if request.transport is not None:
+            request.transport.abort()
 
 
 async def finish(request: web.Request, response: web.StreamResponse) -> None:

@@ -10,15 +10,15 @@ from aiohttp import web
 from pydantic import Field, field_validator
 
 from proxy.access.admission import FILES_PATH
-from proxy.api.app_keys import BODY, CONFIG, ERROR, FINISHED, TENANT
+from proxy.api.app_keys import BODY, CONFIG, TENANT
 from proxy.api.serving import read_body
-from proxy.api.writing import limit_time
+from proxy.api.writing import cut_unfinished, limit_time
 from proxy.batches.files import no_such
 from proxy.batches.lines import ENDPOINTS
 from proxy.batches.objects import write_batch, write_file, write_page
 from proxy.batches.setup import BATCHES, FILES, RUNNER
 from proxy.batches.upload import EXPIRY, read_upload
-from proxy.errors import ApiError, bad_request
+from proxy.errors import bad_request
 from proxy.requests.protocol import Strict
 from proxy.requests.validation import validate
 
@@ -113,7 +113,7 @@ async def read_file(request: web.Request) -> web.StreamResponse:
     file = await request.app[FILES].find(request[TENANT].tenant, request.match_info["id"])
     response = web.StreamResponse(headers={"Content-Type": "application/octet-stream"})
     response.content_length = left = file.bytes
-    try:
+    async with cut_unfinished(request, response):
         async for page in request.app[FILES].read(file.id):
             async with limit_time(request):
                 if not response.prepared:
@@ -123,14 +123,6 @@ async def read_file(request: web.Request) -> web.StreamResponse:
                 left -= len(data)
         if left:
             raise no_such("file")  # it was deleted meanwhile
-    except (ApiError, ConnectionError) as exc:
-        if isinstance(exc, ApiError) and not response.prepared:
-            raise
-        # The length was announced, so the client sees that the rest is missing.
-        request[ERROR] = (exc.code if isinstance(exc, ApiError) else None) or "client_disconnected"
-        request[FINISHED] = True
-        if request.transport is not None:
-            request.transport.abort()
     return response
 
 

@@ -21,7 +21,7 @@ from sqlalchemy.dialects import sqlite as sqlite_dialect
 from sqlalchemy.exc import SQLAlchemyError
 
 from proxy.config.store import Memo
-from proxy.errors import ApiError, store_unavailable
+from proxy.errors import ApiError, bad_request, store_unavailable
 from proxy.storage.databases.base import Database, Scan, Work
 from proxy.storage.schema import (
     ACCOUNTS,
@@ -59,6 +59,7 @@ COUNTED = (
     OWNERS,
     BLOCKS,
 )
+NO_CHARACTER = "22021"  # PostgreSQL's SQLSTATE for a NUL in a text, say
 BATCH = 200  # rows deleted in one transaction, so that requests run in between
 T = TypeVar("T")
 
@@ -286,4 +287,7 @@ def _map_errors() -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, sqlite3.Error, OSError) as exc:
+        if getattr(getattr(exc, "orig", None), "sqlstate", None) == NO_CHARACTER:
+            message = "An id or a name has a character that the store cannot hold."
+            raise bad_request(message, code="invalid_value") from exc
         raise store_unavailable() from exc

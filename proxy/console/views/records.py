@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from proxy.api.app_keys import STORE
-from proxy.api.writing import limit_time
+from proxy.api.writing import cut_unfinished, limit_time
 from proxy.console.door import make_token
 from proxy.console.pages import page
 from proxy.console.views.tenants import choose_tenant, list_others
@@ -70,7 +70,6 @@ async def export_records(request: web.Request) -> web.StreamResponse:
             "Content-Disposition": f'attachment; filename="records.{form}"',
         }
     )
-    await response.prepare(request)
     block = io.StringIO()
     table = csv.DictWriter(block, COLUMNS)
     if form == "csv":
@@ -78,21 +77,24 @@ async def export_records(request: web.Request) -> web.StreamResponse:
 
     async def flush() -> None:
         async with limit_time(request):
+            if not response.prepared:
+                await response.prepare(request)
             await response.write(block.getvalue().encode("utf-8", "replace"))
         block.seek(0)
         block.truncate()
 
-    lines = read_lines(request.app[STORE], tenant=tenant, since=since, until=until)
-    async for line in lines:
-        if not matches(line):
-            continue
-        if form == "csv":
-            table.writerow({name: spell_cell(value) for name, value in line.items()})
-        else:
-            block.write(json.dumps(line, ensure_ascii=False) + "\n")
-        if block.tell() > BLOCK:
-            await flush()
-    await flush()
+    async with cut_unfinished(request, response):
+        lines = read_lines(request.app[STORE], tenant=tenant, since=since, until=until)
+        async for line in lines:
+            if not matches(line):
+                continue
+            if form == "csv":
+                table.writerow({name: spell_cell(value) for name, value in line.items()})
+            else:
+                block.write(json.dumps(line, ensure_ascii=False) + "\n")
+            if block.tell() > BLOCK:
+                await flush()
+        await flush()
     return response
 
 

@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import aiohttp
 import openai
 import pytest
+from yarl import URL
 
 from perturb import EmbeddingTable
 from proxy.access.admission import Admission
@@ -15,6 +17,7 @@ from proxy.access.grants import Grant
 from proxy.api.app_keys import ADMISSION, KEYRING
 from proxy.batches import runner
 from proxy.config.store import Budget
+from tests.databases import database, postgres_url
 from tests.limits import LIMIT
 from tests.proxy.batches.jobs import (
     CHATS,
@@ -31,6 +34,8 @@ from tests.proxy.batches.jobs import (
 )
 from tests.proxy.conftest import Proxy, running_proxy
 from tests.servers import hang
+
+__all__ = ["database", "postgres_url"]
 
 
 @pytest.fixture
@@ -85,6 +90,23 @@ async def test_no_tenant_waits_for_anothers_rate_limit(
         await follow(alice, batch, ("in_progress",))
     assert (await run(bob, jsonl(*chats(1)))).status == "completed"
     assert "completed" not in [batch.status async for batch in alice.batches.list()]
+
+
+@pytest.mark.parametrize(
+    "name", ["a%00b", "%FF", "%ED%A0%80", "%2e%2e%2fsecret", "'--", "%E2%98%83"]
+)
+async def test_no_id_is_taken_for_a_failure_of_the_store(
+    table: EmbeddingTable, database: dict[str, Any], name: str
+) -> None:
+    """PostgreSQL holds no NUL, for one."""
+    paths = [f"/v1/files/{name}", f"/v1/files?after={name}", f"/v1/batches/{name}"]
+    async with (
+        running_proxy(table, {**ENABLED, "store": database}) as proxy,
+        aiohttp.ClientSession() as session,
+    ):
+        for path in (*paths, f"/console/batches?after={name}"):
+            async with session.get(URL(f"{proxy.root}{path}", encoded=True)) as response:
+                assert response.status in (400, 404), path
 
 
 async def test_an_output_is_no_input(proxy: Proxy) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import html
 import io
@@ -10,6 +11,7 @@ import re
 from collections.abc import AsyncIterator
 from typing import Any
 
+import aiohttp
 import pytest
 
 from perturb import EmbeddingTable
@@ -18,9 +20,11 @@ from proxy.access.grants import Grant
 from proxy.api.app_keys import KEYRING, LEDGER, RECORDER, STORE
 from proxy.console.charts import draw_stacks
 from proxy.console.figures import find_figures
-from proxy.console.views import keys
+from proxy.console.views import keys, records
 from proxy.console.words import MOST, compare_words
-from proxy.records.lines import read_latest
+from proxy.errors import store_unavailable
+from proxy.records.lines import read_latest, read_lines
+from tests.limits import LIMIT
 from tests.proxy.canaries import Canaries
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.proxy.console.browser import Browser, browsing
@@ -165,6 +169,27 @@ class TestRecords:
         assert len(lines) == 4
         assert {json.loads(line)["status"] for line in lines} == {200, 400}
         assert (await browser.get("/records/export?format=xls")).status == 400
+
+    @pytest.mark.parametrize("written", [True, False])
+    async def test_an_export_that_fails_is_not_taken_for_a_whole_one(
+        self, browser: Browser, proxy: Proxy, monkeypatch: pytest.MonkeyPatch, written: bool
+    ) -> None:
+        async def fail(*given: Any, **more: Any) -> AsyncIterator[dict[str, Any]]:
+            async for line in read_lines(*given, **more):
+                if written:
+                    yield line
+            raise store_unavailable()
+
+        await browser.post("/try/send", FORM)
+        await proxy.app[RECORDER].flush()
+        monkeypatch.setattr(records, "BLOCK", 0)  # each line is written at once
+        monkeypatch.setattr(records, "read_lines", fail)
+        async with asyncio.timeout(LIMIT):
+            if written:
+                with pytest.raises(aiohttp.ClientPayloadError):
+                    await browser.get("/records/export?format=jsonl")
+            else:
+                assert (await browser.get("/records/export?format=jsonl")).status == 503
 
     async def test_pages_together_hold_each_request_once(
         self, browser: Browser, proxy: Proxy
