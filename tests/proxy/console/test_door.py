@@ -213,7 +213,7 @@ class TestWithKeys:
     async def test_nobody_makes_the_proxy_read_a_large_form(
         self, proxy: Proxy, encoding: str
     ) -> None:
-        """It would take memory and a place that clients wait for."""
+        """Such a form would take memory and a place that clients wait for."""
         data: Any = b"key=" + b"a" * 5000
         headers = {"Origin": proxy.root, "Content-Type": "application/x-www-form-urlencoded"}
         if encoding == "gzip":

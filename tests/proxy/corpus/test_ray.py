@@ -82,4 +82,4 @@ def test_without_ray_the_command_says_what_to_install(tmp_path, monkeypatch, cap
     out = str(tmp_path / "out")
     assert main(["corpus", "run", str(source), "--out", out, "--engine", "ray"]) == 2
     assert "[ray]" in capsys.readouterr().err
-    assert json.loads((tmp_path / "out" / "run.json").read_text())["version"] == 1
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["version"] == 2
