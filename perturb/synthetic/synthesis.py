@@ -91,10 +91,13 @@ class Plan:
     def describe(self) -> dict[str, Any]:
         """Return the guarantee and the figures that it follows from, JSON-ready."""
         shares = self._divide()
+        # what was set, which is never below what is kept: a rounded figure could be
+        epsilon, delta = f"{self.epsilon:.10g}", f"{self.delta:.10g}"
+        kept = f"({epsilon}, {delta})" if shares.total.delta else epsilon
         return {
             "statement": (
-                f"all examples together are ({shares.total.epsilon:.4g}, "
-                f"{shares.total.delta:.2g})-DP with respect to adding or removing one private text"
+                f"all examples together are {kept}-DP with respect to adding or removing one "
+                "private text"
             ),
             "unit": "text",
             "epsilon": shares.total.epsilon,

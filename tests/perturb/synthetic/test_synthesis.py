@@ -201,6 +201,7 @@ def test_plan_describes_its_guarantee() -> None:
     assert 0 < told["delta"] <= 1e-6
     assert told["domain"] == 16
     assert "adding or removing one private text" in told["statement"]
-    full = Plan(epsilon=4, delta=0, rounds=2, picks=3, population=64, domain=64)
+    full = Plan(epsilon=4, delta=0, rounds=1, picks=4, population=64, domain=64)
     assert full.describe()["delta"] == 0
+    assert "are 4-DP with respect to" in full.describe()["statement"]
     assert full.law.domain is None
