@@ -21,7 +21,7 @@ help:
 	@echo "make test-hostile     fuzz, kill and load tests against a running proxy; hostile texts"
 	@echo "make test-container   the container image, built without pulling anything (root, buildah, mmdebstrap)"
 	@echo "make test-clients     real clients, Open WebUI and LiteLLM against a running proxy (downloads them)"
-	@echo "make test-ray         corpora on Ray Data (downloads it)"
+	@echo "make test-ray         corpora on Ray Data, and integrations with datasets and Spark (downloads them)"
 	@echo "make docs             build the documentation into site/; a dead link fails"
 	@echo "make recordings       run the commands that the documentation shows, and keep what they print"
 	@echo "make pictures         take the pictures of Open WebUI in the documentation (needs Chromium)"
@@ -90,7 +90,7 @@ test-clients: install-clients
 	@$(PYTEST) -m clients -rs tests/clients
 
 install-ray: install
-	@$(PIP) -e '.[ray]' datasets
+	@$(PIP) -e '.[ray]' datasets pyspark
 
 test-ray: install-ray
 	@$(PYTEST) -m ray -rs tests/proxy/corpus tests/integrations
