@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from benchmarks.first_token import FirstToken
 from benchmarks.harness.markdown import escape, format_table
@@ -93,6 +93,22 @@ def _summary(figures: Figures) -> Iterator[str]:
     yield "## Goals\n"
     yield "Short chats with new words. Each ratio is taken within a round.\n"
     yield format_table(["", "goal", *map(_code, ours)], rows) + "\n"
+    yield from _explain_rate(figures, ours)
+
+
+def _explain_rate(figures: Figures, ours: Sequence[str]) -> Iterator[str]:
+    """Say how little time the goal for the rate leaves, where both processes fill a core."""
+    case = Case(16)
+    theirs = figures.median(BASE, case, "cpu_ms")
+    least = min((x for t in ours if (x := figures.median(t, case, "cpu_ms"))), default=None)
+    if theirs is None or least is None:
+        return
+    yield (
+        f"At 16 connections one process has one core to spend. {BASE} spent {theirs:.1f} ms of "
+        f"CPU on a request, ours {least:.1f} ms at best. Five times {BASE}'s rate would leave "
+        f"{theirs / 5:.1f} ms for reading, sanitizing, a durable charge, the check of the "
+        "finished bytes, two calls and the answer.\n"
+    )
 
 
 def _loads(figures: Figures) -> Iterator[str]:

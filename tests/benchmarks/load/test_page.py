@@ -38,6 +38,8 @@ def test_cells_and_verdicts() -> None:
     assert f"| `{OURS}` |  | **523**/s, 2.50, 1,234, 3 late, 2 bad |  |  |" in lines
     goal = "| requests/s at 16 connections, as a multiple of LiteLLM's | ≥ 5 | 5.23, met |"
     assert goal in lines
+    assert "LiteLLM spent 9.0 ms of CPU on a request, ours 9.0 ms at best." in page
+    assert "would leave 1.8 ms for reading" in page
     assert "### Streamed answers, long documents, repeated" in lines
     assert "### Streamed answers, short documents" not in lines  # not measured
     assert "## Profile" not in lines
