@@ -117,11 +117,11 @@ recordings: install
 
 dist: install
 	@rm -rf dist
-	@$(BIN)/python -m scripts.build
+	@$(BIN)/python -m scripts.release.build
 	@$(BIN)/python -m twine check --strict dist/*
 
 sbom: install
-	@$(BIN)/python -m scripts.sbom
+	@$(BIN)/python -m scripts.release.sbom
 
 changelog: install
 	@$(BIN)/python -m towncrier build --draft --version Unreleased

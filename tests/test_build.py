@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.build import build, normalize
+from scripts.release.build import build, normalize
 
 ROOT = Path(__file__).parents[1]
 EPOCH = 1_800_000_000

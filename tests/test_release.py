@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from packaging.utils import canonicalize_name
 
-from scripts.sbom import describe, find_faults, list_needed, read_extras, read_pins
+from scripts.release.sbom import describe, find_faults, list_needed, read_extras, read_pins
 
 ROOT = Path(__file__).parents[1]
 CHANGES = ROOT / "changes"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
+from scipy.stats import mannwhitneyu
 
 from benchmarks.attacks.bounds import largest_success
 from benchmarks.harness.context import Context
@@ -183,6 +183,4 @@ def _score(
 
 def _area(members: NDArray[Any], others: NDArray[Any]) -> float:
     """Return the share of pairs in which the member scores higher, a tie counting half."""
-    ranks = rankdata(np.concatenate([members, others]))[: len(members)]
-    wins = ranks.sum() - len(members) * (len(members) + 1) / 2
-    return float(wins / (len(members) * len(others)))
+    return float(mannwhitneyu(members, others).statistic / (len(members) * len(others)))

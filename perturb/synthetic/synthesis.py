@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,8 @@ class Plan:
     epsilon: float = 4.0
     delta: float = 1e-6
     rounds: int = 3
-    picks: int = 8
-    population: int = 128
+    picks: int = 6
+    population: int = 64
     domain: int | None = None
 
     def __post_init__(self) -> None:
@@ -73,24 +74,31 @@ class Plan:
                 f"domain must be from {self.picks}, the picks, to {self.population}, the "
                 f"population, got {self.domain}"
             )
-        self._divide()
+        _ = self.shares  # raises
 
     @property
     def limited(self) -> bool:
         """Tell if some candidates cannot be picked."""
         return self.domain is not None and self.domain < self.population
 
+    @cached_property
+    def shares(self) -> Shares:
+        """Return what each pick may cost."""
+        return divide_budget(
+            self.epsilon, self.delta, rounds=self.rounds, picks=self.picks, limited=self.limited
+        )
+
     @property
     def law(self) -> LimitedDomain:
         """Return the law of one round's picks."""
-        shares = self._divide()
+        shares = self.shares
         if not self.limited:
             return LimitedDomain(shares.pick, self.picks)
         return LimitedDomain(shares.pick, self.picks, self.domain, shares.round_delta)
 
     def describe(self) -> dict[str, Any]:
         """Return the guarantee and the figures that it follows from, JSON-ready."""
-        shares = self._divide()
+        shares = self.shares
         # what was set, which is never below what is kept: a rounded figure could be
         epsilon, delta = f"{self.epsilon:.10g}", f"{self.delta:.10g}"
         kept = f"({epsilon}, {delta})" if shares.total.delta else epsilon
@@ -110,11 +118,6 @@ class Plan:
             "population": self.population,
             "domain": self.domain if self.limited else self.population,
         }
-
-    def _divide(self) -> Shares:
-        return divide_budget(
-            self.epsilon, self.delta, rounds=self.rounds, picks=self.picks, limited=self.limited
-        )
 
 
 def synthesize(

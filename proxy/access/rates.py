@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -104,15 +104,8 @@ class Rates:
             "x-ratelimit-reset-requests": f"{math.ceil(seconds - ROUNDING)}s",
         }
         if not allowed:
-            wait = math.ceil(seconds + bucket.each - bucket.most)
-            raise ApiError(
-                429,
-                "The rate limit of this key is reached; try again later.",
-                type="rate_limit_error",
-                code="rate_limit_exceeded",
-                retry=True,
-                headers={**headers, "retry-after": str(max(wait, 1))},
-            )
+            message = "The rate limit of this key is reached; try again later."
+            raise _make_error(message, bucket, seconds, headers)
         return headers
 
     async def take_login(self, address: str) -> None:
@@ -126,15 +119,23 @@ class Rates:
         """
         allowed, seconds = await self._buckets.take(f"login {_find_site(address)}", LOGINS)
         if not allowed:
-            wait = math.ceil(seconds + LOGINS.each - LOGINS.most)
-            raise ApiError(
-                429,
-                "There were too many attempts to log in from this address; try again later.",
-                type="rate_limit_error",
-                code="rate_limit_exceeded",
-                retry=True,
-                headers={"retry-after": str(max(wait, 1))},
-            )
+            message = "There were too many attempts to log in from this address; try again later."
+            raise _make_error(message, LOGINS, seconds)
+
+
+def _make_error(
+    message: str, bucket: Bucket, seconds: float, headers: Mapping[str, str] | None = None
+) -> ApiError:
+    """Return the error of an empty bucket that is full again after some seconds."""
+    wait = math.ceil(seconds + bucket.each - bucket.most)
+    return ApiError(
+        429,
+        message,
+        type="rate_limit_error",
+        code="rate_limit_exceeded",
+        retry=True,
+        headers={**(headers or {}), "retry-after": str(max(wait, 1))},
+    )
 
 
 def _find_site(address: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from perturb import ParameterError
+from proxy.config.settings import Limits
 from proxy.corpus.inputs.records import ADDED, Columns, make_record, make_table
 from proxy.corpus.stage import Recipe, Stage
 from proxy.storage.digests import digest
@@ -22,8 +23,6 @@ from proxy.storage.opening import state_folder
 from proxy.storage.secret import load_secret
 
 __all__ = ["ColumnSanitizer", "build_column_sanitizer", "read_key"]
-
-TOKENS = 200_000  # of one document, as limits.document_tokens has it
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ def build_column_sanitizer(
     if key is not None and len(key) < 32:
         raise ParameterError(f"key must have >= 32 bytes, got {len(key)}")
     sorted_parameters = dict(sorted(parameters.items()))
-    recipe = Recipe(mechanism, epsilon, sorted_parameters, max_tokens=TOKENS)
+    recipe = Recipe(mechanism, epsilon, sorted_parameters, max_tokens=Limits().document_tokens)
     made = ColumnSanitizer(recipe, columns, read_key() if key is None else key)
     made.release([], [], [])
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,7 @@ from proxy.cli.progress import show_progress
 
 if TYPE_CHECKING:
     from perturb.synthetic.writers import Writer
+    from perturb.whole.encoder import Encoder
 
 __all__ = ["add_synthesize", "synthesize"]
 
@@ -105,8 +107,6 @@ def synthesize(
     from perturb.rng import secure_generator
     from perturb.synthetic.synthesis import Plan
     from perturb.synthetic.synthesis import synthesize as make
-    from perturb.whole.codebook import load_codebook
-    from perturb.whole.encoder import load_encoder
     from proxy.synthetic.files import check_output, read_private, write_examples
 
     if (label is None) != (labels is None):
@@ -128,30 +128,17 @@ def synthesize(
         domain=domain,
     )
     texts = read_private(private, text, label, names)
-    book = None if remote else load_codebook(codebook)
-    encoder = load_encoder(book.facts["encoder"]["encoder"]) if book else load_encoder()
     with show_progress() as advance:
-        if book is not None:
-            from perturb.synthetic.writers import PassageWriter
-
-            if encoder.identity != book.facts["encoder"]:
-                raise typer.BadParameter("was made with another encoder", param_hint="--codebook")
-
-            def choose(name: str | None) -> Writer:
-                del name
-                return PassageWriter(book, encoder, smoothing, secure_generator())
-
-            made = make(texts, plan, encoder, choose, secure_generator(), advance)
+        if remote is None or about is None:
+            opened = _open_codebook(codebook, smoothing)
         else:
             requests = len(texts) * (population + (rounds - 1) * (population - examples))
-
-            def count(done: int) -> None:
-                advance("requests", done, requests)
-
-            with _open_remote(str(remote), str(about), config, count) as choose_remote:
-                made = make(texts, plan, encoder, choose_remote, secure_generator(), advance)
-    source = {"remote": remote} if book is None else {"codebook": book.sha256}
-    facts = plan.describe() | {"encoder": encoder.identity, **source}
+            opened = _open_remote(
+                remote, about, config, lambda done: advance("requests", done, requests)
+            )
+        with opened as source:
+            made = make(texts, plan, source.encoder, source.choose, secure_generator(), advance)
+    facts = plan.describe() | {"encoder": source.encoder.identity, **source.facts}
     report = write_examples(out, made, facts | ({"labels": names} if names else {}))
     if as_json:
         print_json(report)
@@ -165,17 +152,47 @@ def synthesize(
     return 0
 
 
+@dataclass(frozen=True)
+class _Source:
+    """Hold where candidates come from: the encoder, a label's writer, and what the report says."""
+
+    encoder: Encoder
+    choose: Callable[[str | None], Writer]
+    facts: dict[str, str]
+
+
+@contextmanager
+def _open_codebook(path: str | None, smoothing: float) -> Iterator[_Source]:
+    """Yield the source that chooses passages of a codebook."""
+    from perturb.rng import secure_generator
+    from perturb.synthetic.writers import PassageWriter
+    from perturb.whole.codebook import load_codebook
+    from perturb.whole.encoder import load_encoder
+
+    book = load_codebook(path)
+    encoder = load_encoder(book.facts["encoder"]["encoder"])
+    if encoder.identity != book.facts["encoder"]:
+        raise typer.BadParameter("was made with another encoder", param_hint="--codebook")
+
+    def choose(label: str | None) -> Writer:
+        del label  # all labels have the same passages
+        return PassageWriter(book, encoder, smoothing, secure_generator())
+
+    yield _Source(encoder, choose, {"codebook": book.sha256})
+
+
 @contextmanager
 def _open_remote(
     model: str, about: str, config: str | None, count: Callable[[int], None]
-) -> Iterator[Callable[[str | None], Writer]]:
-    """Yield a function that returns the writer of a label; the configuration's remote writes.
+) -> Iterator[_Source]:
+    """Yield the source that lets the configuration's remote write.
 
     Args:
         count: is called with how many requests are done.
     """
     from itertools import count as count_up
 
+    from perturb.whole.encoder import load_encoder
     from proxy.errors import ApiError
     from proxy.remote.remotes import Remotes
     from proxy.synthetic.remote_writer import RemoteWriter
@@ -191,8 +208,10 @@ def _open_remote(
                 raise typer.BadParameter(
                     "is no model of the configuration's remotes", param_hint="--remote"
                 ) from None
-            yield lambda label: RemoteWriter(
-                route, about, label, runner, lambda: count(next(numbers))
-            )
+
+            def choose(label: str | None) -> Writer:
+                return RemoteWriter(route, about, label, runner, lambda: count(next(numbers)))
+
+            yield _Source(load_encoder(), choose, {"remote": model})
         finally:
             runner.run(remotes.aclose())

@@ -177,9 +177,9 @@ def test_one_text_changes_no_probability_by_more_than_epsilon(encoder, noisy: bo
     [
         ({"rounds": 0}, "rounds must be >= 1, got 0"),
         ({"picks": 0}, "picks must be >= 1, got 0"),
-        ({"population": 8}, r"population must be > picks \(8\), got 8"),
-        ({"domain": 7}, "domain must be from 8, the picks, to 128, the population, got 7"),
-        ({"domain": 129}, "domain must be from 8"),
+        ({"population": 6}, r"population must be > picks \(6\), got 6"),
+        ({"domain": 5}, "domain must be from 6, the picks, to 64, the population, got 5"),
+        ({"domain": 65}, "domain must be from 6"),
         ({"epsilon": -1}, "epsilon must be > 0"),
         ({"domain": 20, "delta": 0}, "delta must be > 0 where domain"),
     ],

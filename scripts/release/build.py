@@ -1,7 +1,7 @@
 """Build the wheel and the source distribution, byte for byte the same from the same files.
 
-    python -m scripts.build           # into dist/
-    python -m scripts.build --out FOLDER
+    python -m scripts.release.build           # into dist/
+    python -m scripts.release.build --out FOLDER
 
 Times are those of $SOURCE_DATE_EPOCH, else of the last commit. The wheel is built from the source
 distribution. The tools are those of this environment: constraints.txt pins them.
@@ -21,7 +21,7 @@ from pathlib import Path
 
 __all__ = ["build", "main", "normalize"]
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 VARIABLE = "SOURCE_DATE_EPOCH"
 ZIP_BEGINS = 315_532_800  # 1980-01-01: a wheel cannot hold an earlier time
 

@@ -1,6 +1,6 @@
 """Write the bill of materials of the image's Python packages, in CycloneDX's format.
 
-    python -m scripts.sbom           # into build/sbom/
+    python -m scripts.release.sbom           # into build/sbom/
 
 The extras of deploy/Containerfile are installed into an environment of its own, at the versions in
 constraints.txt, and cyclonedx-py lists it. A package that is needed and not listed at its pinned
@@ -26,7 +26,7 @@ from packaging.utils import canonicalize_name
 
 __all__ = ["describe", "find_faults", "list_needed", "main", "read_extras", "read_pins"]
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 OUT = ROOT / "build" / "sbom" / "inferdpt.cdx.json"
 NAME = "inferdpt"
 

@@ -1,0 +1,1 @@
+"""Build what a release consists of: the distributions, and their bill of materials."""
