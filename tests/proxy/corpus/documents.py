@@ -133,8 +133,9 @@ class Driver:
         """Kill it; return whether it was still running."""
         self._process.kill()
         _, said = self._process.communicate(timeout=LIMIT)
-        assert self._process.returncode in (0, -signal.SIGKILL), said
-        return self._process.returncode != 0
+        code = self._process.returncode
+        assert code in (0, -signal.SIGKILL), (code, said)
+        return code != 0
 
     def finish(self) -> None:
         _, said = self._process.communicate(timeout=5 * LIMIT)
