@@ -12,6 +12,8 @@ __all__ = ["JsonFormatter", "configure_logging"]
 # Libraries that could quote a request: bodies at debug level, raw bytes of malformed HTTP.
 _QUIET = ("aiohttp", "openai", "httpx2", "httpcore2", "asyncio")
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+
 
 class JsonFormatter(logging.Formatter):
     """Format a record as time, level, message and its `fields`, if it has any."""
@@ -23,7 +25,7 @@ class JsonFormatter(logging.Formatter):
             "message": record.getMessage(),
             **getattr(record, "fields", {}),
         }
-        return json.dumps(line, ensure_ascii=False)
+        return _ENCODER.encode(line)
 
 
 def configure_logging() -> None:

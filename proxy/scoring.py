@@ -15,8 +15,8 @@ from typing import Any
 
 from extraction.backends.base import Backend, Scores, Scoring, Usage
 from extraction.candidates import gather
+from extraction.codec import dump
 from extraction.errors import CannotScore, LocalModelError, LocalModelRefused
-from extraction.http.client import dump
 from perturb import Sanitizer
 from proxy.errors import ApiError, bad_request, from_local
 from proxy.pipeline.receipt import make_receipt

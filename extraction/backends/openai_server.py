@@ -26,6 +26,7 @@ from extraction.backends.answers import (
 from extraction.backends.base import Delta, Scores, Usage
 from extraction.backends.scoring import is_llama_cpp, read_scores, score_by_steps
 from extraction.backends.tokenizer_pages import fetch_tokens
+from extraction.codec import dump
 from extraction.errors import (
     CannotScore,
     LocalModelError,
@@ -43,7 +44,6 @@ from extraction.http.client import (
     Limit,
     Reply,
     TimedOut,
-    dump,
     parse,
 )
 

@@ -7,7 +7,7 @@ a value or an `HttpError`.
 from __future__ import annotations
 
 import asyncio
-import json
+import math
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
@@ -21,6 +21,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 from aiohttp.payload import BytesPayload
 
+from extraction.codec import load
 from extraction.http.errors import (
     CUT,
     Blocked,
@@ -31,6 +32,7 @@ from extraction.http.errors import (
     Unreadable,
     map_errors,
 )
+from extraction.http.kept import Answer, Kind, has_answer_begun, remember_kind, send_kept
 from extraction.http.sessions import open_session, silence_library
 
 __all__ = [
@@ -43,18 +45,26 @@ __all__ = [
     "TimedOut",
     "Unreachable",
     "Unreadable",
-    "dump",
     "parse",
     "replace_surrogates",
 ]
 
 Inspector = Callable[[bytes | None], Awaitable[None]]
 CONNECT_SECONDS = 10.0
-DIGITS = 20  # of an integer
 STREAM_BYTES = 64_000_000  # of a whole stream: 250,000 tokens of chat chunks
 STREAM_TIMES = 12  # how many times the time between two events a whole stream may take
-# the body that `open` has already inspected
-_inspected: ContextVar[bytes | None] = ContextVar("inspected", default=None)
+
+
+@dataclass(frozen=True)
+class _Sending:
+    """Hold the request that `open` sends: its kind, and its body once it was inspected."""
+
+    place: tuple[str, bool]  # the path, and whether events are requested
+    kept: bool
+    inspected: bytes | None
+
+
+_sending: ContextVar[_Sending | None] = ContextVar("sending", default=None)
 
 
 @dataclass(frozen=True)
@@ -79,11 +89,13 @@ LARGE = Limit(16_000_000, 1_200_000)  # log probabilities of 4,096 tokens, vecto
 class Reply:
     """Read an answer whose head has arrived."""
 
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
+    def __init__(self, response: aiohttp.ClientResponse | Answer, until: float) -> None:
         self._content = response.content
+        self._until = until  # on the loop's clock: no part of the body is waited for any longer
         self.status = response.status
         self.retry_after = response.headers.get("Retry-After")
-        self.is_json = response.content_type == "application/json"
+        kind = response.headers.get("Content-Type", "")
+        self.is_json = kind.partition(";")[0].strip().lower() == "application/json"
 
     @property
     def ok(self) -> bool:
@@ -134,11 +146,14 @@ class Reply:
                 raise Unreadable("the stream, or an event of it, is too long")
             await asyncio.sleep(0)  # a flood of events must not block other tasks
 
-    async def _read_chunk(self, deadline: float | None = None) -> bytes:
+    async def _read_chunk(self, deadline: float = math.inf) -> bytes:
         with map_errors():
-            async with asyncio.timeout_at(deadline):
+            content = self._content
+            if (chunk := content.read_nowait()) or content.at_eof():
+                return chunk
+            async with asyncio.timeout_at(min(deadline, self._until)):
                 try:
-                    return await self._content.readany()
+                    return await content.readany()
                 except TimeoutError:  # aiohttp's own is also a connection error
                     raise
                 except (RuntimeError, aiohttp.ClientConnectionError) as exc:
@@ -182,6 +197,7 @@ class HttpClient:
         self._proxied = proxied
         self._kept = kept
         self._sessions: dict[bool, aiohttp.ClientSession] = {}  # by whether connections are kept
+        self._kinds: dict[tuple[str, bool], Kind | None] = {}  # of requests on kept connections
 
     @asynccontextmanager
     async def open(
@@ -213,23 +229,27 @@ class HttpClient:
         if self._inspector is not None:
             inspected = body or b""
             await self._inspector(inspected)
-        token = _inspected.set(inspected)
+        until = asyncio.get_running_loop().time() + total
+        kept = self._kept and not fresh
+        with map_errors():
+            async with asyncio.timeout(seconds):
+                response: aiohttp.ClientResponse | Answer | None = None
+                if kept:
+                    response = await self._send_kept(path, body, seconds, streamed)
+                if response is None:
+                    token = _sending.set(_Sending((path, streamed), kept, inspected))
+                    try:
+                        response = await self._send(
+                            path, body, seconds, total, streamed=streamed, kept=kept
+                        )
+                    finally:
+                        _sending.reset(token)
         try:
-            with map_errors():
-                async with asyncio.timeout(seconds):
-                    response = await self._send(
-                        path,
-                        body,
-                        seconds,
-                        total,
-                        streamed=streamed,
-                        kept=self._kept and not fresh,
-                    )
-        finally:
-            _inspected.reset(token)
-        try:
-            with _end_with_connection(response):
-                yield Reply(response)
+            if response.content.is_eof():  # the body is here
+                yield Reply(response, until)
+            else:
+                with _end_with_connection(response):
+                    yield Reply(response, until)
         finally:
             response.close()
 
@@ -237,6 +257,15 @@ class HttpClient:
         """Close every connection."""
         for session in self._sessions.values():
             await session.close()
+
+    async def _send_kept(
+        self, path: str, body: bytes | None, seconds: float, streamed: bool
+    ) -> Answer | None:
+        """Return the answer to a request that was inspected, if a kept connection gave one."""
+        kind = self._kinds.get((path, streamed))
+        if body is None or kind is None or self._proxy is not None:
+            return None
+        return await send_kept(self._open_session(kept=True), kind, body, seconds=seconds)
 
     async def _send(
         self,
@@ -264,7 +293,7 @@ class HttpClient:
                 trace_request_ctx=reused,
             )
         except aiohttp.ClientConnectionError as exc:
-            if not reused or isinstance(exc, TimeoutError) or _has_answer_begun(exc):
+            if not reused or isinstance(exc, TimeoutError) or has_answer_begun(exc):
                 raise
         return await self._send(path, body, seconds, total, streamed=streamed, kept=False)
 
@@ -293,31 +322,22 @@ class HttpClient:
         self, request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
     ) -> aiohttp.ClientResponse:
         """Inspect a request at the last step before the socket, unless `open` already inspected
-        the same bytes."""
+        the same bytes; remember what later requests of its kind have in common."""
+        sending = _sending.get()
         if self._inspector is not None:
             body: bytes | None = b""  # no body
             if not isinstance(request.body, bytes):
                 plain = isinstance(request.body, BytesPayload)
                 body = await request.body.as_bytes() if plain else None
-            if body is None or body != _inspected.get():
+            if body is None or sending is None or body != sending.inspected:
                 await self._inspector(body)
+        if sending is not None and sending.kept:
+            self._kinds[sending.place] = remember_kind(request)
         return await send(request)
 
 
-def _has_answer_begun(exc: aiohttp.ClientError) -> bool:
-    """Return whether part of an answer's head had arrived when the connection ended."""
-    return isinstance(exc, aiohttp.ServerDisconnectedError) and not isinstance(exc.message, str)
-
-
-def dump(value: Any) -> bytes:
-    """Return a value as JSON in UTF-8."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace")
-
-
 def parse(data: bytes, limit: Limit) -> Any:
-    """Parse JSON. NaN and the infinities, which are not JSON, become None, and so do integers of
-    more than 20 digits: reading one takes time quadratic in its length.
+    """Parse JSON, see `load`.
 
     Raises:
         Unreadable: it is not JSON, nested too deeply, or has more parts than the limit allows.
@@ -325,15 +345,9 @@ def parse(data: bytes, limit: Limit) -> Any:
     if sum(map(data.count, (b",", b":", b"[", b"{"))) > limit.marks:
         raise Unreadable("the answer has too many parts")
     try:
-        return json.loads(
-            data.decode("utf-8-sig"), parse_int=_parse_integer, parse_constant=lambda name: None
-        )
+        return load(data)
     except (ValueError, RecursionError):
         raise Unreadable("the answer is not JSON") from None
-
-
-def _parse_integer(digits: str) -> int | None:
-    return int(digits) if len(digits) <= DIGITS else None
 
 
 def replace_surrogates(text: str) -> str:
@@ -346,7 +360,7 @@ def replace_surrogates(text: str) -> str:
 
 
 @contextmanager
-def _end_with_connection(response: aiohttp.ClientResponse) -> Iterator[None]:
+def _end_with_connection(response: aiohttp.ClientResponse | Answer) -> Iterator[None]:
     """Stop reading a body when its connection is gone. If a body breaks HTTP's rules, aiohttp
     closes the connection and leaves the reader waiting."""
     connection, content = response.connection, response.content

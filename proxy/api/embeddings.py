@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from extraction.backends.openai_server import Embeddings
-from extraction.http.client import dump
+from extraction.codec import dump
 from proxy.errors import ApiError, not_found
 from proxy.requests.fields import Texts
 from proxy.requests.protocol import DROP, LOCAL, PIPELINE, Strict

@@ -6,7 +6,6 @@ forms cannot differ.
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from extraction.backends.base import Delta, Usage
+from extraction.codec import dump_ascii
 from proxy.api.error_responses import spell_error
 from proxy.api.render import Receipt, Renderer, make_field
 from proxy.errors import ApiError, remote_error
@@ -222,7 +222,7 @@ class MessagesRenderer(Renderer):
 
 
 def _format_event(kind: str, **data: Any) -> bytes:
-    return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()
+    return f"event: {kind}\ndata: {dump_ascii({'type': kind, **data})}\n\n".encode()
 
 
 def _read_arguments(text: str, *, partial: bool = False) -> dict[str, Any] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
 from abc import ABC, abstractmethod
@@ -10,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from extraction.backends.base import Delta, Usage
+from extraction.codec import dump_ascii
 from proxy.errors import ApiError
 from proxy.pipeline.answer import Answer
 from proxy.pipeline.plan import Plan
@@ -31,8 +31,11 @@ Receipt = dict[str, Any] | None  # None if the client requests none
 
 
 def format_event(data: dict[str, Any]) -> bytes:
-    """Return one server-sent event."""
-    return b"data: " + json.dumps(data).encode() + b"\n\n"
+    """Return one server-sent event, in ASCII.
+
+    Some clients end a line at every line break that Unicode knows.
+    """
+    return b"data: " + dump_ascii(data).encode() + b"\n\n"
 
 
 def make_field(receipt: Receipt) -> dict[str, Any]:

@@ -6,13 +6,13 @@ forms cannot differ.
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from extraction.backends.base import Delta, Usage
+from extraction.codec import dump_ascii
 from proxy.api.render import Receipt, Renderer, make_field
 from proxy.errors import ApiError
 from proxy.pipeline.answer import Answer
@@ -100,7 +100,7 @@ class ResponsesRenderer(Renderer):
     # -- events -----------------------------------------------------------------------------
 
     def _format_event(self, kind: str, data: dict[str, Any]) -> bytes:
-        line = json.dumps({"type": kind, "sequence_number": self._events, **data})
+        line = dump_ascii({"type": kind, "sequence_number": self._events, **data})
         self._events += 1
         return f"event: {kind}\ndata: {line}\n\n".encode()
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from aiohttp import web
 
+from extraction.codec import dump
 from perturb import PerturbError
 from perturb.offload import offload
 from perturb.vocabulary.vocabulary import Vocabulary
@@ -194,7 +195,8 @@ async def send_answer(request: web.Request, plan: Plan, renderer: Renderer) -> w
     if plan.is_sent:
         headers["x-inferdpt-epsilon"] = format_epsilon(plan.sanitizer)
     if not plan.request.stream:
-        return web.json_response(await answer_plan(request.app, plan, renderer), headers=headers)
+        body = dump(await answer_plan(request.app, plan, renderer))
+        return web.Response(body=body, content_type="application/json", headers=headers)
     response = web.StreamResponse(headers={**headers, **SSE_HEADERS})
     return await _stream(request, plan, renderer, response)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from extraction.http.client import dump
+from extraction.codec import dump
 from perturb import Perturbation, Sanitizer
 from perturb.offload import SHORT, offload
 from proxy.access.grants import Client

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from perturb import Sanitizer
 from perturb.offload import offload
 from perturb.release import EMPTY, Known
 from perturb.text.fold import read
+from proxy.storage.digests import find_channel, spell_channel
 
 __all__ = ["Findings", "find"]
 
@@ -42,13 +42,13 @@ class Findings:
     own: Mapping[str, Known]
     _known: dict[int, Known] = field(default_factory=dict)
 
-    async def channels(self, text: str, turn: int) -> tuple[tuple[dict[str, Any], ...], Known]:
+    async def channels(self, text: str, turn: int) -> tuple[tuple[str, ...], Known]:
         """Return the identities under which a text of a turn may have been released, oldest
-        first, and the parts that are sensitive in it if it is released now, under the last
-        identity."""
-        identity = self.sanitizer.identity()
+        first, see `spell_channel`, and the parts that are sensitive in it if it is released now,
+        under the last identity."""
         if not self.parts:
-            return (identity,), EMPTY
+            return (find_channel(self.sanitizer),), EMPTY
+        identity = self.sanitizer.identity()
         shown = _display(text)
         later = {
             found.turn
@@ -58,13 +58,13 @@ class Findings:
         # The text's own parts change nothing, wherever else they occur.
         own = self.own[text]
         here: Known = EMPTY
-        channels: list[dict[str, Any]] = []
+        channels: list[str] = []
         for last in (turn, *sorted(later)):
             known = await self._find_known(last)
             brief = self.sanitizer.is_brief(text)
             here = await offload(brief, self.sanitizer.known_in, text, known)
             others = {part: kind for part, kind in here.items() if part not in own}
-            channel = {**identity, "known": others} if others else identity
+            channel = spell_channel({**identity, "known": others} if others else identity)
             if channel not in channels:
                 channels.append(channel)
         return tuple(channels), here

@@ -15,7 +15,7 @@ from proxy.pipeline.draft import Draft, DraftTurn, Private, Quote, Span, Text
 from proxy.release import Release
 from proxy.requests.messages import Part, Prompt
 from proxy.storage.answers import Answers
-from proxy.storage.digests import Digests, spell_channel
+from proxy.storage.digests import Digests, find_channel
 from proxy.storage.memo import Memo
 from proxy.storage.passages import Found, Passages
 
@@ -102,7 +102,7 @@ class Reader:
             return Text(raw, tuple(units))
         spans: list[Span] = []
         end = 0
-        channel = spell_channel(sanitizer.identity())
+        channel = find_channel(sanitizer)
         for found in await self._passages.find(tenant, scope, channel, raw, seen):
             recalled = await self._recall(sanitizer, raw, found)
             if recalled is None:

@@ -18,7 +18,7 @@ from proxy.release import Release
 from proxy.remote.guard import check_releases
 from proxy.storage.answers import Answers
 from proxy.storage.databases.base import Connection
-from proxy.storage.digests import Digests, spell_channel
+from proxy.storage.digests import Digests, find_channel
 from proxy.storage.ledger import BudgetExceeded, Ledger
 from proxy.storage.memo import Memo
 from proxy.storage.passages import Passage, Passages, Piece
@@ -161,7 +161,7 @@ class Settler:
         """Return the rows of the passages of drafts that may be released in parts."""
         if not sanitizer.divisible:
             return []
-        channel = spell_channel(sanitizer.identity())
+        channel = find_channel(sanitizer)
         return [
             row
             for draft in drafts

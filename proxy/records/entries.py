@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from extraction.codec import dump_ascii
 from perturb import Sanitizer
 from proxy.access.grants import Client
 from proxy.release import Release
@@ -145,4 +145,4 @@ def _write(client: Client, kind: str, **content: Any) -> Entry:
 
 
 def _spell(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, separators=(",", ":"))
+    return dump_ascii(content)

@@ -12,12 +12,12 @@ A gateway's requests have another clearance, see `proxy.remote.strings`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
+from extraction.codec import load
 from perturb import ReleaseError
 from perturb.offload import SHORT
 from perturb.selective.verify import find_parts
@@ -88,7 +88,7 @@ def check(body: bytes, clearance: Clearance) -> None:
         GuardRefused: it breaks a rule; `rule` names it.
     """
     try:
-        contents, others = _split_strings(json.loads(body))
+        contents, others = _split_strings(load(body))
     except (ValueError, TypeError, LookupError):
         raise GuardRefused("the body is not a chat request") from None
     secrets = check_releases([p for p in clearance.pieces if isinstance(p, Release)])
@@ -136,18 +136,21 @@ def repeats(texts: Sequence[str], private: Sequence[str], constants: Sequence[st
     A shorter private text counts as a whole if it has three words or more: any template may hold
     one or two words ("yes", "the report").
     """
-    windows: set[tuple[str, ...]] = set()
+    windows: dict[int, set[tuple[str, ...]]] = {}  # by their number of words
     for text in private:
         words = find_words(text)
-        if len(words) >= SHORTEST:
-            windows |= _make_grams(words, min(WINDOW, len(words)))
-    for text in constants:
-        windows -= _make_all_grams(text)
-    return any(
-        not windows.isdisjoint(_make_grams(words, size))
-        for words in map(find_words, texts)
-        for size in range(SHORTEST, min(WINDOW, len(words)) + 1)
-    )
+        size = min(WINDOW, len(words))
+        if size >= SHORTEST:
+            windows.setdefault(size, set()).update(_make_grams(words, size))
+    for text in constants if windows else ():
+        grams = _make_all_grams(text)
+        for own in windows.values():
+            own -= grams
+    for text in texts if windows else ():
+        words = find_words(text)
+        if any(not own.isdisjoint(_make_grams(words, size)) for size, own in windows.items()):
+            return True
+    return False
 
 
 def _cut_out(contents: list[str], texts: list[str]) -> list[str]:
@@ -177,8 +180,8 @@ def _make_all_grams(constant: str) -> frozenset[tuple[str, ...]]:
     return frozenset().union(*(_make_grams(words, n) for n in range(SHORTEST, WINDOW + 1)))
 
 
-def _make_grams(words: list[str], size: int) -> set[tuple[str, ...]]:
-    return {tuple(words[i : i + size]) for i in range(len(words) - size + 1)}
+def _make_grams(words: list[str], size: int) -> Iterator[tuple[str, ...]]:
+    return zip(*(words[i:] for i in range(size)), strict=False)
 
 
 def _split_strings(body: Any) -> tuple[list[str], list[str]]:

@@ -13,7 +13,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from extraction.http.client import SMALL, HttpClient, HttpError, Reply, Unreachable, dump
+from extraction.codec import dump
+from extraction.http.client import SMALL, HttpClient, HttpError, Reply, Unreachable
 from perturb.offload import SHORT, offload
 from proxy.config.settings import Remote
 from proxy.config.upstreams.remote import DEFAULT

@@ -38,12 +38,7 @@ def parse_object(body: bytes, limits: Limits) -> dict[str, Any]:
     """
     _measure(body, limits)
     try:
-        value = json.loads(
-            body.decode("utf-8"),
-            object_pairs_hook=_build_object,
-            parse_constant=_refuse_constant,
-            parse_float=_parse_float,
-        )
+        value = _DECODER.decode(body.decode("utf-8"))
     except ApiError:
         raise
     except (ValueError, RecursionError):
@@ -121,3 +116,8 @@ def _refuse_constant(name: str) -> NoReturn:
 
 def _make_error(message: str) -> ApiError:
     return bad_request(message, code="invalid_json")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_build_object, parse_constant=_refuse_constant, parse_float=_parse_float
+)

@@ -6,13 +6,13 @@ prompt, the remote's own generation is sent in its place, and nothing is drawn.
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Callable, Sequence
 
 from sqlalchemy import bindparam, select, update
 
+from extraction.codec import dump_ascii, load
 from proxy.errors import ApiError
 from proxy.storage.cache import Cache
 from proxy.storage.databases.base import Connection
@@ -73,7 +73,7 @@ class Answers:
         if found is None:
             value = await self._store.read(lambda c: c.scalar(_FIND, {"key": key}))
             if value is not None:
-                found = json.loads(value)
+                found = load(value)
                 self._cache.put(key, found, len(found))
         return found
 
@@ -99,7 +99,7 @@ class Answers:
         key = self.key(tenant, scope, question, answer)
         if self._cache.get(key) is None:
             self._cache.put(key, generation, len(generation))
-        row = {"key": key, "tenant": tenant, "value": json.dumps(generation), "used": time.time()}
+        row = {"key": key, "tenant": tenant, "value": dump_ascii(generation), "used": time.time()}
         passage = Passage(text, (Piece("answer", key.hex(), 0, len(text)),))
         rows = self._passages.rows(tenant, scope, "", [passage])
 
@@ -110,7 +110,7 @@ class Answers:
 
         try:
             # Nobody waits for the disk: a lost answer is drawn and charged as the user's text.
-            first = json.loads(await self._store.write(write, lane=tenant, wait=False))
+            first = load(await self._store.write(write, lane=tenant, wait=False))
         except ApiError:  # the client gets its answer nevertheless
             logger.warning("an answer could not be remembered: the store failed")
         else:

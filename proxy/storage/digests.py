@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
+from perturb import Sanitizer
 from proxy.release import Release
 from proxy.storage.store import Store
 
-__all__ = ["Digests", "batches", "digest", "spell_channel"]
+__all__ = ["Digests", "batches", "digest", "find_channel", "spell_channel"]
 
 AT_ONCE = 500  # keys in one query
+CHANNELS = 64  # sanitizers whose identities are kept
 T = TypeVar("T")
 
 
@@ -20,16 +23,30 @@ class Digests:
     """Name texts, answers and conversations under a store's secret."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self._keyed = hmac.new(store.secret, digestmod="sha256")  # copied: keying takes longer
 
     def of(self, *parts: str) -> bytes:
         """Return the HMAC-SHA-256 of parts, each prefixed with its length: no two lists of parts
         share an encoding."""
-        return digest(self._store.secret, *parts)
+        found = self._keyed.copy()
+        found.update(_encode(parts))
+        return found.digest()
 
-    def text(self, tenant: str, scope: str, channel: dict[str, Any], text: str) -> bytes:
-        """Return the key of a text under a channel."""
-        return self.of(tenant, "text", scope, spell_channel(channel), text)
+    def family(self, *parts: str) -> Callable[[str], bytes]:
+        """Return `of` for these parts and a last one."""
+        begun = self._keyed.copy()
+        begun.update(_encode(parts))
+
+        def complete(last: str) -> bytes:
+            found = begun.copy()
+            found.update(_encode((last,)))
+            return found.digest()
+
+        return complete
+
+    def text(self, tenant: str, scope: str, channel: str, text: str) -> bytes:
+        """Return the key of a text under a channel, see `spell_channel`."""
+        return self.of(tenant, "text", scope, channel, text)
 
     def release(self, release: Release) -> bytes:
         """Return the key of a release; another draw of the same text has another key."""
@@ -46,16 +63,26 @@ class Digests:
 
 def digest(secret: bytes, *parts: str) -> bytes:
     """Return the HMAC-SHA-256 of parts under a secret, see `Digests.of`."""
-    data = bytearray()
-    for part in parts:
-        spelled = part.encode("utf-8", "surrogatepass")
-        data += len(spelled).to_bytes(8, "big") + spelled
-    return hmac.digest(secret, data, "sha256")
+    return hmac.digest(secret, _encode(parts), "sha256")
 
 
 def spell_channel(channel: dict[str, Any]) -> str:
     """Return a sanitizer's identity as one string, the same for equal identities."""
     return json.dumps(channel, sort_keys=True)
+
+
+@lru_cache(maxsize=CHANNELS)
+def find_channel(sanitizer: Sanitizer) -> str:
+    """Return the identity of a sanitizer, which never changes, as one string."""
+    return spell_channel(sanitizer.identity())
+
+
+def _encode(parts: Iterable[str]) -> bytearray:
+    data = bytearray()
+    for part in parts:
+        spelled = part.encode("utf-8", "surrogatepass")
+        data += len(spelled).to_bytes(8, "big") + spelled
+    return data
 
 
 def batches(items: Sequence[T]) -> Iterable[Sequence[T]]:

@@ -27,7 +27,7 @@ from perturb.release import Known, Link, Receipt, Replacement
 from proxy.release import Release
 from proxy.storage.cache import Cache
 from proxy.storage.databases.base import Connection
-from proxy.storage.digests import Digests, batches, spell_channel
+from proxy.storage.digests import Digests, batches, find_channel
 from proxy.storage.schema import RELEASES
 from proxy.storage.store import Store
 from proxy.words import find_words
@@ -46,14 +46,14 @@ class Pending:
 
     Attributes:
         raw: the text.
-        channels: identities under which it may have been released, see `Sanitizer.identity`,
-            oldest first. The first with a release or a draw counts; without any, the text is
+        channels: identities under which it may have been released, see `spell_channel`, oldest
+            first. The first with a release or a draw counts; without any, the text is
             drawn under the last.
         known: parts of other texts that are sensitive in this one if it is drawn now.
     """
 
     raw: str
-    channels: tuple[dict[str, Any], ...]
+    channels: tuple[str, ...]
     known: Known = field(default_factory=dict)
 
 
@@ -95,7 +95,7 @@ class Memo:
             for some in keys
         ]
         new = {key: t for key, t in zip(chosen, texts, strict=True) if key not in found}
-        link = self._link(tenant, sanitizer.identity())
+        link = self._link(tenant, find_channel(sanitizer))
         drawing = [self._draw(key, sanitizer, text, link) for key, text in new.items()]
         drawn = [await drawing[0]] if len(drawing) == 1 else await asyncio.gather(*drawing)
         made = found | dict(zip(new, drawn, strict=True))
@@ -143,7 +143,7 @@ class Memo:
         packed = _pack(made, made.receipt.statistics)
         self._cache.put(key, packed, len(packed))
 
-    def _link(self, tenant: str, channel: dict[str, Any]) -> Link:
+    def _link(self, tenant: str, channel: str) -> Link:
         """Return the link of a tenant: the noise of an entity by its raw text.
 
         It is a keyed function, the same in all texts of the tenant, so nothing has to be stored.
@@ -151,10 +151,9 @@ class Memo:
         its history, previews or sends separate prompts starts one with every request, and a few
         dozen draws give a word away.
         """
-        spelled = spell_channel(channel)
 
         def generator(entity: str) -> np.random.Generator:
-            return keyed_generator(self._digests.of(tenant, "entity", spelled, entity))
+            return keyed_generator(self._digests.of(tenant, "entity", channel, entity))
 
         return generator
 
@@ -207,7 +206,7 @@ def _pack(made: Perturbation, statistics: dict[str, Any]) -> str:
     """
     replaced = None if made.replaced is None else [vars(part) for part in made.replaced]
     receipt = {**vars(made.receipt), "statistics": statistics}
-    return json.dumps(
+    return json.dumps(  # the standard library keeps infinite ε
         {"text": made.text, "words": made.words, "receipt": receipt, "replaced": replaced}
     )
 

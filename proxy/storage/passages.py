@@ -9,7 +9,6 @@ a passage are encrypted.
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 import time
@@ -22,6 +21,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Row, bindparam, select
 
+from extraction.codec import dump, load
 from perturb.offload import SHORT, offload
 from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, batches
@@ -171,7 +171,7 @@ class Passages:
                 "key": key,
                 "tenant": tenant,
                 "anchor": self._anchor(tenant, scope, opening),
-                "value": self._seal(json.dumps([len(passage.text), pieces]).encode()),
+                "value": self._seal(dump([len(passage.text), pieces])),
                 "used": time.time(),
             }
         return list(rows.values())
@@ -183,10 +183,8 @@ class Passages:
 
     def _places(self, tenant: str, scope: str, text: str) -> list[tuple[int, bytes]]:
         """Return the places where passages may begin in a text, in order, each with an anchor."""
-        return [
-            (start, self._anchor(tenant, scope, opening))
-            for start, opening in _find_openings(text)
-        ]
+        anchor = self._digests.family(tenant, "anchor", scope)
+        return [(start, anchor(opening)) for start, opening in _find_openings(text)]
 
     def _choose(
         self,
@@ -214,7 +212,7 @@ class Passages:
         """Return the candidates in rows of the store, by anchor."""
         out: dict[bytes, list[_Candidate]] = {}
         for row in rows:
-            length, pieces = json.loads(self._open(row.value))
+            length, pieces = load(self._open(row.value))
             made = tuple(Piece(*piece) for piece in pieces)
             out.setdefault(row.anchor, []).append(_Candidate(length, made, key=row.key))
         return out

@@ -10,8 +10,8 @@ import asyncio
 import logging
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -117,17 +117,17 @@ class Store:
         Raises:
             ApiError: 503, the database failed, or the file is not the one that was opened.
         """
-        with _map_errors():
+        with _MAP:
             return await self._database.read(work)
 
     async def scan(self, work: Scan[T]) -> T:
         """Run a transaction that may read many rows; raise `ApiError` as `read` does."""
-        with _map_errors():
+        with _MAP:
             return await self._database.scan(work)
 
     async def migrate(self, work: Scan[T]) -> T:
         """Run a transaction that may change the schema; raise `ApiError` as `read` does."""
-        with _map_errors():
+        with _MAP:
             return await self._database.migrate(work)
 
     async def write(self, work: Work[T], *, lane: str = "", wait: bool = True) -> T:
@@ -141,7 +141,7 @@ class Store:
         Raises:
             ApiError: as `read` does.
         """
-        with _map_errors():
+        with _MAP:
             return await self._database.write(work, lane=lane, wait=wait)
 
     def insert(self, table: Table) -> Any:
@@ -239,7 +239,7 @@ class Store:
     async def _empty_log(self, *, wait: bool) -> None:
         """Empty the database's log: deleted rows stay in it until then. If a reader is in the
         way and is not waited for, the next sweep does it."""
-        with _map_errors():
+        with _MAP:
             self._dirty = not await self._database.empty_log(wait=wait)
 
     async def _delete(self, table: Table, where: Any) -> int:
@@ -281,13 +281,18 @@ class Store:
         return self._name
 
 
-@contextmanager
-def _map_errors() -> Iterator[None]:
-    """Map the database's errors to `ApiError`."""
-    try:
-        yield
-    except (SQLAlchemyError, sqlite3.Error, OSError) as exc:
-        if getattr(getattr(exc, "orig", None), "sqlstate", None) == NO_CHARACTER:
-            message = "An id or a name has a character that the store cannot hold."
-            raise bad_request(message, code="invalid_value") from exc
-        raise store_unavailable() from exc
+class _ErrorMap:
+    """Map the database's errors to `ApiError`, in a `with` block."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, exc: BaseException | None, _: object) -> None:
+        if isinstance(exc, (SQLAlchemyError, sqlite3.Error, OSError)):
+            if getattr(getattr(exc, "orig", None), "sqlstate", None) == NO_CHARACTER:
+                message = "An id or a name has a character that the store cannot hold."
+                raise bad_request(message, code="invalid_value") from exc
+            raise store_unavailable() from exc
+
+
+_MAP = _ErrorMap()

@@ -11,7 +11,8 @@ from contextlib import aclosing
 from typing import Any
 
 from extraction.backends.answers import read_count, read_list, read_object, read_text
-from extraction.http.client import EVENT, Limit, Reply, Unreadable, dump, parse
+from extraction.codec import dump
+from extraction.http.client import EVENT, Limit, Reply, Unreadable, parse
 
 __all__ = ["MessagesReply"]
 

@@ -69,7 +69,7 @@ class SqliteDatabase:
         return self._guard.path
 
     async def read(self, work: Work[T]) -> T:
-        self._check()
+        self._disk.check()  # the file is looked at where something is written
         return await _retry(lambda: work(self._reader))
 
     async def scan(self, work: Scan[T]) -> T:

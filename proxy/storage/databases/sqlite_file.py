@@ -140,7 +140,8 @@ class DatabaseFile:
             identity, size = self._inspect()
             if identity != self._identity:
                 return False
-            self._allow_vacuum()
+            if size != self._size:
+                self._allow_vacuum()
         except (OSError, sqlite3.Error):
             return False
         if size < self._least:

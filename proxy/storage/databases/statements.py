@@ -37,6 +37,8 @@ class SqliteConnection:
         """Execute a statement, once for each of several parameters; raise `sqlite3.Error`."""
         if parameters is None or isinstance(parameters, Mapping):
             return self._execute(statement, parameters or {})
+        if not getattr(statement, "_returning", ()):
+            return self._execute_many(statement, parameters)
         found = [self._execute(statement, one) for one in parameters]
         changed = sum(rows.rowcount for rows in found)
         return Rows([row for rows in found for row in rows], changed)
@@ -47,11 +49,18 @@ class SqliteConnection:
         return None if row is None else row[0]
 
     def _execute(self, statement: Executable, parameters: Parameters) -> Rows:
-        lists = tuple((n, len(v)) for n, v in parameters.items() if isinstance(v, list))
-        prepared = _prepare(statement, tuple(parameters), lists)
+        prepared = _find(statement, parameters)
         cursor = self.raw.execute(prepared.text, prepared.fill(parameters))
         rows = cursor.fetchall()
         return Rows(prepared.name(cursor, rows) if rows else rows, cursor.rowcount)
+
+    def _execute_many(self, statement: Executable, parameters: Sequence[Parameters]) -> Rows:
+        """Execute a statement that returns no rows for each of parameters with equal names."""
+        if not parameters:
+            return Rows([], 0)
+        prepared = _find(statement, parameters[0])
+        cursor = self.raw.executemany(prepared.text, map(prepared.fill, parameters))
+        return Rows([], cursor.rowcount)
 
 
 class Rows:
@@ -111,6 +120,11 @@ class _Prepared:
 
 def _make_row_type(names: list[str]) -> Any:
     return namedtuple("Row", names, rename=True)
+
+
+def _find(statement: Executable, parameters: Parameters) -> _Prepared:
+    lists = tuple([(n, len(v)) for n, v in parameters.items() if isinstance(v, list)])
+    return _prepare(statement, tuple(parameters), lists)
 
 
 @lru_cache(maxsize=COMPILED)

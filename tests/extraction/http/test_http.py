@@ -20,6 +20,7 @@ from extraction.backends.answers import (
     read_usage,
     read_vector,
 )
+from extraction.codec import dump
 from extraction.http.client import (
     LARGE,
     SMALL,
@@ -27,7 +28,6 @@ from extraction.http.client import (
     Limit,
     Unreachable,
     Unreadable,
-    dump,
     parse,
     replace_surrogates,
 )

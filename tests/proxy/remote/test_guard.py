@@ -13,7 +13,7 @@ import openai
 import pytest
 from aiohttp import ClientHandlerType, ClientRequest, ClientResponse, web
 
-from extraction.http.client import dump
+from extraction.codec import dump
 from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism, seeded_generator
 from perturb.channel import Draw
 from perturb.mechanisms.rantext import RanText

@@ -19,7 +19,7 @@ from proxy.config.store import Store as StoreSettings
 from proxy.release import Release
 from proxy.storage.answers import Answers
 from proxy.storage.cache import ENTRY_BYTES, Cache
-from proxy.storage.digests import Digests
+from proxy.storage.digests import Digests, find_channel
 from proxy.storage.ledger import Ledger
 from proxy.storage.memo import Memo, Pending
 from proxy.storage.opening import open_store
@@ -86,7 +86,7 @@ class TestMemo:
     async def draw(
         self, memo: Memo, perturber: Perturber, tenant: str, text: str, scope: str = ""
     ) -> Release:
-        pending = Pending(text, (perturber.mechanism.identity(),))
+        pending = Pending(text, (find_channel(perturber.mechanism),))
         (release,) = await memo.releases(tenant, scope, perturber, [pending])
         return release
 
@@ -225,7 +225,7 @@ class TestMemo:
             await gate.wait()
             return made
 
-        sanitizer, pending = Scripted(perturber.mechanism), [Pending("x", ({},))]
+        sanitizer, pending = Scripted(perturber.mechanism), [Pending("x", ("{}",))]
         sanitizer.script = create
         first = asyncio.create_task(memo.releases("t", "", sanitizer, pending))
         await begun.wait()
@@ -249,8 +249,8 @@ class TestMemo:
         sanitizer = Scripted(perturber.mechanism)
         sanitizer.script = create
         with pytest.raises(ValueError, match="x"):
-            await memo.releases("t", "", sanitizer, [Pending("x", ({},))])
-        (entry,) = await memo.releases("t", "", sanitizer, [Pending("x", ({},))])
+            await memo.releases("t", "", sanitizer, [Pending("x", ("{}",))])
+        (entry,) = await memo.releases("t", "", sanitizer, [Pending("x", ("{}",))])
         assert entry.sanitized is made
 
     async def test_generations_belong_to_their_tenant_and_outlive_the_process(

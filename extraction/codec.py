@@ -1,0 +1,66 @@
+"""Read and write JSON: what is ordinary by a fast library, the rest by the standard one.
+
+Models and remotes may write what strict JSON cannot hold (halves of surrogate pairs, NaN, integers
+of any length), so nothing may fail on it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+
+__all__ = ["dump", "dump_ascii", "load"]
+
+DIGITS = 20  # of an integer
+_SLOW = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+def dump(value: Any) -> bytes:
+    """Return a value as compact JSON in UTF-8. Half a surrogate pair becomes a question mark.
+
+    >>> dump({"text": "naïve"}).decode()
+    '{"text":"naïve"}'
+    """
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # half a surrogate pair, a long integer, a key that is no text
+        return _SLOW.encode(value).encode("utf-8", "replace")
+
+
+def dump_ascii(value: Any) -> str:
+    """Return a value as compact JSON in ASCII, with which half a surrogate pair can be stored.
+
+    >>> dump_ascii(["naïve"])
+    '["na\\\\u00efve"]'
+    """
+    try:
+        data = orjson.dumps(value)
+        if data.isascii():
+            return data.decode("ascii")
+    except TypeError:
+        pass
+    return json.dumps(value, separators=(",", ":"))
+
+
+def load(data: bytes | str) -> Any:
+    """Parse JSON. NaN and the infinities, which are not JSON, become None, and so do integers of
+    more than 20 digits: reading one takes time quadratic in its length.
+
+    >>> load(b'{"a": [1, NaN]}')
+    {'a': [1, None]}
+
+    Raises:
+        ValueError: it is not JSON.
+        RecursionError: it is nested too deeply.
+    """
+    try:
+        return orjson.loads(data)
+    except ValueError:
+        text = data if isinstance(data, str) else data.decode("utf-8-sig")
+        return json.loads(text, parse_int=_parse_integer, parse_constant=lambda name: None)
+
+
+def _parse_integer(digits: str) -> int | None:
+    return int(digits) if len(digits) <= DIGITS else None
