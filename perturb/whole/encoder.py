@@ -11,7 +11,7 @@ import io
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -42,6 +42,7 @@ BUNDLED = "bundled"
 SERVER = "server"  # the operator's own embedding server
 BUNDLED_FILE = Path(__file__).parents[1] / "data" / "static.npz"
 ARRAYS = ("tokens", "vectors", "scales", "bias", "unrelated")
+TOKENS = 100_277  # ids of cl100k_base, from 0 on
 
 
 class Encoder(Protocol):
@@ -109,16 +110,20 @@ class StaticEncoder:
     identity: dict[str, str]
 
     def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]:
-        return make_vectors(np.array([self._mean(text) for text in texts]).reshape(len(texts), -1))
+        rows = np.tile(self.bias, (len(texts), 1))
+        for row, text in zip(rows, texts, strict=True):
+            places = self._places[read_tokens(text)]
+            known = places[places >= 0]
+            if len(known):
+                row += (self.scales[known] @ self.vectors[known]) / len(known)
+        return make_vectors(rows)
 
-    def _mean(self, text: str) -> NDArray[np.float32]:
-        ids = read_tokens(text)
-        places = np.minimum(np.searchsorted(self.tokens, ids), len(self.tokens) - 1)
-        known = places[self.tokens[places] == ids]
-        if not len(known):
-            return self.bias
-        mean: NDArray[np.float32] = (self.scales[known] @ self.vectors[known]) / len(known)
-        return mean + self.bias
+    @cached_property
+    def _places(self) -> NDArray[np.int32]:
+        """Return the row of each token of cl100k_base, int32 (ids,); −1 for one without."""
+        places = np.full(max(TOKENS, int(self.tokens[-1]) + 1), -1, dtype=np.int32)
+        places[self.tokens] = np.arange(len(self.tokens), dtype=np.int32)
+        return places
 
 
 def read_tokens(text: str) -> NDArray[np.uint32]:

@@ -69,7 +69,13 @@ class Pool:
         Raises:
             ApiError: 429, the queue is full, or the longest wait is over.
         """
-        waiter = _Waiter(client, min(units, self._each), self._arrivals)
+        units = min(units, self._each)
+        if not self._waiting and units <= min(self._free, self._each - self._held[client]):
+            self._free -= units
+            self._held[client] += units
+            self._note_room()
+            return Hold(self, client, units)
+        waiter = _Waiter(client, units, self._arrivals)
         self._arrivals += 1
         self._waiting.setdefault(client, deque()).append(waiter)
         self._serve()
@@ -101,6 +107,9 @@ class Pool:
             self._held[waiter.client] += waiter.units
             waiter.granted = True
             waiter.turn.set_result(None)
+        self._note_room()
+
+    def _note_room(self) -> None:
         if self._free > 0 and not self._waiting:
             self.room.set()
         else:
@@ -228,6 +237,8 @@ class Admission:
         data = bytearray()
         loop = asyncio.get_running_loop()
         try:
+            if size <= SMALL_BODY and request.content.is_eof():  # it came with its head
+                return request.content.read_nowait()
             async with asyncio.timeout(self._seconds) as deadline:
                 end = loop.time() + self._seconds
                 while size <= most and (chunk := await request.content.readany()):

@@ -112,6 +112,10 @@ class Client:
     key: str = ""
     visit: Visit = Visit()
 
+    def during(self, visit: Visit) -> Client:
+        """Return the client during a request."""
+        return Client(self.tenant, self.grant, self.key, visit)
+
     def serves(self, model: str) -> bool:
         """Return whether the key allows a model, by the name that clients use."""
         return self.grant.models is None or model in self.grant.models

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import secrets
 import time
-from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
@@ -112,7 +111,7 @@ async def _respond(request: web.Request, handler: Handler) -> web.StreamResponse
             del body
             if known is not None:
                 visit = Visit(request[REQUEST_ID], _find_path(request), time.time())
-                request[TENANT] = replace(known, visit=visit)
+                request[TENANT] = known.during(visit)
             with remember_marks():
                 response = await handler(request)
             await _finish(request, response)  # the place and the memory are held until it is sent

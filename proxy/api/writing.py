@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from aiohttp import web
 
@@ -16,22 +16,39 @@ __all__ = ["cut_unfinished", "finish", "limit_time"]
 WRITE_SECONDS = 60.0  # how long a client may read nothing
 
 
-@asynccontextmanager
-async def limit_time(request: web.Request) -> AsyncIterator[None]:
+def limit_time(request: web.Request) -> AbstractAsyncContextManager[None]:
     """Bound the time of a write, and cut the connection when it is over.
 
     Closing the connection instead would wait for the client.
 
     Raises:
-        ConnectionError: the client is gone.
+        ConnectionError: the client is gone, from the block.
     """
-    try:
-        async with asyncio.timeout(WRITE_SECONDS):
-            yield
-    except TimeoutError:
-        if request.transport is not None:
-            request.transport.abort()
-        raise ConnectionError("the client does not read") from None
+    return _Limit(request.transport)
+
+
+class _Limit(AbstractAsyncContextManager[None]):
+    """Abort a connection at the end of its time, which ends every write on it."""
+
+    __slots__ = ("_late", "_timer", "_transport")
+
+    def __init__(self, transport: asyncio.Transport | None) -> None:
+        self._transport = transport
+        self._late = False
+
+    async def __aenter__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(WRITE_SECONDS, self._abort)
+
+    async def __aexit__(self, kind: object, exc: BaseException | None, _: object) -> None:
+        self._timer.cancel()
+        if self._late and exc is None:
+            raise ConnectionError("the client does not read")
+
+    def _abort(self) -> None:
+        self._late = True
+        if self._transport is not None:
+            self._transport.abort()
 
 
 @asynccontextmanager

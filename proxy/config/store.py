@@ -136,4 +136,5 @@ class Budget(Section):
 
     def under(self, own: Budget) -> Budget:
         """Return these limits with `own` in place of those that it names."""
-        return self.model_copy(update=own.model_dump(exclude_none=True))
+        named = own.model_dump(exclude_none=True)
+        return self.model_copy(update=named) if named else self

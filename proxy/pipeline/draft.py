@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from proxy.release import Release
 from proxy.requests.messages import Prompt
@@ -131,13 +131,8 @@ class Draft:
         """Return the draft with a function applied to the content of each span."""
 
         def change_text(text: Text) -> Text:
-            spans = (replace(span, content=change(span.content)) for span in text.spans)
-            return replace(text, spans=tuple(spans))
+            spans = [Span(change(span.content), span.start, span.end) for span in text.spans]
+            return Text(text.raw, tuple(spans))
 
-        return replace(
-            self,
-            turns=tuple(
-                replace(turn, texts=tuple(change_text(text) for text in turn.texts))
-                for turn in self.turns
-            ),
-        )
+        turns = [DraftTurn(turn.role, tuple(map(change_text, turn.texts))) for turn in self.turns]
+        return Draft(self.prompt, self.conversation, self.scope, tuple(turns))

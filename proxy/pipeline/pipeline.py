@@ -6,7 +6,7 @@ consulted, and the local model answers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -201,14 +201,15 @@ class Pipeline:
             Exchange(d.prompt, self._composer.compose(d, request, route), d.scope, unsent)
             for d in settlement.drafts
         ] or [Exchange(prompt, None, "", unsent) for prompt in prompts]
+        fields = select_local_fields(request)
         plan = Plan(
             client=client,
             request=request,
             route=route,
             sanitizer=sanitizer,
             exchanges=tuple(exchanges),
-            options=select_local_fields(request),
-            candidates=self._count_candidates(request),
+            options=fields,
+            candidates=self._count_candidates(request, fields),
             settlement=settlement,
             exceeded=exceeded,
             public_findings=findings,
@@ -237,11 +238,11 @@ class Pipeline:
                 param=INSTRUCTION,
             )
 
-    def _count_candidates(self, request: SamplingRequest) -> int:
+    def _count_candidates(self, request: SamplingRequest, fields: Mapping[str, Any]) -> int:
         """Return how many answers are written for each choice. The operator's number is lowered
         to the limit of choices. A call of a tool cannot be compared with a text, so a request
         with tools gets one answer."""
-        if {"tools", "functions"} & select_local_fields(request).keys():
+        if {"tools", "functions"} & fields.keys():
             return 1
         most = self._config.limits.choices // request.choices
         return request.inferdpt.candidates or min(self._config.local.candidates, most)

@@ -29,6 +29,7 @@ EQUALITY = (
     "them hold another that left before",
     "which paragraphs were edited, where a text is sent again",
 )
+KINDS = tuple(kind.name.lower() for kind in TokenClass)
 _REMOTE = {
     "answered": "the remote answered the perturbed text",
     "empty": "the remote answered with nothing; the local model worked alone",
@@ -100,10 +101,7 @@ def make_receipt(
         "unit": guarantee.unit if sent else None,
         "statement": _state_guarantee(sanitizer) if sent else NOTHING_LEFT,
         "epsilon": epsilon if sent else None,
-        "tokens": {
-            kind.name.lower(): sum(p.receipt.tokens[kind.name.lower()] for p, _ in texts)
-            for kind in TokenClass
-        },
+        "tokens": {kind: sum(p.receipt.tokens[kind] for p, _ in texts) for kind in KINDS},
         "entities": dict(sorted(entities.items())),
         "actions": add_actions(p for p, _ in texts),
         "public_findings": dict(public),

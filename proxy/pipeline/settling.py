@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from perturb import Sanitizer
@@ -189,7 +189,7 @@ def _cut_passages(raw: str, text: Text) -> Iterator[Passage]:
                 pieces.append(Piece("blank", span.outgoing, span.start, span.end))
     for piece in pieces:
         if piece.kind != "blank":
-            own = replace(piece, start=0, end=piece.end - piece.start)
+            own = Piece(piece.kind, piece.value, 0, piece.end - piece.start)
             yield Passage(raw[piece.start : piece.end], (own,))
     if len(pieces) > 1:
         yield Passage(raw, tuple(pieces))

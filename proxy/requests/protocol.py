@@ -274,7 +274,7 @@ def select_local_fields(request: SamplingRequest) -> Json:
         if marks[name] in (Treatment.REMOTE, Treatment.LOCAL)
         and getattr(request, name) is not None
     }
-    out = request.model_dump(include=wanted, exclude_unset=True)
+    out = request.model_dump(include=wanted, exclude_unset=True) if wanted else {}
     if isinstance(request, CompletionRequest) and request.logprobs is not None:
         out |= {"logprobs": True, "top_logprobs": request.logprobs}  # the chat form
     return out

@@ -126,6 +126,10 @@ class Memo:
         if found is not None:
             return _unpack(found)
         task = self._drawing.get(key)
+        if task is None and sanitizer.is_brief(text.raw):  # nobody can ask for it meanwhile
+            made = sanitizer.perturb(text.raw, link=link, known=text.known)
+            self._keep(key, made)
+            return made
         if task is None:
             drawing = sanitizer.release(text.raw, link, text.known)
             task = self._drawing[key] = asyncio.create_task(drawing)
