@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from datetime import UTC, datetime
+
+from extraction.codec import dump
 
 __all__ = ["JsonFormatter", "configure_logging"]
 
 # Libraries that could quote a request: bodies at debug level, raw bytes of malformed HTTP.
 _QUIET = ("aiohttp", "openai", "httpx2", "httpcore2", "asyncio")
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 class JsonFormatter(logging.Formatter):
@@ -25,7 +24,7 @@ class JsonFormatter(logging.Formatter):
             "message": record.getMessage(),
             **getattr(record, "fields", {}),
         }
-        return _ENCODER.encode(line)
+        return dump(line).decode()
 
 
 def configure_logging() -> None:

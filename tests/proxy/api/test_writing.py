@@ -95,7 +95,7 @@ async def test_a_client_that_reads_nothing_is_cut_off(
             assert proxy.app[TRANSPORTS][0].get_write_buffer_size() == 0
             assert await read(client) < SIZE
         assert proxy.app[METRICS].busy == 0
-        (line,) = [json.loads(line) for line in proxy.log if '"message": "request"' in line]
+        (line,) = [json.loads(line) for line in proxy.log if '"message":"request"' in line]
         assert line["status"] == 499
         proxy.local.behaviour = None
         await proxy.client().chat.completions.create(model=MODEL, messages=user())

@@ -227,7 +227,7 @@ async def test_what_the_api_lacks_is_refused_by_name(
     assert info.value.param == param
     assert NAME not in str(info.value)
     assert proxy.remote.received == []
-    (line,) = [json.loads(line) for line in proxy.log if '"status": 400' in line]
+    (line,) = [json.loads(line) for line in proxy.log if '"status":400' in line]
     assert "released" not in line  # it was refused before it was charged
 
 

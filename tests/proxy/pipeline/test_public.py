@@ -228,7 +228,7 @@ class TestOtherSettings:
                 model=MODEL, messages=user(), **options(instruction=NAMED)
             )
             assert proxy.sent()[0]["content"].startswith(NAMED)
-            (line,) = [json.loads(line) for line in proxy.log if '"message": "request"' in line]
+            (line,) = [json.loads(line) for line in proxy.log if '"message":"request"' in line]
         assert done.inferdpt["public_findings"] == told
         assert line.get("public_findings", {}) == told
 

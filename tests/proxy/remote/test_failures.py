@@ -135,7 +135,7 @@ async def test_a_client_that_leaves_cancels_the_upstream_call(
         calls = len(server.bodies)
         while server.disconnects < calls:
             await asyncio.sleep(0.01)
-        while not stream and not any('"status": 499' in line for line in proxy.log):
+        while not stream and not any('"status":499' in line for line in proxy.log):
             await asyncio.sleep(0.01)
     await works(proxy)
 
