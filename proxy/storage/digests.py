@@ -77,12 +77,12 @@ def find_channel(sanitizer: Sanitizer) -> str:
     return spell_channel(sanitizer.identity())
 
 
-def _encode(parts: Iterable[str]) -> bytearray:
-    data = bytearray()
+def _encode(parts: Iterable[str]) -> bytes:
+    pieces = []
     for part in parts:
         spelled = part.encode("utf-8", "surrogatepass")
-        data += len(spelled).to_bytes(8, "big") + spelled
-    return data
+        pieces += [len(spelled).to_bytes(8, "big"), spelled]
+    return b"".join(pieces)
 
 
 def batches(items: Sequence[T]) -> Iterable[Sequence[T]]:

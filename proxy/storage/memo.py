@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,8 +21,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import orjson
 from sqlalchemy import bindparam, select, update
 
+from extraction.codec import dump_ascii
 from perturb import Perturbation, Sanitizer, keyed_generator
 from perturb.release import Known, Link, Receipt, Replacement
 from proxy.release import Release
@@ -210,13 +213,14 @@ def _pack(made: Perturbation, statistics: dict[str, Any]) -> str:
     """
     replaced = None if made.replaced is None else [vars(part) for part in made.replaced]
     receipt = {**vars(made.receipt), "statistics": statistics}
-    return json.dumps(  # the standard library keeps infinite ε
-        {"text": made.text, "words": made.words, "receipt": receipt, "replaced": replaced}
-    )
+    packed = {"text": made.text, "words": made.words, "receipt": receipt, "replaced": replaced}
+    # Only the standard library keeps an infinite ε.
+    finite = math.isfinite(made.receipt.epsilon_per_document + made.receipt.epsilon_per_token)
+    return dump_ascii(packed) if finite else json.dumps(packed)
 
 
 def _unpack(value: str) -> Perturbation:
-    data = json.loads(value)
+    data = _load_json(value)
     receipt = data["receipt"]
     replaced = data["replaced"]
     return Perturbation(
@@ -232,6 +236,13 @@ def _unpack(value: str) -> Perturbation:
         ),
         replaced=None if replaced is None else tuple(Replacement(**part) for part in replaced),
     )
+
+
+def _load_json(value: str) -> Any:
+    try:
+        return orjson.loads(value)
+    except ValueError:  # an infinite ε, or half a surrogate pair
+        return json.loads(value)
 
 
 def _read_unit(data: Any) -> str:
