@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from itertools import islice
 
-__all__ = ["find_words", "locate_words"]
+__all__ = ["find_word_ends", "find_words"]
 
 # Scripts that do not separate words by spaces count by the character: Thai, Lao, Khmer, kana, Han,
 # Hangul.
@@ -18,6 +18,7 @@ def find_words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def locate_words(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each word of a text begins and ends, in characters."""
-    return (found.span() for found in _WORD.finditer(text))
+def find_word_ends(text: str, most: int | None = None) -> list[int]:
+    """Return where the words of a text end, in characters; `most` is how many to look for."""
+    found = _WORD.finditer(text)
+    return [word.end() for word in (found if most is None else islice(found, most))]

@@ -147,6 +147,8 @@ def repeats(texts: Sequence[str], private: Sequence[str], constants: Sequence[st
         for own in windows.values():
             own -= grams
     for text in texts if windows else ():
+        if text.isascii() and text.isidentifier():  # one word: a key or a role
+            continue
         words = find_words(text)
         if any(not own.isdisjoint(_make_grams(words, size)) for size, own in windows.items()):
             return True

@@ -24,7 +24,7 @@ import numpy as np
 import orjson
 from sqlalchemy import bindparam, select, update
 
-from extraction.codec import dump_ascii
+from extraction.codec import dump
 from perturb import Perturbation, Sanitizer, keyed_generator
 from perturb.release import Known, Link, Receipt, Replacement
 from proxy.release import Release
@@ -73,7 +73,7 @@ class Memo:
     ) -> None:
         self._store = store
         self._digests = Digests(store)
-        self._cache: Cache[str] = Cache(size=size, ttl=ttl, clock=clock)
+        self._cache: Cache[bytes] = Cache(size=size, ttl=ttl, clock=clock)
         self._drawing: dict[bytes, asyncio.Task[Perturbation]] = {}
 
     async def releases(
@@ -146,8 +146,8 @@ class Memo:
             self._keep(key, task.result())
 
     def _keep(self, key: bytes, made: Perturbation) -> None:
-        # One string for each: many small objects that live long keep the memory between them.
-        packed = _pack(made, made.receipt.statistics)
+        # One object for each: many small ones that live long keep the memory between them.
+        packed = _pack(made)
         self._cache.put(key, packed, len(packed))
 
     def _link(self, tenant: str, channel: str) -> Link:
@@ -178,7 +178,7 @@ class Memo:
         for some in batches(list(found)):
             connection.execute(_USE, {"keys": some, "now": now})
         rows = [
-            {"key": r.key, "tenant": tenant, "value": _pack(r.sanitized, {}), "used": now}
+            {"key": r.key, "tenant": tenant, "value": _spell(r.sanitized), "used": now}
             for r in releases
             if r.key not in found
         ]
@@ -206,20 +206,30 @@ def _load(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, str]:
     return found
 
 
-def _pack(made: Perturbation, statistics: dict[str, Any]) -> str:
-    """Return a perturbation as JSON in ASCII, with these statistics of its draw.
+def _spell(made: Perturbation) -> str:
+    """Return a perturbation as JSON in ASCII, for the store.
 
-    The store gets none: the remote does not know them, and they narrow down the raw words.
+    It gets no statistics of the draw: the remote does not know them, and they narrow down the raw
+    words.
     """
-    replaced = None if made.replaced is None else [vars(part) for part in made.replaced]
-    receipt = {**vars(made.receipt), "statistics": statistics}
-    packed = {"text": made.text, "words": made.words, "receipt": receipt, "replaced": replaced}
+    return json.dumps(_describe(made, {}))
+
+
+def _pack(made: Perturbation) -> bytes:
+    """Return a perturbation as JSON, for memory."""
+    found = _describe(made, made.receipt.statistics)
     # Only the standard library keeps an infinite ε.
     finite = math.isfinite(made.receipt.epsilon_per_document + made.receipt.epsilon_per_token)
-    return dump_ascii(packed) if finite else json.dumps(packed)
+    return dump(found) if finite else json.dumps(found).encode()
 
 
-def _unpack(value: str) -> Perturbation:
+def _describe(made: Perturbation, statistics: dict[str, Any]) -> dict[str, Any]:
+    replaced = None if made.replaced is None else [vars(part) for part in made.replaced]
+    receipt = {**vars(made.receipt), "statistics": statistics}
+    return {"text": made.text, "words": made.words, "receipt": receipt, "replaced": replaced}
+
+
+def _unpack(value: str | bytes) -> Perturbation:
     data = _load_json(value)
     receipt = data["receipt"]
     replaced = data["replaced"]
@@ -238,7 +248,7 @@ def _unpack(value: str) -> Perturbation:
     )
 
 
-def _load_json(value: str) -> Any:
+def _load_json(value: str | bytes) -> Any:
     try:
         return orjson.loads(value)
     except ValueError:  # an infinite ε, or half a surrogate pair

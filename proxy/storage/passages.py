@@ -16,7 +16,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from typing import Any, Literal
 
 from sqlalchemy import Row, bindparam, select
@@ -28,7 +27,7 @@ from proxy.storage.digests import Digests, batches
 from proxy.storage.schema import PASSAGES
 from proxy.storage.sealing import mask
 from proxy.storage.store import Store
-from proxy.words import locate_words
+from proxy.words import find_word_ends
 
 __all__ = ["Found", "Passage", "Passages", "Piece"]
 
@@ -248,19 +247,19 @@ def _find_channel(pieces: Sequence[Piece], channel: str) -> str:
 def _inside_word(text: str, place: int) -> bool:
     """Tell if a place in a text is inside a word."""
     around = text[max(place - 1, 0) : place + 1]
-    return len(around) == 2 and around.isalnum() and len(list(locate_words(around))) == 1
+    return len(around) == 2 and around.isalnum() and len(find_word_ends(around)) == 1
 
 
 def _cut_opening(text: str, sizes: Sequence[int] = ANCHORS) -> str:
     """Return the opening of a text, from which its anchor is made; "" if the text is too short."""
-    ends = [end for _, end in islice(locate_words(text), sizes[0])]
+    ends = find_word_ends(text, sizes[0])
     size = next((size for size in sizes if len(ends) >= size), 0)
     return text[: ends[size - 1]] if size else ""
 
 
 def _find_openings(text: str) -> Iterator[tuple[int, str]]:
     """Yield each place where a passage may begin in a text, and its opening there."""
-    ends = [end for _, end in locate_words(text)]
+    ends = find_word_ends(text)
     last = -1
     for found in _BEGIN.finditer(text):
         for begin in dict.fromkeys((found.start(1), found.end(1))):

@@ -135,6 +135,9 @@ def price_of(row: Row[Any]) -> Price:
 def total(prices: Iterable[Price]) -> Price:
     """Return the price of several releases together."""
     prices = tuple(prices)
+    if len(prices) == 1:  # nearly always
+        (one,) = prices
+        return Price(one.tokens, one.proved, one.nominal, unbounded=one.unbounded)
     return Price(
         sum(p.tokens for p in prices),
         math.fsum(p.proved for p in prices),
