@@ -289,7 +289,7 @@ class _ErrorMap:
 
     def __exit__(self, kind: object, exc: BaseException | None, _: object) -> None:
         if isinstance(exc, (SQLAlchemyError, sqlite3.Error, OSError)):
-            if getattr(getattr(exc, "orig", None), "sqlstate", None) == NO_CHARACTER:
+            if getattr(getattr(exc, "orig", exc), "sqlstate", None) == NO_CHARACTER:
                 message = "An id or a name has a character that the store cannot hold."
                 raise bad_request(message, code="invalid_value") from exc
             raise store_unavailable() from exc

@@ -9,9 +9,17 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import sqlalchemy
 from sqlalchemy import Executable
 
-__all__ = ["Connection", "Database", "Rows", "Scan", "Work"]
+__all__ = ["Connection", "Database", "DatabaseFailure", "Rows", "Scan", "Work"]
 
 T = TypeVar("T")
+
+
+class DatabaseFailure(OSError):
+    """Report that a server failed, with its SQLSTATE if it gave one."""
+
+    def __init__(self, sqlstate: str | None) -> None:
+        super().__init__("the database failed")
+        self.sqlstate = sqlstate
 
 
 class Rows(Protocol):

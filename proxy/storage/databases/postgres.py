@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, text
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+import asyncpg
+from sqlalchemy import URL
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.util import greenlet_spawn
 
-from proxy.storage.databases.base import Scan, Work
+from proxy.storage.databases.base import DatabaseFailure, Scan, Work
+from proxy.storage.databases.postgres_connection import DIALECT, PostgresConnection
 from proxy.storage.databases.sqlite_file import BUSY_SECONDS
 
 __all__ = ["PostgresDatabase"]
@@ -26,10 +30,11 @@ WAITS = {
     "lock_timeout": f"{BUSY_SECONDS}s",
     "idle_in_transaction_session_timeout": f"{BUSY_SECONDS}s",
 }
-UNSYNCED = text("SET LOCAL synchronous_commit = off")
+UNSYNCED = "SET LOCAL synchronous_commit = off"
 DEADLOCKED = "40P01"  # PostgreSQL's code
 DEADLOCKS = 10  # how often a transaction may run again
 AT_ONCE = 64  # transactions committed together
+CONNECTIONS = 10  # for the statements of requests
 T = TypeVar("T")
 
 
@@ -42,14 +47,27 @@ class _Job:
     done: asyncio.Future[Any]
 
 
+class _Connection(asyncpg.Connection):  # type: ignore[misc]
+    def get_reset_query(self) -> str:
+        """Return nothing to send when a connection is given back: requests leave no state."""
+        return ""
+
+
 class PostgresDatabase:
-    """Connect to PostgreSQL. Use it from one event loop."""
+    """Connect to PostgreSQL. Use it from one event loop.
+
+    Requests run on connections of the driver; what reads many rows or changes the schema runs
+    with SQLAlchemy.
+    """
 
     def __init__(self, url: URL) -> None:
         # Parameters hold generations and released text: errors must not show them.
         self._engine = create_async_engine(
             url, hide_parameters=True, connect_args={"server_settings": WAITS}
         )
+        self._url = url
+        self._pool: asyncpg.Pool[asyncpg.Record] | None = None
+        self._opening = asyncio.Lock()
         self._waiting: defaultdict[str, list[_Job]] = defaultdict(list)
         self._running: dict[str, asyncio.Task[None]] = {}
 
@@ -58,8 +76,9 @@ class PostgresDatabase:
         return None
 
     async def read(self, work: Work[T]) -> T:
-        async with self._engine.begin() as connection:
-            return await connection.run_sync(work)
+        with _map_errors():
+            async with self._connect() as raw:
+                return await _run(raw, work)
 
     async def scan(self, work: Scan[T]) -> T:
         async with self._engine.begin() as connection:
@@ -86,7 +105,25 @@ class PostgresDatabase:
     async def close(self) -> None:
         if self._running:
             await asyncio.wait(self._running.values())
+        if self._pool is not None:
+            await self._pool.close()
         await self._engine.dispose()
+
+    @asynccontextmanager
+    async def _connect(self) -> AsyncIterator[asyncpg.Connection]:
+        """Lend a connection for the statements of requests."""
+        async with self._opening:
+            if self._pool is None:
+                _, settings = DIALECT.create_connect_args(self._url)  # type: ignore[no-untyped-call]
+                self._pool = await asyncpg.create_pool(
+                    **settings,
+                    min_size=1,
+                    max_size=CONNECTIONS,
+                    connection_class=_Connection,
+                    server_settings=WAITS,
+                )
+        async with self._pool.acquire() as raw:
+            yield raw
 
     async def _drain(self, lane: str) -> None:
         """Run the transactions of a lane until none waits."""
@@ -106,10 +143,11 @@ class PostgresDatabase:
         """
         outcomes: list[Any] = []
         try:
-            async with self._engine.begin() as connection:
-                if not any(job.wait for job in jobs):
-                    await connection.execute(UNSYNCED)
-                outcomes = [await _run(connection, job.work) for job in jobs]
+            with _map_errors():
+                async with self._connect() as raw, raw.transaction():
+                    if not any(job.wait for job in jobs):
+                        await raw.execute(UNSYNCED)
+                    outcomes = [await _try(raw, job.work) for job in jobs]
         except Exception as exc:  # the server is gone, or it refused to commit
             outcomes = [exc] * len(jobs)
         for job, outcome in zip(jobs, outcomes, strict=True):
@@ -124,15 +162,29 @@ class PostgresDatabase:
 
 
 def _is_deadlock(outcome: object) -> bool:
-    return isinstance(outcome, DBAPIError) and getattr(outcome.orig, "sqlstate", "") == DEADLOCKED
+    return isinstance(outcome, DatabaseFailure) and outcome.sqlstate == DEADLOCKED
 
 
-async def _run(connection: AsyncConnection, work: Work[Any]) -> Any:
+async def _run(raw: asyncpg.Connection, work: Work[T]) -> T:
+    return await greenlet_spawn(work, PostgresConnection(raw))
+
+
+async def _try(raw: asyncpg.Connection, work: Work[Any]) -> Any:
     """Return the outcome of a transaction, or the exception that ended it."""
     try:
-        async with connection.begin_nested():
-            return await connection.run_sync(work)
+        with _map_errors():
+            async with raw.transaction():
+                return await _run(raw, work)
     except Exception as exc:
-        if connection.invalidated:  # the connection is gone, and with it all that ran on it
+        if raw.is_closed():  # the connection is gone, and with it all that ran on it
             raise
         return exc
+
+
+@contextmanager
+def _map_errors() -> Iterator[None]:
+    """Map the driver's errors to `DatabaseFailure`, which names nothing of what was sent."""
+    try:
+        yield
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as exc:
+        raise DatabaseFailure(getattr(exc, "sqlstate", None)) from None

@@ -19,8 +19,8 @@ from sqlalchemy import URL, Connection, create_engine, event
 
 from proxy.storage.databases.base import Scan, Work
 from proxy.storage.databases.group_sync import GroupSync
+from proxy.storage.databases.sqlite_connection import SqliteConnection
 from proxy.storage.databases.sqlite_file import BUSY_SECONDS, DatabaseFile
-from proxy.storage.databases.statements import SqliteConnection
 
 __all__ = ["SqliteDatabase"]
 
@@ -69,7 +69,7 @@ class SqliteDatabase:
         return self._guard.path
 
     async def read(self, work: Work[T]) -> T:
-        self._disk.check()  # the file is looked at where something is written
+        self._check()
         return await _retry(lambda: work(self._reader))
 
     async def scan(self, work: Scan[T]) -> T:

@@ -140,8 +140,7 @@ class DatabaseFile:
             identity, size = self._inspect()
             if identity != self._identity:
                 return False
-            if size != self._size:
-                self._allow_vacuum()
+            self._allow_vacuum()
         except (OSError, sqlite3.Error):
             return False
         if size < self._least:

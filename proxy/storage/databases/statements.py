@@ -1,4 +1,4 @@
-"""Run SQLAlchemy's statements on SQLite's driver.
+"""Run SQLAlchemy's statements on a driver itself, without SQLAlchemy's execution.
 
 A statement is compiled once, and its text is what the driver keeps prepared. Values pass as they
 are: no type of the schema needs a conversion.
@@ -6,61 +6,25 @@ are: no type of the schema needs a conversion.
 
 from __future__ import annotations
 
-import sqlite3
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Executable, Insert
-from sqlalchemy.dialects import sqlite
+from sqlalchemy import Dialect, Executable, Insert, bindparam
 
-__all__ = ["Rows", "SqliteConnection"]
+__all__ = [
+    "Parameters",
+    "Prepared",
+    "Rows",
+    "name_rows",
+    "prepare",
+    "prepare_rows",
+    "returns_rows",
+]
 
-DIALECT = sqlite.dialect(paramstyle="named")
 COMPILED = 256  # statements, each with the sizes of its lists
 Parameters = Mapping[str, Any]
-
-
-class SqliteConnection:
-    """Execute statements on a connection of the driver, as SQLAlchemy's connection would.
-
-    It begins and ends no transaction.
-    """
-
-    def __init__(self, raw: sqlite3.Connection) -> None:
-        self.raw = raw
-
-    def execute(
-        self, statement: Executable, parameters: Parameters | Sequence[Parameters] | None = None
-    ) -> Rows:
-        """Execute a statement, once for each of several parameters; raise `sqlite3.Error`."""
-        if parameters is None or isinstance(parameters, Mapping):
-            return self._execute(statement, parameters or {})
-        if not getattr(statement, "_returning", ()):
-            return self._execute_many(statement, parameters)
-        found = [self._execute(statement, one) for one in parameters]
-        changed = sum(rows.rowcount for rows in found)
-        return Rows([row for rows in found for row in rows], changed)
-
-    def scalar(self, statement: Executable, parameters: Parameters | None = None) -> Any:
-        """Return the first column of the first row; None if there is none."""
-        row = self.execute(statement, parameters).first()
-        return None if row is None else row[0]
-
-    def _execute(self, statement: Executable, parameters: Parameters) -> Rows:
-        prepared = _find(statement, parameters)
-        cursor = self.raw.execute(prepared.text, prepared.fill(parameters))
-        rows = cursor.fetchall()
-        return Rows(prepared.name(cursor, rows) if rows else rows, cursor.rowcount)
-
-    def _execute_many(self, statement: Executable, parameters: Sequence[Parameters]) -> Rows:
-        """Execute a statement that returns no rows for each of parameters with equal names."""
-        if not parameters:
-            return Rows([], 0)
-        prepared = _find(statement, parameters[0])
-        cursor = self.raw.executemany(prepared.text, map(prepared.fill, parameters))
-        return Rows([], cursor.rowcount)
 
 
 class Rows:
@@ -91,51 +55,81 @@ class Rows:
         return row[0]
 
 
-class _Prepared:
-    """Hold the text of a statement for lists of some sizes."""
+class Prepared:
+    """Hold the text of a statement for lists of some sizes.
+
+    Args:
+        order: the names of the values in the order of their places in the text.
+        fixed: values that the statement holds itself.
+        lists: for each list, the names of its values.
+    """
 
     def __init__(
-        self, text: str, fixed: dict[str, Any], lists: Mapping[str, Sequence[str]]
+        self,
+        text: str,
+        order: Sequence[str],
+        fixed: Parameters,
+        lists: Mapping[str, Sequence[str]],
     ) -> None:
         self.text = text
+        self._order = order
         self._fixed = fixed
         self._lists = lists
-        self._make: Callable[[Any], Any] | None = None
 
-    def fill(self, parameters: Parameters) -> Parameters:
-        """Return the values of the text's own parameters."""
-        if not self._fixed and not self._lists:
-            return parameters
-        filled = {**self._fixed, **parameters}
-        for name, names in self._lists.items():
-            filled.update(zip(names, filled.pop(name), strict=True))
-        return filled
-
-    def name(self, cursor: sqlite3.Cursor, rows: list[Any]) -> list[Any]:
-        """Return rows with names for their columns."""
-        if self._make is None:
-            self._make = _make_row_type([column[0] for column in cursor.description])._make
-        return list(map(self._make, rows))
+    def fill(self, parameters: Parameters) -> list[Any]:
+        """Return the values in the order of their places."""
+        if self._fixed or self._lists:
+            parameters = {**self._fixed, **parameters}
+            for name, names in self._lists.items():
+                parameters.update(zip(names, parameters.pop(name), strict=True))
+        return [parameters[name] for name in self._order]
 
 
-def _make_row_type(names: list[str]) -> Any:
-    return namedtuple("Row", names, rename=True)
-
-
-def _find(statement: Executable, parameters: Parameters) -> _Prepared:
+def prepare(dialect: Dialect, statement: Executable, parameters: Parameters) -> Prepared:
+    """Return a statement for parameters of these names, and lists of these sizes."""
     lists = tuple([(n, len(v)) for n, v in parameters.items() if isinstance(v, list)])
-    return _prepare(statement, tuple(parameters), lists)
+    return _compile(dialect, statement, tuple(parameters), lists)
 
 
 @lru_cache(maxsize=COMPILED)
-def _prepare(
-    statement: Executable, names: tuple[str, ...], lists: tuple[tuple[str, int], ...]
-) -> _Prepared:
-    """Compile a statement for parameters of these names, and lists of these sizes."""
+def prepare_rows(
+    dialect: Dialect, statement: Insert, names: tuple[str, ...], count: int
+) -> Prepared:
+    """Return an INSERT of so many rows, with the values of one after those of another."""
+    rows: list[dict[str, Any]] = [
+        {name: bindparam(f"{name}__{i}") for name in names} for i in range(count)
+    ]
+    compiled: Any = statement.values(rows).compile(dialect=dialect)
+    wanted = [f"{name}__{i}" for i in range(count) for name in names]
+    return Prepared(str(compiled), compiled.positiontup, {}, {"rows": wanted})
+
+
+def returns_rows(statement: Executable) -> bool:
+    """Tell if a statement returns rows: a query, or a change with RETURNING."""
+    return bool(statement.is_select or getattr(statement, "_returning", ()))
+
+
+def name_rows(columns: Sequence[str], rows: Sequence[Any]) -> list[Any]:
+    """Return rows with names for their columns."""
+    return list(map(_make_row_type(tuple(columns))._make, rows))
+
+
+@lru_cache(maxsize=COMPILED)
+def _make_row_type(names: tuple[str, ...]) -> Any:
+    return namedtuple("Row", names, rename=True)
+
+
+@lru_cache(maxsize=COMPILED)
+def _compile(
+    dialect: Dialect,
+    statement: Executable,
+    names: tuple[str, ...],
+    lists: tuple[tuple[str, int], ...],
+) -> Prepared:
     columns = list(names) if isinstance(statement, Insert) else None
-    compiled: Any = statement.compile(dialect=DIALECT, column_keys=columns)  # type: ignore[attr-defined]
+    compiled: Any = statement.compile(dialect=dialect, column_keys=columns)  # type: ignore[attr-defined]
     fixed = {name: value for name, value in compiled.params.items() if name not in names}
     state = compiled.construct_expanded_state(
         {**dict.fromkeys(names), **{name: [None] * size for name, size in lists}}
     )
-    return _Prepared(state.statement, fixed, state.parameter_expansion)
+    return Prepared(state.statement, state.positiontup, fixed, state.parameter_expansion)
