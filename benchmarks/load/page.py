@@ -16,6 +16,7 @@ from benchmarks.load.wrk import LATE_SECONDS, Case
 __all__ = ["render_page"]
 
 OURS = "inferdpt"
+LIMIT = "bare server, rantext_ldp"
 LOAD_CORES = ("generator_cores", "upstream_cores")
 KINDS = (
     ("Chats, short documents", False, SHORT),
@@ -34,7 +35,8 @@ nginx answers every request with a fixed completion, as the remote and as the lo
 left is the gateway's own work. `{base}` and `vllm-router` make one call for each request and
 protect nothing. `{ours}` sanitizes the document, stores and charges the release durably, checks
 the finished bytes, and makes two calls, remote and local; *as a gateway* it makes one and restores
-the answer. `nginx` is the upstream without a gateway. Each target is one process unless it says
+the answer. The *bare server* only sanitizes and makes both calls: it is the limit of a proxy in
+Python. `nginx` is the upstream without a gateway. Each target is one process unless it says
 otherwise. wrk sends the requests over so many connections at once, with {short} or {long:,} new
 words in each, unless the table says *repeated*.
 """
@@ -100,6 +102,7 @@ def _explain_rate(figures: Figures, ours: Sequence[str]) -> Iterator[str]:
     """Say how little time the goal for the rate leaves, where both processes fill a core."""
     case = Case(16)
     theirs = figures.median(BASE, case, "cpu_ms")
+    bare = figures.median(LIMIT, case, "cpu_ms")
     least = min((x for t in ours if (x := figures.median(t, case, "cpu_ms"))), default=None)
     if theirs is None or least is None:
         return
@@ -109,6 +112,11 @@ def _explain_rate(figures: Figures, ours: Sequence[str]) -> Iterator[str]:
         f"{theirs / 5:.1f} ms for reading, sanitizing, a durable charge, the check of the "
         "finished bytes, two calls and the answer.\n"
     )
+    if bare is not None:
+        yield (
+            f"The `{LIMIT}` spent {bare:.1f} ms: it parses, sanitizes, checks the release and "
+            "makes both calls, and keeps, charges and guards nothing.\n"
+        )
 
 
 def _loads(figures: Figures) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from benchmarks.load.targets import Direct, LiteLLM, Proxy, Target, VllmRouter
+from benchmarks.load.targets import Bare, Direct, LiteLLM, Proxy, Target, VllmRouter
 from benchmarks.load.wrk import Case
 
 __all__ = ["CONNECTIONS", "LONG", "SHORT", "Plan", "full_plan", "quick_plan"]
@@ -35,7 +35,8 @@ class Plan:
 def quick_plan() -> Plan:
     """Return a comparison of about a minute: short chats, new each time."""
     cases = tuple(Case(connections=connections) for connections in (1, 16, 64))
-    targets = (Direct(), VllmRouter(), LiteLLM(), Proxy("rantext_ldp"), Proxy("rantext"))
+    ours = (Bare(), Proxy("rantext_ldp"), Proxy("rantext"))
+    targets = (Direct(), VllmRouter(), LiteLLM(), *ours)
     return Plan(tuple((target, cases) for target in targets), 3.0)
 
 
@@ -51,6 +52,7 @@ def full_plan(workers: int = 1) -> Plan:
         (Direct(), other),
         (VllmRouter(), other),
         (LiteLLM(), other),
+        (Bare(), short),
         (Proxy("rantext_ldp"), other + again),
         (Proxy("rantext"), other),
         (Proxy("selective"), other[: 2 * len(CONNECTIONS)]),

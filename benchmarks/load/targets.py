@@ -20,7 +20,7 @@ from benchmarks.load.processes import Child, LoadError, find_free_port, post, st
 from benchmarks.load.rivals import LITELLM, VLLM_ROUTER, Rival, build_environment
 from benchmarks.load.upstream import MODEL, Upstream
 
-__all__ = ["Direct", "LiteLLM", "Proxy", "Running", "Target", "VllmRouter"]
+__all__ = ["Bare", "Direct", "LiteLLM", "Proxy", "Running", "Target", "VllmRouter"]
 
 ROOT = Path(__file__).parents[2]
 READY_SECONDS = 180.0
@@ -125,6 +125,26 @@ class Proxy(Target):
             "local": {"mode": "none"} if self.gateway else local,
             "store": store,
         }
+
+
+@dataclass(frozen=True)
+class Bare(Target):
+    """Run the sanitizer in a bare server: the limit of what our proxy could reach."""
+
+    mechanism: str = "rantext_ldp"
+
+    @property
+    def name(self) -> str:
+        return f"bare server, {self.mechanism}"
+
+    @contextmanager
+    def start(self, folder: Path, upstream: Upstream) -> Iterator[Running]:
+        port = find_free_port()
+        command = [sys.executable, "-m", "benchmarks.load.bare", "--port", str(port)]
+        command += ["--upstream", upstream.base_url, "--mechanism", self.mechanism]
+        folder.mkdir(parents=True, exist_ok=True)
+        with _serve(command, folder, port, {"PYTHONPATH": str(ROOT)}) as running:
+            yield running
 
 
 @dataclass(frozen=True)
