@@ -73,7 +73,7 @@ class Memo:
     ) -> None:
         self._store = store
         self._digests = Digests(store)
-        self._cache: Cache[bytes] = Cache(size=size, ttl=ttl, clock=clock)
+        self._cache: Cache[str] = Cache(size=size, ttl=ttl, clock=clock)
         self._drawing: dict[bytes, asyncio.Task[Perturbation]] = {}
 
     async def releases(
@@ -215,12 +215,13 @@ def _spell(made: Perturbation) -> str:
     return json.dumps(_describe(made, {}))
 
 
-def _pack(made: Perturbation) -> bytes:
+def _pack(made: Perturbation) -> str:
     """Return a perturbation as JSON, for memory."""
     found = _describe(made, made.receipt.statistics)
     # Only the standard library keeps an infinite ε.
     finite = math.isfinite(made.receipt.epsilon_per_document + made.receipt.epsilon_per_token)
-    return dump(found) if finite else json.dumps(found).encode()
+    # The bytes lie in a larger block of memory, which would be held as long as they are.
+    return dump(found).decode() if finite else json.dumps(found)
 
 
 def _describe(made: Perturbation, statistics: dict[str, Any]) -> dict[str, Any]:
@@ -229,7 +230,7 @@ def _describe(made: Perturbation, statistics: dict[str, Any]) -> dict[str, Any]:
     return {"text": made.text, "words": made.words, "receipt": receipt, "replaced": replaced}
 
 
-def _unpack(value: str | bytes) -> Perturbation:
+def _unpack(value: str) -> Perturbation:
     data = _load_json(value)
     receipt = data["receipt"]
     replaced = data["replaced"]
@@ -248,7 +249,7 @@ def _unpack(value: str | bytes) -> Perturbation:
     )
 
 
-def _load_json(value: str | bytes) -> Any:
+def _load_json(value: str) -> Any:
     try:
         return orjson.loads(value)
     except ValueError:  # an infinite ε, or half a surrogate pair
