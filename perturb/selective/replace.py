@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as changed
-from enum import Enum
 from html import escape
+from typing import Literal
 
 import numpy as np
 
@@ -29,10 +29,9 @@ from perturb.selective.values.part import draw_value, read_value
 from perturb.text.case import match_case
 from perturb.text.fold import decode_entities
 from perturb.vocabulary.table import EmbeddingTable
-from perturb.vocabulary.vocabulary import LAYOUT, TokenClass, Vocabulary
+from perturb.vocabulary.vocabulary import CLASS_NAMES, LAYOUT, TokenClass, Vocabulary
 
 __all__ = [
-    "Kind",
     "Piece",
     "cut_name",
     "find_word",
@@ -49,13 +48,9 @@ _LAYOUT = re.escape("".join(sorted(LAYOUT)))
 _RUN = re.compile(rf"([{_LAYOUT}]+)|(\s+)|[^{_LAYOUT}\s]+")
 
 
-class Kind(Enum):
-    """Name the treatment of a piece."""
-
-    WORD = "word"  # letters: one word of the inner mechanism
-    DIGITS = "digits"  # as many digits, the first of several not 0
-    MIXED = "mixed"  # letters and digits: each redrawn as one of its kind
-    LAYOUT = "layout"  # kept
+# A word of the inner mechanism for letters; as many digits, the first of several not 0; each
+# letter or digit of a mixed run redrawn as one of its kind; layout, which is kept.
+Kind = Literal["word", "digits", "mixed", "layout"]
 
 
 @dataclass(frozen=True)
@@ -82,16 +77,16 @@ def split_pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> 
     for run in _RUN.finditer(plain):
         if run[1] or run[2]:
             kept = run[1] if run[1] and options.layout == "keep" else " "
-            out.append(Piece(Kind.LAYOUT, kept if plain == text else escape(kept)))
+            out.append(Piece("layout", kept if plain == text else escape(kept)))
             continue
         drawn = "".join(c for c in run[0] if c.isalpha() or c.isnumeric())
         letters = [c.isalpha() for c in drawn]
         if letters and all(letters):
             place, known = find_word(drawn, table)
             if known or options.oov == "map":
-                out.append(Piece(Kind.WORD, drawn, place, known))
+                out.append(Piece("word", drawn, place, known))
         elif letters and options.number == "random":
-            out.append(Piece(Kind.MIXED if any(letters) else Kind.DIGITS, drawn))
+            out.append(Piece("mixed" if any(letters) else "digits", drawn))
     return out
 
 
@@ -100,7 +95,7 @@ def cut_name(text: str, table: EmbeddingTable, options: DocumentOptions) -> list
     kept = changed(options, oov="map", number="random")
     pieces = split_pieces(text, table, kept)
     kinds = {piece.kind for piece in pieces}
-    return pieces if Kind.WORD in kinds and kinds <= {Kind.WORD, Kind.LAYOUT} else None
+    return pieces if "word" in kinds and kinds <= {"word", "layout"} else None
 
 
 def split_name(pieces: Sequence[Piece]) -> tuple[list[str], list[str]]:
@@ -108,7 +103,7 @@ def split_name(pieces: Sequence[Piece]) -> tuple[list[str], list[str]]:
     words: list[str] = []
     gaps: list[str] = []
     for piece in pieces:
-        if piece.kind is Kind.WORD:
+        if piece.kind == "word":
             words.append(piece.text)
             gaps.append("")
         elif words:
@@ -127,8 +122,7 @@ def find_word(run: str, table: EmbeddingTable) -> tuple[int, bool]:
     token, known = table.vocabulary.find(run)
     if token < 0:
         return 0, False
-    _, [place] = table.places(np.array([token], dtype=np.uint32))
-    return int(place), known
+    return table.find_place(token), known
 
 
 def refuse_parts(mechanism: MarkingMechanism, spans: Sequence[Span]) -> None:
@@ -222,7 +216,7 @@ class _Writer:
         self._redrawn: dict[str, list[str]] = {}
         self.linked = link is not None
         self.words: list[str] = []
-        self.classes: Counter[TokenClass] = Counter()
+        self.classes: Counter[str] = Counter()  # of tokens, by name
         self.surrogates: SurrogateWriter | None = None
         self.unbounded = 0
         self.actions: dict[str, Counter[str]] = {}
@@ -257,7 +251,7 @@ class _Writer:
             return writer.write_form(type_, entity)
         pieces = cut_name(entity, self._mechanism.table, self._options)
         words = iter(writer.write_person(*split_name(pieces)) or () if pieces else ())
-        made = [next(words, "") if p.kind is Kind.WORD else p.text for p in pieces or ()]
+        made = [next(words, "") if p.kind == "word" else p.text for p in pieces or ()]
         return "".join(made) if all(made) and made else None
 
     def _write_words(self, entity: str) -> str:
@@ -265,18 +259,18 @@ class _Writer:
         fresh = iter(self._characters(entity, parts))
         out = []
         for part in parts:
-            if part.kind is Kind.WORD:
+            if part.kind == "word":
                 word = self._mechanism.table.vocabulary.words[self._word(part)]
                 self.words.append(word)
                 out.append(match_case(word, part.text))
-                self.classes[TokenClass.WORD if part.known else TokenClass.OOV] += 1
-            elif part.kind is Kind.LAYOUT:
+                self.classes["word" if part.known else "oov"] += 1
+            elif part.kind == "layout":
                 out.append(part.text)
-                self.classes[TokenClass.LAYOUT] += 1
+                self.classes["layout"] += 1
             else:
                 out.append(next(fresh))
-                mixed = part.kind is Kind.MIXED
-                self.classes[TokenClass.OTHER if mixed else TokenClass.NUMBER] += 1
+                mixed = part.kind == "mixed"
+                self.classes["other" if mixed else "number"] += 1
         return "".join(out)
 
     def _word(self, part: Piece) -> int:
@@ -291,7 +285,7 @@ class _Writer:
 
     def _characters(self, entity: str, parts: Sequence[Piece]) -> list[str]:
         """Draw fresh characters for every run of digits and every mixed run of a part."""
-        runs = [part for part in parts if part.kind in (Kind.DIGITS, Kind.MIXED)]
+        runs = [part for part in parts if part.kind in ("digits", "mixed")]
         if not runs:
             return []
         if self._link is None:
@@ -305,7 +299,7 @@ class _Writer:
 def _redraw(part: Piece, rng: np.random.Generator) -> str:
     sizes = np.array([26 if c.isalpha() else 10 for c in part.text])
     drawn = rng.integers(0, sizes)
-    if part.kind is Kind.DIGITS and len(sizes) > 1:
+    if part.kind == "digits" and len(sizes) > 1:
         drawn[0] = rng.integers(1, 10)
     return "".join(map(_character, part.text, drawn.tolist()))
 
@@ -354,7 +348,7 @@ def _receipt(
         mechanism=identity.pop("mechanism"),
         table=identity.pop("table"),
         parameters=identity,
-        tokens={kind.name.lower(): writer.classes[kind] for kind in TokenClass},
+        tokens={name: writer.classes[name] for name in CLASS_NAMES},
         treatment={
             **({"surrogate": SURROGATE} if "surrogate" in writer.actions else {}),
             **({"value": VALUE} if "value" in writer.actions else {}),

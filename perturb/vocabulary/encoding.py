@@ -34,6 +34,7 @@ SPECIAL_TOKENS = {
 }
 # tiktoken's splitter gets pieces of bounded length, because a run of a million symbols is legal.
 PIECE_CHARACTERS = 16_384
+_NONE: frozenset[str] = frozenset()
 
 
 def encode_text(text: str, encoding: tiktoken.Encoding | None = None) -> NDArray[np.uint32]:
@@ -44,15 +45,19 @@ def encode_text(text: str, encoding: tiktoken.Encoding | None = None) -> NDArray
     """
     encoding = encoding or load_encoding()
     text = replace_surrogates(text)
+    if len(text) <= PIECE_CHARACTERS:
+        return encoding.encode_to_numpy(text, allowed_special=_NONE, disallowed_special=())
     pieces = [
-        encoding.encode_to_numpy(piece, allowed_special=set(), disallowed_special=())
+        encoding.encode_to_numpy(piece, allowed_special=_NONE, disallowed_special=())
         for piece in _cut(text)
     ]
-    return np.concatenate(pieces) if pieces else np.empty(0, dtype=np.uint32)
+    return np.concatenate(pieces)
 
 
 def replace_surrogates(text: str) -> str:
     """Return the text with U+FFFD in place of each lone surrogate."""
+    if text.isascii():
+        return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
