@@ -16,13 +16,7 @@ from perturb.options import DocumentOptions
 from perturb.release import Perturbation, Replacement, Span
 from perturb.selective.actions import ACTIONS
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.replace import (
-    Piece,
-    cut_name,
-    find_word,
-    split_name,
-    split_pieces,
-)
+from perturb.selective.pieces import Piece, cut_name, find_word, split_name, split_pieces
 from perturb.selective.surrogates.addresses import read_address
 from perturb.selective.surrogates.check import SurrogateCheck
 from perturb.selective.surrogates.forms import read_form
