@@ -68,7 +68,7 @@ class WordByWord(Sanitizer):
     ) -> Perturbation:
         del link, known  # every word is drawn by itself
         rng = rng or secure_generator()
-        tokens = self.vocabulary.encode(text, at_most=self.max_tokens)
+        tokens = self.vocabulary.encode_once(text, at_most=self.max_tokens)
         classes = self.vocabulary.classes[tokens]
         is_word, places = self.places(tokens)
         draw = self._channel.draw(places, rng)
@@ -82,7 +82,7 @@ class WordByWord(Sanitizer):
 
     def verify(self, raw: str, released: Perturbation) -> None:
         check_letters(released.text, released.words)
-        _, places = self.places(self.vocabulary.encode(raw))
+        _, places = self.places(self.vocabulary.encode_once(raw))
         check_words(self._channel, places, released.words)
 
     def places(self, tokens: NDArray[np.uint32]) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
@@ -95,7 +95,7 @@ class WordByWord(Sanitizer):
             if text.strip() == text != "" and self.vocabulary.fits(text, self.max_tokens):
                 return [Unit(text)]
             least = None
-        tokens = self.vocabulary.encode(text, at_most=self.max_tokens)
+        tokens = self.vocabulary.encode_once(text, at_most=self.max_tokens)
         if least is None and text.strip() == text != "":
             return [Unit(text)]
         found = split_units(text, self._build_skeleton(text, tokens), least)
@@ -179,7 +179,7 @@ class WordByWord(Sanitizer):
             **self._facts,
             parameters=dict(self._parameters),
             tokens=self.vocabulary.count_classes(tokens),
-            treatment=dict(self._treatment),
+            treatment=dict(self._treatments),
             released=released,
             statistics=statistics,
             epsilon_per_document=epsilon * released if released else 0.0,
@@ -195,7 +195,7 @@ class WordByWord(Sanitizer):
         return {k: v for k, v in self._channel.identity().items() if k not in _NAMED}
 
     @cached_property
-    def _treatment(self) -> dict[str, str]:
+    def _treatments(self) -> dict[str, str]:
         options = self.options
         return {
             "word": "perturbed",

@@ -170,7 +170,8 @@ class RanTextLDP(Mechanism):
         far = np.flatnonzero(place == listed)
         if len(far):
             beyond = (ticket[far] - self._cumulative[-1]) // UNIT
-            released[far] = _find_unlisted(neighbours[words[far]], beyond, self._far)
+            rows = neighbours.take(words[far], axis=0)
+            released[far] = _find_unlisted(rows, beyond, self._far)
         near = len(words) - len(far)
         return Draw(released, {"tail_share": 1 - near / len(words)})
 

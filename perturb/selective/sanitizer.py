@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from perturb.channel import Draw, Words
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism, get_mechanism
+from perturb.once import compute_once
 from perturb.options import Demands, DocumentOptions
 from perturb.registry import register
 from perturb.release import EMPTY, Guarantee, Known, Span
@@ -26,7 +27,6 @@ from perturb.selective.actions import Actions, check_actions, drop_claimed
 from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
 from perturb.selective.documents import PartByPart
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.once import find_once
 from perturb.selective.parameters import SelectiveParameters, check_thresholds
 from perturb.selective.patterns import NAME, RULES, shape_types
 from perturb.selective.plugged import BUILT_IN, PluggedPolicy
@@ -180,7 +180,7 @@ class Selective(MarkingMechanism):
             return None
         if known:
             return self._mark(text, known)
-        return find_once(self._mark, text, self._mark)
+        return compute_once(self._mark, text)
 
     def _mark(self, text: str, known: Known = EMPTY) -> tuple[Span, ...]:
         """Return the parts of a text to replace, in order and disjoint."""
@@ -220,7 +220,7 @@ class Selective(MarkingMechanism):
 
     def _sort(self, text: str) -> tuple[Sequence[Span], Sequence[Span]]:
         """Return the findings in a text that are not kept, and the kept ones as whole words."""
-        found = find_once(self._find, text, self._find)
+        found = compute_once(self._find, text)
         if not self._sorts:
             return found, ()
         found = tuple(drop_claimed(found, self._own_types))

@@ -18,6 +18,7 @@ import tiktoken
 from numpy.typing import NDArray
 
 from perturb.errors import DocumentTooLong, ParameterError
+from perturb.once import compute_once
 from perturb.vocabulary.encoding import encode_text, load_encoding
 from perturb.vocabulary.exclusions import EXCLUSIONS_VERSION, excluded_strings
 
@@ -189,8 +190,17 @@ class Vocabulary:
             DocumentTooLong: there are more than `at_most` tokens.
         """
         tokens = encode_text(text, self.encoding)
-        if at_most is not None and len(tokens) > at_most:
-            raise DocumentTooLong(f"a text must have <= {at_most} tokens, got {len(tokens)}")
+        _check_length(len(tokens), at_most)
+        return tokens
+
+    def encode_once(self, text: str, *, at_most: int | None = None) -> NDArray[np.uint32]:
+        """Return the token ids of a text, which is encoded once in a request, see `perturb.once`.
+
+        Raises:
+            DocumentTooLong: there are more than `at_most` tokens.
+        """
+        tokens = compute_once(self.encode, text)
+        _check_length(len(tokens), at_most)
         return tokens
 
     @staticmethod
@@ -280,6 +290,11 @@ def _token_strings(encoding: tiktoken.Encoding) -> tuple[list[str | None], NDArr
     raw = [_decode(encoding, token) for token in range(encoding.max_token_value + 1)]
     spaced = np.array([string is not None and string.startswith(" ") for string in raw])
     return [None if s is None else s.removeprefix(" ") or " " for s in raw], spaced
+
+
+def _check_length(length: int, at_most: int | None) -> None:
+    if at_most is not None and length > at_most:
+        raise DocumentTooLong(f"a text must have <= {at_most} tokens, got {length}")
 
 
 def _classify_other(string: str) -> tuple[int, int]:

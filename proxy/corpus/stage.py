@@ -24,8 +24,8 @@ from perturb import (
     load_table,
     sanitizer_class,
 )
+from perturb.once import remember_texts
 from perturb.release import Link
-from perturb.selective.once import remember_marks
 from perturb.vocabulary.vocabulary import Variant
 from proxy.corpus.inputs.records import OURS
 from proxy.storage.digests import digest, spell_channel
@@ -133,7 +133,7 @@ class Stage:
             return {"outcome": kind, f"{OURS}reason": reason}
         key = digest(self._key, "draw", self._channel, id, text)
         try:
-            with remember_marks():
+            with remember_texts():
                 made = self._sanitizer.perturb(text, keyed_generator(key), link=self._link(owner))
                 self._sanitizer.verify(text, made)
         except PerturbError as exc:

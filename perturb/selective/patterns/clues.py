@@ -108,4 +108,5 @@ def any_clue(*clues: Clue) -> Clue:
 
 
 def _longest_word(entry: str) -> str:
-    return max(_LETTERS.findall(entry.lower().replace("_", " ")), key=len)
+    words: list[str] = _LETTERS.findall(entry.lower().replace("_", " "))
+    return max(words, key=len)
