@@ -55,14 +55,15 @@ def split_pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> 
             kept = run[1] if run[1] and options.layout == "keep" else " "
             out.append(Piece("layout", kept if plain == text else escape(kept)))
             continue
-        drawn = "".join(c for c in run[0] if c.isalpha() or c.isnumeric())
-        letters = [c.isalpha() for c in drawn]
-        if letters and all(letters):
+        drawn = run[0]
+        if not drawn.isalnum():
+            drawn = "".join(c for c in drawn if c.isalpha() or c.isnumeric())
+        if drawn.isalpha():
             place, known = find_word(drawn, table)
             if known or options.oov == "map":
                 out.append(Piece("word", drawn, place, known))
-        elif letters and options.number == "random":
-            out.append(Piece("mixed" if any(letters) else "digits", drawn))
+        elif drawn and options.number == "random":
+            out.append(Piece("mixed" if any(map(str.isalpha, drawn)) else "digits", drawn))
     return out
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from perturb.errors import VocabularyError
 from perturb.install import install_command
 
-__all__ = ["SPECIAL_TOKENS", "encode_text", "load_encoding", "replace_surrogates"]
+__all__ = ["SPECIAL_TOKENS", "encode_text", "list_tokens", "load_encoding", "replace_surrogates"]
 
 RANKS_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 # The published definition of cl100k_base beside its ranks: split pattern and special tokens.
@@ -52,6 +52,13 @@ def encode_text(text: str, encoding: tiktoken.Encoding | None = None) -> NDArray
         for piece in _cut(text)
     ]
     return np.concatenate(pieces)
+
+
+def list_tokens(text: str, encoding: tiktoken.Encoding) -> list[int]:
+    """Return the token ids of any string as a list, which is faster for a short one."""
+    if len(text) > PIECE_CHARACTERS:
+        return list(encode_text(text, encoding).tolist())
+    return encoding.encode_ordinary(text)
 
 
 def replace_surrogates(text: str) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from perturb.errors import DocumentTooLong, ParameterError
 from perturb.once import compute_once
-from perturb.vocabulary.encoding import encode_text, load_encoding
+from perturb.vocabulary.encoding import encode_text, list_tokens, load_encoding
 from perturb.vocabulary.exclusions import EXCLUSIONS_VERSION, excluded_strings
 
 __all__ = [
@@ -244,8 +244,8 @@ class Vocabulary:
         if whole is not None:
             return whole, bool(self.classes[whole] == _WORD)
         best, length = -1, 0
-        for tokens in (self.encode(f" {run}"), self.encode(run)):
-            for token in tokens.tolist():
+        for written in (f" {run}", run):
+            for token in list_tokens(written, self.encoding):
                 if len(self._letters[token]) > length:
                     best, length = token, len(self._letters[token])
         return best, False
