@@ -217,8 +217,11 @@ def _find_unlisted(
     """
     answer = place.astype(np.int32)
     short = place.astype(np.uint16)[:, None]
-    blocks = [slice(start, start + BLOCK) for start in range(0, len(listed), BLOCK)]
-    taken = np.flatnonzero(np.concatenate([(listed[b] == short[b]).any(axis=1) for b in blocks]))
+    taken = np.empty(0, dtype=np.intp)
+    if len(listed):
+        blocks = [slice(start, start + BLOCK) for start in range(0, len(listed), BLOCK)]
+        hits = [(listed[block] == short[block]).any(axis=1) for block in blocks]
+        taken = np.flatnonzero(np.concatenate(hits))
     for start in range(0, len(taken), BLOCK):
         part = taken[start : start + BLOCK]
         rows = np.sort(listed[part].astype(np.int32), axis=1)

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from perturb.channel import Draw, Words
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism, get_mechanism
-from perturb.once import compute_once
 from perturb.options import Demands, DocumentOptions
 from perturb.registry import register
 from perturb.release import EMPTY, Guarantee, Known, Span
@@ -48,6 +47,7 @@ from perturb.selective.terms import (
     check_terms,
     hash_terms,
 )
+from perturb.text.once import compute_once
 from perturb.vocabulary.frequencies import common_words, proper_words
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import Vocabulary

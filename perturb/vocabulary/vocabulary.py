@@ -18,7 +18,7 @@ import tiktoken
 from numpy.typing import NDArray
 
 from perturb.errors import DocumentTooLong, ParameterError
-from perturb.once import compute_once
+from perturb.text.once import compute_once
 from perturb.vocabulary.encoding import encode_text, list_tokens, load_encoding
 from perturb.vocabulary.exclusions import EXCLUSIONS_VERSION, excluded_strings
 
@@ -194,7 +194,7 @@ class Vocabulary:
         return tokens
 
     def encode_once(self, text: str, *, at_most: int | None = None) -> NDArray[np.uint32]:
-        """Return the token ids of a text, which is encoded once in a request, see `perturb.once`.
+        """Return the token ids of a text, encoded once in a request (`perturb.text.once`).
 
         Raises:
             DocumentTooLong: there are more than `at_most` tokens.

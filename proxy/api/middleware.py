@@ -12,7 +12,7 @@ from typing import Any
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from perturb.once import remember_texts
+from perturb.text.once import remember_texts
 from proxy.access.grants import Visit
 from proxy.api.app_keys import (
     ADMISSION,

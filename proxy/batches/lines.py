@@ -15,7 +15,7 @@ from typing import Any
 from aiohttp import web
 
 from perturb.offload import offload
-from perturb.once import remember_texts
+from perturb.text.once import remember_texts
 from proxy.access.grants import Client, Visit
 from proxy.api.app_keys import CONFIG, KEYRING, METRICS, RATES, RECORDER
 from proxy.api.dialects import CHAT, RESPONSES

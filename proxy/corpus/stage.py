@@ -24,8 +24,8 @@ from perturb import (
     load_table,
     sanitizer_class,
 )
-from perturb.once import remember_texts
 from perturb.release import Link
+from perturb.text.once import remember_texts
 from perturb.vocabulary.vocabulary import Variant
 from proxy.corpus.inputs.records import OURS
 from proxy.storage.digests import digest, spell_channel

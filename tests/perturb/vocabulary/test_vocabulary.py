@@ -22,7 +22,7 @@ from perturb import (
     VocabularyError,
     load_table,
 )
-from perturb.once import remember_texts
+from perturb.text.once import remember_texts
 from perturb.vocabulary.encoding import (
     PIECE_CHARACTERS,
     SPECIAL_TOKENS,

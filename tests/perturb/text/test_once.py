@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from perturb.once import compute_once, remember_texts
 from perturb.release import Span
+from perturb.text.once import compute_once, remember_texts
 
 
 class Finder:
