@@ -25,6 +25,7 @@ from perturb.selective.patterns.clues import (
 from perturb.selective.patterns.shape import Lazy
 from tests.perturb.selective.test_patterns import BY_TYPE
 
+LOOK_AHEAD = re.compile(r"\(\?=\[[^\]]*\]\)")
 # In any capitals, and with the letters that `re` reads as i, s and k.
 RESPELL: tuple[Callable[[str], str], ...] = (
     str,
@@ -71,9 +72,11 @@ def list_examples() -> Iterator[str]:
 def test_no_clue_hides_a_generated_match(number: int) -> None:
     shape = SHIPPED[number]
     assert isinstance(shape.pattern, Lazy)
+    # Without the looks at the first character: they would be met by chance, in few of the texts.
+    plain = re.compile(LOOK_AHEAD.sub("", shape.pattern.pattern), shape.pattern.flags)
 
     @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(st.from_regex(shape.pattern.compiled), st.sampled_from(RESPELL))
+    @given(st.from_regex(plain), st.sampled_from(RESPELL))
     def check(text: str, respell: Callable[[str], str]) -> None:
         assert not find_hidden([shape], respell(text))
 
