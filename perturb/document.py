@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ from perturb.verify import check_letters, check_words
 from perturb.vocabulary.vocabulary import TokenClass
 
 __all__ = ["WordByWord"]
+
+_NAMED = ("mechanism", "table")  # fields of a receipt; the rest of an identity are parameters
+_NUMBER, _LAYOUT = TokenClass.NUMBER.value, TokenClass.LAYOUT.value
 
 
 class WordByWord(Sanitizer):
@@ -49,7 +53,7 @@ class WordByWord(Sanitizer):
 
     @property
     def guarantee(self) -> Guarantee:
-        return self._channel.guarantee
+        return self._guarantee
 
     def identity(self) -> dict[str, Any]:
         return {**self._channel.identity(), **asdict(self.options)}
@@ -64,7 +68,7 @@ class WordByWord(Sanitizer):
     ) -> Perturbation:
         del link, known  # every word is drawn by itself
         rng = rng or secure_generator()
-        tokens = self.vocabulary.encode(text, at_most=self.max_tokens)
+        tokens = self.vocabulary.encode_once(text, at_most=self.max_tokens)
         classes = self.vocabulary.classes[tokens]
         is_word, places = self.places(tokens)
         draw = self._channel.draw(places, rng)
@@ -78,7 +82,7 @@ class WordByWord(Sanitizer):
 
     def verify(self, raw: str, released: Perturbation) -> None:
         check_letters(released.text, released.words)
-        _, places = self.places(self.vocabulary.encode(raw))
+        _, places = self.places(self.vocabulary.encode_once(raw))
         check_words(self._channel, places, released.words)
 
     def places(self, tokens: NDArray[np.uint32]) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
@@ -91,7 +95,7 @@ class WordByWord(Sanitizer):
             if text.strip() == text != "" and self.vocabulary.fits(text, self.max_tokens):
                 return [Unit(text)]
             least = None
-        tokens = self.vocabulary.encode(text, at_most=self.max_tokens)
+        tokens = self.vocabulary.encode_once(text, at_most=self.max_tokens)
         if least is None and text.strip() == text != "":
             return [Unit(text)]
         found = split_units(text, self._build_skeleton(text, tokens), least)
@@ -103,7 +107,7 @@ class WordByWord(Sanitizer):
         """Return the part of each token that every release shows, whatever is drawn: a word as
         `w`, digits as `0`, layout as itself."""
         is_word, _ = self.places(tokens)
-        sizes = self.vocabulary.index[tokens[self.vocabulary.classes[tokens] == TokenClass.NUMBER]]
+        sizes = self.vocabulary.index[tokens[self.vocabulary.classes[tokens] == _NUMBER]]
         words = np.full(int(is_word.sum()), "w", dtype=object)
         numbers = ["0" * size for size in sizes.tolist()]
         kept = DocumentOptions(oov=self.options.oov, number=self.options.number)
@@ -125,8 +129,8 @@ class WordByWord(Sanitizer):
         At the beginning and after layout, a word follows a blank only if its token did.
         """
         vocabulary, kinds = self.vocabulary, self.vocabulary.classes[tokens]
-        is_number = (kinds == TokenClass.NUMBER) & (options.number == "random")
-        is_layout = (kinds == TokenClass.LAYOUT) & (options.layout == "keep")
+        is_number = (kinds == _NUMBER) & (options.number == "random")
+        is_layout = (kinds == _LAYOUT) & (options.layout == "keep")
         out = np.full(len(tokens), "", dtype=object)
         out[is_word] = words
         if options.number == "random":
@@ -134,12 +138,12 @@ class WordByWord(Sanitizer):
         out[is_layout] = vocabulary.layout[tokens[is_layout]]
 
         shown = np.flatnonzero(is_word | is_number | is_layout)
-        after = np.append(-1, shown)[:-1]  # the shown token before each; −1 for none
+        after = np.concatenate((shown[-1:], shown[:-1]))  # the one before each; any for the first
         free = is_layout[after] if options.layout == "keep" else np.zeros(len(shown), np.bool_)
         free[:1] = True
         spaced = vocabulary.spaced[tokens[shown]] & (options.layout == "keep")
         # A number joins the number that its token continues.
-        joins = is_number[after] & (kinds[shown - 1] == TokenClass.NUMBER)
+        joins = is_number[after] & (kinds[shown - 1] == _NUMBER)
         apart = np.where(free, spaced & is_word[shown], is_word[shown] | ~joins)
         apart &= ~is_layout[shown]
         at = shown[apart]
@@ -154,10 +158,10 @@ class WordByWord(Sanitizer):
         Every digit is uniform, except that the first of a run of several digits is never 0. The
         draw depends on the number of digits alone.
         """
-        numbers = classes == TokenClass.NUMBER
-        sizes = self.vocabulary.index[tokens[numbers]]
-        if not len(sizes):
+        numbers = classes == _NUMBER
+        if not numbers.any():
             return []
+        sizes = self.vocabulary.index[tokens[numbers]]
         continues = np.append(False, numbers[:-1])[numbers]
         follows = np.append(numbers[1:], False)[numbers]
         ends = np.cumsum(sizes)
@@ -170,34 +174,53 @@ class WordByWord(Sanitizer):
     def _build_receipt(
         self, tokens: NDArray[np.uint32], released: int, statistics: dict[str, float]
     ) -> Receipt:
-        guarantee, options = self._channel.guarantee, self.options
-        identity = self._channel.identity()
-        reveals = ["how many tokens the text has"]
-        if options.layout == "keep":
-            reveals.append("punctuation, blanks and line breaks, verbatim and in place")
-        if options.number == "random":
-            reveals.append("where numbers stand and how many digits they have")
+        epsilon = self._guarantee.epsilon
         return Receipt(
-            mechanism=identity.pop("mechanism"),
-            table=identity.pop("table"),
-            parameters=identity,
+            **self._facts,
+            parameters=dict(self._parameters),
             tokens=self.vocabulary.count_classes(tokens),
-            treatment={
-                "word": "perturbed",
-                "oov": "mapped to V and perturbed" if options.oov == "map" else "dropped",
-                "number": "redrawn" if options.number == "random" else "dropped",
-                "layout": "kept" if options.layout == "keep" else "dropped",
-                "other": "dropped",
-            },
+            treatment=dict(self._treatments),
             released=released,
             statistics=statistics,
-            guarantee=guarantee.kind,
-            statement=guarantee.statement,
-            epsilon_nominal=guarantee.nominal,
-            epsilon_per_token=guarantee.epsilon,
-            epsilon_per_document=guarantee.epsilon * released if released else 0.0,
-            unbounded=0 if math.isfinite(guarantee.epsilon) else released,
-            reveals=tuple(reveals),
-            vocabulary=self.vocabulary.description,
-            unit=guarantee.unit,
+            epsilon_per_document=epsilon * released if released else 0.0,
+            unbounded=0 if math.isfinite(epsilon) else released,
         )
+
+    @cached_property
+    def _guarantee(self) -> Guarantee:
+        return self._channel.guarantee
+
+    @cached_property
+    def _parameters(self) -> dict[str, Any]:
+        return {k: v for k, v in self._channel.identity().items() if k not in _NAMED}
+
+    @cached_property
+    def _treatments(self) -> dict[str, str]:
+        options = self.options
+        return {
+            "word": "perturbed",
+            "oov": "mapped to V and perturbed" if options.oov == "map" else "dropped",
+            "number": "redrawn" if options.number == "random" else "dropped",
+            "layout": "kept" if options.layout == "keep" else "dropped",
+            "other": "dropped",
+        }
+
+    @cached_property
+    def _facts(self) -> dict[str, Any]:
+        """Return what is the same in the receipts of all documents."""
+        guarantee, identity = self._guarantee, self._channel.identity()
+        reveals = ["how many tokens the text has"]
+        if self.options.layout == "keep":
+            reveals.append("punctuation, blanks and line breaks, verbatim and in place")
+        if self.options.number == "random":
+            reveals.append("where numbers stand and how many digits they have")
+        return {
+            **{name: identity[name] for name in _NAMED},
+            "guarantee": guarantee.kind,
+            "statement": guarantee.statement,
+            "epsilon_nominal": guarantee.nominal,
+            "epsilon_per_token": guarantee.epsilon,
+            "reveals": tuple(reveals),
+            "vocabulary": self.vocabulary.description,
+            "unit": guarantee.unit,
+        }

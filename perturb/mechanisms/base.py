@@ -221,6 +221,10 @@ class Perturber(Delegating):
 
     @property
     def guarantee(self) -> Guarantee:
+        return self._guarantee
+
+    @cached_property
+    def _guarantee(self) -> Guarantee:
         return self._mechanism.guarantee
 
     def strengthen(self, demands: Demands, *, pass_weaker: bool = False) -> Perturber:

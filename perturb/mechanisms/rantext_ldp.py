@@ -161,17 +161,19 @@ class RanTextLDP(Mechanism):
 
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:
         words = np.asarray(words)
-        ticket = rng.integers(0, self._total, size=len(words), dtype=np.uint64)
-        place = np.searchsorted(self._cumulative, ticket, side="right")
-        listed = len(self._cumulative)
-        near = place < listed
-        released = np.empty(len(words), dtype=np.int32)
-        released[near] = self.table.neighbours[words[near], place[near]]
-        beyond = (ticket[~near] - self._cumulative[-1]) // UNIT
-        released[~near] = _find_unlisted(self.table.neighbours[words[~near]], beyond, self._far)
         if not len(words):
-            return Draw(released)
-        return Draw(released, {"tail_share": float(1 - near.mean())})
+            return Draw(np.empty(0, dtype=np.int32))
+        neighbours, listed = self.table.neighbours, len(self._cumulative)
+        ticket = rng.integers(0, self._total, size=len(words), dtype=np.uint64)
+        place = self._cumulative.searchsorted(ticket, side="right")
+        released = neighbours[words, np.minimum(place, listed - 1)].astype(np.int32)
+        far = np.flatnonzero(place == listed)
+        if len(far):
+            beyond = (ticket[far] - self._cumulative[-1]) // UNIT
+            rows = neighbours.take(words[far], axis=0)
+            released[far] = _find_unlisted(rows, beyond, self._far)
+        near = len(words) - len(far)
+        return Draw(released, {"tail_share": 1 - near / len(words)})
 
     def integer_weights(self, words: Words) -> NDArray[np.uint64]:
         """Return w(x, y) for the words x, int (n,) → uint64 (n, m), in [B, ⌊e^ε·B⌋]: the running
@@ -214,12 +216,12 @@ def _find_unlisted(
     below `far`, the j-th unlisted word from `far` on stands for it: there are as many of them.
     """
     answer = place.astype(np.int32)
-    hits = [
-        start + np.flatnonzero((listed[part] == place[part, None].astype(np.uint16)).any(axis=1))
-        for start in range(0, len(listed), BLOCK)
-        for part in [slice(start, start + BLOCK)]
-    ]
-    taken = np.concatenate([*hits, []]).astype(np.intp)
+    short = place.astype(np.uint16)[:, None]
+    taken = np.empty(0, dtype=np.intp)
+    if len(listed):
+        blocks = [slice(start, start + BLOCK) for start in range(0, len(listed), BLOCK)]
+        hits = [(listed[block] == short[block]).any(axis=1) for block in blocks]
+        taken = np.flatnonzero(np.concatenate(hits))
     for start in range(0, len(taken), BLOCK):
         part = taken[start : start + BLOCK]
         rows = np.sort(listed[part].astype(np.int32), axis=1)

@@ -20,6 +20,7 @@ __all__ = ["ACTIONS", "EVERY", "Actions", "check_actions", "drop_claimed"]
 ACTIONS = ("keep", "value", "replace", "surrogate", "refuse")
 EVERY = "*"  # all types without an action of their own
 _DEFAULT = "replace"
+_RANKS = {"keep": -1, "refuse": 1}
 # Types without a surrogate: values, and words that no list of ours has.
 _WITHOUT = frozenset(
     (
@@ -51,6 +52,8 @@ class Actions:
 
     def of(self, type_: str) -> str:
         """Return the action for parts of a type."""
+        if not self.pairs:  # the usual case
+            return _DEFAULT
         own = self._own
         every = own.get(EVERY, _DEFAULT)
         if type_ == CUSTOM:  # a term that is always marked is never kept
@@ -66,7 +69,7 @@ class Actions:
     def rank(self, type_: str) -> int:
         """Return the rank of a type among findings that overlap: one that is refused gives the
         type to all of them, one that is kept to none."""
-        return {"keep": -1, "refuse": 1}.get(self.of(type_), 0)
+        return _RANKS.get(self.of(type_), 0)
 
     def uses(self, action: str) -> bool:
         """Tell if some type has an action."""

@@ -63,18 +63,22 @@ class PartByPart(Sanitizer):
         known: Known = EMPTY,
     ) -> Perturbation:
         rng = rng or secure_generator()
-        self.vocabulary.encode(text, at_most=self.max_tokens)
+        self._check_length(text)
         spans = self._marking.spans(text, known) or ()
         refuse_parts(self._marking, spans)
         noise = (link or make_text_link(rng)) if self._marking.consistent else None
         return replace(text, spans, self._marking, self.options, rng, noise, known)
+
+    def _check_length(self, text: str) -> None:
+        if not self.vocabulary.fits(text, self.max_tokens):
+            self.vocabulary.encode_once(text, at_most=self.max_tokens)
 
     def verify(self, raw: str, released: Perturbation) -> None:
         spans = self._marking.spans(raw) or ()
         check_replaced(self._marking, self.options, raw, spans, released)
 
     def units(self, text: str, least: int | None = None) -> list[Unit]:
-        self.vocabulary.encode(text, at_most=self.max_tokens)
+        self._check_length(text)
         if least is None or text.count("\n") < 2:
             if text.strip() == text != "":
                 return [Unit(text)]

@@ -32,6 +32,7 @@ from perturb.selective.patterns import (
     find_names,
     shape_types,
 )
+from perturb.selective.patterns.clues import Facts
 from perturb.selective.patterns.names import NAME_TYPES
 from perturb.text.expressions import Expression
 from perturb.text.fold import Reading, fold, read, spell_entities
@@ -90,7 +91,10 @@ class PatternPolicy:
         shown = read(text)
         readings.setdefault(shown.text, shown)
         for reading in readings.values():
+            facts = Facts(reading.text)
             for shape in self._shapes:
+                if not shape.clue(facts):
+                    continue
                 for start, end in shape.find(reading.text):
                     yield Span(*reading.span(start, end), shape.type)
             if self._proper is not None:

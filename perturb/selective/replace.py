@@ -1,21 +1,15 @@
 """Replace the sensitive parts of a text in place.
 
-A part is split into pieces: a run of letters is one word of the inner mechanism, digits and mixed
-runs are redrawn character by character, layout stays, and anything else is dropped. So a
-replacement has the shape of its part, and the rest of the text is untouched.
+The replacement of a part has the same pieces (`perturb.selective.pieces`) as the part, and so its
+shape. The rest of the text is untouched.
 """
 
 from __future__ import annotations
 
 import hmac
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from dataclasses import replace as changed
-from enum import Enum
-from html import escape
 
 import numpy as np
 
@@ -24,111 +18,21 @@ from perturb.options import DocumentOptions
 from perturb.release import EMPTY, Known, Link, Perturbation, Receipt, Replacement, Span
 from perturb.rng import keyed_generator
 from perturb.selective.marked import MarkingMechanism
+from perturb.selective.pieces import Piece, cut_name, split_name, split_pieces
 from perturb.selective.surrogates.writer import ADDRESSES, PERSONS, SurrogateWriter
 from perturb.selective.values.part import draw_value, read_value
 from perturb.text.case import match_case
-from perturb.text.fold import decode_entities
-from perturb.vocabulary.table import EmbeddingTable
-from perturb.vocabulary.vocabulary import LAYOUT, TokenClass, Vocabulary
+from perturb.vocabulary.vocabulary import CLASS_NAMES, TokenClass, Vocabulary
 
 __all__ = [
-    "Kind",
-    "Piece",
-    "cut_name",
-    "find_word",
     "make_text_link",
     "refuse_parts",
     "replace",
-    "split_name",
-    "split_pieces",
 ]
 
 VALUE = "drawn near it on a public grid; its sign, unit and format are kept"
+_LAYOUT_CLASS = TokenClass.LAYOUT.value
 SURROGATE = "drawn under the tenant's key, without an ε"
-_LAYOUT = re.escape("".join(sorted(LAYOUT)))
-_RUN = re.compile(rf"([{_LAYOUT}]+)|(\s+)|[^{_LAYOUT}\s]+")
-
-
-class Kind(Enum):
-    """Name the treatment of a piece."""
-
-    WORD = "word"  # letters: one word of the inner mechanism
-    DIGITS = "digits"  # as many digits, the first of several not 0
-    MIXED = "mixed"  # letters and digits: each redrawn as one of its kind
-    LAYOUT = "layout"  # kept
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Hold a run of a sensitive part, without the characters that are dropped.
-
-    `place` is the index of the word of V that stands for a WORD in the mechanism; `known` says
-    that the run is that word.
-    """
-
-    kind: Kind
-    text: str
-    place: int = -1
-    known: bool = False
-
-
-def split_pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[Piece]:
-    """Split a sensitive part into pieces: a fixed public function of its text.
-
-    HTML entities are decoded first, and the layout of such a part is escaped again.
-    """
-    out = []
-    plain = decode_entities(text)
-    for run in _RUN.finditer(plain):
-        if run[1] or run[2]:
-            kept = run[1] if run[1] and options.layout == "keep" else " "
-            out.append(Piece(Kind.LAYOUT, kept if plain == text else escape(kept)))
-            continue
-        drawn = "".join(c for c in run[0] if c.isalpha() or c.isnumeric())
-        letters = [c.isalpha() for c in drawn]
-        if letters and all(letters):
-            place, known = find_word(drawn, table)
-            if known or options.oov == "map":
-                out.append(Piece(Kind.WORD, drawn, place, known))
-        elif letters and options.number == "random":
-            out.append(Piece(Kind.MIXED if any(letters) else Kind.DIGITS, drawn))
-    return out
-
-
-def cut_name(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[Piece] | None:
-    """Cut a name into words and layout; None if there is anything else in it."""
-    kept = changed(options, oov="map", number="random")
-    pieces = split_pieces(text, table, kept)
-    kinds = {piece.kind for piece in pieces}
-    return pieces if Kind.WORD in kinds and kinds <= {Kind.WORD, Kind.LAYOUT} else None
-
-
-def split_name(pieces: Sequence[Piece]) -> tuple[list[str], list[str]]:
-    """Return the words of a name, and the layout after each of them but the last."""
-    words: list[str] = []
-    gaps: list[str] = []
-    for piece in pieces:
-        if piece.kind is Kind.WORD:
-            words.append(piece.text)
-            gaps.append("")
-        elif words:
-            gaps[-1] += piece.text
-    return words, gaps[:-1]
-
-
-def find_word(run: str, table: EmbeddingTable) -> tuple[int, bool]:
-    """Return the index of the word of V that stands for a run of letters, and whether it is the
-    run itself.
-
-    A run outside V is mapped to the nearest word (by the fixed public table of the embedding file)
-    of the string that stands for it, see `Vocabulary.find`; a run without one, to the first word
-    of V.
-    """
-    token, known = table.vocabulary.find(run)
-    if token < 0:
-        return 0, False
-    _, [place] = table.places(np.array([token], dtype=np.uint32))
-    return int(place), known
 
 
 def refuse_parts(mechanism: MarkingMechanism, spans: Sequence[Span]) -> None:
@@ -171,15 +75,14 @@ def replace(
         writer.surrogates = SurrogateWriter(link, chosen, known)
     out: list[str] = []
     replaced: list[Replacement] = []
-    end = kept = 0
+    end = 0
     for span in spans:
         new = writer.write(span.type, text[span.start : span.end])
         replaced.append(Replacement(span.start, span.end, span.type, new))
         out += [text[end : span.start], new]
-        kept += _count_tokens(text[end : span.start], mechanism.table.vocabulary)
         end = span.end
     out.append(text[end:])
-    kept += _count_tokens(text[end:], mechanism.table.vocabulary)
+    kept = _count_tokens(out[::2], mechanism.table.vocabulary)
     return Perturbation(
         text="".join(out),
         words=tuple(writer.words),
@@ -190,10 +93,10 @@ def replace(
     )
 
 
-def _count_tokens(text: str, vocabulary: Vocabulary) -> int:
-    """Count the tokens of a text that are not layout."""
-    classes = vocabulary.classes[vocabulary.encode(text)]
-    return int(np.count_nonzero(classes != TokenClass.LAYOUT))
+def _count_tokens(texts: Sequence[str], vocabulary: Vocabulary) -> int:
+    """Count the tokens of texts that are not layout."""
+    tokens = np.concatenate([vocabulary.encode(text) for text in texts])
+    return int(np.count_nonzero(vocabulary.classes[tokens] != _LAYOUT_CLASS))
 
 
 def make_text_link(rng: np.random.Generator) -> Link:
@@ -222,7 +125,7 @@ class _Writer:
         self._redrawn: dict[str, list[str]] = {}
         self.linked = link is not None
         self.words: list[str] = []
-        self.classes: Counter[TokenClass] = Counter()
+        self.classes: Counter[str] = Counter()  # of tokens, by name
         self.surrogates: SurrogateWriter | None = None
         self.unbounded = 0
         self.actions: dict[str, Counter[str]] = {}
@@ -233,13 +136,13 @@ class _Writer:
             new = self._write_surrogate(self.surrogates, type_, entity)
             if new is not None:
                 self.actions.setdefault("surrogate", Counter())[type_] += 1
-                self.unbounded += _count_tokens(new, self._mechanism.table.vocabulary)
+                self.unbounded += _count_tokens([new], self._mechanism.table.vocabulary)
                 return new
         if self._mechanism.action(type_) == "value":
             new = self._write_value(type_, entity)
             if new is not None:
                 self.actions.setdefault("value", Counter())[type_] += 1
-                self.unbounded += _count_tokens(new, self._mechanism.table.vocabulary)
+                self.unbounded += _count_tokens([new], self._mechanism.table.vocabulary)
                 return new
         return self._write_words(entity)
 
@@ -257,7 +160,7 @@ class _Writer:
             return writer.write_form(type_, entity)
         pieces = cut_name(entity, self._mechanism.table, self._options)
         words = iter(writer.write_person(*split_name(pieces)) or () if pieces else ())
-        made = [next(words, "") if p.kind is Kind.WORD else p.text for p in pieces or ()]
+        made = [next(words, "") if p.kind == "word" else p.text for p in pieces or ()]
         return "".join(made) if all(made) and made else None
 
     def _write_words(self, entity: str) -> str:
@@ -265,18 +168,18 @@ class _Writer:
         fresh = iter(self._characters(entity, parts))
         out = []
         for part in parts:
-            if part.kind is Kind.WORD:
+            if part.kind == "word":
                 word = self._mechanism.table.vocabulary.words[self._word(part)]
                 self.words.append(word)
                 out.append(match_case(word, part.text))
-                self.classes[TokenClass.WORD if part.known else TokenClass.OOV] += 1
-            elif part.kind is Kind.LAYOUT:
+                self.classes["word" if part.known else "oov"] += 1
+            elif part.kind == "layout":
                 out.append(part.text)
-                self.classes[TokenClass.LAYOUT] += 1
+                self.classes["layout"] += 1
             else:
                 out.append(next(fresh))
-                mixed = part.kind is Kind.MIXED
-                self.classes[TokenClass.OTHER if mixed else TokenClass.NUMBER] += 1
+                mixed = part.kind == "mixed"
+                self.classes["other" if mixed else "number"] += 1
         return "".join(out)
 
     def _word(self, part: Piece) -> int:
@@ -291,7 +194,7 @@ class _Writer:
 
     def _characters(self, entity: str, parts: Sequence[Piece]) -> list[str]:
         """Draw fresh characters for every run of digits and every mixed run of a part."""
-        runs = [part for part in parts if part.kind in (Kind.DIGITS, Kind.MIXED)]
+        runs = [part for part in parts if part.kind in ("digits", "mixed")]
         if not runs:
             return []
         if self._link is None:
@@ -305,7 +208,7 @@ class _Writer:
 def _redraw(part: Piece, rng: np.random.Generator) -> str:
     sizes = np.array([26 if c.isalpha() else 10 for c in part.text])
     drawn = rng.integers(0, sizes)
-    if part.kind is Kind.DIGITS and len(sizes) > 1:
+    if part.kind == "digits" and len(sizes) > 1:
         drawn[0] = rng.integers(1, 10)
     return "".join(map(_character, part.text, drawn.tolist()))
 
@@ -354,7 +257,7 @@ def _receipt(
         mechanism=identity.pop("mechanism"),
         table=identity.pop("table"),
         parameters=identity,
-        tokens={kind.name.lower(): writer.classes[kind] for kind in TokenClass},
+        tokens={name: writer.classes[name] for name in CLASS_NAMES},
         treatment={
             **({"surrogate": SURROGATE} if "surrogate" in writer.actions else {}),
             **({"value": VALUE} if "value" in writer.actions else {}),

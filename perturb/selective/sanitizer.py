@@ -26,7 +26,6 @@ from perturb.selective.actions import Actions, check_actions, drop_claimed
 from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
 from perturb.selective.documents import PartByPart
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.once import find_once
 from perturb.selective.parameters import SelectiveParameters, check_thresholds
 from perturb.selective.patterns import NAME, RULES, shape_types
 from perturb.selective.plugged import BUILT_IN, PluggedPolicy
@@ -48,6 +47,7 @@ from perturb.selective.terms import (
     check_terms,
     hash_terms,
 )
+from perturb.text.once import compute_once
 from perturb.vocabulary.frequencies import common_words, proper_words
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import Vocabulary
@@ -178,6 +178,12 @@ class Selective(MarkingMechanism):
     def spans(self, text: str, known: Known = EMPTY) -> tuple[Span, ...] | None:
         if not self._policies:
             return None
+        if known:
+            return self._mark(text, known)
+        return compute_once(self._mark, text)
+
+    def _mark(self, text: str, known: Known = EMPTY) -> tuple[Span, ...]:
+        """Return the parts of a text to replace, in order and disjoint."""
         found, kept = self._sort(text)
         rank = self._actions.rank
         spans = settle(text, found, known, self._common, rank)
@@ -206,18 +212,25 @@ class Selective(MarkingMechanism):
         return self._actions.of(type_)
 
     def count_kept(self, text: str, spans: Sequence[Span]) -> Mapping[str, int]:
+        if not self._sorts:
+            return {}
         treated = Cover(spans)
         left = (s for s in self._sort(text)[1] if not treated.meets(s.start, s.end))
         return dict(sorted(Counter(span.type for span in left).items()))
 
     def _sort(self, text: str) -> tuple[Sequence[Span], Sequence[Span]]:
         """Return the findings in a text that are not kept, and the kept ones as whole words."""
-        found = find_once(self, text, self._find)
-        if not (self._actions.uses("keep") or self._actions.uses("refuse")):
+        found = compute_once(self._find, text)
+        if not self._sorts:
             return found, ()
         found = tuple(drop_claimed(found, self._own_types))
         kept = [span for span in found if self.action(span.type) == "keep"]
         return [s for s in found if self.action(s.type) != "keep"], widen(text, kept)
+
+    @property
+    def _sorts(self) -> bool:
+        """Tell if some types are not simply replaced, so that findings are sorted by type."""
+        return self._actions.uses("keep") or self._actions.uses("refuse")
 
     def _find(self, text: str) -> tuple[Span, ...]:
         return tuple(span for policy in self._policies for span in policy.find(text))

@@ -16,14 +16,7 @@ from perturb.options import DocumentOptions
 from perturb.release import Perturbation, Replacement, Span
 from perturb.selective.actions import ACTIONS
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.replace import (
-    Kind,
-    Piece,
-    cut_name,
-    find_word,
-    split_name,
-    split_pieces,
-)
+from perturb.selective.pieces import Piece, cut_name, find_word, split_name, split_pieces
 from perturb.selective.surrogates.addresses import read_address
 from perturb.selective.surrogates.check import SurrogateCheck
 from perturb.selective.surrogates.forms import read_form
@@ -102,9 +95,9 @@ def check_replaced(
         shape = split_pieces(entity, mechanism.table, options)
         number, redrawn = numbers.setdefault(entity, len(numbers)), 0
         for piece, new in _align(shape, part.text, waiting):
-            if piece.kind is Kind.WORD:
+            if piece.kind == "word":
                 words.add(piece.text, piece, new)
-            elif piece.kind is not Kind.LAYOUT:
+            elif piece.kind != "layout":
                 characters.add((number, redrawn), piece, new)
                 redrawn += len(piece.text)
         if redrawn >= UNREPEATABLE:
@@ -172,7 +165,7 @@ def _read_names(pieces: Sequence[Piece], text: str) -> Iterator[str]:
     """Yield the word that stands for each word of a name; nothing else may be there."""
     end = 0
     for piece in pieces:
-        if piece.kind is Kind.WORD:
+        if piece.kind == "word":
             found = _LETTERS.match(text, end)
             if not found:
                 raise ReleaseError("a replacement differs in shape from its part")
@@ -279,12 +272,12 @@ def _align(shape: Sequence[Piece], text: str, words: Iterator[str]) -> Iterator[
     end = 0
     for piece in shape:
         shown = new = piece.text
-        if piece.kind is Kind.WORD:
+        if piece.kind == "word":
             new = next(words, "")
             if not new:
                 raise ReleaseError("a released text does not belong to its document")
             shown = match_case(new, piece.text)
-        elif piece.kind is not Kind.LAYOUT:
+        elif piece.kind != "layout":
             shown = new = text[end : end + len(piece.text)]
             if not _fits(piece, new):
                 raise ReleaseError("a replacement differs in shape from its part")
@@ -300,7 +293,7 @@ def _fits(piece: Piece, new: str) -> bool:
     """Tell if this may replace a run of digits, or a mixed one."""
     if len(new) != len(piece.text) or not new.isascii():
         return False
-    if piece.kind is Kind.DIGITS and len(new) > 1 and new[0] == "0":
+    if piece.kind == "digits" and len(new) > 1 and new[0] == "0":
         return False
     return all(
         c.isalpha() and c.isupper() == old.isupper() if old.isalpha() else c.isdigit()
@@ -346,4 +339,4 @@ def _count_unchanged(draws: _Draws) -> tuple[int, list[float]]:
 
 def _is_leading(piece: Piece, i: int) -> bool:
     """Tell if a digit is the first of several, which is never drawn as 0."""
-    return i == 0 and piece.kind is Kind.DIGITS and len(piece.text) > 1
+    return i == 0 and piece.kind == "digits" and len(piece.text) > 1

@@ -51,6 +51,8 @@ def read(text: str) -> Reading:
     >>> read("AT&amp;T\u200b \\u0041").text
     'AT&T A'
     """
+    if "&" not in text and "\\" not in text and not _HIDDEN_RUN.search(text):
+        return _read_plain(text)  # most texts
     parts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -69,11 +71,15 @@ def read(text: str) -> Reading:
         starts += [found.start()] * len(shown)
         ends += [end] * len(shown)
     if not end:
-        return Reading(fold(text), range(len(text)), range(1, len(text) + 1))
+        return _read_plain(text)
     parts.append(text[end:])
     starts += range(end, len(text))
     ends += range(end + 1, len(text) + 1)
     return Reading(fold("".join(parts)), starts, ends)
+
+
+def _read_plain(text: str) -> Reading:
+    return Reading(fold(text), range(len(text)), range(1, len(text) + 1))
 
 
 def decode_entities(text: str) -> str:

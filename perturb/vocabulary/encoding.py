@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from perturb.errors import VocabularyError
 from perturb.install import install_command
 
-__all__ = ["SPECIAL_TOKENS", "encode_text", "load_encoding", "replace_surrogates"]
+__all__ = ["SPECIAL_TOKENS", "encode_text", "list_tokens", "load_encoding", "replace_surrogates"]
 
 RANKS_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 # The published definition of cl100k_base beside its ranks: split pattern and special tokens.
@@ -34,6 +34,7 @@ SPECIAL_TOKENS = {
 }
 # tiktoken's splitter gets pieces of bounded length, because a run of a million symbols is legal.
 PIECE_CHARACTERS = 16_384
+_NONE: frozenset[str] = frozenset()
 
 
 def encode_text(text: str, encoding: tiktoken.Encoding | None = None) -> NDArray[np.uint32]:
@@ -44,15 +45,26 @@ def encode_text(text: str, encoding: tiktoken.Encoding | None = None) -> NDArray
     """
     encoding = encoding or load_encoding()
     text = replace_surrogates(text)
+    if len(text) <= PIECE_CHARACTERS:
+        return encoding.encode_to_numpy(text, allowed_special=_NONE, disallowed_special=())
     pieces = [
-        encoding.encode_to_numpy(piece, allowed_special=set(), disallowed_special=())
+        encoding.encode_to_numpy(piece, allowed_special=_NONE, disallowed_special=())
         for piece in _cut(text)
     ]
-    return np.concatenate(pieces) if pieces else np.empty(0, dtype=np.uint32)
+    return np.concatenate(pieces)
+
+
+def list_tokens(text: str, encoding: tiktoken.Encoding) -> list[int]:
+    """Return the token ids of any string as a list, which is faster for a short one."""
+    if len(text) > PIECE_CHARACTERS:
+        return list(encode_text(text, encoding).tolist())
+    return encoding.encode_ordinary(text)
 
 
 def replace_surrogates(text: str) -> str:
     """Return the text with U+FFFD in place of each lone surrogate."""
+    if text.isascii():
+        return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -16,6 +16,7 @@ __all__ = ["NEAR", "EmbeddingTable"]
 
 NEAR = 16  # words of each list whose distances are kept: more do not make drawing faster
 PAIRS = 512  # pairs whose distance is computed at once: their rows stay in the cache
+_WORD, _OOV = TokenClass.WORD.value, TokenClass.OOV.value
 SLACK = 2.0**-18  # far above the rounding of a squared distance in single precision
 
 
@@ -172,12 +173,18 @@ class EmbeddingTable:
         for their nearest word."""
         classes = self.vocabulary.classes[tokens]
         index = self.vocabulary.index[tokens].copy()
-        is_word = classes == TokenClass.WORD
+        is_word = classes == _WORD
         if mapped:
-            outside = classes == TokenClass.OOV
+            outside = classes == _OOV
             index[outside] = self.stand_ins[index[outside]]
             is_word |= outside
         return is_word, index[is_word]
+
+    def find_place(self, token: int) -> int:
+        """Return the place of the word of V that stands for one token of letters, see `places`."""
+        place = int(self.vocabulary.index[token])
+        is_word = self.vocabulary.classes[token] == _WORD
+        return place if is_word else int(self.stand_ins[place])
 
     @cached_property
     def spans(self) -> NDArray[np.float64]:

@@ -18,11 +18,13 @@ import tiktoken
 from numpy.typing import NDArray
 
 from perturb.errors import DocumentTooLong, ParameterError
-from perturb.vocabulary.encoding import encode_text, load_encoding
+from perturb.text.once import compute_once
+from perturb.vocabulary.encoding import encode_text, list_tokens, load_encoding
 from perturb.vocabulary.exclusions import EXCLUSIONS_VERSION, excluded_strings
 
 __all__ = [
     "ALL_VARIANTS",
+    "CLASS_NAMES",
     "DEFAULT_SIZE",
     "TokenClass",
     "TokenVariant",
@@ -49,7 +51,10 @@ class TokenClass(IntEnum):
     OTHER = 4  # bytes, mixed tokens, control characters, emoji
 
 
+CLASS_NAMES = tuple(kind.name.lower() for kind in TokenClass)
 _NO_STRING = (TokenClass.OTHER.value, -1)
+# Plain integers: Python looks an enumeration's members up by name each time.
+_WORD, _OOV = TokenClass.WORD.value, TokenClass.OOV.value
 
 
 class Vocabulary:
@@ -185,8 +190,17 @@ class Vocabulary:
             DocumentTooLong: there are more than `at_most` tokens.
         """
         tokens = encode_text(text, self.encoding)
-        if at_most is not None and len(tokens) > at_most:
-            raise DocumentTooLong(f"a text must have <= {at_most} tokens, got {len(tokens)}")
+        _check_length(len(tokens), at_most)
+        return tokens
+
+    def encode_once(self, text: str, *, at_most: int | None = None) -> NDArray[np.uint32]:
+        """Return the token ids of a text, encoded once in a request (`perturb.text.once`).
+
+        Raises:
+            DocumentTooLong: there are more than `at_most` tokens.
+        """
+        tokens = compute_once(self.encode, text)
+        _check_length(len(tokens), at_most)
         return tokens
 
     @staticmethod
@@ -206,8 +220,8 @@ class Vocabulary:
         >>> vocabulary.count_classes(vocabulary.encode("a river, 12"))
         {'word': 2, 'oov': 0, 'number': 1, 'layout': 2, 'other': 0}
         """
-        counts = np.bincount(self.classes[tokens], minlength=len(TokenClass)).tolist()
-        return {kind.name.lower(): counts[kind] for kind in TokenClass}
+        counts = np.bincount(self.classes[tokens], minlength=len(CLASS_NAMES)).tolist()
+        return dict(zip(CLASS_NAMES, counts, strict=True))
 
     def split(self, text: str) -> list[bytes]:
         """Return the part of a string, in UTF-8, that each token of `encode` stands for.
@@ -226,18 +240,33 @@ class Vocabulary:
         >>> vocabulary.decode([river]), vocabulary.find("river") == (river, True)
         (' river', True)
         """
+        whole = self._tokens_by_word.get(run)
+        if whole is not None:
+            return whole, bool(self.classes[whole] == _WORD)
         best, length = -1, 0
-        for tokens in (self.encode(f" {run}"), self.encode(run)):
-            for token in tokens.tolist():
-                kind, place = self.classes[token], int(self.index[token])
-                if kind not in (TokenClass.WORD, TokenClass.OOV):
-                    continue
-                word = (self.words if kind == TokenClass.WORD else self.others)[place]
-                if word == run:
-                    return token, bool(kind == TokenClass.WORD)
-                if len(word) > length:
-                    best, length = token, len(word)
+        for written in (f" {run}", run):
+            for token in list_tokens(written, self.encoding):
+                if len(self._letters[token]) > length:
+                    best, length = token, len(self._letters[token])
         return best, False
+
+    @cached_property
+    def _letters(self) -> list[str]:
+        """Return the string of every token of letters, without a blank, "" for the others."""
+        strings = [""] * len(self.classes)
+        for kind, words in ((TokenClass.WORD, self.words), (TokenClass.OOV, self.others)):
+            tokens = np.flatnonzero(self.classes == kind)
+            for token, place in zip(tokens.tolist(), self.index[tokens].tolist(), strict=True):
+                strings[token] = words[place]
+        return strings
+
+    @cached_property
+    def _tokens_by_word(self) -> dict[str, int]:
+        """Return the token of each string of letters that is one: that with a blank, which the
+        string has inside a text, rather than that without."""
+        tokens = np.flatnonzero(self.classes <= _OOV)
+        order = tokens[np.argsort(self.spaced[tokens], kind="stable")]
+        return {self._letters[token]: token for token in order.tolist()}
 
     def decode(self, tokens: list[int]) -> str:
         """Return the string of token ids; parts of characters become U+FFFD.
@@ -261,6 +290,11 @@ def _token_strings(encoding: tiktoken.Encoding) -> tuple[list[str | None], NDArr
     raw = [_decode(encoding, token) for token in range(encoding.max_token_value + 1)]
     spaced = np.array([string is not None and string.startswith(" ") for string in raw])
     return [None if s is None else s.removeprefix(" ") or " " for s in raw], spaced
+
+
+def _check_length(length: int, at_most: int | None) -> None:
+    if at_most is not None and length > at_most:
+        raise DocumentTooLong(f"a text must have <= {at_most} tokens, got {length}")
 
 
 def _classify_other(string: str) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from typing import Any
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from perturb.selective.once import remember_marks
+from perturb.text.once import remember_texts
 from proxy.access.grants import Visit
 from proxy.api.app_keys import (
     ADMISSION,
@@ -112,7 +112,7 @@ async def _respond(request: web.Request, handler: Handler) -> web.StreamResponse
             if known is not None:
                 visit = Visit(request[REQUEST_ID], _find_path(request), time.time())
                 request[TENANT] = known.during(visit)
-            with remember_marks():
+            with remember_texts():
                 response = await handler(request)
             await _finish(request, response)  # the place and the memory are held until it is sent
             return response

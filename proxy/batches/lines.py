@@ -15,7 +15,7 @@ from typing import Any
 from aiohttp import web
 
 from perturb.offload import offload
-from perturb.selective.once import remember_marks
+from perturb.text.once import remember_texts
 from proxy.access.grants import Client, Visit
 from proxy.api.app_keys import CONFIG, KEYRING, METRICS, RATES, RECORDER
 from proxy.api.dialects import CHAT, RESPONSES
@@ -160,7 +160,7 @@ class LineAnswerer:
         client, plan = Client(batch.tenant, key=batch.key, visit=visit), None
         try:
             client = replace(await self._app[KEYRING].recall(batch.tenant, batch.key), visit=visit)
-            with remember_marks():
+            with remember_texts():
                 plan, body = await self._try(batch, client, line)
             status, failed = 200, None
         except Exception as exc:

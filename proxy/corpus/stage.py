@@ -25,6 +25,7 @@ from perturb import (
     sanitizer_class,
 )
 from perturb.release import Link
+from perturb.text.once import remember_texts
 from perturb.vocabulary.vocabulary import Variant
 from proxy.corpus.inputs.records import OURS
 from proxy.storage.digests import digest, spell_channel
@@ -132,8 +133,9 @@ class Stage:
             return {"outcome": kind, f"{OURS}reason": reason}
         key = digest(self._key, "draw", self._channel, id, text)
         try:
-            made = self._sanitizer.perturb(text, keyed_generator(key), link=self._link(owner))
-            self._sanitizer.verify(text, made)
+            with remember_texts():
+                made = self._sanitizer.perturb(text, keyed_generator(key), link=self._link(owner))
+                self._sanitizer.verify(text, made)
         except PerturbError as exc:
             kind = type(exc).__name__
             return _fail(kind, key)

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+from perturb.selective.patterns.clues import (
+    all_clues,
+    any_clue,
+    any_listed,
+    any_string,
+    least_digits,
+)
 from perturb.selective.patterns.numbers import FIGURE, NUMBER, WORDS
 from perturb.selective.patterns.shape import any_of, shape
 
 __all__ = ["AMOUNTS", "UNITS"]
 
-_CODES = any_of(  # ISO 4217, with currencies that old documents name; only in capitals
-    """
+# ISO 4217, with currencies that old documents name; only in capitals
+_CODE_LIST = """
     USD EUR GBP CHF JPY CNY SEK NOK DKK ISK PLN CZK HUF RON ROL BGN HRK RSD TRY TRL UAH RUB RUR
     GEL AMD AZN MDL BYN KZT INR PKR BDT KRW HKD SGD TWD THB MYR IDR PHP VND AUD CAD NZD MXN BRL
     ARS CLP COP PEN ZAR NGN KES EGP MAD TND ILS SAR AED QAR KWD ATS DEM DM FRF ITL ESP BEF NLG FIM
     GRD PTE IEP LUX SKK EEK LVL LTL CYP MTL
-    """
-)
-_NAMES = any_of(
-    """
+"""
+_CODES = any_of(_CODE_LIST)
+_NAME_LIST = """
     dollar dollars euro euros pound pounds franc francs yen yuan renminbi rouble roubles ruble
     rubles rupee rupees krona kronor krone kroner koruna korunas crowns zloty zlotys złoty złotys
     forint forints lira liras lire lei leva levs hryvnia hryvnias peseta pesetas peso pesos reais
     rand dinar dinars dirham dirhams drachma drachmas guilder guilders schilling schillings markka
     marks shekel shekels cent cents pence franken pfund kronen livre livres couronne couronnes
     dólar dólares libra libras corona coronas
-    """
-)
+"""
+_NAMES = any_of(_NAME_LIST)
 _SCALE = (
     r"(?: ?(?:k|m|bn|thousand|million|billion|trillion|tsd\.?|mio\.?|mrd\.?|millionen|milliarden"
     r"|millions?|milliards?|mil|millones)\b)?(?: de| d['’])?"
@@ -39,7 +45,7 @@ _MONEY = "|".join(
         rf"(?<![\w.,]){NUMBER}{_SCALE} {_ORIGIN}(?:{_NAMES}|(?-i:Mark))\b{_AFTER}",
     )
 )
-_MEASURES = any_of(
+_MEASURE_LISTS = (
     "kilometre kilometres kilometer kilometers km metre metres meter meters centimetre",
     "centimetres centimeter centimeters cm millimetre millimetres mm mile miles yard yards foot",
     "feet ft inch inches kilogram kilograms kilo kilos kg gram grams gramm mg tonne tonnes ton",
@@ -48,6 +54,7 @@ _MEASURES = any_of(
     "kilogramm quadratmeter hektar mètres kilomètres grammes tonnes kilómetros metros kilogramos",
     "hectáreas toneladas gramos",
 )
+_MEASURES = any_of(*_MEASURE_LISTS)
 # A unit with its scale: `million euros`, `km/h`.
 UNITS = (
     rf"(?:(?:k|m|bn|thousand|million|billion|trillion|millionen|milliarden|millions?)\b ?)?"
@@ -56,38 +63,62 @@ UNITS = (
 _AGE = rf"(?:\d{{1,3}}|{WORDS})"
 _YEARS = r"(?:years?|yrs?|months?|weeks?)"
 
+_MONEY_CLUE = any_clue(
+    any_string(*"$€£¥₤₺₽₹₩₪"),
+    any_listed(_NAME_LIST, _CODE_LIST, "mark"),
+    any_listed(" ".join(f"de{code}" for code in _CODE_LIST.split())),  # `de` without a blank
+)
+_OLD_CLUE = any_clue(
+    any_listed("yo"),
+    any_string(" old", "-old", "y.o", "y/o", "y./o", " of age", "jähr", "jahre alt", "d'âge"),
+    any_string("d’âge", "de edad"),
+)
+_PERCENT = "percent percentage cent prozent ciento"
+_AGED_CLUE = any_listed("age aged alter âgé âgée âgés âgées âge edad")
+_TURN_CLUE = any_listed("turn turns turned turning im i he she bin ist")
+
 AMOUNTS = (
-    shape("MONEY", _MONEY, case=False),
+    shape("MONEY", _MONEY, case=False, clue=_MONEY_CLUE),
     shape(
         "PERCENTAGE",
         rf"(?<![\w.,]){NUMBER} ?(?:%|‰|(?:per ?cent|percent|percentage points?|prozent"
         r"|pour cent|por ciento)(?!\w))",
         case=False,
+        clue=any_clue(any_string("%", "‰"), any_listed(_PERCENT)),
     ),
-    shape("QUANTITY", rf"(?<![\w.,]){NUMBER}[ -]?{_MEASURES}(?!\w)", case=False),
+    shape(
+        "QUANTITY",
+        rf"(?<![\w.,]){NUMBER}[ -]?{_MEASURES}(?!\w)",
+        case=False,
+        clue=any_listed(*_MEASURE_LISTS),
+    ),
     shape(
         "AGE",
         rf"(?<![\w.,])(?P<part>{_AGE})(?:[ -]?{_YEARS}[ -]old|[ -]?y\.?/?o\b"
         rf"|[ -]?{_YEARS} of age|[ -]?jähr(?:ige[nrms]?|ig)\b| jahre alt\b| ans? d['’]âge"
         r"| años de edad)",
         case=False,
+        clue=_OLD_CLUE,
     ),
     shape(
         "AGE",
         r"(?<!\w)(?:aged?:?(?: of)?|alter(?: von)?:?|âgée?s?(?: de)?|âge:?|edad(?: de)?:?)"
         rf" (?P<part>{_AGE}(?: (?:and|to|und|et|y) {_AGE})?(?: ans| años)?)(?!\w)",
         case=False,
+        clue=_AGED_CLUE,
     ),
     shape(
         "AGE",
         r"(?<!\w)(?:turn(?:s|ed|ing)?|i['’]?m|i am|(?:he|she)(?:['’]s| is| was)|bin|ist)"
         r" (?P<part>\d{1,3})(?![\w%]|[.,:/]\d| (?:percent|per|pounds|miles|feet|minutes|hours))",
         case=False,
+        clue=all_clues(least_digits(1), _TURN_CLUE),
     ),
     shape(
         "AGE",
         r"(?<!\w)(?:in|im)(?: (?:his|her|their|my|the))? (?:age|alter)(?: of| von)? "
         rf"(?P<part>{_AGE})(?!\w)",
         case=False,
+        clue=any_listed("age alter"),
     ),
 )

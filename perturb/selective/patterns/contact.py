@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
+from perturb.selective.patterns.clues import all_clues, any_match, any_string, least_digits
 from perturb.selective.patterns.shape import digits, shape
 
 __all__ = ["CONTACT", "is_ip_address"]
@@ -34,25 +35,46 @@ def _is_phone(text: str) -> bool:
 
 
 CONTACT = (
-    shape("EMAIL_ADDRESS", r"(?<![\w.+%'-])[\w.+%'-]++@[\w-]++(?:\.[\w-]++)+"),
-    shape("URL", r"(?<!\w)(?:https?://|ftp://|www\.)[^\s<>\"“”]*(?<![.,;:!?)\]'’])", case=False),
+    shape(
+        "EMAIL_ADDRESS",
+        r"(?<![\w.+%'-])[\w.+%'-]++@[\w-]++(?:\.[\w-]++)+",
+        clue=any_string("@"),
+    ),
+    shape(
+        "URL",
+        r"(?<!\w)(?:https?://|ftp://|www\.)[^\s<>\"“”]*(?<![.,;:!?)\]'’])",
+        case=False,
+        clue=any_string("://", "www."),
+    ),
     shape(
         "URL",
         r"(?<![\w.@-])[\w-]++(?:\.[\w-]++)+(?:"
         + "|".join(rf"(?<=\.{end})" for end in _DOMAINS)
         + r")(?:/[^\s<>\"“”]*(?<![.,;:!?)\]'’]))?",
         case=False,
+        clue=any_string(*(f".{end}" for end in _DOMAINS)),
     ),
-    shape("IP_ADDRESS", r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\d)", is_ip_address),
+    shape(
+        "IP_ADDRESS",
+        r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\d)",
+        is_ip_address,
+        clue=all_clues(least_digits(4), any_match(r"\.\d{1,3}\.\d")),
+    ),
     shape(
         "IP_ADDRESS",
         r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?::\d{1,3}(?:\.\d{1,3}){3})?(?![\w:])",
         is_ip_address,
+        clue=any_match(":[0-9A-Fa-f]{0,4}:"),
     ),
-    shape("MAC_ADDRESS", r"(?<![\w:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![\w:-])"),
+    shape(
+        "MAC_ADDRESS",
+        r"(?<![\w:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![\w:-])",
+        clue=any_match("[:-][0-9A-Fa-f]{2}[:-]"),
+    ),
     shape(
         "PHONE_NUMBER",
         r"(?<![\w+])(?:\+|\(\+?)?\d[\d ()./-]{5,24}(?<=\d)(?: ?(?:x|ext\.?) ?\d{1,6})?(?!\w)",
         _is_phone,
+        clue=least_digits(7),
     ),
 )

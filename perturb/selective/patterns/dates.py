@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from perturb.selective.patterns.clues import any_clue, any_listed, any_string, least_digits
 from perturb.selective.patterns.numbers import FIGURE, WORDS
 from perturb.selective.patterns.shape import any_of, shape
 
@@ -16,13 +17,14 @@ _MONTHS = any_of(
     "enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre",
     "diciembre ene abr ago dic",
 )
-_WEEKDAYS = any_of(
+_WEEKDAY_LISTS = (
     "monday tuesday wednesday thursday friday saturday sunday",
     "mondays tuesdays wednesdays thursdays fridays saturdays sundays",
     "montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag",
     "lundi mardi mercredi jeudi vendredi samedi dimanche",
     "lunes martes miércoles jueves viernes sábado domingo",
 )
+_WEEKDAYS = any_of(*_WEEKDAY_LISTS)
 _DAY = r"\d{1,2}(?:st|nd|rd|th|er|º|ª|\.)?"
 _YEAR = r"(?:1[5-9]|20)\d\d"
 _OF = "(?: of| de| del)?"
@@ -46,12 +48,13 @@ _FORMS = "|".join(
         rf"{_YEAR}(?:s|[-/]\d\d(?:\d\d)?)?",
     )
 )
-_UNITS = any_of(
+_UNIT_LISTS = (
     "year years month months week weeks fortnight fortnights day days hour hours minute minutes",
     "jahr jahre jahren monat monate monaten woche wochen tage tagen stunde stunden minuten",
     "ans année années mois semaine semaines jour jours heure heures",
     "año años mes meses semana semanas día días hora horas minutos",
 )
+_UNITS = any_of(*_UNIT_LISTS)
 SPANS = rf"{_UNITS}(?!\w)"
 _COUNT = rf"(?!one day\b)(?:{FIGURE}|{WORDS})"
 _PERIOD = (
@@ -67,6 +70,16 @@ _DURATION = (
 )
 
 DATES = (
-    shape("DATE_TIME", rf"(?<!\w)(?=[\dadefjlmnostvw])(?:{_FORMS})(?!\w)", case=False),
-    shape("DURATION", rf"(?<![\w.,-]){_DURATION}", case=False),
+    shape(
+        "DATE_TIME",
+        rf"(?<!\w)(?=[\dadefjlmnostvw])(?:{_FORMS})(?!\w)",
+        case=False,
+        clue=any_clue(least_digits(1), any_listed(*_WEEKDAY_LISTS)),
+    ),
+    shape(
+        "DURATION",
+        rf"(?<![\w.,-]){_DURATION}",
+        case=False,
+        clue=any_clue(any_listed(*_UNIT_LISTS), any_string("un an")),
+    ),
 )

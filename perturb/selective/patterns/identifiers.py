@@ -8,6 +8,7 @@ from perturb.selective.patterns.checks import (
     is_iban,
     passes_luhn,
 )
+from perturb.selective.patterns.clues import all_clues, any_match, least_digits
 from perturb.selective.patterns.shape import digits, shape
 
 __all__ = ["IDENTIFIERS", "OTHERS"]
@@ -49,24 +50,54 @@ def _is_no_date(text: str) -> bool:
     return not (len(parts) == 3 and all(len(part) in (1, 2, 4) for part in parts))
 
 
+# A digit next to a letter, or with one sign in between.
+_MIXED = r"\d(?:(?=[-/_]?[A-Za-z])|(?<=[A-Za-z].)|(?<=[A-Za-z][-/_].))"
+
 IDENTIFIERS = (
-    shape("CREDIT_CARD", r"(?<!\d)(?:\d[ -]?){12,18}\d(?!\d)", passes_luhn),
-    shape("IBAN_CODE", r"(?<!\w)[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{1,4}){3,8}(?!\w)", is_iban),
-    shape("US_SSN", r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])"),
+    shape("CREDIT_CARD", r"(?<!\d)(?:\d[ -]?){12,18}\d(?!\d)", passes_luhn, clue=least_digits(13)),
+    shape(
+        "IBAN_CODE",
+        r"(?<!\w)[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{1,4}){3,8}(?!\w)",
+        is_iban,
+        clue=least_digits(2),
+    ),
+    shape("US_SSN", r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])", clue=least_digits(9)),
     shape(
         "VAT_NUMBER",
         rf"(?<!\w)(?:{_VAT})[ -]?(?:[A-Z0-9][ .-]?){{7,11}}[A-Z0-9](?!\w)",
         has_vat_check,
+        clue=least_digits(7),
     ),
-    shape("NATIONAL_ID", rf"(?<![\w.-])(?:{_ID})(?![\w-])", has_national_check),
+    shape(
+        "NATIONAL_ID",
+        rf"(?<![\w.-])(?:{_ID})(?![\w-])",
+        has_national_check,
+        clue=least_digits(7),
+    ),
     shape(
         "NATIONAL_ID",  # National Insurance number
         r"(?<!\w)(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]"
         r"(?: ?\d\d){3} ?[A-D](?!\w)",
+        clue=least_digits(6),
     ),
-    shape("CASE_NUMBER", rf"(?<!\w)(?:{_CASES})(?![\w/])", _is_no_date),
+    shape(
+        "CASE_NUMBER",
+        rf"(?<!\w)(?:{_CASES})(?![\w/])",
+        _is_no_date,
+        clue=all_clues(least_digits(2), any_match(r"[/\[]|:\d\d-")),
+    ),
 )
 OTHERS = (  # that no other type claims
-    shape("ID", r"(?<![\w-])[A-Za-z0-9]++(?:[-/_][A-Za-z0-9]++)*(?!\w)", _is_identifier),
-    shape("NUMBER", r"(?<!\w)\d(?:\d|[,. -](?=\d))*", lambda found: len(digits(found)) > 2),
+    shape(
+        "ID",
+        r"(?<![\w-])[A-Za-z0-9]++(?:[-/_][A-Za-z0-9]++)*(?!\w)",
+        _is_identifier,
+        clue=all_clues(least_digits(3), any_match(_MIXED)),
+    ),
+    shape(
+        "NUMBER",
+        r"(?<!\w)\d(?:\d|[,. -](?=\d))*",
+        lambda found: len(digits(found)) > 2,
+        clue=least_digits(3),
+    ),
 )

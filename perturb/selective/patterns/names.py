@@ -30,6 +30,7 @@ _OPENING = re.compile(r"[.!?:\n]")  # a sentence or a line begins after it
 _PUNCTUATION = re.compile(r"[-.&]")
 _BREAK = re.compile(r"-?[ \t]*+\r?[\n\v\f\x85\u2028\u2029][ \t>]*+")  # of a line, also quoted
 _TITLES = frozenset(TITLES.split())
+_PLAIN = OPENERS | _TITLES  # words that identify nobody
 _GERMAN_NOUN = re.compile(r"\w{3,}(?:ung|heit|keit|schaft|tion|tät|ismus)(?:en)?")
 _FUNCTION_WORDS = DETERMINERS | {"of", "and", "in", "for", "to", "with", "by", "on", "at"}
 _ABBREVIATED = frozenset(("St", "Ste", "Mt", "Ft"))  # St. Louis
@@ -138,7 +139,7 @@ def find_distinctive_words(name: str) -> Iterator[tuple[int, int]]:
     [(0, 4), (8, 13)]
     """
     for word in _WORD.finditer(name):
-        plain = word[0].lower() in OPENERS | _TITLES
+        plain = word[0].lower() in _PLAIN
         if len(word[0]) >= 3 and word[0][0].isupper() and not plain:
             yield word.start(), word.end()
 

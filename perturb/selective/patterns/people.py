@@ -6,6 +6,7 @@ not in `teachers are paid too little` or `the doctor`.
 
 from __future__ import annotations
 
+from perturb.selective.patterns.clues import any_listed
 from perturb.selective.patterns.shape import any_of, shape
 
 __all__ = ["PEOPLE", "TITLES"]
@@ -163,17 +164,26 @@ _ADJECTIVE = rf"(?!{_NOT}\b)[^\W\d_]{{2,20}}+(?:-[^\W\d_]{{2,20}}+)?"
 _PROFESSION = any_of(_PROFESSIONS, _PROFESSIONS_ELSEWHERE)
 _NAMED = r"(?-i:[A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ])"
 
+_PEOPLES_CLUE = any_listed(_PEOPLES, " ".join(f"{people}s" for people in _PEOPLES.split()))
+
 PEOPLE = (
-    shape("NRP", rf"(?<!\w)(?=[A-Z]){any_of(_PEOPLES)}s?(?!\w)"),
-    shape("NRP", rf"(?<!\w){any_of(_PEOPLES_ELSEWHERE)}(?!\w)", case=False),
+    shape("NRP", rf"(?<!\w)(?=[A-Z]){any_of(_PEOPLES)}s?(?!\w)", clue=_PEOPLES_CLUE),
+    shape(
+        "NRP",
+        rf"(?<!\w){any_of(_PEOPLES_ELSEWHERE)}(?!\w)",
+        case=False,
+        clue=any_listed(_PEOPLES_ELSEWHERE),
+    ),
     shape(
         "PROFESSION",
         rf"(?<!\w){_SAID_OF} (?P<part>(?:{_ADJECTIVE} ){{0,2}}?{_PROFESSION})(?!\w)",
         case=False,
+        clue=any_listed(_PROFESSIONS, _PROFESSIONS_ELSEWHERE),
     ),
     shape(
         "TITLE",
         rf"(?<!\w)(?P<part>{any_of(TITLES, _MORE)})\b(?: ?\.)?(?= {{1,2}}{_NAMED}|\n{_NAMED})",
         case=False,
+        clue=any_listed(TITLES, _MORE),
     ),
 )

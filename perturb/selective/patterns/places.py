@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import re
 
+from perturb.selective.patterns.clues import (
+    all_clues,
+    any_listed,
+    any_match,
+    any_string,
+    least_digits,
+)
 from perturb.selective.patterns.shape import any_of, shape
 
 __all__ = ["PLACES"]
@@ -75,10 +82,31 @@ _POSTCODE = (
 )
 
 PLACES = (
-    shape("STREET_ADDRESS", rf"(?<![\w-])(?=[\dafpsu])(?:{_ENGLISH})(?!\w)", case=False),
+    shape(
+        "STREET_ADDRESS",
+        rf"(?<![\w-])(?=[\dafpsu])(?:{_ENGLISH})(?!\w)",
+        case=False,
+        clue=all_clues(
+            least_digits(1),
+            any_listed(_SURE, _ALSO, "box obox pobox apt apartment suite unit flat"),
+        ),
+    ),
     shape("STREET_ADDRESS", rf"(?<![\w-])(?=[\dacbfilpqrstuv])(?:{_ROMANCE}){_CITY}", case=False),
-    shape("STREET_ADDRESS", rf"(?<![\w-]){_GERMANIC}{_CITY}", _is_street),
-    shape("STREET_ADDRESS", rf"(?<![\w-]){_PREPOSITION}{_CITY}"),
-    shape("STREET_ADDRESS", rf"(?<![\w-])(?:{_BARE}){_CITY}"),
-    shape("ZIP_CODE", rf"(?<![\w-])(?:{_POSTCODE})(?![\w-])"),
+    shape(
+        "STREET_ADDRESS",
+        rf"(?<![\w-]){_GERMANIC}{_CITY}",
+        _is_street,
+        clue=all_clues(
+            least_digits(1), any_string(*(f"{end} " for end in (*_ENDS, *_CAPITAL_ENDS)))
+        ),
+    ),
+    shape(
+        "STREET_ADDRESS",
+        rf"(?<![\w-]){_PREPOSITION}{_CITY}",
+        clue=all_clues(
+            least_digits(1), any_match("(?:Am|de[nmr]|Im|In der|Zu[mr]|Beim) [A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ]")
+        ),
+    ),
+    shape("STREET_ADDRESS", rf"(?<![\w-])(?:{_BARE}){_CITY}", clue=least_digits(5)),
+    shape("ZIP_CODE", rf"(?<![\w-])(?:{_POSTCODE})(?![\w-])", clue=least_digits(2)),
 )

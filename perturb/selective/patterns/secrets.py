@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from perturb.selective.patterns.clues import all_clues, any_string
 from perturb.selective.patterns.shape import shape
 
 __all__ = ["SECRETS"]
@@ -54,21 +55,32 @@ def _is_value(value: str) -> bool:
     return any(c.isdigit() for c in value) or re.search("[a-z][A-Z]", value) is not None
 
 
+_NAME_CLUE = any_string(
+    *("key", "secret", "token", "passwor", "passwd", "passphrase", "pwd", "kennwort"),
+    *("mot de passe", "contraseña", "bearer"),
+)
+
 SECRETS = (
     shape("PRIVATE_KEY", _BLOCK),
     shape("API_KEY", rf"(?<![A-Za-z0-9])(?=[\dA-Zadeghklnprstwxy])(?:{_TOKENS})"),
-    shape("API_KEY", rf"(?<![A-Za-z0-9]){_SIGNATURES}"),
+    shape("API_KEY", rf"(?<![A-Za-z0-9]){_SIGNATURES}", clue=any_string("=")),
     shape(
         "PASSWORD",
         rf"(?<![A-Za-z]){_NAMES}[\"'`]?(?: ?(?:=>|:=|[:=])| is) ?(?:bearer )?[\"'`]?"
         r"(?P<part>[^\s\"'`,;<>(){}\[\]$]{6,200})",
         _is_value,
         case=False,
+        clue=all_clues(_NAME_CLUE, any_string("=", ":", " is")),
     ),
     shape(  # scheme://user:password@host
         "PASSWORD",
         r"(?<![\w+.-])[a-z][a-z0-9+.-]{1,20}+://"
         r"(?P<part>[^\s:@/\"'`<>]{0,100}:[^\s@/\"'`<>]{1,200})@",
+        clue=any_string("://"),
     ),
-    shape("API_KEY", r"(?<!\w)[Bb]earer (?P<part>[A-Za-z0-9._~+/=-]{16,}+)"),
+    shape(
+        "API_KEY",
+        r"(?<!\w)[Bb]earer (?P<part>[A-Za-z0-9._~+/=-]{16,}+)",
+        clue=any_string("bearer "),
+    ),
 )

@@ -14,7 +14,15 @@ import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perturb import ParameterError, TokenClass, Vocabulary, VocabularyError
+from perturb import (
+    DocumentTooLong,
+    ParameterError,
+    TokenClass,
+    Vocabulary,
+    VocabularyError,
+    load_table,
+)
+from perturb.text.once import remember_texts
 from perturb.vocabulary.encoding import (
     PIECE_CHARACTERS,
     SPECIAL_TOKENS,
@@ -279,3 +287,52 @@ def test_damaged_file_is_refused(change, said: str, tmp_path: Path) -> None:
 def test_sound_copy_is_read(tmp_path: Path) -> None:
     copy = shutil.copy(ranks_file(), tmp_path / "copy.gz")
     assert _read_encoding(Path(copy)).n_vocab == TOKENS
+
+
+def find_slowly(run: str) -> tuple[int, bool]:
+    """Return what `Vocabulary.find` returns, by its definition."""
+    best, length = -1, 0
+    for tokens in (VOCABULARY.encode(f" {run}"), VOCABULARY.encode(run)):
+        for token in tokens.tolist():
+            kind, place = VOCABULARY.classes[token], int(VOCABULARY.index[token])
+            if kind not in (TokenClass.WORD, TokenClass.OOV):
+                continue
+            word = (VOCABULARY.words if kind == TokenClass.WORD else VOCABULARY.others)[place]
+            if word == run:
+                return token, bool(kind == TokenClass.WORD)
+            if len(word) > length:
+                best, length = token, len(word)
+    return best, False
+
+
+def test_a_word_of_one_token_is_found_without_the_tokenizer() -> None:
+    for word in (*VOCABULARY.words, *VOCABULARY.others[::7]):
+        assert VOCABULARY.find(word) == find_slowly(word)
+
+
+@given(st.text(st.characters(categories=("L",)), min_size=1, max_size=20))
+def test_the_longest_token_of_letters_is_found(run: str) -> None:
+    assert VOCABULARY.find(run) == find_slowly(run)
+
+
+@pytest.mark.parametrize("word", ["Dehner", "Kampff", "riverxyz", "x" * (PIECE_CHARACTERS + 5)])
+def test_a_word_of_several_tokens_is_found(word: str) -> None:
+    assert VOCABULARY.find(word) == find_slowly(word)
+
+
+def test_a_text_is_encoded_once_in_a_request() -> None:
+    with remember_texts():
+        tokens = VOCABULARY.encode_once("A river.")
+        assert VOCABULARY.encode_once("A river.", at_most=3) is tokens
+        with pytest.raises(DocumentTooLong):
+            VOCABULARY.encode_once("A river.", at_most=2)
+    assert VOCABULARY.encode_once("A river.") is not tokens
+    assert tokens.tolist() == VOCABULARY.encode("A river.").tolist()
+
+
+def test_the_place_of_one_token_is_that_among_several() -> None:
+    table = load_table()
+    letters = table.vocabulary.classes <= TokenClass.OOV
+    tokens = np.flatnonzero(letters)[::97].astype(np.uint32)
+    _, places = table.places(tokens)
+    assert [table.find_place(token) for token in tokens.tolist()] == places.tolist()

@@ -24,7 +24,7 @@ from perturb import (
     load_table,
     seeded_generator,
 )
-from perturb.selective.replace import find_word
+from perturb.selective.pieces import find_word
 from perturb.testing.growth import grows_linearly
 from perturb.vocabulary.exclusions import excluded_strings
 from perturb.vocabulary.frequencies import unigram_prior, word_counts

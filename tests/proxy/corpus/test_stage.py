@@ -9,9 +9,11 @@ import pyarrow as pa
 import pytest
 
 from perturb import get_mechanism, keyed_generator, load_table
+from perturb.mechanisms.base import Perturber
 from perturb.registry import sanitizer_classes
-from perturb.release import Guarantee, Perturbation
+from perturb.release import Guarantee, Perturbation, Span
 from perturb.sanitizer import Sanitizer
+from perturb.selective.sanitizer import Selective, SelectiveParameters
 from perturb.testing.statistics import ALPHA, p_value
 from proxy.corpus.inputs.records import OURS, Record, make_table
 from proxy.corpus.stage import RESULT, Recipe, Stage
@@ -184,3 +186,26 @@ def test_a_stage_keeps_other_columns_and_drops_texts():
     assert found["kind"].to_pylist() == [1, 2, 3, 4, 5]
     assert found.column_names == [f"{OURS}id", f"{OURS}owner", "kind", *RESULT.names]
     assert not {r["text"] for r in documents(5)} & {str(v) for v in found["released"].to_pylist()}
+
+
+class Reader:
+    """Mark the first word, and remember how often each text was read."""
+
+    version = "reader"
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def find(self, text: str) -> list[Span]:
+        self.texts.append(text)
+        return [Span(0, text.index(" "), "X")]
+
+
+def test_the_parts_of_a_document_are_looked_for_once() -> None:
+    policy = Reader()
+    sanitizer = Perturber(Selective(load_table(), SelectiveParameters(), policy=policy))
+    made = Stage(sanitizer, KEY)(records(("a", "o", "Anna went."), ("b", "o", "Bo sat.")))
+    assert made["outcome"].to_pylist() == ["released"] * 2
+    assert policy.texts == ["Anna went.", "Bo sat."]
+    Stage(sanitizer, KEY)(records(("a", "o", "Anna went.")))
+    assert policy.texts[2:] == ["Anna went."]  # nothing outlives a document

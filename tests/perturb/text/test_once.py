@@ -1,11 +1,11 @@
-"""A request looks for the marked parts of a text once, and remembers nothing for the next."""
+"""A request reads each text once, and remembers nothing for the next."""
 
 from __future__ import annotations
 
 import asyncio
 
 from perturb.release import Span
-from perturb.selective.once import find_once, remember_marks
+from perturb.text.once import compute_once, remember_texts
 
 
 class Finder:
@@ -19,11 +19,11 @@ class Finder:
 
 def test_each_text_is_read_once_in_a_block() -> None:
     one, other = Finder(), Finder()
-    with remember_marks():
+    with remember_texts():
         for _ in range(3):
-            assert find_once(one, "Anna", one.find) == (Span(0, 4, "NAME"),)
-            assert find_once(one, "Bo", one.find) == (Span(0, 2, "NAME"),)
-            find_once(other, "Anna", other.find)
+            assert compute_once(one.find, "Anna") == (Span(0, 4, "NAME"),)
+            assert compute_once(one.find, "Bo") == (Span(0, 2, "NAME"),)
+            compute_once(other.find, "Anna")
     assert (one.texts, other.texts) == (["Anna", "Bo"], ["Anna"])
 
 
@@ -31,9 +31,9 @@ async def test_tasks_and_threads_of_a_block_share_it() -> None:
     finder = Finder()
 
     async def ask() -> None:
-        await asyncio.to_thread(find_once, finder, "Anna", finder.find)
+        await asyncio.to_thread(compute_once, finder.find, "Anna")
 
-    with remember_marks():
+    with remember_texts():
         await ask()
         await asyncio.gather(ask(), ask())
     assert finder.texts == ["Anna"]
@@ -42,7 +42,7 @@ async def test_tasks_and_threads_of_a_block_share_it() -> None:
 def test_nothing_outlives_a_block() -> None:
     finder = Finder()
     for _ in range(2):
-        with remember_marks():
-            find_once(finder, "Anna", finder.find)
-        find_once(finder, "Anna", finder.find)
+        with remember_texts():
+            compute_once(finder.find, "Anna")
+        compute_once(finder.find, "Anna")
     assert finder.texts == ["Anna"] * 4

@@ -1,0 +1,112 @@
+"""Tell quickly that an expression has no match in a text: something is missing that every match
+holds, such as an at sign, a digit, or a word of a list. Most texts hold few of these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cached_property
+from itertools import chain
+
+__all__ = [
+    "Clue",
+    "Facts",
+    "all_clues",
+    "any_clue",
+    "any_listed",
+    "any_match",
+    "any_string",
+    "least_digits",
+    "no_clue",
+]
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_DIGIT = re.compile(r"\d")
+_ASCII_LETTERS = {i: " " for i in range(128) if not chr(i).isalpha()}
+# Without regard to capitals, `re` also takes them for the letters i and s, `str.lower` does not.
+_UNUSUAL = "İıſ"
+
+
+class Facts:
+    """Hold what clues are looked for in.
+
+    Attributes:
+        text: the text.
+        lower: the text in small letters.
+        unusual: whether it has letters that `re` and `str.lower` read in different ways.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lower = text.lower()
+        self.unusual = not text.isascii() and any(letter in text for letter in _UNUSUAL)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Return the runs of letters of the text, in small letters."""
+        if self.lower.isascii():  # ten times as fast
+            return frozenset(self.lower.translate(_ASCII_LETTERS).split())
+        return frozenset(_LETTERS.findall(self.lower))
+
+    @cached_property
+    def digits(self) -> int:
+        """Return the number of digits of the text, of any script."""
+        return len(_DIGIT.findall(self.text))
+
+
+Clue = Callable[[Facts], bool]  # tells if a text may hold a match of an expression
+
+
+def no_clue(facts: Facts) -> bool:
+    """Tell nothing: any text may hold a match."""
+    del facts
+    return True
+
+
+def least_digits(least: int) -> Clue:
+    """Return the clue of an expression whose matches hold so many digits or more."""
+    return lambda facts: facts.digits >= least
+
+
+def any_string(*strings: str) -> Clue:
+    """Return the clue of an expression whose matches hold one of these strings, given in small
+    letters, in any capitals."""
+
+    def met(facts: Facts) -> bool:
+        return facts.unusual or any(map(facts.lower.__contains__, strings))
+
+    return met
+
+
+def any_match(pattern: str) -> Clue:
+    """Return the clue of an expression whose matches hold a match of a quicker one."""
+    search = re.compile(pattern).search
+    return lambda facts: search(facts.text) is not None
+
+
+def any_listed(*lists: str) -> Clue:
+    """Return the clue of an expression whose matches hold an entry of lists (see
+    `perturb.selective.patterns.shape.any_of`) between two characters that are no letters.
+
+    >>> clue = any_listed("percent new_york km²")
+    >>> [clue(Facts(text)) for text in ("5 PERCENT", "percentile", "5 km²", "5 km")]
+    [True, False, True, False]
+    """
+    words = frozenset(map(_longest_word, chain.from_iterable(map(str.split, lists))))
+    return lambda facts: facts.unusual or not words.isdisjoint(facts.words)
+
+
+def all_clues(*clues: Clue) -> Clue:
+    """Return the clue of an expression whose matches meet each of these clues."""
+    return lambda facts: all(clue(facts) for clue in clues)
+
+
+def any_clue(*clues: Clue) -> Clue:
+    """Return the clue of an expression of whose matches each meets one of these clues."""
+    return lambda facts: any(clue(facts) for clue in clues)
+
+
+def _longest_word(entry: str) -> str:
+    words: list[str] = _LETTERS.findall(entry.lower().replace("_", " "))
+    return max(words, key=len)

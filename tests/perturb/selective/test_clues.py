@@ -1,0 +1,133 @@
+"""A clue spares an expression the texts without a match, and never hides a match."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from perturb.selective.patterns import SHIPPED, Shape, amounts, dates, people, places
+from perturb.selective.patterns.clues import (
+    Facts,
+    all_clues,
+    any_clue,
+    any_listed,
+    any_match,
+    any_string,
+    least_digits,
+    no_clue,
+)
+from perturb.selective.patterns.shape import Lazy
+from tests.perturb.selective.test_patterns import BY_TYPE
+
+LOOK_AHEAD = re.compile(r"\(\?=\[[^\]]*\]\)")
+# In any capitals, and with the letters that `re` reads as i, s and k.
+RESPELL: tuple[Callable[[str], str], ...] = (
+    str,
+    str.upper,
+    str.lower,
+    str.swapcase,
+    lambda text: text.replace("i", "ı"),
+    lambda text: text.replace("i", "İ"),
+    lambda text: text.replace("s", "ſ"),
+    lambda text: text.replace("k", "\u212a"),
+)
+# Each list of words, and where its words count. A blank inside a word is written `_`.
+LISTED = (
+    (amounts._NAME_LIST, ("5 {}", "ten {}.")),
+    (amounts._CODE_LIST, ("{} 5", "5{}", "5 de{}", "{}5")),
+    (" ".join(amounts._MEASURE_LISTS), ("5 {}", "5{}", "five-{}")),
+    (" ".join(dates._WEEKDAY_LISTS), ("on {}.",)),
+    (" ".join(dates._UNIT_LISTS), ("5 {}", "two-{}.")),
+    (people._PEOPLES, ("{}", "two {}s.")),
+    (people._PEOPLES_ELSEWHERE, ("{}", "Two {}.")),
+    (f"{people._PROFESSIONS} {people._PROFESSIONS_ELSEWHERE}", ("a {}", "as senior {}.")),
+    (f"{people.TITLES} {people._MORE}", ("{} Anna", "{}. Anna")),
+    (f"{places._SURE} {places._ALSO}", ("5 Long {}", "12 The Old {}.")),
+)
+
+
+def find_hidden(shapes: Iterable[Shape], text: str) -> list[tuple[str, str]]:
+    """Return the types and the texts of the parts that a clue hides."""
+    facts = Facts(text)
+    return [
+        (shape.type, text[start:end])
+        for shape in shapes
+        if not shape.clue(facts)
+        for start, end in shape.find(text)
+    ]
+
+
+def list_examples() -> Iterator[str]:
+    for line in "\n".join(BY_TYPE.values()).splitlines():
+        yield re.sub(r"[\[\]]", "", line).strip()
+
+
+@pytest.mark.parametrize("number", range(len(SHIPPED)))
+def test_no_clue_hides_a_generated_match(number: int) -> None:
+    shape = SHIPPED[number]
+    assert isinstance(shape.pattern, Lazy)
+    # Without the looks at the first character: they would be met by chance, in few of the texts.
+    plain = re.compile(LOOK_AHEAD.sub("", shape.pattern.pattern), shape.pattern.flags)
+
+    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.from_regex(plain), st.sampled_from(RESPELL))
+    def check(text: str, respell: Callable[[str], str]) -> None:
+        assert not find_hidden([shape], respell(text))
+
+    check()
+
+
+@pytest.mark.parametrize("respell", RESPELL)
+def test_no_clue_hides_an_example(respell: Callable[[str], str]) -> None:
+    for text in list_examples():
+        assert not find_hidden(SHIPPED, respell(text))
+
+
+@pytest.mark.parametrize(("words", "frames"), LISTED)
+def test_no_clue_hides_a_listed_word(words: str, frames: tuple[str, ...]) -> None:
+    for word, frame in ((word, frame) for word in words.split() for frame in frames):
+        text = frame.format(word.replace("_", " "))
+        assert not find_hidden(SHIPPED, text)
+        assert not find_hidden(SHIPPED, text.upper())
+
+
+def test_most_clues_are_missing_in_most_texts() -> None:
+    facts = Facts("Please write a short poem about the sea for our new friends.")
+    assert sum(shape.clue(facts) for shape in SHIPPED) < len(SHIPPED) / 5
+
+
+@pytest.mark.parametrize(
+    ("type_", "clue"),
+    [
+        ("PERCENTAGE", any_string("%")),
+        ("DURATION", any_listed("years months weeks days")),
+        ("MONEY", any_listed(amounts._NAME_LIST)),
+        ("DATE_TIME", least_digits(1)),
+        ("PHONE_NUMBER", least_digits(12)),
+    ],
+)
+def test_a_clue_that_misses_matches_is_caught(type_: str, clue: Callable[[Facts], bool]) -> None:
+    broken = [replace(shape, clue=clue) for shape in SHIPPED if shape.type == type_]
+    assert list(chain.from_iterable(find_hidden(broken, text) for text in list_examples()))
+
+
+def test_clues_are_combined() -> None:
+    facts = Facts("Ten dollars, or 12 euros?")
+    assert facts.words == {"ten", "dollars", "or", "euros"}
+    assert facts.digits == 2
+    yes, no = any_listed("euro euros"), any_match(r"\d{3}")
+    assert (yes(facts), no(facts), no_clue(facts)) == (True, False, True)
+    assert any_clue(no, yes)(facts)
+    assert not all_clues(no, yes)(facts)
+
+
+@pytest.mark.parametrize("text", ["", "naïve Käse_2 km² x²", "don't 12x", "٣ à-la ß ẞ"])
+def test_words_are_runs_of_letters(text: str) -> None:
+    assert Facts(text).words == set(re.findall(r"[^\W\d_]+", text.lower()))
+    assert Facts(text).digits == len(re.findall(r"\d", text))
