@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-__all__ = ["dump", "dump_ascii", "load"]
+__all__ = ["dump", "dump_ascii", "load", "replace_surrogates"]
 
 DIGITS = 20  # of an integer
 _SLOW = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -60,6 +60,15 @@ def load(data: bytes | str) -> Any:
     except ValueError:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
         return json.loads(text, parse_int=_parse_integer, parse_constant=lambda name: None)
+
+
+def replace_surrogates(text: str) -> str:
+    """Return a text with every lone surrogate, which UTF-8 cannot encode, replaced by U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def _parse_integer(digits: str) -> int | None:

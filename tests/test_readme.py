@@ -126,7 +126,7 @@ def test_shell_blocks_run(proxy_in_thread: Proxy, shell: dict[str, str], page: s
             continue
         out = run_in_shell(block.replace(URL, proxy_in_thread.base_url), shell)
         if page == "docs/http-api.md":
-            assert '"guarantee": "ldp"' in out
+            assert '"guarantee":"ldp"' in out
         if "jane.doe" in block:
             assert "jane.doe" not in out
             assert "555-013-2479" not in out or "curl" in block  # this proxy runs `rantext`

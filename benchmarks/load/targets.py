@@ -140,7 +140,7 @@ class Bare(Target):
     @contextmanager
     def start(self, folder: Path, upstream: Upstream) -> Iterator[Running]:
         port = find_free_port()
-        command = [sys.executable, "-m", "benchmarks.load.bare", "--port", str(port)]
+        command = [sys.executable, "-m", "benchmarks.bare_server", "--port", str(port)]
         command += ["--upstream", upstream.base_url, "--mechanism", self.mechanism]
         folder.mkdir(parents=True, exist_ok=True)
         with _serve(command, folder, port, {"PYTHONPATH": str(ROOT)}) as running:

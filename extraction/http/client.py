@@ -46,7 +46,6 @@ __all__ = [
     "Unreachable",
     "Unreadable",
     "parse",
-    "replace_surrogates",
 ]
 
 Inspector = Callable[[bytes | None], Awaitable[None]]
@@ -348,15 +347,6 @@ def parse(data: bytes, limit: Limit) -> Any:
         return load(data)
     except (ValueError, RecursionError):
         raise Unreadable("the answer is not JSON") from None
-
-
-def replace_surrogates(text: str) -> str:
-    """Return a text with every lone surrogate, which UTF-8 cannot encode, replaced by U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 @contextmanager

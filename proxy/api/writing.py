@@ -24,16 +24,16 @@ def limit_time(request: web.Request) -> AbstractAsyncContextManager[None]:
     Raises:
         ConnectionError: the client is gone, from the block.
     """
-    return _Limit(request.transport)
+    return _Limit(request)
 
 
 class _Limit(AbstractAsyncContextManager[None]):
     """Abort a connection at the end of its time, which ends every write on it."""
 
-    __slots__ = ("_late", "_timer", "_transport")
+    __slots__ = ("_late", "_request", "_timer")
 
-    def __init__(self, transport: asyncio.Transport | None) -> None:
-        self._transport = transport
+    def __init__(self, request: web.Request) -> None:
+        self._request = request
         self._late = False
 
     async def __aenter__(self) -> None:
@@ -47,8 +47,8 @@ class _Limit(AbstractAsyncContextManager[None]):
 
     def _abort(self) -> None:
         self._late = True
-        if self._transport is not None:
-            self._transport.abort()
+        if self._request.transport is not None:
+            self._request.transport.abort()
 
 
 @asynccontextmanager

@@ -20,7 +20,7 @@ from extraction.backends.answers import (
     read_usage,
     read_vector,
 )
-from extraction.codec import dump
+from extraction.codec import dump, replace_surrogates
 from extraction.http.client import (
     LARGE,
     SMALL,
@@ -29,7 +29,6 @@ from extraction.http.client import (
     Unreachable,
     Unreadable,
     parse,
-    replace_surrogates,
 )
 from tests.extraction.local_servers import RECEIVED, SENT, unused_port
 from tests.limits import LIMIT

@@ -218,7 +218,7 @@ class TestThroughTheProxy:
         assert generation == (WORD * 100)[: len(generation)]
         assert WORD * 10 in proxy.local.bodies[-1]["messages"][-1]["content"]
         (line,) = [line for line in proxy.log if '"remote_endings"' in line]
-        assert '"remote_endings": ["cut"]' in line
+        assert '"remote_endings":["cut"]' in line
         # What came is what history will show the remote again.
         turns = [*user(), {"role": "assistant", "content": ANSWER}, *user("And then?")]
         proxy.remote.behaviour = None

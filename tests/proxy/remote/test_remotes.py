@@ -69,7 +69,7 @@ async def test_a_models_name_picks_its_remote(proxy: Proxy, other: FakeServer) -
         )
         alias = "other" if server is other else "default"
         assert done.model_extra["inferdpt"]["sent_to"] == alias
-        assert f'"sent_to": "{alias}"' in "\n".join(proxy.log)
+        assert f'"sent_to":"{alias}"' in "\n".join(proxy.log)
 
 
 async def test_keys_never_go_to_the_wrong_remote(proxy: Proxy, other: FakeServer) -> None:
