@@ -19,12 +19,14 @@ import pytest
 from sqlalchemy import Connection, func, select, text
 
 from perturb import EmbeddingTable
+from proxy.api.app_keys import STORE
 from proxy.config.store import Store as Settings
 from proxy.errors import ApiError, ConfigError
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import open_store
 from proxy.storage.schema import ACCOUNTS
 from tests.databases import database, postgres_url
+from tests.limits import LIMIT
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.proxy.storage.work import execute, scalar
@@ -80,6 +82,9 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 async def proxy(table: EmbeddingTable, path: Path) -> AsyncIterator[Proxy]:
     async with running_proxy(table, {"store": {"folder": str(path.parent)}}) as running:
+        async with asyncio.timeout(LIMIT):
+            while running.app[STORE]._dirty:  # the first sweep writes the log to an emptied file
+                await asyncio.sleep(0.01)
         yield running
 
 
