@@ -112,18 +112,25 @@ class PostgresDatabase:
     @asynccontextmanager
     async def _connect(self) -> AsyncIterator[asyncpg.Connection]:
         """Lend a connection for the statements of requests."""
-        async with self._opening:
-            if self._pool is None:
-                _, settings = DIALECT.create_connect_args(self._url)  # type: ignore[no-untyped-call]
-                self._pool = await asyncpg.create_pool(
-                    **settings,
-                    min_size=1,
-                    max_size=CONNECTIONS,
-                    connection_class=_Connection,
-                    server_settings=WAITS,
-                )
+        if self._pool is None:
+            async with self._opening:
+                self._pool = self._pool or await self._open_pool()
         async with self._pool.acquire() as raw:
             yield raw
+
+    async def _open_pool(self) -> asyncpg.Pool[asyncpg.Record]:
+        _, settings = DIALECT.create_connect_args(self._url)  # type: ignore[no-untyped-call]
+        # SQLAlchemy's name for it; 0 is for servers behind a pool of connections.
+        kept = settings.pop("prepared_statement_cache_size", None)
+        if kept is not None:
+            settings["statement_cache_size"] = int(kept)
+        return await asyncpg.create_pool(
+            **settings,
+            min_size=1,
+            max_size=CONNECTIONS,
+            connection_class=_Connection,
+            server_settings=WAITS,
+        )
 
     async def _drain(self, lane: str) -> None:
         """Run the transactions of a lane until none waits."""

@@ -178,3 +178,17 @@ async def test_replicas_that_remember_the_same_answers_at_once_do_not_deadlock(
             orders = [(s, generator.sample(range(20), 20)) for s in (one, two)]
             await asyncio.gather(*(put(store, n) for store, order in orders for n in order))
     assert failed == {}
+
+
+async def test_no_statement_is_kept_behind_a_pool_of_connections(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The setting has SQLAlchemy's name in the URL."""
+    monkeypatch.setenv("INFERDPT_SECRET", "5a" * 32)
+    kept = text("SELECT count(*) FROM pg_prepared_statements")
+    for size, least in (("0", 0), ("100", 1)):
+        url = f"{postgres_url}?prepared_statement_cache_size={size}"
+        async with open_store(Settings(url=url)) as opened:
+            await opened.read(lambda connection: connection.scalar(COUNT))
+            found = await opened.read(lambda connection: connection.scalar(kept))
+            assert (found >= 1) is bool(least)
