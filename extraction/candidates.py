@@ -121,11 +121,8 @@ class Writer:
 
     async def _is_helpful(self, job: Job, passage: str, answer: list[Delta]) -> bool:
         """Tell if a job's generation can make a better answer than one made without it."""
-        document, text, material = (
-            read_document(job),
-            _join(answer),
-            (job.generation or "", passage),
-        )
+        document, text = read_document(job), _join(answer)
+        material = [job.generation or "", passage]
         brief = len(document) + len(text) + sum(map(len, material)) <= SHORT
         return await offload(brief, self._judge.is_helpful, document, text, material)
 
