@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perturb.whole.encoder import Encoder, load_static
 from perturb.whole.passages import SENTENCE_END
@@ -22,7 +23,7 @@ _END = re.compile(rf"{SENTENCE_END}|\n+")
 
 
 class Judge:
-    """Keep the parts of a generation that are about a document.
+    """Keep what of a generation is about a document, and choose the best of several answers.
 
     Args:
         encode: the encoder of documents and parts.
@@ -58,16 +59,34 @@ class Judge:
         cosines = np.array(vectors) @ about
         return [part for part, near in zip(parts, cosines > self._unrelated, strict=True) if near]
 
-    def choose_best(self, document: str, answers: Sequence[str]) -> int:
-        """Return the place of the answer that is nearest to a document, the first of equals.
+    def is_helpful(self, document: str, answer: str, material: Sequence[str]) -> bool:
+        """Tell if all texts that an answer could be made of are nearer to a document than an
+        answer made without them.
 
-        Parts that repeat the document word for word do not count, so a copy is no good answer.
+        Args:
+            document: the private text.
+            answer: made without the material.
+            material: a generation, and the passage that the remote was shown. A remote that was
+                shown a distant passage can only be near by chance.
         """
-        own = [_drop_copies(answer, document) for answer in answers]
+        alone, *helped = self._score(document, [answer, *material])
+        return bool(min(helped) > alone)
+
+    def choose_best(self, document: str, answers: Sequence[str]) -> int:
+        """Return the place of the answer that is nearest to a document, the first of equals."""
+        return int(np.argmax(self._score(document, answers)))
+
+    def _score(self, document: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the cosine of a document and each of n texts, float32 (n,).
+
+        Parts that repeat the document word for word do not count, so a copy is no good answer. A
+        text without other parts has -inf.
+        """
+        own = [_drop_copies(text, document) for text in texts]
         about, *vectors = self._encode([document, *own])
-        scores = np.array(vectors) @ about
+        scores: NDArray[np.float32] = np.array(vectors) @ about
         scores[[not text for text in own]] = -np.inf
-        return int(np.argmax(scores))
+        return scores
 
 
 def build_judge() -> Judge:

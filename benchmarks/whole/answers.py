@@ -3,7 +3,7 @@
 Every way of answering is asked for the same texts with the same seeds. The local model's own
 answers are written once and shared by all comparisons. It is shown what the proxy shows it where
 two candidates are judged: of a generation for words the relevant sentences, and one for a passage
-whole. `Worth` leaves out the answers with a generation that has no relevant sentence.
+whole. `Worth` leaves out the answers with a generation that is not used.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 The local model writes one answer alone, and one with the generation; the answer nearer to the
 document is returned. The control has as many candidates: the better of two answers that the local
 model writes alone. Both choices are made by the same judge, which does not know the truth.
-A generation without any part about the document is not used: the answer is then the local model's
-second one. So every figure is of what the proxy returns for `candidates: 2`.
+A generation without any part about the document is not used, nor a reply to a passage if one of
+them is no nearer to the document than the local model's first answer: the answer is then the local
+model's second one. So every figure is of what the proxy returns for `candidates: 2`.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from benchmarks.harness.experiment import Experiment, Outcome, mean
 from benchmarks.harness.markdown import format_figure, format_table
 from benchmarks.harness.records import Case, Estimate, Record
 from benchmarks.harness.suite import CORPUS
+from benchmarks.harness.texts import Text
 from benchmarks.metrics.utility import cosines
 from benchmarks.whole.answers import Way, choose_samples, write_answers
 from benchmarks.whole.collections import find_cover
+from benchmarks.whole.sanitizers import draws_words
 from extraction.judge import build_judge
 from perturb.whole.encoder import BUNDLED
 
@@ -44,11 +47,11 @@ class Worth(Experiment):
 
     Values, all of the similarity to the true continuation:
         alone, best_of_two: the local model's own answer, and the better of two.
-        extracted: the candidate made with the generation, or without it if it is irrelevant.
+        extracted: the candidate made with the generation, or without it if it is not used.
         judged: the better one of `alone` and `extracted`.
         lift_one: extracted − alone.
         lift_two: judged − best_of_two.
-        used: the share of texts whose generation is relevant.
+        used: the share of texts whose generation is used.
         chosen: the share of texts whose returned answer was made with the generation.
         reached: the share of texts for which their own covering passage left; None without one.
         sent: cosine of the released text and the document; None if nothing was released.
@@ -84,11 +87,11 @@ class Worth(Experiment):
             case.get("encoder", BUNDLED),
         )
         made = write_answers(context, way, dataset)
-        used = find_used(context, prefixes, [text.generation for text in made])
         first, second = (
             [text.answer for text in write_answers(context, Way("none", draw=draw), dataset)]
             for draw in (0, 1)
         )
+        used = find_used(context, way, prefixes, made, first)
         answers = {
             "first": first,
             "second": second,
@@ -141,7 +144,9 @@ class Worth(Experiment):
             "The local model's own answers are written once a run, and every row is paired with "
             "those of its run. "
             "A generation without any sentence about the document is not used; of a reply to "
-            "scrambled words, only such sentences are. "
+            "scrambled words, only such sentences are. A reply to a passage is not used either if "
+            "it or the passage is no nearer to the document than the local model's own answer; "
+            "for the true continuation, which no passage made, the passage does not count. "
             "A remote that *knows the subject* answers from a public collection that holds "
             "another passage of each document, neither the prefix nor the continuation (texts "
             "whose documents have none are left out); *reached*: that very passage was released. "
@@ -170,15 +175,37 @@ class Worth(Experiment):
 
 
 def find_used(
-    context: Context, documents: Sequence[str], generations: Sequence[str | None]
+    context: Context,
+    way: Way,
+    documents: Sequence[str],
+    made: Sequence[Text],
+    first: Sequence[str],
 ) -> Mask:
-    """Return which generations the local model is shown where candidates are judged, bool (n,):
-    those with a part about the document, or with the suite's `extraction: all` every one."""
+    """Return which generations the second candidate is made with, bool (n,): those with a part
+    about the document, and if they are replies to passages, those that are helpful beside the
+    first candidate; with the suite's `extraction: all` every one.
+
+    Args:
+        context: the suite.
+        way: how the generations were made.
+        documents: the private texts.
+        made: their generations, and what was sent for them.
+        first: the local model's own answers.
+    """
     if context.suite.whole.extraction == "all":
-        return np.array([generation is not None for generation in generations])
-    keep = build_judge().keep_if_relevant
-    pairs = zip(documents, generations, strict=True)
-    return np.array([bool(keep(document, text or "")) for document, text in pairs])
+        return np.array([text.generation is not None for text in made])
+    judge = build_judge()
+    words = way.mechanism is not None and draws_words(context, way.mechanism)
+
+    def is_used(document: str, text: Text, own: str) -> bool:
+        if not judge.keep_if_relevant(document, text.generation or ""):
+            return False
+        material = [text.generation or ""]
+        if way.remote != "truth":
+            material.append(text.sent or "")
+        return words or judge.is_helpful(document, own, material)
+
+    return np.array([is_used(*each) for each in zip(documents, made, first, strict=True)])
 
 
 def judge(documents: Sequence[str], first: Sequence[str], second: Sequence[str]) -> Mask:

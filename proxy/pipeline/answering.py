@@ -46,8 +46,8 @@ class Answerer:
     Args:
         judge: finds the parts of a generation that are about the document, and the best answer.
         extraction: `relevant` gives the local model those parts, or where a passage was sent and
-            several candidates are judged, the whole generation if it has any; `all` always the
-            whole generation. It holds if the client does not choose.
+            several candidates are judged, the whole generation if it has any and is helpful;
+            `all` always the whole generation. It holds if the client does not choose.
     """
 
     def __init__(
@@ -105,17 +105,19 @@ class Answerer:
         document = read_document(job)
         brief = len(document) + len(generation.text) <= SHORT
         text = await offload(brief, _restore, generation.text, clearance)
+        passage = None
         if self._is_judged(plan.request, clearance):
             # A reply to a passage is about one subject, so a relevant sentence speaks for the
             # others. One to scrambled words may be relevant here and there by chance.
             whole = plan.candidates > 1 and plan.sanitizer.shows == "passages"
             keep = self._judge.keep_if_relevant if whole else self._judge.keep_relevant
             text = await offload(brief, keep, document, text)
+            passage = _read_passage(clearance) if whole else None
         if not text.strip():
             plan.trace.note_outcome(number, "irrelevant")
             return Reply("irrelevant", job, generation)
         plan.trace.note_outcome(number, "answered")
-        return Reply("answered", Job(job.task, job.messages, text), generation)
+        return Reply("answered", Job(job.task, job.messages, text), generation, passage)
 
     def limits_generation(self, request: SamplingRequest, clearance: Cleared) -> bool:
         """Tell if the remote is told to stream, so that its generation can be cut."""
@@ -159,7 +161,9 @@ class Answerer:
     async def _complete(self, plan: Plan, exchange: Exchange, reply: Reply, i: int) -> Answer:
         try:
             options = with_seed(plan.options, i)
-            step = await self._writer.complete(reply.job, options, plan.candidates)
+            step = await self._writer.complete(
+                reply.job, options, plan.candidates, passage=reply.passage
+            )
         except LocalModelError as exc:
             raise self._map_error(exc) from exc
         answer = Answer(step.message, step.logprobs, step.finish_reason, step.usage, step.stop)
@@ -190,7 +194,8 @@ class Answerer:
         answer = Answer()
         try:
             options = with_seed(plan.options, i)
-            async for step in self._writer.stream(reply.job, options, plan.candidates):
+            steps = self._writer.stream(reply.job, options, plan.candidates, passage=reply.passage)
+            async for step in steps:
                 answer.add(step)
                 await emit(index, step)
         except LocalModelError as exc:
@@ -213,6 +218,12 @@ class Answerer:
         error = from_local(exc)
         self._metrics.count_failure("local", error)
         return error
+
+
+def _read_passage(clearance: Clearance) -> str:
+    """Return all released passages, as one text."""
+    releases = (piece for piece in clearance.pieces if isinstance(piece, Release))
+    return "\n".join(release.sanitized.text for release in releases)
 
 
 def _restore(generation: str, clearance: Clearance) -> str:

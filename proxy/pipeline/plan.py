@@ -148,11 +148,17 @@ class Preview:
 @dataclass(frozen=True)
 class Reply:
     """Hold the outcome of an exchange: the remote's generation, if there is one, and the local
-    model's job with it."""
+    model's job with it.
+
+    Attributes:
+        passage: what the remote was shown, if the generation is held against answers made
+            without it.
+    """
 
     outcome: RemoteOutcome
     job: Job
     generation: Generation | None = None
+    passage: str | None = None
 
     @property
     def ending(self) -> Ending:

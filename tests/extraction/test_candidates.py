@@ -1,4 +1,5 @@
-"""Candidates: the best of several answers is returned, one of them without the generation."""
+"""Candidates: the best of several answers is returned, one of them without the generation, and
+all of them where it is of no help."""
 
 from __future__ import annotations
 
@@ -52,6 +53,11 @@ def job(generation: str | None = "the generation") -> Job:
     return Job("chat", (user(RIVER),), generation)
 
 
+def find_given(backend: Answering) -> list[bool]:
+    """Return which calls held a generation, in their order."""
+    return ["generation" in messages[-1]["content"] for messages, _ in backend.calls]
+
+
 @pytest.mark.parametrize(
     ("alone", "given", "best", "source"),
     [
@@ -74,18 +80,49 @@ async def test_the_answer_nearest_to_the_document_is_returned(
     assert chosen == [source, source]
 
 
+@pytest.mark.parametrize(
+    ("generation", "passage", "alone", "helpful"),
+    [
+        (FLOOD, FLOOD, GOAL, True),
+        (FLOOD, GOAL, GOAL, False),  # the remote was shown nothing nearer
+        (GOAL, FLOOD, GOAL, False),
+        (FLOOD, FLOOD, FLOOD, False),  # no nearer than what the model writes by itself
+        (FLOOD, FLOOD, "", True),
+    ],
+)
+async def test_a_reply_to_a_passage_is_used_if_it_is_helpful(
+    generation: str, passage: str, alone: str, helpful: bool
+) -> None:
+    backend, chosen = Answering(alone, f"{FLOOD} It rained."), list[str]()
+    answers, asked = writer(backend, chosen), job(f"{generation} That is the generation.")
+    await answers.complete(asked, {}, 3, passage=passage)
+    assert find_given(backend) == [False, helpful, helpful]
+    [_ async for _ in answers.stream(asked, {}, 2, passage=passage)]
+    assert find_given(backend)[3:] == [False, helpful]
+    assert "generation" not in chosen or helpful
+
+
+async def test_a_generation_without_a_passage_is_used_whatever_it_is() -> None:
+    """Negative control: as with `extraction: all`."""
+    backend, chosen = Answering(FLOOD, GOAL), list[str]()
+    await writer(backend, chosen).complete(job(f"{GOAL} That is the generation."), {}, 2)
+    assert sorted(find_given(backend)) == [False, True]
+    assert chosen == ["alone"]
+
+
 async def test_candidates_without_a_generation_are_all_the_models_own() -> None:
     backend, chosen = Answering(FLOOD, GOAL), list[str]()
-    answer = await writer(backend, chosen).complete(job(None), {}, 3)
+    answer = await writer(backend, chosen).complete(job(None), {}, 3, passage=FLOOD)
     assert (answer.message["content"], chosen) == (FLOOD, ["alone"])
     assert len(backend.calls) == 3
 
 
 async def test_each_candidate_has_a_seed_of_its_own() -> None:
-    backend = Answering(FLOOD, GOAL)
-    await writer(backend).complete(job(), {"seed": 5}, 3)
-    seeds = {options["seed"] for _, options in backend.calls}
-    assert seeds == {5, 5 + SEEDS_APART, 5 + 2 * SEEDS_APART}
+    for passage in (None, GOAL, FLOOD):
+        backend = Answering(FLOOD, GOAL)
+        await writer(backend).complete(job(), {"seed": 5}, 3, passage=passage)
+        seeds = [options["seed"] for _, options in backend.calls]
+        assert seeds == [5, 5 + SEEDS_APART, 5 + 2 * SEEDS_APART]
 
 
 async def test_one_candidate_is_made_with_the_generation_and_not_judged() -> None:

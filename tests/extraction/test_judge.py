@@ -1,4 +1,4 @@
-"""The judge: an unrelated generation is dropped, a related one kept."""
+"""The judge: an unrelated generation is dropped, a related one kept, one of no help not used."""
 
 from __future__ import annotations
 
@@ -86,6 +86,39 @@ def test_the_best_answer_is_the_nearest(judge: Judge) -> None:
     assert judge.choose_best(RIVER, [GOAL, FLOOD]) == 1
     assert judge.choose_best(RIVER, [FLOOD, FLOOD]) == 0
     assert judge.choose_best(RIVER, ["", " "]) == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "material", "helpful"),
+    [
+        (GOAL, [FLOOD], True),
+        (GOAL, [FLOOD, FLOOD], True),
+        (GOAL, [FLOOD, GOAL], False),  # what the remote was shown is no nearer
+        (GOAL, [GOAL, FLOOD], False),
+        (FLOOD, [FLOOD], False),
+        (FLOOD, [GOAL], False),
+        ("", [FLOOD], True),
+        (RIVER, [FLOOD], True),  # a copy says nothing of its own
+        (GOAL, [RIVER], False),
+        (GOAL, [""], False),
+        ("", [""], False),
+    ],
+)
+def test_material_helps_if_all_of_it_is_nearer_than_the_answer(
+    answer: str, material: list[str], helpful: bool, judge: Judge
+) -> None:
+    assert judge.is_helpful(RIVER, answer, material) is helpful
+
+
+def test_material_without_the_document_helps_against_no_more_than_chance(judge: Judge) -> None:
+    """Of three passages on other subjects, two are nearer than the third in a third of cases. At
+    that rate, fewer than 142 or more than 260 of 600 have a probability below 1e-6."""
+    book = load_codebook()
+    texts = [[book.passage(4 * i + k) for k in range(4)] for i in range(600)]
+    helped = [judge.is_helpful(document, one, two) for document, one, *two in texts]
+    assert 142 <= sum(helped) <= 260
+    one_piece = [judge.is_helpful(document, one, two[:1]) for document, one, *two in texts]
+    assert sum(one_piece) > 260  # negative control: a rule that looks at the generation only
 
 
 def test_a_copy_of_the_document_is_not_the_best_answer(judge: Judge) -> None:

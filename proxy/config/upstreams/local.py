@@ -148,8 +148,11 @@ class Local(Section):
         ge=1,
         le=128,
         description="Answers that the model writes for each choice: the first without the "
-        "generation, the others with it. The one nearest to the document is returned. With more "
-        "than one, a stream begins when all are finished. Clients may choose with `candidates`.",
+        "generation, the others with it. The one nearest to the document is returned. If a "
+        "passage was sent and `extraction` is relevant, the others are written after the first, "
+        "and without the generation unless it and the passage are nearer to the document than "
+        "the first. With more than one, a stream begins when all are finished. Clients may "
+        "choose with `candidates`.",
     )
     embeddings_model: str | None = Field(
         None,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.harness.suite import Endpoint
+from benchmarks.harness.texts import Text
 from benchmarks.run import run
 from benchmarks.whole.answers import Way, choose_samples, write_answers
 from benchmarks.whole.collections import find_cover
@@ -50,13 +51,24 @@ def test_an_answer_that_is_the_local_models_own_is_worth_nothing():
     assert found["chosen"] == 0
 
 
-def test_a_generation_is_used_if_a_part_of_it_is_about_the_document(tmp_path):
+def test_a_generation_is_used_if_it_is_about_the_document_and_of_help(tmp_path):
     river, bread = SUBJECTS["river"], SUBJECTS["bread"]
-    generations = [f"{river}. {bread}.", f"{bread}. {bread}.", None]
-    context = make_context(tmp_path)
-    assert find_used(context, [river] * 3, generations).tolist() == [True, False, False]
-    context = make_context(tmp_path, extraction="all")
-    assert find_used(context, [river] * 3, generations).tolist() == [True, True, False]
+    rain = "Rain raised the water."
+    pairs = [(rain, rain), (rain, bread), (bread, rain), (f"{rain} {bread}.", rain), (None, None)]
+    made = [Text("first", "1", 1, sent, generation, "") for generation, sent in pairs]
+    documents, passages = [river] * 5, Way("bundled", "surrogate", 20.0)
+    words, truth = Way("bundled", "rantext", 20.0), Way("truth")
+
+    def find(way: Way, first: str, **whole: str) -> list[bool]:
+        context = make_context(tmp_path, **whole)
+        return find_used(context, way, documents, made, [first] * 5).tolist()
+
+    assert find(passages, bread) == [True, False, False, True, False]
+    assert find(passages, rain) == [False] * 5  # no nearer than what the model writes alone
+    assert find(truth, bread) == [True, True, False, True, False]
+    for first in (bread, rain):
+        assert find(words, first) == [True, True, False, True, False]
+        assert find(passages, first, extraction="all") == [True] * 4 + [False]
 
 
 def test_the_judge_prefers_what_is_about_the_document():

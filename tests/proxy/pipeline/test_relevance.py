@@ -119,10 +119,23 @@ async def test_candidates_for_a_passage_are_made_with_the_whole_of_a_relevant_ge
     mechanism: str, count: int, whole: bool, table: EmbeddingTable
 ) -> None:
     async with running_proxy(table, settings(mechanism=mechanism)) as proxy:
+        proxy.local.text = RIVER  # a copy is no answer, so any material is nearer
         _, receipt = await ask(proxy, f"{GOAL} {FLOOD}", candidates=count)
         seen = sorted(json.dumps(body) for body in proxy.local.bodies)
         found = sorted((FLOOD in body, GOAL in body) for body in seen)
         assert found == [(False, False)] * (count - 1) + [(True, whole)]
+        assert receipt["remote"] == ["the remote answered the perturbed text"]
+
+
+@pytest.mark.parametrize("extraction", ["relevant", "all"])
+async def test_candidates_for_a_passage_are_made_without_a_generation_of_no_help(
+    extraction: str, table: EmbeddingTable
+) -> None:
+    async with running_proxy(table, settings(mechanism="surrogate")) as proxy:
+        proxy.local.text = "After the rain, the river flooded the village on its bank."
+        _, receipt = await ask(proxy, f"{GOAL} {FLOOD}", candidates=3, extraction=extraction)
+        found = sorted(GOAL in json.dumps(body) for body in proxy.local.bodies)
+        assert found == [False, *[extraction == "all"] * 2]
         assert receipt["remote"] == ["the remote answered the perturbed text"]
 
 
