@@ -55,8 +55,8 @@ class Judge:
         parts = split_parts(generation)
         if not parts:
             return []
-        about, *vectors = self._encode([document, *parts])
-        cosines = np.array(vectors) @ about
+        vectors = self._encode([document, *parts])
+        cosines = vectors[1:] @ vectors[0]
         return [part for part, near in zip(parts, cosines > self._unrelated, strict=True) if near]
 
     def is_helpful(self, document: str, answer: str, material: Sequence[str]) -> bool:
@@ -83,8 +83,8 @@ class Judge:
         text without other parts has -inf.
         """
         own = [_drop_copies(text, document) for text in texts]
-        about, *vectors = self._encode([document, *own])
-        scores: NDArray[np.float32] = np.array(vectors) @ about
+        vectors = self._encode([document, *own])
+        scores: NDArray[np.float32] = vectors[1:] @ vectors[0]
         scores[[not text for text in own]] = -np.inf
         return scores
 
