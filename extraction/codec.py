@@ -6,6 +6,7 @@ of any length), so nothing may fail on it.
 
 from __future__ import annotations
 
+import codecs
 import json
 from typing import Any
 
@@ -14,6 +15,7 @@ import orjson
 __all__ = ["dump", "dump_ascii", "load", "replace_surrogates"]
 
 DIGITS = 20  # of an integer
+ESCAPED = "inferdpt.json"  # the name of the way to encode a character
 _SLOW = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -36,12 +38,10 @@ def dump_ascii(value: Any) -> str:
     '["na\\\\u00efve"]'
     """
     try:
-        data = orjson.dumps(value)
-        if data.isascii():
-            return data.decode("ascii")
+        text = orjson.dumps(value).decode()
     except TypeError:
-        pass
-    return json.dumps(value, separators=(",", ":"))
+        return json.dumps(value, separators=(",", ":"))
+    return text if text.isascii() else text.encode("ascii", ESCAPED).decode("ascii")
 
 
 def load(data: bytes | str) -> Any:
@@ -69,6 +69,15 @@ def replace_surrogates(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """Spell characters outside ASCII as JSON does; only they lead here."""
+    assert isinstance(error, UnicodeEncodeError)
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+codecs.register_error(ESCAPED, _escape)
 
 
 def _parse_integer(digits: str) -> int | None:

@@ -87,7 +87,9 @@ class Metrics:
             buckets=SECONDS,
             registry=self.registry,
         )
-        self._stage = cache(self._stages.labels)  # looking a label up takes longer than counting
+        # Looking a label up takes longer than counting.
+        self._stage = cache(self._stages.labels)
+        self._find: Callable[..., Any] = cache(lambda metric, *labels: metric.labels(*labels))
         self.tokens = Counter(
             "inferdpt_tokens_perturbed_total",
             "Words released for the first time.",
@@ -170,7 +172,6 @@ class Metrics:
                 ("nominal", "Epsilon charged to a tenant that is no bound."),
             )
         }
-        self._account = cache(lambda name, tenant: self._accounts[name].labels(tenant))
         self._upstream_errors = Counter(
             "inferdpt_upstream_errors_total",
             "Failed calls by side, the remote's alias and code.",
@@ -199,9 +200,9 @@ class Metrics:
     def count_plan(self, sanitizer: Sanitizer, *, fresh: int, released: int) -> None:
         """Count the tokens of a request: all that are released, and those for the first time."""
         guarantee, name = sanitizer.guarantee, sanitizer.name
-        self.tokens.labels(name).inc(fresh)
-        self.reused.labels(name).inc(released - fresh)
-        self.epsilon.labels(name, guarantee.kind).inc(fresh * guarantee.nominal)
+        self._find(self.tokens, name).inc(fresh)
+        self._find(self.reused, name).inc(released - fresh)
+        self._find(self.epsilon, name, guarantee.kind).inc(fresh * guarantee.nominal)
 
     def count_failure(self, side: str, error: ApiError, remote: str = "") -> None:
         """Count a failed call of a remote, by its alias, or of the local model."""
@@ -214,9 +215,9 @@ class Metrics:
             releases: for each private text, whether its release is new.
         """
         guarantee = sanitizer.guarantee
-        self._charged.labels(sanitizer.name, guarantee.kind, guarantee.unit).inc(epsilon)
-        self._texts.labels("new").inc(sum(releases))
-        self._texts.labels("remembered").inc(len(releases) - sum(releases))
+        self._find(self._charged, sanitizer.name, guarantee.kind, guarantee.unit).inc(epsilon)
+        self._find(self._texts, "new").inc(sum(releases))
+        self._find(self._texts, "remembered").inc(len(releases) - sum(releases))
 
     def count_remote(self, model: str, usage: Usage | None) -> None:
         """Count the tokens of a call of the remote, and their price.
@@ -226,19 +227,19 @@ class Metrics:
             usage: None if the remote did not state it.
         """
         if usage is None:
-            self._remote_unstated.labels(model).inc()
+            self._find(self._remote_unstated, model).inc()
             return
-        self._remote_tokens.labels(model, "prompt").inc(usage.prompt_tokens)
-        self._remote_tokens.labels(model, "completion").inc(usage.completion_tokens)
+        self._find(self._remote_tokens, model, "prompt").inc(usage.prompt_tokens)
+        self._find(self._remote_tokens, model, "completion").inc(usage.completion_tokens)
         if model in self.prices:
             price = self.prices[model]
             cost = price.prompt * usage.prompt_tokens + price.completion * usage.completion_tokens
-            self._remote_cost.labels(model).inc(cost / 1e6)
+            self._find(self._remote_cost, model).inc(cost / 1e6)
 
     def set_account(self, tenant: str, totals: Mapping[str, float]) -> None:
         """Set a tenant's account to these totals."""
         for name, value in totals.items():
-            self._account(name, tenant).set(value)
+            self._find(self._accounts[name], tenant).set(value)
 
     def render(self, tenant: str | None = None) -> bytes:
         """Return the text exposition: all of it, or only a tenant's own account."""

@@ -24,7 +24,7 @@ import numpy as np
 import orjson
 from sqlalchemy import bindparam, select, update
 
-from extraction.codec import dump
+from extraction.codec import dump, dump_ascii
 from perturb import Perturbation, Sanitizer, keyed_generator
 from perturb.release import Known, Link, Receipt, Replacement
 from proxy.release import Release
@@ -212,16 +212,20 @@ def _spell(made: Perturbation) -> str:
     It gets no statistics of the draw: the remote does not know them, and they narrow down the raw
     words.
     """
-    return json.dumps(_describe(made, {}))
+    found = _describe(made, {})
+    return dump_ascii(found) if _is_finite(made) else json.dumps(found)
 
 
 def _pack(made: Perturbation) -> str:
     """Return a perturbation as JSON, for memory."""
     found = _describe(made, made.receipt.statistics)
-    # Only the standard library keeps an infinite ε.
-    finite = math.isfinite(made.receipt.epsilon_per_document + made.receipt.epsilon_per_token)
     # The bytes lie in a larger block of memory, which would be held as long as they are.
-    return dump(found).decode() if finite else json.dumps(found)
+    return dump(found).decode() if _is_finite(made) else json.dumps(found)
+
+
+def _is_finite(made: Perturbation) -> bool:
+    """Tell if every ε of a perturbation is finite: only the standard library keeps another."""
+    return math.isfinite(made.receipt.epsilon_per_document + made.receipt.epsilon_per_token)
 
 
 def _describe(made: Perturbation, statistics: dict[str, Any]) -> dict[str, Any]:
