@@ -12,6 +12,7 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -50,6 +51,7 @@ class SqliteDatabase:
         self._turn = asyncio.Lock()  # fair, unlike polling
         self._writes = 0
         self._checkpointing: asyncio.Task[None] | None = None
+        self._threads: set[asyncio.Task[Any]] = set()
 
     @classmethod
     async def open(cls, path: Path) -> SqliteDatabase:
@@ -96,18 +98,26 @@ class SqliteDatabase:
         return self._guard.bytes()
 
     async def empty_log(self, *, wait: bool) -> bool:
-        await asyncio.to_thread(self._guard.checkpoint, "PASSIVE")  # most of it, beside writers
+        await self._run_thread(partial(self._guard.checkpoint, "PASSIVE"))  # beside writers
         async with self._turn:
-            return await asyncio.to_thread(self._guard.checkpoint, "TRUNCATE", wait=wait)
+            return await self._run_thread(partial(self._guard.checkpoint, "TRUNCATE", wait=wait))
 
     async def close(self) -> None:
-        if self._checkpointing is not None:
-            await asyncio.wait([self._checkpointing])
+        if running := [task for task in (self._checkpointing, *self._threads) if task]:
+            await asyncio.wait(running)
         self._disk.close()
         self._reader.raw.close()
         self._writer.raw.close()
         self._engine.dispose()
         self._guard.close()
+
+    async def _run_thread(self, work: Callable[[], T]) -> T:
+        """Run a function in a thread, which `close` waits for if the caller is cancelled: it must
+        not write to a folder that is gone."""
+        task = asyncio.create_task(asyncio.to_thread(work))
+        self._threads.add(task)
+        task.add_done_callback(self._threads.discard)
+        return await asyncio.shield(task)
 
     def _open_inline(self) -> SqliteConnection:
         """Open a connection for the event loop, which never waits for a lock."""
