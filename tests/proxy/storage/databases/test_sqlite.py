@@ -240,3 +240,29 @@ class TestLog:
         await self.write_many(store, range(6 * often, 40 * often))
         assert self.size(path) < 2 * held
         assert count(path) == 40 * often
+
+
+async def test_a_closed_database_has_no_thread_that_moves_its_log(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the sweep that asked for it was cancelled."""
+    database = await sqlite.SqliteDatabase.open(path)
+    begun, go, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def checkpoint(*_: object, **__: object) -> bool:
+        begun.set()
+        go.wait(LIMIT)
+        ended.set()
+        return True
+
+    monkeypatch.setattr(database._guard, "checkpoint", checkpoint)
+    sweep = asyncio.create_task(database.empty_log(wait=False))
+    await asyncio.to_thread(begun.wait, LIMIT)
+    sweep.cancel()
+    await asyncio.wait([sweep])
+    closing = asyncio.create_task(database.close())
+    await asyncio.sleep(0.05)
+    assert not closing.done()
+    go.set()
+    await closing
+    assert ended.is_set()
