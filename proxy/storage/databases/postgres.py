@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.util import greenlet_spawn
 
 from proxy.storage.databases.base import DatabaseFailure, Scan, Work
-from proxy.storage.databases.postgres_connection import DIALECT, PostgresConnection
+from proxy.storage.databases.postgres_connection import PostgresConnection
 from proxy.storage.databases.sqlite_file import BUSY_SECONDS
 
 __all__ = ["PostgresDatabase"]
@@ -119,7 +119,7 @@ class PostgresDatabase:
             yield raw
 
     async def _open_pool(self) -> asyncpg.Pool[asyncpg.Record]:
-        _, settings = DIALECT.create_connect_args(self._url)  # type: ignore[no-untyped-call]
+        _, settings = PostgresConnection.dialect.create_connect_args(self._url)  # type: ignore[no-untyped-call]
         # SQLAlchemy's name for it; 0 is for servers behind a pool of connections.
         kept = settings.pop("prepared_statement_cache_size", None)
         if kept is not None:

@@ -6,22 +6,15 @@ are: no type of the schema needs a conversion.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import namedtuple
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar, cast
 
 from sqlalchemy import Dialect, Executable, Insert, bindparam
 
-__all__ = [
-    "Parameters",
-    "Prepared",
-    "Rows",
-    "name_rows",
-    "prepare",
-    "prepare_rows",
-    "returns_rows",
-]
+__all__ = ["DriverConnection", "Parameters", "Rows", "name_rows", "returns_rows"]
 
 COMPILED = 256  # statements, each with the sizes of its lists
 Parameters = Mapping[str, Any]
@@ -55,7 +48,50 @@ class Rows:
         return row[0]
 
 
-class Prepared:
+class DriverConnection(ABC):
+    """Execute statements on a connection of a driver, as SQLAlchemy's connection would.
+
+    It begins and ends no transaction.
+    """
+
+    dialect: ClassVar[Dialect]  # with positional parameters
+
+    def execute(
+        self, statement: Executable, parameters: Parameters | Sequence[Parameters] | None = None
+    ) -> Rows:
+        """Execute a statement, once for each of several parameters with equal names; raise the
+        driver's errors."""
+        if parameters is None or isinstance(parameters, Mapping):
+            one = parameters or {}
+            prepared = _prepare(self.dialect, statement, one)
+            return self._run(statement, prepared.text, prepared.fill(one))
+        if not parameters:
+            return Rows([], 0)
+        if returns_rows(statement):
+            names = tuple(parameters[0])
+            prepared = _prepare_rows(
+                self.dialect, cast("Insert", statement), names, len(parameters)
+            )
+            values = [row[name] for row in parameters for name in names]
+            return self._run(statement, prepared.text, prepared.fill({"rows": values}))
+        prepared = _prepare(self.dialect, statement, parameters[0])
+        return self._run_many(prepared.text, list(map(prepared.fill, parameters)))
+
+    def scalar(self, statement: Executable, parameters: Parameters | None = None) -> Any:
+        """Return the first column of the first row; None if there is none."""
+        row = self.execute(statement, parameters).first()
+        return None if row is None else row[0]
+
+    @abstractmethod
+    def _run(self, statement: Executable, text: str, values: Sequence[Any]) -> Rows:
+        """Execute a statement by its text."""
+
+    @abstractmethod
+    def _run_many(self, text: str, rows: Sequence[Sequence[Any]]) -> Rows:
+        """Execute a statement that returns no rows, once for each row of values."""
+
+
+class _Prepared:
     """Hold the text of a statement for lists of some sizes.
 
     Args:
@@ -85,23 +121,23 @@ class Prepared:
         return [parameters[name] for name in self._order]
 
 
-def prepare(dialect: Dialect, statement: Executable, parameters: Parameters) -> Prepared:
+def _prepare(dialect: Dialect, statement: Executable, parameters: Parameters) -> _Prepared:
     """Return a statement for parameters of these names, and lists of these sizes."""
     lists = tuple([(n, len(v)) for n, v in parameters.items() if isinstance(v, list)])
     return _compile(dialect, statement, tuple(parameters), lists)
 
 
 @lru_cache(maxsize=COMPILED)
-def prepare_rows(
+def _prepare_rows(
     dialect: Dialect, statement: Insert, names: tuple[str, ...], count: int
-) -> Prepared:
+) -> _Prepared:
     """Return an INSERT of so many rows, with the values of one after those of another."""
     rows: list[dict[str, Any]] = [
         {name: bindparam(f"{name}__{i}") for name in names} for i in range(count)
     ]
     compiled: Any = statement.values(rows).compile(dialect=dialect)
     wanted = [f"{name}__{i}" for i in range(count) for name in names]
-    return Prepared(str(compiled), compiled.positiontup, {}, {"rows": wanted})
+    return _Prepared(str(compiled), compiled.positiontup, {}, {"rows": wanted})
 
 
 def returns_rows(statement: Executable) -> bool:
@@ -125,11 +161,11 @@ def _compile(
     statement: Executable,
     names: tuple[str, ...],
     lists: tuple[tuple[str, int], ...],
-) -> Prepared:
+) -> _Prepared:
     columns = list(names) if isinstance(statement, Insert) else None
     compiled: Any = statement.compile(dialect=dialect, column_keys=columns)  # type: ignore[attr-defined]
     fixed = {name: value for name, value in compiled.params.items() if name not in names}
     state = compiled.construct_expanded_state(
         {**dict.fromkeys(names), **{name: [None] * size for name, size in lists}}
     )
-    return Prepared(state.statement, state.positiontup, fixed, state.parameter_expansion)
+    return _Prepared(state.statement, state.positiontup, fixed, state.parameter_expansion)
