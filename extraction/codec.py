@@ -6,16 +6,14 @@ of any length), so nothing may fail on it.
 
 from __future__ import annotations
 
-import codecs
 import json
 from typing import Any
 
 import orjson
 
-__all__ = ["dump", "dump_ascii", "load", "replace_surrogates"]
+__all__ = ["dump", "dump_ascii", "load"]
 
 DIGITS = 20  # of an integer
-ESCAPED = "inferdpt.json"  # the name of the way to encode a character
 _SLOW = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -38,10 +36,12 @@ def dump_ascii(value: Any) -> str:
     '["na\\\\u00efve"]'
     """
     try:
-        text = orjson.dumps(value).decode()
+        data = orjson.dumps(value)
+        if data.isascii():
+            return data.decode()
     except TypeError:
-        return json.dumps(value, separators=(",", ":"))
-    return text if text.isascii() else text.encode("ascii", ESCAPED).decode("ascii")
+        pass
+    return json.dumps(value, separators=(",", ":"))
 
 
 def load(data: bytes | str) -> Any:
@@ -60,24 +60,6 @@ def load(data: bytes | str) -> Any:
     except ValueError:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
         return json.loads(text, parse_int=_parse_integer, parse_constant=lambda name: None)
-
-
-def replace_surrogates(text: str) -> str:
-    """Return a text with every lone surrogate, which UTF-8 cannot encode, replaced by U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
-def _escape(error: UnicodeError) -> tuple[str, int]:
-    """Spell characters outside ASCII as JSON does; only they lead here."""
-    assert isinstance(error, UnicodeEncodeError)
-    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
-
-
-codecs.register_error(ESCAPED, _escape)
 
 
 def _parse_integer(digits: str) -> int | None:

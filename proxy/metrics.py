@@ -88,7 +88,6 @@ class Metrics:
             registry=self.registry,
         )
         # Looking a label up takes longer than counting.
-        self._stage = cache(self._stages.labels)
         self._find: Callable[..., Any] = cache(lambda metric, *labels: metric.labels(*labels))
         self.tokens = Counter(
             "inferdpt_tokens_perturbed_total",
@@ -195,7 +194,7 @@ class Metrics:
     ) -> AbstractContextManager[None]:
         """Time a stage and pass its name and its seconds to `note`."""
         span = None if self.tracing is None else self.tracing.stage(name)
-        return _Stage(name, self._stage(name).observe, note, span)
+        return _Stage(name, self._find(self._stages, name).observe, note, span)
 
     def count_plan(self, sanitizer: Sanitizer, *, fresh: int, released: int) -> None:
         """Count the tokens of a request: all that are released, and those for the first time."""

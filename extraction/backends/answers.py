@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from extraction.backends.base import Usage
-from extraction.codec import replace_surrogates
+from perturb.text.surrogates import replace_surrogates
 
 __all__ = [
     "count_characters",

@@ -239,7 +239,7 @@ class HttpClient:
                     token = _sending.set(_Sending((path, streamed), kept, inspected))
                     try:
                         response = await self._send(
-                            path, body, seconds, total, streamed=streamed, kept=kept
+                            path, body, seconds, streamed=streamed, kept=kept
                         )
                     finally:
                         _sending.reset(token)
@@ -271,7 +271,6 @@ class HttpClient:
         path: str,
         body: bytes | None,
         seconds: float,
-        total: float,
         *,
         streamed: bool,
         kept: bool,
@@ -286,15 +285,15 @@ class HttpClient:
                 headers={"Accept": "text/event-stream" if streamed else "application/json"},
                 proxy=self._proxy,
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(
-                    total=total, sock_connect=CONNECT_SECONDS, sock_read=seconds
+                timeout=aiohttp.ClientTimeout(  # `open` and `Reply` bound the whole
+                    total=None, sock_connect=CONNECT_SECONDS, sock_read=seconds
                 ),
                 trace_request_ctx=reused,
             )
         except aiohttp.ClientConnectionError as exc:
             if not reused or isinstance(exc, TimeoutError) or has_answer_begun(exc):
                 raise
-        return await self._send(path, body, seconds, total, streamed=streamed, kept=False)
+        return await self._send(path, body, seconds, streamed=streamed, kept=False)
 
     def _open_session(self, *, kept: bool | None = None) -> aiohttp.ClientSession:
         """Return the session that keeps connections, or the one that does not. Each is made inside

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from perturb.errors import VocabularyError
 from perturb.install import install_command
+from perturb.text.surrogates import replace_surrogates
 
-__all__ = ["SPECIAL_TOKENS", "encode_text", "list_tokens", "load_encoding", "replace_surrogates"]
+__all__ = ["SPECIAL_TOKENS", "encode_text", "list_tokens", "load_encoding"]
 
 RANKS_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 # The published definition of cl100k_base beside its ranks: split pattern and special tokens.
@@ -59,13 +60,6 @@ def list_tokens(text: str, encoding: tiktoken.Encoding) -> list[int]:
     if len(text) > PIECE_CHARACTERS:
         return list(encode_text(text, encoding).tolist())
     return encoding.encode_ordinary(text)
-
-
-def replace_surrogates(text: str) -> str:
-    """Return the text with U+FFFD in place of each lone surrogate."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 @lru_cache(maxsize=1)

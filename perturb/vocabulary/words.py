@@ -28,7 +28,8 @@ import tiktoken
 from numpy.typing import NDArray
 
 from perturb.errors import DocumentTooLong, ParameterError
-from perturb.vocabulary.encoding import encode_text, load_encoding, replace_surrogates
+from perturb.text.surrogates import replace_surrogates
+from perturb.vocabulary.encoding import encode_text, load_encoding
 from perturb.vocabulary.exclusions import EXCLUSIONS_VERSION, excluded_strings
 from perturb.vocabulary.vocabulary import (
     DEFAULT_SIZE,

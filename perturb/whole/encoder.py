@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from perturb.errors import ParameterError, TableError
 from perturb.files.atomic import write_atomically
 from perturb.vocabulary.embed import local_encoder
+from perturb.vocabulary.encoding import load_encoding
 from perturb.vocabulary.table_build import unit_rows
 from perturb.vocabulary.vocabulary import encode_text
 
@@ -42,7 +43,6 @@ BUNDLED = "bundled"
 SERVER = "server"  # the operator's own embedding server
 BUNDLED_FILE = Path(__file__).parents[1] / "data" / "static.npz"
 ARRAYS = ("tokens", "vectors", "scales", "bias", "unrelated")
-TOKENS = 100_277  # ids of cl100k_base, from 0 on
 
 
 class Encoder(Protocol):
@@ -121,7 +121,7 @@ class StaticEncoder:
     @cached_property
     def _places(self) -> NDArray[np.int32]:
         """Return the row of each token of cl100k_base, int32 (ids,); −1 for one without."""
-        places = np.full(max(TOKENS, int(self.tokens[-1]) + 1), -1, dtype=np.int32)
+        places = np.full(max(load_encoding().n_vocab, int(self.tokens[-1]) + 1), -1, np.int32)
         places[self.tokens] = np.arange(len(self.tokens), dtype=np.int32)
         return places
 

@@ -71,8 +71,7 @@ class Pool:
         """
         units = min(units, self._each)
         if not self._waiting and units <= min(self._free, self._each - self._held[client]):
-            self._free -= units
-            self._held[client] += units
+            self._grant(client, units)
             self._note_room()
             return Hold(self, client, units)
         waiter = _Waiter(client, units, self._arrivals)
@@ -103,11 +102,14 @@ class Pool:
             self._forget(waiter)
             if waiter.turn.cancelled():
                 continue
-            self._free -= waiter.units
-            self._held[waiter.client] += waiter.units
+            self._grant(waiter.client, waiter.units)
             waiter.granted = True
             waiter.turn.set_result(None)
         self._note_room()
+
+    def _grant(self, client: str, units: int) -> None:
+        self._free -= units
+        self._held[client] += units
 
     def _note_room(self) -> None:
         if self._free > 0 and not self._waiting:

@@ -8,7 +8,7 @@ import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -159,7 +159,7 @@ class LineAnswerer:
         visit = Visit(_make_id(), batch.endpoint, time.time())
         client, plan = Client(batch.tenant, key=batch.key, visit=visit), None
         try:
-            client = replace(await self._app[KEYRING].recall(batch.tenant, batch.key), visit=visit)
+            client = (await self._app[KEYRING].recall(batch.tenant, batch.key)).during(visit)
             with remember_texts():
                 plan, body = await self._try(batch, client, line)
             status, failed = 200, None

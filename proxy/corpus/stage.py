@@ -28,7 +28,7 @@ from perturb.release import Link
 from perturb.text.once import remember_texts
 from perturb.vocabulary.vocabulary import Variant
 from proxy.corpus.inputs.records import OURS
-from proxy.storage.digests import digest, spell_channel
+from proxy.storage.digests import digest, find_channel
 from proxy.storage.prices import price
 
 __all__ = ["RESULT", "Recipe", "Stage"]
@@ -111,7 +111,7 @@ class Stage:
     def __init__(self, sanitizer: Sanitizer, key: bytes) -> None:
         self._sanitizer = sanitizer
         self._key = key
-        self._channel = spell_channel(sanitizer.identity())
+        self._channel = find_channel(sanitizer)
 
     def __call__(self, records: pa.Table) -> pa.Table:
         """Return the table with the columns of `RESULT` in the place of texts and problems."""

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
-from perturb import Perturbation, Sanitizer, TokenClass
+from perturb import Perturbation, Sanitizer
+from perturb.vocabulary.vocabulary import CLASS_NAMES
 from proxy.remote.generation import Ending
 
 __all__ = ["RemoteOutcome", "add_actions", "format_epsilon", "make_receipt"]
@@ -29,7 +30,6 @@ EQUALITY = (
     "them hold another that left before",
     "which paragraphs were edited, where a text is sent again",
 )
-KINDS = tuple(kind.name.lower() for kind in TokenClass)
 _REMOTE = {
     "answered": "the remote answered the perturbed text",
     "empty": "the remote answered with nothing; the local model worked alone",
@@ -101,7 +101,7 @@ def make_receipt(
         "unit": guarantee.unit if sent else None,
         "statement": _state_guarantee(sanitizer) if sent else NOTHING_LEFT,
         "epsilon": epsilon if sent else None,
-        "tokens": {kind: sum(p.receipt.tokens[kind] for p, _ in texts) for kind in KINDS},
+        "tokens": {kind: sum(p.receipt.tokens[kind] for p, _ in texts) for kind in CLASS_NAMES},
         "entities": dict(sorted(entities.items())),
         "actions": add_actions(p for p, _ in texts),
         "public_findings": dict(public),

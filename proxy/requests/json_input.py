@@ -12,6 +12,7 @@ import math
 import re
 from typing import Any, NoReturn
 
+from perturb.text.surrogates import replace_surrogates
 from proxy.config.settings import Limits
 from proxy.errors import ApiError, bad_request, too_large
 
@@ -24,7 +25,6 @@ ITEMS = 10_000  # of one list that holds anything but numbers
 # a backtracking string literal would keep a frame for every character.
 _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)
 _TOKENS_OF_A_VALUE = 4  # at most, in valid JSON: a comma, a key, and a string or two brackets
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _QUOTE, _COMMA, _LIST, _OBJECT = b'",[{'
 
 
@@ -46,7 +46,7 @@ def parse_object(body: bytes, limits: Limits) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _make_error("The body must be a JSON object.")
     if b"\\ud" in body or b"\\uD" in body:  # only an escape can spell half of a surrogate pair
-        return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
+        return {_replace_halves(key): _replace_halves(item) for key, item in value.items()}
     return value
 
 
@@ -85,14 +85,14 @@ def _measure(body: bytes, limits: Limits) -> None:
             )
 
 
-def _replace_surrogates(value: Any) -> Any:
+def _replace_halves(value: Any) -> Any:
     """Replace every lone surrogate, which UTF-8 cannot encode, by U+FFFD."""
     if isinstance(value, str):
-        return _LONE_SURROGATE.sub("\ufffd", value)
+        return replace_surrogates(value)
     if isinstance(value, dict):
-        return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
+        return {_replace_halves(key): _replace_halves(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_replace_surrogates(item) for item in value]
+        return [_replace_halves(item) for item in value]
     return value
 
 

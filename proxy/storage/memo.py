@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,10 +20,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import orjson
 from sqlalchemy import bindparam, select, update
 
-from extraction.codec import dump, dump_ascii
 from perturb import Perturbation, Sanitizer, keyed_generator
 from perturb.release import Known, Link, Receipt, Replacement
 from proxy.release import Release
@@ -146,8 +143,8 @@ class Memo:
             self._keep(key, task.result())
 
     def _keep(self, key: bytes, made: Perturbation) -> None:
-        # One object for each: many small ones that live long keep the memory between them.
-        packed = _pack(made)
+        # One string for each: many small objects that live long keep the memory between them.
+        packed = _pack(made, made.receipt.statistics)
         self._cache.put(key, packed, len(packed))
 
     def _link(self, tenant: str, channel: str) -> Link:
@@ -178,7 +175,7 @@ class Memo:
         for some in batches(list(found)):
             connection.execute(_USE, {"keys": some, "now": now})
         rows = [
-            {"key": r.key, "tenant": tenant, "value": _spell(r.sanitized), "used": now}
+            {"key": r.key, "tenant": tenant, "value": _pack(r.sanitized, {}), "used": now}
             for r in releases
             if r.key not in found
         ]
@@ -206,36 +203,20 @@ def _load(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, str]:
     return found
 
 
-def _spell(made: Perturbation) -> str:
-    """Return a perturbation as JSON in ASCII, for the store.
+def _pack(made: Perturbation, statistics: dict[str, Any]) -> str:
+    """Return a perturbation as JSON in ASCII, with these statistics of its draw.
 
-    It gets no statistics of the draw: the remote does not know them, and they narrow down the raw
-    words.
+    The store gets none: the remote does not know them, and they narrow down the raw words.
     """
-    found = _describe(made, {})
-    return dump_ascii(found) if _is_finite(made) else json.dumps(found)
-
-
-def _pack(made: Perturbation) -> str:
-    """Return a perturbation as JSON, for memory."""
-    found = _describe(made, made.receipt.statistics)
-    # The bytes lie in a larger block of memory, which would be held as long as they are.
-    return dump(found).decode() if _is_finite(made) else json.dumps(found)
-
-
-def _is_finite(made: Perturbation) -> bool:
-    """Tell if every ε of a perturbation is finite: only the standard library keeps another."""
-    return math.isfinite(made.receipt.epsilon_per_document + made.receipt.epsilon_per_token)
-
-
-def _describe(made: Perturbation, statistics: dict[str, Any]) -> dict[str, Any]:
     replaced = None if made.replaced is None else [vars(part) for part in made.replaced]
     receipt = {**vars(made.receipt), "statistics": statistics}
-    return {"text": made.text, "words": made.words, "receipt": receipt, "replaced": replaced}
+    return json.dumps(
+        {"text": made.text, "words": made.words, "receipt": receipt, "replaced": replaced}
+    )
 
 
 def _unpack(value: str) -> Perturbation:
-    data = _load_json(value)
+    data = json.loads(value)
     receipt = data["receipt"]
     replaced = data["replaced"]
     return Perturbation(
@@ -251,13 +232,6 @@ def _unpack(value: str) -> Perturbation:
         ),
         replaced=None if replaced is None else tuple(Replacement(**part) for part in replaced),
     )
-
-
-def _load_json(value: str) -> Any:
-    try:
-        return orjson.loads(value)
-    except ValueError:  # an infinite ε, or half a surrogate pair
-        return json.loads(value)
 
 
 def _read_unit(data: Any) -> str:

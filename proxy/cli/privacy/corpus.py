@@ -190,7 +190,7 @@ async def _run(
     from proxy.corpus.report import write_report
     from proxy.corpus.run import describe_run, run_blocks
     from proxy.records.recorder import Recorder
-    from proxy.storage.digests import Digests, spell_channel
+    from proxy.storage.digests import Digests, find_channel
     from proxy.storage.ledger import Ledger
     from proxy.storage.opening import open_store
 
@@ -198,7 +198,7 @@ async def _run(
         await Recorder(store, Ledger(store, delta=config.limits.delta)).begin()
         job = build(Digests(store).of("corpus"))
         sanitizer = job.recipe.build()
-        described = describe_run(job, spell_channel(sanitizer.identity()), budget)
+        described = describe_run(job, find_channel(sanitizer), budget)
         accounts = Accounts(store, delta=config.limits.delta, budget=budget)
         with open_output(out, job.source.format, described) as output, show_progress() as advance:
             blocks = list(job.source.blocks())

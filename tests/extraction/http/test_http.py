@@ -20,7 +20,7 @@ from extraction.backends.answers import (
     read_usage,
     read_vector,
 )
-from extraction.codec import dump, replace_surrogates
+from extraction.codec import dump
 from extraction.http.client import (
     LARGE,
     SMALL,
@@ -30,6 +30,7 @@ from extraction.http.client import (
     Unreadable,
     parse,
 )
+from perturb.text.surrogates import replace_surrogates
 from tests.extraction.local_servers import RECEIVED, SENT, unused_port
 from tests.limits import LIMIT
 from tests.servers import FakeServer, fake_server, status
