@@ -146,11 +146,13 @@ class Reply:
             await asyncio.sleep(0)  # a flood of events must not block other tasks
 
     async def _read_chunk(self, deadline: float = math.inf) -> bytes:
+        content, until = self._content, min(deadline, self._until)
         with map_errors():
-            content = self._content
+            if asyncio.get_running_loop().time() > until:  # what is always there is not waited for
+                raise TimedOut("no answer in time")
             if (chunk := content.read_nowait()) or content.at_eof():
                 return chunk
-            async with asyncio.timeout_at(min(deadline, self._until)):
+            async with asyncio.timeout_at(until):
                 try:
                     return await content.readany()
                 except TimeoutError:  # aiohttp's own is also a connection error

@@ -13,6 +13,7 @@ from extraction.http.client import SMALL, HttpClient, Limit, TimedOut, Unreadabl
 from tests.limits import LIMIT
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 Answer = Callable[[int, asyncio.StreamWriter], Awaitable[bool]]
 
 
@@ -62,6 +63,12 @@ async def ask(client: HttpClient, body: bytes = b"{}", limit: Limit = SMALL) -> 
         assert reply.ok
         assert reply.is_json
         return await reply.json(limit)
+
+
+async def drain(client: HttpClient) -> None:
+    async with client.open("/chat", b"{}", seconds=LIMIT, streamed=True, total=1.0) as reply:
+        async for _ in reply.events(LIMIT):
+            pass
 
 
 async def refuse_sessions(*_: object, **__: object) -> None:
@@ -174,6 +181,28 @@ async def test_a_body_that_trickles_is_late_as_a_whole() -> None:
         with pytest.raises(TimedOut):
             async with client.open("/chat", b"{}", seconds=1.0) as reply:
                 await reply.json(SMALL)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+async def test_a_stream_that_never_pauses_is_late_as_a_whole(kept: bool) -> None:
+    """There is always something to read, so nothing is ever waited for."""
+
+    async def flood(number: int, writer: asyncio.StreamWriter) -> bool:
+        if kept and number == 1:
+            writer.write(STREAM + b"Content-Length: 14\r\n\r\ndata: [DONE]\n\n")
+            return True
+        writer.write(STREAM + b"Content-Length: 1000000000\r\n\r\n")
+        while True:
+            writer.write(b"data: x\n\n" * 1000)
+            await writer.drain()
+
+    async with talking() as (peer, client):
+        peer.answer = flood
+        if kept:
+            await drain(client)
+        with pytest.raises(TimedOut):
+            await drain(client)
+        assert len(peer.requests) == 1 + kept
 
 
 async def test_a_caller_that_leaves_closes_the_connection() -> None:
