@@ -76,11 +76,11 @@ class SqliteDatabase:
 
     async def scan(self, work: Scan[T]) -> T:
         self._check()
-        return await asyncio.to_thread(self._run_beside, work)
+        return await self._run_thread(partial(self._run_beside, work))
 
     async def migrate(self, work: Scan[T]) -> T:
         async with self._turn:
-            done = await asyncio.to_thread(self._run_beside, work, writes=True)
+            done = await self._run_thread(partial(self._run_beside, work, writes=True))
         await self._disk.wait()
         return done
 
