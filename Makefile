@@ -5,15 +5,18 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 PYTEST := $(BIN)/python -m pytest
 AXE := 4.14.1
+# Programs of Debian that some tests use; without one they are skipped.
+SYSTEM := caddy chromium default-jre-headless nginx openssl prometheus systemd wrk
 # A worker for each core; linear algebra on more threads would only take turns.
 PARALLEL := OPENBLAS_NUM_THREADS=1 $(PYTEST) -n logical --dist worksteal
 
-.PHONY: help install demo check docs recordings format test test-statistical test-open-webui test-hostile
+.PHONY: help install install-system demo check docs recordings format test test-statistical test-open-webui test-hostile
 .PHONY: install-console test-console install-ray test-ray screenshots dist test-container install-clients test-clients pictures test-wheel install-vllm test-vllm bench bench-load changelog sbom clean
 
 help:
 	@echo "make demo             install what is needed and show the whole path on this machine"
 	@echo "make check            lint, format check and strict type check"
+	@echo "make install-system   programs of Debian that some tests use (root)"
 	@echo "make test             install the test tools and run the suite, a worker for each core"
 	@echo "make test-statistical the tests that draw or compute for minutes"
 	@echo "make test-wheel       the built wheel in an empty environment (downloads what it needs)"
@@ -52,6 +55,14 @@ demo: $(VENV)/demo.stamp
 	@$(BIN)/inferdpt demo
 
 install: $(VENV)/dev.stamp
+
+# RUNLEVEL: no service is started.
+install-system:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
+			apt-get install -y -qq --no-install-recommends $(SYSTEM) >/dev/null \
+		|| echo "some of these cannot be installed, and tests are skipped: $(SYSTEM)"; \
+	else echo "needs root and apt-get; tests are skipped without $(SYSTEM)"; fi
 
 test: install
 	@$(PARALLEL) -m 'not clients and not console and not container and not hostile and not ray and not statistical and not vllm and not wheel'
