@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, make_url, text
+from sqlalchemy import URL, Connection, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from perturb.install import install_command
@@ -18,6 +18,7 @@ from proxy.errors import ConfigError
 from proxy.storage.databases.base import Database
 from proxy.storage.databases.sqlite import SqliteDatabase
 from proxy.storage.databases.sqlite_file import DatabaseFile
+from proxy.storage.schema import METADATA, REVISION, VERSIONS
 from proxy.storage.secret import load_secret
 from proxy.storage.store import Store
 
@@ -77,7 +78,11 @@ async def _migrate(store: Store) -> None:
         if store.file is None:
             lock = text("SELECT pg_advisory_xact_lock(:number)")
             connection.execute(lock, {"number": MIGRATION_LOCK})
-        _upgrade(connection)
+        if inspect(connection).has_table(VERSIONS.name):
+            if connection.scalars(select(VERSIONS.c.version_num)).all() != [REVISION]:
+                _upgrade(connection)
+        else:
+            _make(connection)
 
     try:
         await store.migrate(upgrade)
@@ -128,6 +133,14 @@ def _read_url(settings: Settings) -> URL:
                 f"store.url: PostgreSQL needs asyncpg: {install_command('postgres')}"
             ) from None
     return url
+
+
+def _make(connection: Connection) -> None:
+    """Make all tables at once: for a new database Alembic is not needed, which takes long to
+    load."""
+    METADATA.create_all(connection, checkfirst=False)
+    VERSIONS.create(connection)
+    connection.execute(VERSIONS.insert(), {"version_num": REVISION})
 
 
 class _Newer(Exception):

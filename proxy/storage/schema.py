@@ -1,7 +1,8 @@
 """Define the store's tables: released text, the remote's generations, keyed hashes and counters.
 
 No column holds raw text that is not encrypted. A change here needs a migration
-(proxy/storage/migrations/versions).
+(proxy/storage/migrations/versions) and its revision: a new database is made from these tables, an
+older one is migrated, and a test compares the two.
 """
 
 from __future__ import annotations
@@ -15,11 +16,22 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     LargeBinary,
     MetaData,
+    PrimaryKeyConstraint,
+    String,
     Table,
     Text,
 )
 
 METADATA = MetaData()
+REVISION = "0008"  # of the last migration
+
+# Alembic's own table, as Alembic makes it.
+VERSIONS = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
 
 
 def _build_memory(name: str) -> Table:

@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import make_url
 
 from proxy.config.store import Store as Settings
@@ -20,6 +21,7 @@ from proxy.storage.databases.sqlite import SqliteDatabase
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import MIGRATIONS, open_store
 from proxy.storage.prices import Disclosure, Price
+from proxy.storage.schema import METADATA, REVISION, VERSIONS
 from proxy.storage.store import Store
 from tests.databases import database, postgres_url
 from tests.proxy.records.rows import faults
@@ -43,14 +45,19 @@ async def connect(settings: dict[str, Any]) -> Database:
     return await SqliteDatabase.open(make_file(Path(settings["folder"])))
 
 
+def upgrade(connection: sa.Connection, to: str) -> None:
+    """Bring a database to a version by its migrations."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, to)
+
+
 async def migrate(settings: dict[str, Any], to: str, rows: dict[str, list[Any]]) -> None:
     """Make a database of a version, and put rows into it."""
 
     def run(connection: sa.Connection) -> None:
-        config = Config()
-        config.set_main_option("script_location", str(MIGRATIONS))
-        config.attributes["connection"] = connection
-        command.upgrade(config, to)
+        upgrade(connection, to)
         for table, values in rows.items():
             columns = [sa.column(name) for name in values[0]]
             connection.execute(sa.insert(sa.table(table, *columns)), values)
@@ -170,3 +177,50 @@ async def test_back_to_the_first_version(database: dict[str, Any]) -> None:
     async with open_store(Settings(**database)) as store:
         info = await store.info()
         assert (info["accounts"], info["spends"]) == (1, 1)
+
+
+async def test_a_new_database_is_as_the_migrations_make_it(database: dict[str, Any]) -> None:
+    """All tables with their columns, defaults, keys and indexes, and Alembic's own table."""
+
+    def start_anew(connection: sa.Connection) -> None:
+        metadata = sa.MetaData()
+        metadata.reflect(connection)
+        metadata.drop_all(connection)
+        assert sa.inspect(connection).get_table_names() == []
+        upgrade(connection, "head")
+
+    async with open_store(Settings(**database)) as store:
+        new = await store.migrate(describe)
+        await store.migrate(start_anew)
+        assert await store.migrate(describe) == new
+    assert set(new) == {*METADATA.tables, VERSIONS.name}
+    assert all(table["indexes"] for name, table in new.items() if name in ("releases", "rates"))
+
+
+def test_the_tables_have_the_revision_of_the_last_migration() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    assert ScriptDirectory.from_config(config).get_heads() == [REVISION]
+
+
+def describe(connection: sa.Connection) -> dict[str, Any]:
+    """Return what a database has, without the names that PostgreSQL chose for its keys: the
+    migrations rename a table whose key keeps its name."""
+    inspector = sa.inspect(connection)
+
+    def anonymous(key: Any) -> dict[str, Any]:
+        return {name: value for name, value in key.items() if name != "name"}
+
+    return {
+        table: {
+            "columns": sorted(
+                (str(c["name"]), str(c["type"]), c["nullable"], str(c["default"]))
+                for c in inspector.get_columns(table)
+            ),
+            "key": anonymous(inspector.get_pk_constraint(table)),
+            "references": list(map(anonymous, inspector.get_foreign_keys(table))),
+            "indexes": sorted(map(str, inspector.get_indexes(table))),
+            "unique": inspector.get_unique_constraints(table),
+        }
+        for table in inspector.get_table_names()
+    }
