@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import ctypes
 import errno
+import gc
 import logging
 import os
 import signal
@@ -67,8 +68,11 @@ def share_arenas() -> None:
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
 
 
-def _return_memory() -> None:
-    """Return what loading the tables has freed to the system: glibc would keep 20 MB of it."""
+def _settle_memory() -> None:
+    """Return what loading the tables has freed to the system: glibc would keep 20 MB of it. What
+    is left stays, so that the garbage collector need not look at it again."""
+    gc.freeze()
+    gc.enable()
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -116,7 +120,7 @@ async def while_running(
     runner = build_runner(app)
     try:
         url = await start(runner)
-        _return_memory()
+        _settle_memory()
         yield url
     finally:
         await runner.cleanup()

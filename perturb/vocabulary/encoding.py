@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import hashlib
 import importlib.util
 import zlib
+from binascii import a2b_base64
 from functools import lru_cache
 from pathlib import Path
 
@@ -95,10 +95,8 @@ def _read_encoding(path: Path) -> tiktoken.Encoding:
         raise VocabularyError(f"cannot read the tokenizer file {path}") from exc
     if hashlib.sha256(ranks_file).hexdigest() != RANKS_SHA256:
         raise VocabularyError(f"{path} is not cl100k_base: its SHA-256 is not {RANKS_SHA256}")
-    ranks = {
-        base64.b64decode(token): int(rank)
-        for token, rank in (line.split() for line in ranks_file.splitlines())
-    }
+    fields = ranks_file.split()  # of each line: a token in base64, its rank
+    ranks = dict(zip(map(a2b_base64, fields[::2]), map(int, fields[1::2]), strict=True))
     encoding = tiktoken.Encoding(
         name="cl100k_base",
         pat_str=PATTERN,

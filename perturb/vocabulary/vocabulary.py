@@ -52,9 +52,8 @@ class TokenClass(IntEnum):
 
 
 CLASS_NAMES = tuple(kind.name.lower() for kind in TokenClass)
-_NO_STRING = (TokenClass.OTHER.value, -1)
 # Plain integers: Python looks an enumeration's members up by name each time.
-_WORD, _OOV = TokenClass.WORD.value, TokenClass.OOV.value
+_WORD, _OOV, _NUMBER, _LAYOUT, _OTHER = (kind.value for kind in TokenClass)
 
 
 class Vocabulary:
@@ -93,8 +92,7 @@ class Vocabulary:
         if variant not in get_args(TokenVariant):
             raise ParameterError(f"vocabulary must be one of {', '.join(get_args(TokenVariant))}")
         self.variant: Variant = variant
-        strings = self._read_tokens(encoding)
-        letters = dict.fromkeys(s for s in strings if s is not None and s.isalpha())
+        strings, letters = self._read_tokens(encoding)
         banned = excluded_strings() if variant == "clean" else frozenset()
         allowed = [i for i, w in enumerate(self.ascii_words) if w.lower() not in banned]
         if not 2 <= size <= len(allowed):
@@ -104,29 +102,34 @@ class Vocabulary:
         self.words: tuple[str, ...] = tuple(self.ascii_words[i] for i in allowed[:size])
         in_vocabulary = frozenset(self.words)
         self.others: tuple[str, ...] = tuple(w for w in letters if w not in in_vocabulary)
-        # Plain integers: NumPy takes five times as long for an array of enumeration members.
-        word_class, oov_class = TokenClass.WORD.value, TokenClass.OOV.value
-        known = {word: (word_class, i) for i, word in enumerate(self.words)}
-        known |= {word: (oov_class, i) for i, word in enumerate(self.others)}
-        self.classes, self.index = self._classify(strings, known)
+        self.classes, self.index = self._classify(strings, self.words, self.others)
         self.sha256 = hashlib.sha256("\n".join(self.words).encode()).hexdigest()
 
-    def _read_tokens(self, encoding: tiktoken.Encoding) -> list[str | None]:
-        """Set what depends on the encoding alone; return the string of every token."""
+    def _read_tokens(
+        self, encoding: tiktoken.Encoding
+    ) -> tuple[list[str | None], dict[str, None]]:
+        """Set what depends on the encoding alone; return the string of every token, and the
+        distinct strings of letters."""
         self.encoding = encoding
         strings, self.spaced = _token_strings(encoding)
         letters = dict.fromkeys(s for s in strings if s is not None and s.isalpha())
         self.ascii_words = tuple(word for word in letters if word.isascii())
-        return strings
+        return strings, letters
 
     @staticmethod
     def _classify(
-        strings: list[str | None], known: dict[str, tuple[int, int]]
+        strings: list[str | None], words: tuple[str, ...] = (), others: tuple[str, ...] = ()
     ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-        """Return the class and the index of every token; `known` has those of letters."""
-        places = [known.get(s) or _classify_other(s) if s else _NO_STRING for s in strings]
-        classes = np.array([kind for kind, _ in places], dtype=np.uint8)
-        return classes, np.array([place for _, place in places], dtype=np.int32)
+        """Return the class and the index of every token; `words` and `others` are letters."""
+        places: dict[str | None, int] = {word: i for i, word in enumerate((*words, *others))}
+        index = np.array([places.get(string, -1) for string in strings], dtype=np.int32)
+        outside = index >= len(words)
+        classes = np.where(outside, _OOV, _WORD).astype(np.uint8)
+        index[outside] -= len(words)
+        rest = np.flatnonzero(index < 0)
+        found = [_classify_other(strings[token]) for token in rest.tolist()]
+        classes[rest], index[rest] = zip(*found, strict=True)
+        return classes, index
 
     def __len__(self) -> int:
         return len(self.words)
@@ -285,11 +288,23 @@ class Vocabulary:
 
 @lru_cache(maxsize=1)
 def _token_strings(encoding: tiktoken.Encoding) -> tuple[list[str | None], NDArray[np.bool_]]:
-    """Return the string of every token without one leading space, None for parts of a character,
-    and which tokens begin with a space, bool (n_tokens,)."""
-    raw = [_decode(encoding, token) for token in range(encoding.max_token_value + 1)]
-    spaced = np.array([string is not None and string.startswith(" ") for string in raw])
-    return [None if s is None else s.removeprefix(" ") or " " for s in raw], spaced
+    """Return the string of every token without one leading space, None for parts of a character
+    and gaps in the numbering, and which tokens begin with a space, bool (n_tokens,)."""
+    strings: list[str | None] = []
+    after_space = []
+    for token in range(encoding.max_token_value + 1):
+        try:
+            string = encoding.decode_single_token_bytes(token).decode()
+        except (KeyError, UnicodeDecodeError):
+            strings.append(None)
+            continue
+        if string.startswith(" "):
+            after_space.append(token)
+            string = string[1:] or " "
+        strings.append(string)
+    spaced = np.zeros(len(strings), dtype=np.bool_)
+    spaced[after_space] = True
+    return strings, spaced
 
 
 def _check_length(length: int, at_most: int | None) -> None:
@@ -297,17 +312,11 @@ def _check_length(length: int, at_most: int | None) -> None:
         raise DocumentTooLong(f"a text must have <= {at_most} tokens, got {length}")
 
 
-def _classify_other(string: str) -> tuple[int, int]:
+def _classify_other(string: str | None) -> tuple[int, int]:
     """Return the class and the index of a token that is not made of letters alone."""
+    if string is None:
+        return _OTHER, -1
     if string.isascii() and string.isdigit():
-        return TokenClass.NUMBER.value, len(string)
-    kind = TokenClass.LAYOUT if LAYOUT.issuperset(string) else TokenClass.OTHER
-    return kind.value, -1
+        return _NUMBER, len(string)
+    return _LAYOUT if LAYOUT.issuperset(string) else _OTHER, -1
 
-
-def _decode(encoding: tiktoken.Encoding, token: int) -> str | None:
-    """Return the token's string; None for parts of a character and gaps in the numbering."""
-    try:
-        return encoding.decode_single_token_bytes(token).decode()
-    except (KeyError, UnicodeDecodeError):
-        return None

@@ -92,7 +92,7 @@ class WordVocabulary(Vocabulary):
     """
 
     def __init__(self, encoding: tiktoken.Encoding, size: int = DEFAULT_SIZE) -> None:
-        strings = self._read_tokens(encoding)
+        strings, _ = self._read_tokens(encoding)
         self.variant: Variant = "words"
         listed = load_word_list()
         banned = excluded_strings()
@@ -114,7 +114,7 @@ class WordVocabulary(Vocabulary):
         self._places = {w.lower(): i for i, w in enumerate(self.words + self.others)}
         self._longest = max(map(len, self._places))
         self._tokens = len(strings)
-        kinds, places = self._classify(strings, {})
+        kinds, places = self._classify(strings)
         m, outside = len(self.words), len(self.others) + len(self.words)
         own = np.repeat([TokenClass.WORD.value, TokenClass.OOV.value], [2 * m, 2 * outside])
         self.classes = np.concatenate([kinds, own.astype(np.uint8)])

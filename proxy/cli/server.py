@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Annotated, Any
 
 import typer
@@ -49,6 +50,7 @@ def add_server(app: typer.Typer) -> None:
 
 def _serve(path: str | None, overrides: dict[str, Any]) -> int:
     """Run the proxy until a signal stops it."""
+    gc.disable()  # nearly all that is made until it is ready stays; `proxy.serve` enables it
     from proxy.config.settings import load_config
 
     config = load_config(path, overrides)

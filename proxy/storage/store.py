@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Table, delete, func, select, true, tuple_
-from sqlalchemy.dialects import postgresql
-from sqlalchemy.dialects import sqlite as sqlite_dialect
 from sqlalchemy.exc import SQLAlchemyError
 
 from proxy.config.store import Memo
@@ -146,7 +144,7 @@ class Store:
 
     def insert(self, table: Table) -> Any:
         """Return the dialect's INSERT, which has `on_conflict_do_…`."""
-        return sqlite_dialect.insert(table) if self.file else postgresql.insert(table)
+        return self._database.insert(table)
 
     async def sweep(self, ttl: float, rows: int, *, now: float | None = None) -> int:
         """Forget old rows and return their number.

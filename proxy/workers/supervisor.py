@@ -78,8 +78,8 @@ def supervise(config: Config) -> None:
             )
             for number in range(config.server.workers)
         ]
-        gc.collect()
         gc.freeze()  # collections in a worker leave the shared pages alone
+        gc.enable()
         drain = config.server.drain_seconds + CLEANUP_SECONDS
         Supervisor(workers, engine, listeners, counts, store, drain_seconds=drain).run()
         if config.telemetry.metrics is not None:  # what the last worker counted

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import sqlalchemy
-from sqlalchemy import Executable
+from sqlalchemy import Executable, Table
 
 __all__ = ["Connection", "Database", "DatabaseFailure", "Rows", "Scan", "Work"]
 
@@ -68,6 +68,9 @@ class Database(Protocol):
     @property
     def file(self) -> Path | None:
         """Return the SQLite file; None for a server."""
+
+    def insert(self, table: Table) -> Any:
+        """Return the dialect's INSERT, which has `on_conflict_do_…`."""
 
     async def read(self, work: Work[T]) -> T:
         """Run statements that read a few rows by their keys, each for itself."""

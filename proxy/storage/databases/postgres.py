@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import asyncpg
-from sqlalchemy import URL
+from sqlalchemy import URL, Table
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.util import greenlet_spawn
 
@@ -74,6 +75,9 @@ class PostgresDatabase:
     @property
     def file(self) -> None:
         return None
+
+    def insert(self, table: Table) -> Any:
+        return postgresql.insert(table)
 
     async def read(self, work: Work[T]) -> T:
         with _map_errors():

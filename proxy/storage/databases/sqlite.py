@@ -16,7 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, create_engine, event
+from sqlalchemy import URL, Connection, Table, create_engine, event
+from sqlalchemy.dialects import sqlite
 
 from proxy.storage.databases.base import Scan, Work
 from proxy.storage.databases.group_sync import GroupSync
@@ -69,6 +70,9 @@ class SqliteDatabase:
     @property
     def file(self) -> Path:
         return self._guard.path
+
+    def insert(self, table: Table) -> Any:
+        return sqlite.insert(table)
 
     async def read(self, work: Work[T]) -> T:
         self._check()
