@@ -6,6 +6,7 @@ of any length), so nothing may fail on it.
 
 from __future__ import annotations
 
+import codecs
 import json
 from typing import Any
 
@@ -14,6 +15,7 @@ import orjson
 __all__ = ["dump", "dump_ascii", "load"]
 
 DIGITS = 20  # of an integer
+_ESCAPED = "inferdpt.json"  # a handler of characters that an encoding lacks
 _SLOW = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -37,11 +39,9 @@ def dump_ascii(value: Any) -> str:
     """
     try:
         data = orjson.dumps(value)
-        if data.isascii():
-            return data.decode()
     except TypeError:
-        pass
-    return json.dumps(value, separators=(",", ":"))
+        return json.dumps(value, separators=(",", ":"))
+    return data.decode() if data.isascii() else data.decode().encode("ascii", _ESCAPED).decode()
 
 
 def load(data: bytes | str) -> Any:
@@ -60,6 +60,16 @@ def load(data: bytes | str) -> Any:
     except ValueError:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
         return json.loads(text, parse_int=_parse_integer, parse_constant=lambda name: None)
+
+
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """Return the escapes of JSON for a run of characters beyond ASCII."""
+    assert isinstance(error, UnicodeEncodeError)
+    units = error.object[error.start : error.end].encode("utf-16-be").hex("-", 2).split("-")
+    return "".join([f"\\u{unit}" for unit in units]), error.end
+
+
+codecs.register_error(_ESCAPED, _escape)
 
 
 def _parse_integer(digits: str) -> int | None:

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -22,7 +23,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import bindparam, select, update
 
-from perturb import Perturbation, Sanitizer, keyed_generator
+from extraction.codec import dump_ascii, load
+from perturb import Perturbation, Sanitizer, keyed_generator, secure_generator
 from perturb.release import Known, Link, Receipt, Replacement
 from proxy.release import Release
 from proxy.storage.cache import Cache
@@ -38,6 +40,7 @@ _NAMED = RELEASES.c.key.in_(bindparam("keys", expanding=True))
 _FIND = select(RELEASES.c.key, RELEASES.c.value).where(_NAMED)
 _USE = update(RELEASES).where(_NAMED).values(used=bindparam("now"))
 _ADD = RELEASES.insert()
+AT_ONCE = 16  # brief texts drawn before others get their turn
 
 
 @dataclass(frozen=True)
@@ -95,10 +98,7 @@ class Memo:
             for some in keys
         ]
         new = {key: t for key, t in zip(chosen, texts, strict=True) if key not in found}
-        link = self._link(tenant, find_channel(sanitizer))
-        drawing = [self._draw(key, sanitizer, text, link) for key, text in new.items()]
-        drawn = [await drawing[0]] if len(drawing) == 1 else await asyncio.gather(*drawing)
-        made = found | dict(zip(new, drawn, strict=True))
+        made = found | await self._draw_all(tenant, sanitizer, new)
         return [
             Release(text.raw, made[key], sanitizer, key)
             for key, text in zip(chosen, texts, strict=True)
@@ -119,6 +119,29 @@ class Memo:
                 self._keep(key, found[key])
         return found
 
+    async def _draw_all(
+        self, tenant: str, sanitizer: Sanitizer, texts: Mapping[bytes, Pending]
+    ) -> dict[bytes, Perturbation]:
+        """Draw texts by their keys: brief ones one after the other, the rest at once."""
+        link = self._link(tenant, find_channel(sanitizer))
+        made: dict[bytes, Perturbation] = {}
+        rng = secure_generator() if len(texts) > 1 else None  # one for all: making it takes long
+        brief = [key for key, text in texts.items() if sanitizer.is_brief(text.raw)]
+        for number, key in enumerate(brief, 1):
+            if key in self._drawing:
+                continue
+            packed, text = self._cache.get(key), texts[key]
+            if packed is None:
+                made[key] = sanitizer.perturb(text.raw, rng, link=link, known=text.known)
+                self._keep(key, made[key])
+            else:
+                made[key] = _unpack(packed)
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
+        rest = [key for key in texts if key not in made]
+        drawing = [self._draw(key, sanitizer, texts[key], link) for key in rest]
+        return made | dict(zip(rest, await asyncio.gather(*drawing), strict=True))
+
     async def _draw(
         self, key: bytes, sanitizer: Sanitizer, text: Pending, link: Link
     ) -> Perturbation:
@@ -126,10 +149,6 @@ class Memo:
         if found is not None:
             return _unpack(found)
         task = self._drawing.get(key)
-        if task is None and sanitizer.is_brief(text.raw):  # nobody can ask for it meanwhile
-            made = sanitizer.perturb(text.raw, link=link, known=text.known)
-            self._keep(key, made)
-            return made
         if task is None:
             drawing = sanitizer.release(text.raw, link, text.known)
             task = self._drawing[key] = asyncio.create_task(drawing)
@@ -210,13 +229,18 @@ def _pack(made: Perturbation, statistics: dict[str, Any]) -> str:
     """
     replaced = None if made.replaced is None else [vars(part) for part in made.replaced]
     receipt = {**vars(made.receipt), "statistics": statistics}
-    return json.dumps(
-        {"text": made.text, "words": made.words, "receipt": receipt, "replaced": replaced}
-    )
+    data = {"text": made.text, "words": made.words, "receipt": receipt, "replaced": replaced}
+    return dump_ascii(data) if _is_finite(receipt) else json.dumps(data)
+
+
+def _is_finite(receipt: Mapping[str, Any]) -> bool:
+    """Tell if strict JSON can hold the numbers of a receipt: an ε may be infinite."""
+    numbers = [*receipt.values(), *receipt["statistics"].values()]
+    return all(math.isfinite(number) for number in numbers if isinstance(number, float))
 
 
 def _unpack(value: str) -> Perturbation:
-    data = json.loads(value)
+    data = json.loads(value) if "Infinity" in value else load(value)
     receipt = data["receipt"]
     replaced = data["replaced"]
     return Perturbation(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ __all__ = ["SqliteDatabase"]
 
 logger = logging.getLogger("inferdpt.store")
 FIRST_WAIT, LONGEST_WAIT = 0.0005, 0.003  # seconds between two attempts to get another's lock
+RECENT = 0.02  # seconds for which a check of the file is good enough for a read
 PREPARED = 256  # statements that a connection keeps
 CHECKPOINT_WRITES = 250  # some megabytes of log
 T = TypeVar("T")
@@ -75,7 +77,8 @@ class SqliteDatabase:
         return sqlite.insert(table)
 
     async def read(self, work: Work[T]) -> T:
-        self._check()
+        self._disk.check()
+        self._guard.check(since=time.monotonic() - RECENT)  # nothing leaves without a write
         return await _retry(lambda: work(self._reader))
 
     async def scan(self, work: Scan[T]) -> T:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import sqlite3
 import time
@@ -38,6 +39,7 @@ class DatabaseFile:
         self._least = 0  # a database below this size was cut short
         self._schema = 0
         self._lost = False
+        self._checked = -math.inf
 
     def make(self) -> None:
         """Make the file before SQLite does, for this user alone.
@@ -79,14 +81,18 @@ class DatabaseFile:
         self._log = os.open(self._paths[1], os.O_RDWR)
         _sync_folder(self.path.parent)
 
-    def check(self) -> None:
+    def check(self, *, since: float = math.inf) -> None:
         """Check that the path still leads to the open file, and that it was not cut short.
+
+        Args:
+            since: when the last check may have been (`time.monotonic`).
 
         Raises:
             ApiError: 503, one of these is not so, and nothing may be sent.
         """
-        if self._identity is None:
+        if self._identity is None or self._checked >= since:
             return
+        self._checked = time.monotonic()
         lost = not self._is_whole()
         if lost and not self._lost:
             logger.error(
@@ -98,6 +104,7 @@ class DatabaseFile:
             )
         self._lost = lost
         if lost:
+            self._checked = -math.inf
             raise store_unavailable()
 
     def sync(self) -> None:
@@ -140,14 +147,14 @@ class DatabaseFile:
             identity, size = self._inspect()
             if identity != self._identity:
                 return False
+            if size == self._size:
+                return size >= self._least
             self._allow_vacuum()
         except (OSError, sqlite3.Error):
             return False
         if size < self._least:
             return False
-        if size != self._size:  # it grew, or this is the checkpoint after a VACUUM
-            self._least = size
-        self._size = size
+        self._size = self._least = size  # it grew, or this is the checkpoint after a VACUUM
         return True
 
     def _allow_vacuum(self) -> None:

@@ -117,14 +117,28 @@ class _Prepared:
         if self._fixed or self._lists:
             parameters = {**self._fixed, **parameters}
             for name, names in self._lists.items():
-                parameters.update(zip(names, parameters.pop(name), strict=True))
+                values = parameters.pop(name)
+                spare = values[-1:] * (len(names) - len(values))
+                parameters.update(zip(names, [*values, *spare], strict=True))
         return [parameters[name] for name in self._order]
 
 
 def _prepare(dialect: Dialect, statement: Executable, parameters: Parameters) -> _Prepared:
-    """Return a statement for parameters of these names, and lists of these sizes."""
-    lists = tuple([(n, len(v)) for n, v in parameters.items() if isinstance(v, list)])
+    """Return a statement for parameters of these names, and lists of these sizes or a little
+    more: a statement for each size would have to be compiled again and again. The last value
+    fills what is left of a list, which changes no IN."""
+    lists = tuple([(n, _round_up(len(v))) for n, v in parameters.items() if isinstance(v, list)])
     return _compile(dialect, statement, tuple(parameters), lists)
+
+
+def _round_up(size: int) -> int:
+    """Return a size as large or larger, with two significant bits.
+
+    >>> [_round_up(size) for size in (0, 1, 2, 3, 5, 7, 17, 600)]
+    [0, 1, 2, 3, 6, 8, 24, 768]
+    """
+    unit = 1 << max(size.bit_length() - 2, 0)
+    return -(-size // unit) * unit
 
 
 @lru_cache(maxsize=COMPILED)
