@@ -75,8 +75,9 @@ def rank_weights(parameters: RanTextLDPParameters, size: int, m: int) -> list[in
         # strictly below e^ε, and 1 if ε is below the 50 digits
         top = max(Decimal(1), Decimal(parameters.epsilon).exp().next_minus())
         if parameters.shape == "power":
+            powers = _raise_numbers(size + POWER_OFFSET, -POWER_EXPONENT)
             ratios = [
-                top * (Decimal(k - 1 + POWER_OFFSET) / POWER_OFFSET) ** -POWER_EXPONENT
+                top * (powers[k - 1 + POWER_OFFSET] / powers[POWER_OFFSET])
                 for k in range(1, size + 1)
             ]
         elif parameters.shape == "knn":
@@ -98,6 +99,16 @@ def rank_weights(parameters: RanTextLDPParameters, size: int, m: int) -> list[in
         return [
             min(ceiling, max(UNIT, int((UNIT * r).to_integral_value(ROUND_FLOOR)))) for r in ratios
         ]
+
+
+def _raise_numbers(count: int, exponent: Decimal) -> list[Decimal]:
+    """Return n to a power for n < `count`. Only powers of primes are computed, which take long: a
+    power of a product is the product of powers. The one of 0 is left out, as 1."""
+    powers = [Decimal(1)] * count
+    for n in range(2, count):
+        divisor = next((d for d in range(2, math.isqrt(n) + 1) if n % d == 0), 0)
+        powers[n] = powers[divisor] * powers[n // divisor] if divisor else Decimal(n) ** exponent
+    return powers
 
 
 @register

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from enum import IntEnum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -286,7 +286,6 @@ class Vocabulary:
             raise ParameterError("a token id is not in cl100k_base") from None
 
 
-@lru_cache(maxsize=1)
 def _token_strings(encoding: tiktoken.Encoding) -> tuple[list[str | None], NDArray[np.bool_]]:
     """Return the string of every token without one leading space, None for parts of a character
     and gaps in the numbering, and which tokens begin with a space, bool (n_tokens,)."""

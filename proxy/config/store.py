@@ -66,7 +66,8 @@ class Memo(Section):
     megabytes: float = Field(
         8.0,
         gt=0,
-        description="Memory in front of the store for texts, and as much for answers, in MB.",
+        description="Memory for draws that are not released yet, and as much for the generations "
+        "behind answers, in MB.",
     )
     paragraphs: bool = Field(
         True,

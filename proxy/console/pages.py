@@ -7,14 +7,16 @@ import math
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from proxy.access.grants import Client
 from proxy.api.app_keys import CONFIG, KEYRING, TENANT
 from proxy.errors import ApiError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 __all__ = ["STATIC", "page", "render", "render_error", "render_login"]
 
@@ -96,6 +98,9 @@ STATIC = _read_static()
 
 @cache
 def _environment() -> Environment:
+    # Lazily: it takes long to load, and many proxies never show a page.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     made = Environment(
         loader=PackageLoader("proxy.console"),
         autoescape=True,

@@ -148,7 +148,7 @@ class Settler:
         except BudgetExceeded as exc:
             self._metrics.refused.labels(exc.scope).inc()
             raise
-        self._memo.keep(settlement.releases)
+        self._memo.forget(settlement.releases)
         if settlement.charge is not None:
             fresh = [release.fresh for release in settlement.releases]
             self._metrics.count_charge(sanitizer, settlement.charge.charged.epsilon, fresh)

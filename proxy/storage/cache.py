@@ -49,6 +49,11 @@ class Cache(Generic[T]):
         while self._room < 0 and len(self._items) > 1:
             self._forget(next(iter(self._items)))
 
+    def drop(self, key: bytes) -> None:
+        """Forget a value, if it is there."""
+        if key in self._items:
+            self._forget(key)
+
     def _expire(self) -> None:
         limit = self._clock() - self._ttl
         while self._items and next(iter(self._items.values()))[0] < limit:

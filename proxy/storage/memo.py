@@ -4,7 +4,7 @@ Fresh noise for a text sent twice allows the averaging attack: a dozen releases 
 most of it. So retries, regenerations, `n` and resent history reuse the first release.
 
 Releases are in the store, where the first draw wins: replicas that draw one text at the same time
-both send the winner. In front of the store, memory holds draws that were not released (a preview,
+both send the winner. Memory holds only draws that are not released yet, or never were (a preview,
 a refused request), so that a later request releases the same draw. Keys are HMACs under the
 store's secret (proxy.storage.digests).
 """
@@ -41,6 +41,7 @@ _FIND = select(RELEASES.c.key, RELEASES.c.value).where(_NAMED)
 _USE = update(RELEASES).where(_NAMED).values(used=bindparam("now"))
 _ADD = RELEASES.insert()
 AT_ONCE = 16  # brief texts drawn before others get their turn
+RECEIPT_BYTES, WORD_BYTES = 2000, 60  # about, of a draw in memory
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Memo:
     ) -> None:
         self._store = store
         self._digests = Digests(store)
-        self._cache: Cache[str] = Cache(size=size, ttl=ttl, clock=clock)
+        self._drawn: Cache[Perturbation] = Cache(size=size, ttl=ttl, clock=clock)
         self._drawing: dict[bytes, asyncio.Task[Perturbation]] = {}
 
     async def releases(
@@ -110,13 +111,12 @@ class Memo:
         Raises:
             ApiError: 503, the store failed.
         """
-        cached = {key: self._cache.get(key) for key in keys}
-        found = {key: _unpack(made) for key, made in cached.items() if made is not None}
-        missing = [key for key in cached if key not in found and key not in self._drawing]
+        drawn = {key: self._drawn.get(key) for key in keys}
+        found = {key: made for key, made in drawn.items() if made is not None}
+        missing = [key for key in drawn if key not in found and key not in self._drawing]
         if missing:
             for key, value in (await self._store.read(partial(_load, keys=missing))).items():
                 found[key] = _unpack(value)
-                self._keep(key, found[key])
         return found
 
     async def _draw_all(
@@ -130,12 +130,11 @@ class Memo:
         for number, key in enumerate(brief, 1):
             if key in self._drawing:
                 continue
-            packed, text = self._cache.get(key), texts[key]
-            if packed is None:
-                made[key] = sanitizer.perturb(text.raw, rng, link=link, known=text.known)
-                self._keep(key, made[key])
-            else:
-                made[key] = _unpack(packed)
+            found, text = self._drawn.get(key), texts[key]
+            if found is None:
+                found = sanitizer.perturb(text.raw, rng, link=link, known=text.known)
+                self._keep(key, found)
+            made[key] = found
             if number % AT_ONCE == 0:
                 await asyncio.sleep(0)
         rest = [key for key in texts if key not in made]
@@ -145,9 +144,9 @@ class Memo:
     async def _draw(
         self, key: bytes, sanitizer: Sanitizer, text: Pending, link: Link
     ) -> Perturbation:
-        found = self._cache.get(key)
+        found = self._drawn.get(key)
         if found is not None:
-            return _unpack(found)
+            return found
         task = self._drawing.get(key)
         if task is None:
             drawing = sanitizer.release(text.raw, link, text.known)
@@ -162,9 +161,8 @@ class Memo:
             self._keep(key, task.result())
 
     def _keep(self, key: bytes, made: Perturbation) -> None:
-        # One string for each: many small objects that live long keep the memory between them.
-        packed = _pack(made, made.receipt.statistics)
-        self._cache.put(key, packed, len(packed))
+        parts = len(made.words) + 5 * len(made.replaced or ())
+        self._drawn.put(key, made, RECEIPT_BYTES + len(made.text) + WORD_BYTES * parts)
 
     def _link(self, tenant: str, channel: str) -> Link:
         """Return the link of a tenant: the noise of an entity by its raw text.
@@ -194,7 +192,7 @@ class Memo:
         for some in batches(list(found)):
             connection.execute(_USE, {"keys": some, "now": now})
         rows = [
-            {"key": r.key, "tenant": tenant, "value": _pack(r.sanitized, {}), "used": now}
+            {"key": r.key, "tenant": tenant, "value": _pack(r.sanitized), "used": now}
             for r in releases
             if r.key not in found
         ]
@@ -205,14 +203,11 @@ class Memo:
             for r in releases
         ]
 
-    def keep(self, releases: Iterable[Release]) -> None:
-        """Keep in memory the releases that `settle` returned, after its transaction.
-
-        Those that are fresh are the draws that memory has already.
-        """
+    def forget(self, releases: Iterable[Release]) -> None:
+        """Forget the draws of releases that `settle` returned, after its transaction: from now
+        on the store has what counts."""
         for release in releases:
-            if not release.fresh:
-                self._keep(release.key, release.sanitized)
+            self._drawn.drop(release.key)
 
 
 def _load(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, str]:
@@ -222,21 +217,18 @@ def _load(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, str]:
     return found
 
 
-def _pack(made: Perturbation, statistics: dict[str, Any]) -> str:
-    """Return a perturbation as JSON in ASCII, with these statistics of its draw.
-
-    The store gets none: the remote does not know them, and they narrow down the raw words.
-    """
+def _pack(made: Perturbation) -> str:
+    """Return a perturbation as JSON in ASCII, without the statistics of its draw: the remote does
+    not know them, and they narrow down the raw words."""
     replaced = None if made.replaced is None else [vars(part) for part in made.replaced]
-    receipt = {**vars(made.receipt), "statistics": statistics}
+    receipt = {**vars(made.receipt), "statistics": {}}
     data = {"text": made.text, "words": made.words, "receipt": receipt, "replaced": replaced}
     return dump_ascii(data) if _is_finite(receipt) else json.dumps(data)
 
 
 def _is_finite(receipt: Mapping[str, Any]) -> bool:
     """Tell if strict JSON can hold the numbers of a receipt: an ε may be infinite."""
-    numbers = [*receipt.values(), *receipt["statistics"].values()]
-    return all(math.isfinite(number) for number in numbers if isinstance(number, float))
+    return all(math.isfinite(value) for value in receipt.values() if isinstance(value, float))
 
 
 def _unpack(value: str) -> Perturbation:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
+from sqlalchemy.dialects.sqlite import insert
+
 from proxy.records.chain import Chain
 from proxy.records.check import check_records
 from proxy.storage.store import Store
@@ -23,6 +25,7 @@ class Nowhere:
     """A database that is not there."""
 
     file = None
+    insert = staticmethod(insert)
 
 
 def find(rows: Rows, number: int, tenant: str = "a") -> dict[str, Any]:

@@ -157,7 +157,7 @@ async def test_clients_that_go_away_leave_the_account_whole(
     async with running_proxy(table, merge(settings, {"store": database})) as proxy:
         jobs = [asyncio.create_task(ask(proxy, report(i))) for i in range(60)]
         for job in generator.sample(jobs, 40):
-            await asyncio.sleep(generator.random() / 50)
+            await asyncio.sleep(generator.random() / 100)
             job.cancel()
         await asyncio.gather(*jobs, return_exceptions=True)
         assert sum(job.cancelled() for job in jobs) > 10

@@ -64,6 +64,17 @@ class TestCache:
         now = 29.0
         assert not known("cd")
 
+    def test_what_is_dropped_leaves_its_room(self) -> None:
+        cache: Cache[str] = Cache(size=2000, ttl=10)
+        for key in "abcdef":
+            cache.put(key.encode(), "x", 400)
+            cache.drop(key.encode())
+            cache.drop(b"z")
+            assert cache.get(key.encode()) is None
+        for key in "gh":
+            cache.put(key.encode(), "x", 400)
+        assert cache.get(b"g") == cache.get(b"h") == "x"
+
     def test_the_newest_stays_however_large(self) -> None:
         cache: Cache[str] = Cache(size=10, ttl=10)
         cache.put(b"a", "x", 1000)
@@ -96,7 +107,7 @@ class TestMemo:
             return memo.settle(connection, tenant, [release])
 
         (settled,) = await store.write(work, lane=tenant)
-        memo.keep([settled])
+        memo.forget([settled])
         return settled
 
     async def test_a_text_is_drawn_once(self, memo: Memo, perturber: Perturber) -> None:
@@ -130,6 +141,38 @@ class TestMemo:
         assert (await store.info())["releases"] == 0
         assert (await self.settle(memo, store, "t", entry)).fresh
         assert (await store.info())["releases"] == 1
+
+    async def test_once_released_only_the_store_counts(
+        self, memo: Memo, store: Store, perturber: Perturber
+    ) -> None:
+        entry = await self.draw(memo, perturber, "t", "a few words")
+        await self.settle(memo, store, "t", entry)
+        assert (await self.draw(memo, perturber, "t", "a few words")).sanitized.words
+        await store.purge()
+        assert (await self.draw(memo, perturber, "t", "a few words")).sanitized != entry.sanitized
+
+    async def test_many_texts_at_once_are_drawn_independently(
+        self, memo: Memo, perturber: Perturber
+    ) -> None:
+        """They share a generator, but no noise; others get their turn in between."""
+        text = "one two three four five six seven"
+        channel = (find_channel(perturber.mechanism),)
+        await memo.releases("t", "", perturber, [Pending("the first draw is a long one", channel)])
+        turns, drawing = 0, True
+
+        async def count() -> None:
+            nonlocal turns
+            while drawing:
+                turns += 1
+                await asyncio.sleep(0)
+
+        counting = asyncio.create_task(count())
+        pending = [Pending(f"{text} {number}", channel) for number in range(64)]
+        made = await memo.releases("t", "", perturber, pending)
+        drawing = False
+        await counting
+        assert len({release.sanitized.text for release in made}) == 64
+        assert turns >= 64 / 16
 
     async def test_a_release_comes_back_from_the_store_as_it_was(
         self, store: Store, table: EmbeddingTable

@@ -22,6 +22,7 @@ from perturb import EmbeddingTable
 from proxy.api.app_keys import STORE
 from proxy.config.store import Store as Settings
 from proxy.errors import ApiError, ConfigError
+from proxy.storage.databases.sqlite import RECENT
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import open_store
 from proxy.storage.schema import ACCOUNTS
@@ -136,6 +137,7 @@ async def test_reads_of_a_file_that_is_gone_fail_until_it_is_put_back(path: Path
         for run in (store.read, store.scan):
             assert await run(query) == 0
         os.rename(path, path.with_name("away"))
+        await asyncio.sleep(2 * RECENT)
         for run in (store.read, store.scan):
             with pytest.raises(ApiError):
                 await run(query)
