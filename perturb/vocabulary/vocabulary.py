@@ -318,4 +318,3 @@ def _classify_other(string: str | None) -> tuple[int, int]:
     if string.isascii() and string.isdigit():
         return _NUMBER, len(string)
     return _LAYOUT if LAYOUT.issuperset(string) else _OTHER, -1
-
