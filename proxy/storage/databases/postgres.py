@@ -148,18 +148,20 @@ class PostgresDatabase:
             del self._running[lane]
 
     async def _commit(self, jobs: list[_Job], again: int = DEADLOCKS) -> None:
-        """Run transactions and commit them together; a failed one leaves no trace.
+        """Run transactions and commit them together; a failed one leaves no trace, with or
+        without others.
 
         One that waited for another that waited for it runs again, alone.
         """
         outcomes: list[Any] = []
+        run = _run if len(jobs) == 1 else _try
         try:
             with _map_errors():
                 async with self._connect() as raw, raw.transaction():
                     if not any(job.wait for job in jobs):
                         await raw.execute(UNSYNCED)
-                    outcomes = [await _try(raw, job.work) for job in jobs]
-        except Exception as exc:  # the server is gone, or it refused to commit
+                    outcomes = [await run(raw, job.work) for job in jobs]
+        except Exception as exc:  # the only one failed, the server is gone or refused to commit
             outcomes = [exc] * len(jobs)
         for job, outcome in zip(jobs, outcomes, strict=True):
             if job.done.done():
