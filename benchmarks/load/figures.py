@@ -98,9 +98,11 @@ class Verdict:
         return f"{middle:.3g}{spread}, {'met' if self.met else 'not met'}"
 
 
-def _ratio(of: str, connections: int) -> Callable[[Figures, str, int], float | None]:
+def _ratio(
+    of: str, connections: int, *, stream: bool = False
+) -> Callable[[Figures, str, int], float | None]:
     def value(figures: Figures, target: str, round_: int) -> float | None:
-        case = Case(connections)
+        case = Case(connections, stream)
         ours = figures.of_round(target, case, round_)
         base = figures.of_round(BASE, case, round_)
         if ours is None or base is None:
@@ -139,7 +141,9 @@ def _goals() -> Iterator[Goal]:
     times = f"as a multiple of {BASE}'s"
     rate, half = _ratio("requests_per_second", 16), _ratio("p50_ms", 1)
     ready = _ratio("ready_seconds", 16)
+    streamed = _ratio("requests_per_second", 16, stream=True)
     yield Goal(f"requests/s at 16 connections, {times}", "≥ 5", rate, lambda x: x >= 5)
+    yield Goal(f"the same with streamed answers, {times}", "≥ 5", streamed, lambda x: x >= 5)
     yield Goal(f"p50 at 1 connection, {times}", "≤ 0.4", half, lambda x: x <= 0.4)
     yield Goal(f"memory after load, {times}", "≤ 0.5", _memory, lambda x: x <= 0.5)
     yield Goal(f"time to ready, {times}", "≤ 0.2", ready, lambda x: x <= 0.2)

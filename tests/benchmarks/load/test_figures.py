@@ -9,7 +9,7 @@ from benchmarks.load.wrk import Case
 from tests.benchmarks.load.rows import record, row
 
 OURS = "inferdpt rantext_ldp"
-RATE, P50, MEMORY, READY, KEPT, BAD, CPU = GOALS
+RATE, STREAMED, P50, MEMORY, READY, KEPT, BAD, CPU = GOALS
 
 
 def _pair(field: str, ours: float, base: float, **case: int) -> Figures:
@@ -31,6 +31,12 @@ def test_ratios_to_the_other_gateway(goal, field, connections, good, bad) -> Non
     for value, met in ((good, True), (bad, False)):
         verdict = goal.judge(_pair(field, value, 100.0, connections=connections), OURS)
         assert verdict == Verdict([value / 100], met)
+
+
+def test_streamed_answers_are_compared_with_streamed_ones() -> None:
+    streamed = _pair("requests_per_second", 500.0, 100.0, stream=True)
+    assert STREAMED.judge(streamed, OURS) == Verdict([5.0], True)
+    assert RATE.judge(streamed, OURS) is None
 
 
 def test_every_round_must_meet_the_goal() -> None:
