@@ -20,7 +20,8 @@ def secure_generator() -> np.random.Generator:
     >>> secure_generator().integers(10) in range(10)
     True
 
-    A generator is made for each document, so two documents share no state and no lock.
+    A generator is made for each document, or for those of one request, so two requests share no
+    state and no lock.
     """
     return np.random.Generator(AESCounter(key=secrets.randbits(128)))
 
