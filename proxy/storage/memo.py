@@ -26,6 +26,7 @@ from sqlalchemy import bindparam, select, update
 from extraction.codec import dump_ascii, load
 from perturb import Perturbation, Sanitizer, keyed_generator, secure_generator
 from perturb.release import Known, Link, Receipt, Replacement
+from perturb.rng import renew_key
 from proxy.release import Release
 from proxy.storage.cache import Cache
 from proxy.storage.databases.base import Connection
@@ -76,6 +77,7 @@ class Memo:
         self._digests = Digests(store)
         self._drawn: Cache[Perturbation] = Cache(size=size, ttl=ttl, clock=clock)
         self._drawing: dict[bytes, asyncio.Task[Perturbation]] = {}
+        self._rng = secure_generator()  # for brief texts, which are drawn on the event loop
 
     async def releases(
         self, tenant: str, scope: str, sanitizer: Sanitizer, texts: Sequence[Pending]
@@ -125,18 +127,19 @@ class Memo:
         """Draw texts by their keys: brief ones one after the other, the rest at once."""
         link = self._link(tenant, find_channel(sanitizer))
         made: dict[bytes, Perturbation] = {}
-        rng = secure_generator() if len(texts) > 1 else None  # one for all: making it takes long
         brief = [key for key, text in texts.items() if sanitizer.is_brief(text.raw)]
-        for number, key in enumerate(brief, 1):
+        for number, key in enumerate(brief):
+            if number % AT_ONCE == 0:
+                if number:
+                    await asyncio.sleep(0)
+                renew_key(self._rng)  # no two requests share noise
             if key in self._drawing:
                 continue
             found, text = self._drawn.get(key), texts[key]
             if found is None:
-                found = sanitizer.perturb(text.raw, rng, link=link, known=text.known)
+                found = sanitizer.perturb(text.raw, self._rng, link=link, known=text.known)
                 self._keep(key, found)
             made[key] = found
-            if number % AT_ONCE == 0:
-                await asyncio.sleep(0)
         rest = [key for key in texts if key not in made]
         drawing = [self._draw(key, sanitizer, texts[key], link) for key in rest]
         return made | dict(zip(rest, await asyncio.gather(*drawing), strict=True))

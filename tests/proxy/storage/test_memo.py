@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import Connection, select, update
 
 from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism
+from perturb.rng import renew_key
 from proxy.config.store import Store as StoreSettings
 from proxy.release import Release
 from proxy.storage.answers import Answers
@@ -152,9 +153,14 @@ class TestMemo:
         assert (await self.draw(memo, perturber, "t", "a few words")).sanitized != entry.sanitized
 
     async def test_many_texts_at_once_are_drawn_independently(
-        self, memo: Memo, perturber: Perturber
+        self, memo: Memo, perturber: Perturber, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """They share a generator, but no noise; others get their turn in between."""
+        """They share a generator, but no noise; others get their turn in between, and then it has
+        another key."""
+        renewals = []
+        monkeypatch.setattr(
+            "proxy.storage.memo.renew_key", lambda rng: (renew_key(rng), renewals.append(1))
+        )
         text = "one two three four five six seven"
         channel = (find_channel(perturber.mechanism),)
         await memo.releases("t", "", perturber, [Pending("the first draw is a long one", channel)])
@@ -172,7 +178,8 @@ class TestMemo:
         drawing = False
         await counting
         assert len({release.sanitized.text for release in made}) == 64
-        assert turns >= 64 / 16
+        assert len(renewals) == 64 / 16
+        assert turns >= len(renewals) - 1
 
     async def test_a_release_comes_back_from_the_store_as_it_was(
         self, store: Store, table: EmbeddingTable
