@@ -164,6 +164,7 @@ class TestMemo:
         text = "one two three four five six seven"
         channel = (find_channel(perturber.mechanism),)
         await memo.releases("t", "", perturber, [Pending("the first draw is a long one", channel)])
+        renewals.clear()
         turns, drawing = 0, True
 
         async def count() -> None:
