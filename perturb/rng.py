@@ -33,7 +33,7 @@ def secure_generator() -> np.random.Generator:
 
 
 def renew_key(rng: np.random.Generator) -> None:
-    """Begin anew under a fresh 128-bit key, as a new generator does, in a third of the time.
+    """Give a generator a fresh 128-bit key: the same as a new one, in a third of the time.
 
     >>> rng = secure_generator()
     >>> renew_key(rng)
