@@ -63,10 +63,9 @@ def load(data: bytes | str) -> Any:
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
-    """Return the escapes of JSON for a run of characters beyond ASCII."""
+    """Spell characters outside ASCII as JSON does; only they lead here."""
     assert isinstance(error, UnicodeEncodeError)
-    units = error.object[error.start : error.end].encode("utf-16-be").hex("-", 2).split("-")
-    return "".join([f"\\u{unit}" for unit in units]), error.end
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 codecs.register_error(_ESCAPED, _escape)

@@ -36,14 +36,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: the command line is invalid (2), or requests help or the version (0).
     """
     ran: list[int] = []
-    words = list(sys.argv[1:] if argv is None else argv)
-    command = command_line(
-        lambda status, **_: ran.append(status),
-        markup=markup_mode(),
-        serving=words[:1] == ["serve"],
-    )
+    command = command_line(lambda status, **_: ran.append(status), markup=markup_mode())
     try:
-        command.main(words, prog_name="inferdpt")
+        command.main(None if argv is None else list(argv), prog_name="inferdpt")
     except SystemExit:
         if not ran:
             raise
@@ -58,14 +53,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def command_line(
-    finish: Callable[..., Any] | None = None, *, markup: MarkupMode = None, serving: bool = False
+    finish: Callable[..., Any] | None = None, *, markup: MarkupMode = None
 ) -> TyperGroup:
     """Build the command line.
 
     Args:
         finish: called with the exit status of the command that ran.
         markup: the style of help; None is plain text.
-        serving: leave out what `serve` does not need, so that it starts sooner.
     """
     app = typer.Typer(
         cls=group_page(
@@ -80,16 +74,6 @@ def command_line(
     )
     app.callback()(_root)
     add_server(app)
-    if not serving:
-        _add_rest(app)
-    built = get_command(app)
-    assert isinstance(built, TyperGroup)
-    if not serving:
-        _keep_old_names(built)
-    return built
-
-
-def _add_rest(app: typer.Typer) -> None:
     add_verify(app, PANEL)
     app.add_typer(config_group(), name="config", rich_help_panel=PANEL)
     add_ledger(app, CLIENTS)
@@ -101,6 +85,10 @@ def _add_rest(app: typer.Typer) -> None:
     app.add_typer(corpus_group(), name="corpus", rich_help_panel=PRIVACY)
     app.add_typer(table_group(), name="table", rich_help_panel=PRIVACY)
     app.add_typer(codebook_group(), name="codebook", rich_help_panel=PRIVACY)
+    built = get_command(app)
+    assert isinstance(built, TyperGroup)
+    _keep_old_names(built)
+    return built
 
 
 def _print_version(requested: bool) -> None:

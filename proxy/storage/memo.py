@@ -42,7 +42,7 @@ _FIND = select(RELEASES.c.key, RELEASES.c.value).where(_NAMED)
 _USE = update(RELEASES).where(_NAMED).values(used=bindparam("now"))
 _ADD = RELEASES.insert()
 AT_ONCE = 16  # brief texts drawn before others get their turn
-RECEIPT_BYTES, WORD_BYTES = 2000, 60  # about, of a draw in memory
+RECEIPT_BYTES, WORD_BYTES, PART_BYTES = 2000, 60, 300  # about, of a draw in memory
 
 
 @dataclass(frozen=True)
@@ -164,8 +164,8 @@ class Memo:
             self._keep(key, task.result())
 
     def _keep(self, key: bytes, made: Perturbation) -> None:
-        parts = len(made.words) + 5 * len(made.replaced or ())
-        self._drawn.put(key, made, RECEIPT_BYTES + len(made.text) + WORD_BYTES * parts)
+        parts = WORD_BYTES * len(made.words) + PART_BYTES * len(made.replaced or ())
+        self._drawn.put(key, made, RECEIPT_BYTES + len(made.text) + parts)
 
     def _link(self, tenant: str, channel: str) -> Link:
         """Return the link of a tenant: the noise of an entity by its raw text.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import sqlite3
 import time
 from collections.abc import Callable
@@ -77,8 +78,7 @@ class SqliteDatabase:
         return sqlite.insert(table)
 
     async def read(self, work: Work[T]) -> T:
-        self._disk.check()
-        self._guard.check(since=time.monotonic() - RECENT)  # nothing leaves without a write
+        self._check(since=time.monotonic() - RECENT)  # nothing leaves without a write
         return await _retry(lambda: work(self._reader))
 
     async def scan(self, work: Scan[T]) -> T:
@@ -172,11 +172,11 @@ class SqliteDatabase:
         finally:
             self._checkpointing = None
 
-    def _check(self, *_: object) -> None:
-        """Check that the file is still there, and the disk in order; raise `ApiError` or
-        `OSError` if not."""
+    def _check(self, *_: object, since: float = math.inf) -> None:
+        """Check that the disk is in order, and the file still there (see `DatabaseFile.check`);
+        raise `OSError` or `ApiError` if not."""
         self._disk.check()
-        self._guard.check()
+        self._guard.check(since=since)
 
 
 async def _retry(run: Callable[[], T]) -> T:

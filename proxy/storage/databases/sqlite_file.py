@@ -92,7 +92,6 @@ class DatabaseFile:
         """
         if self._identity is None or self._checked >= since:
             return
-        self._checked = time.monotonic()
         lost = not self._is_whole()
         if lost and not self._lost:
             logger.error(
@@ -103,8 +102,8 @@ class DatabaseFile:
                 self.path,
             )
         self._lost = lost
+        self._checked = -math.inf if lost else time.monotonic()
         if lost:
-            self._checked = -math.inf
             raise store_unavailable()
 
     def sync(self) -> None:
@@ -147,14 +146,14 @@ class DatabaseFile:
             identity, size = self._inspect()
             if identity != self._identity:
                 return False
-            if size == self._size:
-                return size >= self._least
             self._allow_vacuum()
         except (OSError, sqlite3.Error):
             return False
         if size < self._least:
             return False
-        self._size = self._least = size  # it grew, or this is the checkpoint after a VACUUM
+        if size != self._size:  # it grew, or this is the checkpoint after a VACUUM
+            self._least = size
+        self._size = size
         return True
 
     def _allow_vacuum(self) -> None:

@@ -203,6 +203,23 @@ async def fill(proxy: Proxy, path: Path) -> int:
     return size_of(path)
 
 
+async def test_a_database_may_grow_after_a_vacuum_that_was_noticed(path: Path) -> None:
+    """The file becomes as small as the VACUUM left it, while the log holds more again."""
+    async with open_store(Settings(folder=str(path.parent))) as store:
+        query = scalar(select(func.count()).select_from(ACCOUNTS))
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("CREATE TABLE more (value BLOB)")
+            other.execute("INSERT INTO more VALUES (zeroblob(1000000))")
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            assert await store.scan(query) == 0
+            other.execute("DELETE FROM more")
+            other.execute("VACUUM")
+            assert await store.scan(query) == 0
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            other.execute("INSERT INTO more VALUES (zeroblob(100000))")
+            assert await store.scan(query) == 0
+
+
 @pytest.mark.parametrize("between", [False, True])
 async def test_a_vacuum_of_the_running_database_is_no_damage(
     proxy: Proxy, path: Path, between: bool
