@@ -9,7 +9,8 @@ this machine and cost no privacy.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -78,7 +79,7 @@ class Writer:
         candidates: int = 1,
         *,
         passage: str | None = None,
-    ) -> AsyncIterator[Delta]:
+    ) -> AsyncGenerator[Delta]:
         """Yield the answer in steps. With several candidates the first step comes when all of
         them are finished.
 
@@ -89,8 +90,9 @@ class Writer:
             LocalModelError: as `complete`.
         """
         if candidates == 1:
-            async for step in self._extractor.stream(job, options):
-                yield step
+            async with aclosing(self._extractor.stream(job, options)) as steps:
+                async for step in steps:
+                    yield step
             return
 
         async def collect(job: Job, options: dict[str, Any]) -> list[Delta]:

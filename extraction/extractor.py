@@ -6,8 +6,8 @@ Everything here is raw text and stays on this machine.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -139,7 +139,7 @@ class Extractor:
                         raise
             raise AssertionError("unreachable")
 
-    async def stream(self, job: Job, options: dict[str, Any]) -> AsyncIterator[Delta]:
+    async def stream(self, job: Job, options: dict[str, Any]) -> AsyncGenerator[Delta]:
         """Yield the answer in steps. Raises `LocalModelError`."""
         with self._count_running():
             brief = _is_brief(job, options)
@@ -148,8 +148,9 @@ class Extractor:
                 size = int(context * SHRINK**attempt)
                 messages, limits = await offload(brief, self._compose, job, options, size)
                 try:
-                    async for step in self.backend.stream(messages, limits):
-                        yield step
+                    async with aclosing(self.backend.stream(messages, limits)) as steps:
+                        async for step in steps:
+                            yield step
                     return
                 except LocalModelRefused as exc:  # a refusal comes before the first step
                     if not exc.too_long or attempt == TRIES - 1:

@@ -101,8 +101,7 @@ class BackendContract:
         """Check that a client that goes away ends its generation, and the next one is answered."""
 
         async def body(backend: Backend) -> None:
-            steps = cast(Any, backend.stream(MESSAGES, self.options))
-            async with aclosing(steps):
+            async with aclosing(backend.stream(MESSAGES, self.options)) as steps:
                 await anext(steps)
             call = asyncio.ensure_future(backend.complete(MESSAGES, self.options))
             await asyncio.sleep(0)

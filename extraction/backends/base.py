@@ -3,7 +3,7 @@ may bring its own."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -77,8 +77,9 @@ class Backend(Protocol):
 
     def stream(
         self, messages: list[dict[str, Any]], options: dict[str, Any]
-    ) -> AsyncIterator[Delta]:
-        """Yield the answer in steps; the last has a `finish_reason`."""
+    ) -> AsyncGenerator[Delta]:
+        """Yield the answer in steps; the last has a `finish_reason`. Whoever leaves the steps
+        before the last one closes them, which stops the generation."""
 
     async def context_tokens(self) -> int | None:
         """Return the size of the context in tokens; None if the server does not report it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -142,7 +142,7 @@ class OpenAIServer:
 
     async def stream(
         self, messages: list[dict[str, Any]], options: dict[str, Any]
-    ) -> AsyncIterator[Delta]:
+    ) -> AsyncGenerator[Delta]:
         finished: str | None = None
         stop: str | None = None
         usage: Usage | None = None

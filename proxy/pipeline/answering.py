@@ -6,6 +6,7 @@ Each answer is remembered with the remote's generation behind it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from typing import Any, Literal, Protocol
 
 from extraction.backends.base import Delta
@@ -195,9 +196,10 @@ class Answerer:
         try:
             options = with_seed(plan.options, i)
             steps = self._writer.stream(reply.job, options, plan.candidates, passage=reply.passage)
-            async for step in steps:
-                answer.add(step)
-                await emit(index, step)
+            async with aclosing(steps):
+                async for step in steps:
+                    answer.add(step)
+                    await emit(index, step)
         except LocalModelError as exc:
             raise self._map_error(exc) from exc
         finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from extraction.backends.base import Delta, Usage
@@ -48,7 +48,7 @@ class ScriptedBackend:
 
     async def stream(
         self, messages: list[dict[str, Any]], options: dict[str, Any]
-    ) -> AsyncIterator[Delta]:
+    ) -> AsyncGenerator[Delta]:
         self._turn(messages, options)
         yield Delta({"content": "ans"})
         yield Delta({"content": "wer"})

@@ -3,7 +3,7 @@ all of them where it is of no help."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -36,7 +36,7 @@ class Answering(ScriptedBackend):
 
     async def stream(
         self, messages: list[dict[str, Any]], options: dict[str, Any]
-    ) -> AsyncIterator[Delta]:
+    ) -> AsyncGenerator[Delta]:
         self._turn(messages, options)
         half = len(text := self._choose(messages)) // 2
         yield Delta({"content": text[:half]})

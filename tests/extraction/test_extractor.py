@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -232,7 +232,7 @@ async def test_stream_given_up_by_its_reader_stops_the_backend():
     class Endless(ScriptedBackend):
         async def stream(
             self, messages: list[dict[str, Any]], options: dict[str, Any]
-        ) -> AsyncIterator[Delta]:
+        ) -> AsyncGenerator[Delta]:
             try:
                 while True:
                     yield Delta({"content": "x"})

@@ -30,10 +30,10 @@ TOKENS = "vllm:generation_tokens_total"
 
 
 async def generating(stack: Stack) -> None:
-    """Wait until vLLM is at work."""
+    """Wait until vLLM is at work on every choice: it aborts nothing that it only just accepts."""
 
     async def running() -> bool:
-        return await stack.vllm.metric(RUNNING) > 0
+        return await stack.vllm.metric(RUNNING) == LONG["n"]
 
     await until(running)
 
@@ -56,6 +56,7 @@ async def test_client_that_leaves_a_stream_aborts_every_generation(stack: Stack)
         session.post(f"{stack.url}/chat/completions", json={**LONG, "stream": True}) as answer,
     ):
         assert answer.status == 200  # which goes out with the first words
+        await generating(stack)
     await aborted(stack, finished, tokens)
 
 

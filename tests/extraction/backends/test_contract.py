@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ class Sound:
 
     async def stream(
         self, messages: list[dict[str, Any]], options: dict[str, Any]
-    ) -> AsyncIterator[Delta]:
+    ) -> AsyncGenerator[Delta]:
         self.check(messages)
         yield Delta({"content": "Two "})
         yield Delta({"content": "words."})
@@ -78,12 +78,12 @@ class SaysNothing(Sound):
 
 
 class NeverEnds(Sound):
-    async def stream(self, messages: Any, options: Any) -> AsyncIterator[Delta]:
+    async def stream(self, messages: Any, options: Any) -> AsyncGenerator[Delta]:
         yield Delta({"content": "Two words."})
 
 
 class EndsTwice(Sound):
-    async def stream(self, messages: Any, options: Any) -> AsyncIterator[Delta]:
+    async def stream(self, messages: Any, options: Any) -> AsyncGenerator[Delta]:
         yield Delta({"content": "Two"}, finish_reason="stop")
         yield Delta({"content": " words."}, finish_reason="stop")
 

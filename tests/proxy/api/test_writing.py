@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import socket
 from collections.abc import AsyncIterator
@@ -99,6 +100,43 @@ async def test_a_client_that_reads_nothing_is_cut_off(
         assert line["status"] == 499
         proxy.local.behaviour = None
         await proxy.client().chat.completions.create(model=MODEL, messages=user())
+
+
+async def test_generations_end_when_a_client_that_reads_nothing_leaves(
+    table: EmbeddingTable,
+) -> None:
+    """At once: steps that are left open would end with the next garbage collection."""
+    open_streams: list[int] = []  # the steps of each so far
+
+    async def flood(server: FakeServer, request: web.Request, body: Any) -> web.StreamResponse:
+        response = await open_stream(request)
+        place = len(open_streams)
+        open_streams.append(0)
+        try:
+            while True:
+                await send(response, chunk({"content": "x" * 10_000}))
+                open_streams[place] += 1
+        finally:
+            open_streams[place] = 0
+
+    async def settle() -> None:
+        before: list[int] = []
+        while len(before) < 2 or before != open_streams:
+            before = [*open_streams]
+            await asyncio.sleep(0.2)
+
+    chat = {"model": MODEL, "messages": user(), "stream": True, "n": 2}
+    async with asyncio.timeout(LIMIT), running_proxy(table, {}, prepare) as proxy:
+        proxy.local.behaviour = flood
+        gc.disable()
+        try:
+            async with asking(proxy, "/v1/chat/completions", chat):
+                await settle()
+                assert all(open_streams)
+            while any(open_streams):
+                await asyncio.sleep(0.05)
+        finally:
+            gc.enable()
 
 
 async def test_an_answer_holds_its_place_until_it_is_out(table: EmbeddingTable) -> None:

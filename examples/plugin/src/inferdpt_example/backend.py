@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from extraction.backends.base import Delta
@@ -25,7 +25,7 @@ class Parrot:
 
     async def stream(
         self, messages: list[dict[str, Any]], options: dict[str, Any]
-    ) -> AsyncIterator[Delta]:
+    ) -> AsyncGenerator[Delta]:
         """Yield the answer word by word, then the finish reason."""
         for word in self._answer(messages):
             yield Delta({"content": word})
