@@ -74,8 +74,9 @@ class WordByWord(Sanitizer):
         draw = self._channel.draw(places, rng)
         words = self.vocabulary.word_array[draw.words]
         numbers = self._draw_numbers(tokens, classes, rng)
+        shown = self._render(tokens, is_word, words, numbers, self.options)
         return Perturbation(
-            text="".join(self._render(tokens, is_word, words, numbers, self.options)),
+            text="".join(shown.ravel().tolist()),
             words=tuple(words.tolist()),
             receipt=self._build_receipt(tokens, len(words), dict(draw.statistics)),
         )
@@ -111,7 +112,8 @@ class WordByWord(Sanitizer):
         words = np.full(int(is_word.sum()), "w", dtype=object)
         numbers = ["0" * size for size in sizes.tolist()]
         kept = DocumentOptions(oov=self.options.oov, number=self.options.number)
-        shown = self._render(tokens, is_word, words, numbers, kept)
+        blanks, pieces = self._render(tokens, is_word, words, numbers, kept).T
+        shown = (blanks + pieces).tolist()
         raw = self.vocabulary.split(text)
         return [Piece(piece, data) for piece, data in zip(shown, raw, strict=True)]
 
@@ -122,8 +124,9 @@ class WordByWord(Sanitizer):
         words: NDArray[np.object_],
         numbers: list[str],
         options: DocumentOptions,
-    ) -> list[str]:
-        """Return the released piece of each token, "" for a dropped token.
+    ) -> NDArray[np.object_]:
+        """Return a blank or "", and the released piece, of each token: (n, 2). A dropped token has
+        neither.
 
         A blank always separates two words, also where the tokenizer split one raw word in two.
         At the beginning and after layout, a word follows a blank only if its token did.
@@ -131,11 +134,12 @@ class WordByWord(Sanitizer):
         vocabulary, kinds = self.vocabulary, self.vocabulary.classes[tokens]
         is_number = (kinds == _NUMBER) & (options.number == "random")
         is_layout = (kinds == _LAYOUT) & (options.layout == "keep")
-        out = np.full(len(tokens), "", dtype=object)
-        out[is_word] = words
+        out = np.full((len(tokens), 2), "", dtype=object)
+        blanks, pieces = out.T
+        pieces[is_word] = words
         if options.number == "random":
-            out[is_number] = numbers
-        out[is_layout] = vocabulary.layout[tokens[is_layout]]
+            pieces[is_number] = numbers
+        pieces[is_layout] = vocabulary.layout[tokens[is_layout]]
 
         shown = np.flatnonzero(is_word | is_number | is_layout)
         after = np.concatenate((shown[-1:], shown[:-1]))  # the one before each; any for the first
@@ -146,9 +150,8 @@ class WordByWord(Sanitizer):
         joins = is_number[after] & (kinds[shown - 1] == _NUMBER)
         apart = np.where(free, spaced & is_word[shown], is_word[shown] | ~joins)
         apart &= ~is_layout[shown]
-        at = shown[apart]
-        out[at] = " " + out[at]
-        return list(out.tolist())
+        blanks[shown[apart]] = " "
+        return out
 
     def _draw_numbers(
         self, tokens: NDArray[np.uint32], classes: NDArray[np.uint8], rng: np.random.Generator

@@ -123,12 +123,32 @@ class Line:
 
         accepted = is_near | (rest < self._least[rows])
         at = np.flatnonzero(~accepted)
-        square = table.pair_squares(words[at], drawn[at], self._fall.precision)
-        weights = self._fall.weigh(self._tokens[rows[at]], np.sqrt(square))
-        accepted[at] = rest[at] < weights
+        square = table.pair_squares(words[at], drawn[at], np.float32)
+        accepted[at] = self._are_below(rest[at], rows[at], drawn[at], square)
         doubtful = accepted & ~is_listed
         doubtful[at] &= square <= table.listed_squares[words[at]]
         at = np.flatnonzero(doubtful)
-        again = table.neighbours.take(words[at], axis=0) == drawn[at, None].astype(np.uint16)
-        accepted[at] = ~again.any(axis=1)
+        accepted[at] = ~table.lists(words[at], drawn[at])
         return drawn, accepted
+
+    def _are_below(
+        self,
+        rest: NDArray[Any],
+        rows: NDArray[np.intp],
+        drawn: NDArray[np.int32],
+        square: NDArray[np.float64],
+    ) -> NDArray[np.bool_]:
+        """Tell whether each ticket lies below the weight of its word.
+
+        Where double precision is asked for, a distance is only computed in it if the weights at
+        both ends of what it can be, given `square` in single precision, do not decide.
+        """
+        tokens, weigh, error = self._tokens[rows], self._fall.weigh, self._table.pair_error
+        if self._fall.precision is np.float32:
+            return np.asarray(rest < weigh(tokens, np.sqrt(square)))
+        below = rest < weigh(tokens, np.sqrt(square + error))
+        least = np.sqrt(np.maximum(square - error, 0.0))
+        at = np.flatnonzero(~below & (rest < weigh(tokens, least)))
+        exact = self._table.pair_squares(self._words[rows[at]], drawn[at], np.float64)
+        below[at] = rest[at] < weigh(tokens[at], np.sqrt(exact))
+        return np.asarray(below)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from perturb.channel import Draw, Words
 from perturb.mechanisms.by_distance import draw_by_distance
 from perturb.mechanisms.scored import (
+    ROUNDING,
     DistanceMechanism,
     Profile,
     ScoredMechanism,
@@ -135,6 +136,18 @@ class SanTextPlus(ScoredMechanism):
         rows[outside] *= self.parameters.probability
         rows[outside, np.asarray(words)[outside]] = 1 - self.parameters.probability
         return rows
+
+    def keep_rate(self, words: Words) -> NDArray[np.float64]:
+        return np.asarray(self._keep_rates[np.asarray(words)])
+
+    @cached_property
+    def _keep_rates(self) -> NDArray[np.float64]:
+        """Bound P(x | x) for every x from above. Outside V_S, where x itself is never drawn, it
+        is the probability that x is kept."""
+        rates = np.full(len(self.table), (1 - self.parameters.probability) * (1 + ROUNDING))
+        sensitive = np.flatnonzero(self.sensitive)
+        rates[sensitive] = super().keep_rate(sensitive)
+        return np.asarray(np.minimum(rates, 1.0))
 
     @property
     def guarantee(self) -> Guarantee:

@@ -15,7 +15,9 @@ from perturb.vocabulary.vocabulary import TokenClass, Vocabulary
 __all__ = ["NEAR", "EmbeddingTable"]
 
 NEAR = 16  # words of each list whose distances are kept: more do not make drawing faster
-PAIRS = 512  # pairs whose distance is computed at once: their rows stay in the cache
+PAIRS = 128  # pairs whose distance is computed at once: their rows stay in the cache
+ROWS = 256  # lists that are read at once, likewise
+SIEVE = 2048  # bits for each list: a power of two
 _WORD, _OOV = TokenClass.WORD.value, TokenClass.OOV.value
 SLACK = 2.0**-18  # far above the rounding of a squared distance in single precision
 
@@ -128,6 +130,45 @@ class EmbeddingTable:
             part = slice(start, start + PAIRS)
             one, other = (self.single.take(side[part], axis=0) for side in (words, others))
             out[part] = np.vecdot(one, other, dtype=precision)
+        return out
+
+    @cached_property
+    def pair_error(self) -> float:
+        """Return a bound on the error of `pair_squares` in single precision, in whatever order
+        the products are summed: twice γ_d · ‖φ(x)‖ · ‖φ(y)‖ (Higham, Accuracy and Stability of
+        Numerical Algorithms, 2002, §3.1)."""
+        rounding = self.vectors.shape[1] * 2.0**-24
+        return float(2.01 * rounding / (1 - rounding) * self.squares.max(initial=0.0))
+
+    def lists(
+        self, words: NDArray[np.integer[Any]], others: NDArray[np.integer[Any]]
+    ) -> NDArray[np.bool_]:
+        """Return whether the list of each word x holds y, int (n,) each, bool (n,).
+
+        Args:
+            words: the places of x in V.
+            others: the places of y in V.
+        """
+        number = others.astype(np.uint16)
+        bit = number % np.uint16(SIEVE)
+        found = self._sieve[words, bit >> 3] >> (bit & 7).astype(np.uint8) & 1 == 1
+        left = np.flatnonzero(found)
+        for start in range(0, len(left), ROWS):
+            part = left[start : start + ROWS]
+            rows = self.neighbours.take(words[part], axis=0)
+            found[part] = (rows == number[part, None]).any(axis=1)
+        return np.asarray(found)
+
+    @cached_property
+    def _sieve(self) -> NDArray[np.uint8]:
+        """Return bits, uint8 (m, SIEVE / 8): bit y mod SIEVE of row x is set if the list of x
+        holds y. So most words that are not listed are told without reading the list."""
+        out = np.empty((len(self), SIEVE // 8), dtype=np.uint8)
+        for start in range(0, len(self), ROWS):
+            rows = self.neighbours[start : start + ROWS] % np.uint16(SIEVE)
+            bits = np.zeros((len(rows), SIEVE), dtype=np.bool_)
+            np.put_along_axis(bits, rows.astype(np.intp), True, axis=1)
+            out[start : start + len(rows)] = np.packbits(bits, axis=1, bitorder="little")
         return out
 
     @cached_property

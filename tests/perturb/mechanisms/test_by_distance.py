@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from perturb import EmbeddingTable, get_mechanism, seeded_generator
 from perturb.mechanisms import by_distance, santext
@@ -48,6 +49,30 @@ def test_listed_words_that_are_drawn_twice_are_caught(name: str, toy: EmbeddingT
     assert control_p_value(name, toy, wide) > ALPHA
     nowhere = np.full(len(toy), -1.0)  # no drawn word is looked up in the list
     assert control_p_value(name, toy, altered(wide, "listed_squares", nowhere)) < ALPHA
+
+
+@pytest.mark.parametrize("name", ["santext", "santext_plus", "exponential", "tem"])
+def test_distances_in_single_precision_decide_as_exact_ones(
+    name: str, toy: EmbeddingTable
+) -> None:
+    words = np.random.default_rng(1).integers(0, len(toy), 20_000)
+
+    def draw(table: EmbeddingTable) -> NDArray[np.int32]:
+        mechanism = get_mechanism(name, table, epsilon=14.0)
+        return mechanism.draw(words, seeded_generator(33)).words
+
+    found = draw(toy)
+    assert (found == draw(altered(toy, "pair_error", 4.0))).all()  # no weight decides
+    rough = altered(toy, "single", toy.single + np.float32(0.001))
+    assert (found != draw(rough)).any()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_listed_words_that_the_sieve_lets_pass_are_caught(name: str, toy: EmbeddingTable) -> None:
+    wide = replace(toy, diameter=99.0)
+    wide.__dict__["farther"] = toy.farther * [1, 0.5]
+    nothing = np.zeros((len(toy), 256), dtype=np.uint8)
+    assert control_p_value(name, toy, altered(wide, "_sieve", nothing)) < ALPHA
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -121,10 +121,14 @@ def test_distances_of_pairs_and_their_bounds(toy: EmbeddingTable) -> None:
         near = toy.near.shape[1]
         assert toy.near[word] == pytest.approx(plain[listed[word, :near]], abs=1e-12)
         rest = np.setdiff1d(np.arange(600), listed[word])
+        assert (np.abs(single - exact) <= toy.pair_error).all()
         for square in (exact, single):
             assert (np.sqrt(square[listed[word, near:]]) >= toy.farther[word, 0]).all()
             assert (np.sqrt(square[rest]) >= toy.farther[word, 1]).all()
             assert (square[listed[word]] <= toy.listed_squares[word]).all()
+        assert toy.lists(np.full(600, word), np.arange(600)).nonzero()[0].tolist() == sorted(
+            listed[word]
+        )
         counts = toy.count_nearer(np.full(3, word), np.array([0.0, toy.diameter, 99.0]))
         assert counts.tolist() == [1, 600, 600]
 
