@@ -26,7 +26,7 @@ from openai import AsyncOpenAI
 
 from benchmarks.harness.stack import build_completion
 from benchmarks.run import read_commit
-from benchmarks.speed import write_article
+from benchmarks.samplers import write_article
 from perturb import load_table
 from perturb.rng import seeded_generator
 from perturb.vocabulary.encoding import encode_text

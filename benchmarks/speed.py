@@ -10,77 +10,34 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from benchmarks.samplers import ARTICLE_WORDS, measure_samplers, time_job, write_article
 from perturb import (
     EmbeddingTable,
     Perturber,
     Resources,
-    get_mechanism,
     load_table,
     sanitizer_class,
     seeded_generator,
 )
 from perturb.mechanisms.rantext import RanText, RanTextParameters
-from perturb.sanitizer import Sanitizer
-from perturb.text.once import remember_texts
 from perturb.whole.choice import PrivateChoice, find_nearest
 from perturb.whole.codebook import load_codebook
 from perturb.whole.encoder import load_static
 from perturb.whole.surrogate import SurrogateParameters
 
-__all__ = [
-    "main",
-    "measure",
-    "measure_choice",
-    "measure_documents",
-    "perturb_one_by_one",
-    "time_job",
-    "time_quickest",
-    "write_article",
-]
+__all__ = ["main", "measure", "measure_choice", "perturb_one_by_one"]
 
-ARTICLE_WORDS = 2000
-REPEATS = 15
-LONG = 80  # articles in a long document: 200,000 tokens
-DOCUMENTS = (
-    "rantext_ldp",
-    "rantext",
-    "santext",
-    "santext_plus",
-    "exponential",
-    "tem",
-    "custext",
-    "selective",
-)
 MANY_PASSAGES = 1_000_000
 BASELINE_TOKENS = 40  # the baseline is slow: it is timed on a sample and scaled
-
-
-def write_article(words: int) -> str:
-    """Write a text of `words` random words with the word frequencies of English."""
-    table = load_table()
-    rng = seeded_generator(7)
-    vocabulary = [w for w in table.vocabulary.words if w.islower() and len(w) > 2]
-    ranks = np.arange(1, len(vocabulary) + 1)
-    share = 1 / ranks
-    drawn = rng.choice(len(vocabulary), size=words, p=share / share.sum())
-    sentences = [
-        " ".join(vocabulary[i] for i in drawn[start : start + 15]) + "."
-        for start in range(0, words, 15)
-    ]
-    return " ".join(sentences)
 
 
 def perturb_one_by_one(
@@ -99,28 +56,6 @@ def perturb_one_by_one(
         weights = np.exp(mechanism.epsilon / 2 * utility)
         out.append(int(rng.choice(listed, p=weights / weights.sum())))
     return out
-
-
-def time_job(job: Callable[[], Any], repeats: int = REPEATS) -> float:
-    """Return the median time of a job, after one warm-up run."""
-    return statistics.median(_time_runs(job, repeats))
-
-
-def time_quickest(job: Callable[[], Any], repeats: int = REPEATS) -> float:
-    """Return the lower quartile of the times of a job, after one warm-up run: other processes
-    disturb it less than the median."""
-    return sorted(_time_runs(job, repeats))[repeats // 4]
-
-
-def _time_runs(job: Callable[[], Any], repeats: int) -> list[float]:
-    """Return the time of each run of a job, after one warm-up run."""
-    job()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        job()
-        times.append(time.perf_counter() - start)
-    return times
 
 
 def measure_choice(text: str) -> dict[str, Any]:
@@ -145,46 +80,22 @@ def measure_choice(text: str) -> dict[str, Any]:
     }
 
 
-def measure_documents(table: EmbeddingTable, text: str) -> dict[str, Any]:
-    """Measure each sanitizer on an article, its check included as in a request, as multiples of
-    the time in which tiktoken encodes the article: of the lower quartiles in one run.
-    `times_for_long` is the time for LONG articles in one document, over that for one and LONG: 1
-    where it grows linearly."""
-    encoding, out = table.vocabulary.encoding, {}
-    unit = time_quickest(
-        lambda: encoding.encode_to_numpy(text, allowed_special=set(), disallowed_special=())
-    )
-    tokens = len(table.vocabulary.encode(text))
-    out["tiktoken"] = {"ms": round(unit * 1000, 2), "tokens": tokens}
-    for name in tqdm(DOCUMENTS, desc="documents", disable=not sys.stderr.isatty()):
-        sanitizer = get_mechanism(name, table, epsilon=6)
-        found = {}
-        for length in (1, LONG):
-            document = " ".join([text] * length)
-            repeats = REPEATS if length == 1 else 3
-            drawing = time_quickest(partial(sanitizer.perturb, document), repeats)
-            found[length] = drawing, time_quickest(partial(_release, sanitizer, document), repeats)
-        (drawing, whole), (_, long) = found[1], found[LONG]
-        out[name] = {
-            "ms_perturb": round(drawing * 1000, 2),
-            "ms_with_check": round(whole * 1000, 2),
-            "times_tiktoken": round(whole / unit, 1),
-            "times_for_long": round(long / LONG / whole, 2),
-        }
-    return out
-
-
-def _release(sanitizer: Sanitizer, document: str) -> None:
-    """Perturb and check as a request does, which encodes its text once."""
-    with remember_texts():
-        sanitizer.verify(document, sanitizer.perturb(document))
-
-
 def measure() -> dict[str, Any]:
     """Measure all figures, in milliseconds and ratios."""
     table = load_table()
     text = write_article(ARTICLE_WORDS)
-    out: dict[str, Any] = {"article_words": ARTICLE_WORDS, **measure_documents(table, text)}
+    samplers = measure_samplers(1)
+    out: dict[str, Any] = {
+        "article_words": ARTICLE_WORDS,
+        "tiktoken": {"ms": samplers.rows[0].tiktoken_ms, "tokens": samplers.tokens},
+    }
+    for row in samplers.rows:
+        out[row.name] = {
+            "ms_perturb": round(row.perturb_ms, 2),
+            "ms_with_check": round(row.checked_ms, 2),
+            "times_tiktoken": round(row.times, 1),
+            "times_for_long": round(row.growth, 2),
+        }
     bar = tqdm(total=3, desc="speed", disable=not sys.stderr.isatty())
     out["surrogate"] = measure_choice(text)
     bar.update()

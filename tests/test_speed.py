@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.speed import perturb_one_by_one, write_article
+from benchmarks.speed import perturb_one_by_one
 from perturb import get_mechanism, load_table
 from perturb.mechanisms.rantext import RanText
 
@@ -22,7 +22,3 @@ def test_the_baseline_is_the_same_mechanism() -> None:
     words = np.full(150, word, dtype=np.int32)
     drawn = distances[perturb_one_by_one(table, mechanism, words, np.random.default_rng(3))]
     assert abs(drawn.mean() - mean) < 5 * deviation / np.sqrt(len(words))
-
-
-def test_the_article_has_the_words_it_is_asked_for() -> None:
-    assert len(write_article(100).split()) == 100

@@ -26,13 +26,15 @@ from benchmarks.load.run import run
 from benchmarks.load.soak import read_soak, soak
 from benchmarks.load.targets import Proxy
 from benchmarks.load.upstream import find_program
+from benchmarks.samplers import SamplerRow, measure_samplers, read_samplers
 from proxy.cli.help import group_page, markup_mode
 
-__all__ = ["app", "compare", "main", "run_first_token", "run_soak", "write_page"]
+__all__ = ["app", "compare", "main", "run_first_token", "run_samplers", "run_soak", "write_page"]
 
 RECORD = Path("docs/results/load.json")
 SOAK = Path("docs/results/soak.json")
 FIRST_TOKEN = Path("docs/results/first_token.json")
+SAMPLERS = Path("docs/results/samplers.json")
 PAGE = Path("docs/performance.md")
 COLUMNS = (
     f"{'target':32} {'conn':>4} {'words':>5} {'req/s':>9} {'p50 ms':>9} {'p99 ms':>9} "
@@ -45,6 +47,7 @@ EXAMPLES = (
     "python -m benchmarks.load --rounds 3 --profile # everything, three times",
     "python -m benchmarks.load soak                 # memory over 200,000 requests",
     "python -m benchmarks.load first-token          # some minutes: the time to the first token",
+    "python -m benchmarks.load samplers             # each sanitizer on an article",
     "python -m benchmarks.load page                 # docs/performance.md from the records",
 )
 
@@ -122,6 +125,17 @@ def run_first_token(
     print(f"written to {out}")
 
 
+@app.command("samplers")
+def run_samplers(
+    rounds: Annotated[int, typer.Option(help="Make the measurement so often.", min=1)] = 3,
+    out: Annotated[Path, typer.Option(help="The record.")] = SAMPLERS,
+) -> None:
+    """Measure each sanitizer on an article, as a multiple of the time that tiktoken takes."""
+    print(f"{'sanitizer':14} {'release ms':>10} {'checked ms':>10} {'x tiktoken':>10} {'long':>5}")
+    measure_samplers(rounds, _print_sampler).write(out)
+    print(f"written to {out}")
+
+
 @app.command("page")
 def write_page(
     record: Annotated[Path, typer.Option(help="What the comparison wrote.")] = RECORD,
@@ -129,11 +143,17 @@ def write_page(
     first: Annotated[
         Path, typer.Option("--first-token", help="What first-token wrote.")
     ] = FIRST_TOKEN,
+    samplers: Annotated[Path, typer.Option(help="What samplers wrote.")] = SAMPLERS,
     out: Annotated[Path, typer.Option(help="The page.")] = PAGE,
 ) -> None:
     """Write the page of the documentation from the records."""
     try:
-        page = render_page(read_record(record), read_soak(soaked), read_first_token(first))
+        page = render_page(
+            read_record(record),
+            read_soak(soaked),
+            read_first_token(first),
+            read_samplers(samplers),
+        )
     except ValueError as exc:
         raise LoadError(str(exc)) from exc
     out.write_text(page, "utf-8")
@@ -151,6 +171,11 @@ def _print_first(row: Row) -> None:
         f"{row.document_tokens:8,} {row.remote_seconds:8g} {ahead:>10} {row.median:13.2f}   "
         f"{times}"
     )
+
+
+def _print_sampler(row: SamplerRow) -> None:
+    times = f"{row.perturb_ms:10.2f} {row.checked_ms:10.2f} {row.times:10.1f}"
+    tqdm.write(f"{row.name:14} {times} {row.growth:5.2f}")
 
 
 def _print_row(row: Measurement) -> None:

@@ -10,8 +10,10 @@ from benchmarks.harness.markdown import escape, format_table
 from benchmarks.load.figures import BASE, GOALS, Figures
 from benchmarks.load.plan import CONNECTIONS, LONG, SHORT
 from benchmarks.load.record import Record
+from benchmarks.load.sections import code, short, show_first_token, show_samplers, show_soak
 from benchmarks.load.soak import Soak
 from benchmarks.load.wrk import LATE_SECONDS, Case
+from benchmarks.samplers import Samplers
 
 __all__ = ["render_page"]
 
@@ -48,7 +50,12 @@ lasts {{seconds:g}} s{{rounds}}. Answers that take longer than that are not in t
 """
 
 
-def render_page(record: Record, soak: Soak | None, first: FirstToken | None = None) -> str:
+def render_page(
+    record: Record,
+    soak: Soak | None,
+    first: FirstToken | None = None,
+    samplers: Samplers | None = None,
+) -> str:
     """Return the page."""
     figures = Figures(record)
     parts = [
@@ -60,9 +67,10 @@ def render_page(record: Record, soak: Soak | None, first: FirstToken | None = No
         *_loads(figures),
         *_repeated(figures),
         *_processes(figures),
-        *_first_token(first),
+        *show_samplers(samplers),
+        *show_first_token(first),
         *_costs(figures),
-        *_soak(soak),
+        *show_soak(soak),
         *_profiles(record),
         _reproduce(),
     ]
@@ -94,7 +102,7 @@ def _summary(figures: Figures) -> Iterator[str]:
         rows.append([goal.what, goal.limit, *cells])
     yield "## Goals\n"
     yield "Short chats with new words. Each ratio is taken within a round.\n"
-    yield format_table(["", "goal", *map(_code, ours)], rows) + "\n"
+    yield format_table(["", "goal", *map(code, ours)], rows) + "\n"
     yield from _explain_rate(figures, ours)
 
 
@@ -133,7 +141,7 @@ def _repeated(figures: Figures) -> Iterator[str]:
 
 def _grid(figures: Figures, title: str, cases: list[Case]) -> Iterator[str]:
     rows = [
-        [_code(target), *(_cell(figures, target, case) for case in cases)]
+        [code(target), *(_cell(figures, target, case) for case in cases)]
         for target in figures.targets
         if any(figures.rows(target, case) for case in cases)
     ]
@@ -153,7 +161,7 @@ def _cell(figures: Figures, target: str, case: Case) -> str:
     late = figures.total(target, case, "late")
     bad = figures.total(target, case, "wrong") + figures.total(target, case, "failed")
     notes = f", {late} late" * (late > 0) + f", {bad} bad" * (bad > 0)
-    return f"**{_short(rate)}**/s, {_short(half)}, {_short(most)}{notes}"
+    return f"**{short(rate)}**/s, {short(half)}, {short(most)}{notes}"
 
 
 def _processes(figures: Figures) -> Iterator[str]:
@@ -167,8 +175,8 @@ def _processes(figures: Figures) -> Iterator[str]:
                 continue
             shares = (figures.median(target, case, of) for of in LOAD_CORES)
             free = _gain_on_free_cores(figures, target, case)
-            cells = [_short(value or 0.0) for value in (one, more, more / one, free, *shares)]
-            rows.append([_code(target), str(case.connections), *cells])
+            cells = [short(value or 0.0) for value in (one, more, more / one, free, *shares)]
+            rows.append([code(target), str(case.connections), *cells])
     if rows:
         heads = [
             "connections",
@@ -220,56 +228,14 @@ def _costs(figures: Figures) -> Iterator[str]:
         memory = [figures.last_rss(target, round_) for round_ in figures.rounds()]
         known = sorted(value for value in memory if value is not None)
         if known:
-            cells = ["" if value is None else _short(value) for value in values]
-            rows.append([_code(target), f"{known[len(known) // 2]:.0f}", *cells])
+            cells = ["" if value is None else short(value) for value in values]
+            rows.append([code(target), f"{known[len(known) // 2]:.0f}", *cells])
     yield "## Cost\n"
     yield (
         "Memory after the short chats; the rest during short chats over 16 connections. "
         "PostgreSQL is one of the other programs.\n"
     )
     yield format_table(["", "memory, MB", *columns], rows) + "\n"
-
-
-def _first_token(first: FirstToken | None) -> Iterator[str]:
-    """Yield what reading the prompt ahead gains."""
-    if first is None:
-        return
-    found = {(row.document_tokens, row.remote_seconds, row.warmed): row for row in first.rows}
-    rows = []
-    for tokens, seconds, warmed in found:
-        if warmed:
-            continue
-        cold, warm = (found[tokens, seconds, each].median for each in (False, True))
-        after = (f"{cold - seconds:.2f}", f"{warm - seconds:.2f}")
-        times = (f"{seconds:g}", f"{cold:.2f}", f"{warm:.2f}", *after)
-        rows.append([f"{tokens:,} tokens", *times])
-    yield "## First token\n"
-    yield (
-        "Seconds from a request to the first token of its streamed answer, medians of "
-        f"{len(first.rows[0].seconds)}, at commit {first.machine['commit']}. The local model is "
-        "the bundled one on one core, with llama.cpp. With `local.warm_prefix` it reads the "
-        "document while the remote writes, so that little is left to read afterwards, unless the "
-        "remote is faster.\n"
-    )
-    heads = ["the remote takes", "not read ahead", "read ahead"]
-    more = ["after the remote, not read ahead", "after the remote, read ahead"]
-    yield format_table(["document", *heads, *more], rows) + "\n"
-
-
-def _soak(soak: Soak | None) -> Iterator[str]:
-    if soak is None:
-        return
-    shares = (0.0, 0.25, 0.5, 0.75, 1.0)
-    yield "## Memory over many requests\n"
-    yield (
-        f"{_code(soak.target)} at commit {soak.machine['commit']}: {soak.requests:,} requests "
-        f"with new words, chats and streams by turns, over {soak.connections} connections in "
-        f"{soak.seconds / 60:.0f} minutes; {soak.late:,} late, {soak.bad:,} bad. In the second "
-        f"half the memory changed by {soak.growth():+.1f} MB for 100,000 requests.\n"
-    )
-    heads = [f"after {share:.0%}" for share in shares]
-    cells = [f"{soak.at(share):.0f} MB" for share in shares]
-    yield format_table(["", *heads], [["memory", *cells]]) + "\n"
 
 
 def _profiles(record: Record) -> Iterator[str]:
@@ -281,7 +247,7 @@ def _profiles(record: Record) -> Iterator[str]:
         "connections. Waiting, SQLite and fsync are not in it.\n"
     )
     for target, text in record.profiles.items():
-        yield f"{_code(target)}:\n\n```text\n{text.strip()}\n```\n"
+        yield f"{code(target)}:\n\n```text\n{text.strip()}\n```\n"
 
 
 def _reproduce() -> str:
@@ -293,21 +259,11 @@ apt-get install -y nginx wrk
 python -m benchmarks.load --rounds 3 --profile  # --quick: about a minute
 python -m benchmarks.load soak
 python -m benchmarks.load first-token
+python -m benchmarks.load samplers
 python -m benchmarks.load page
 ```
 """
 
 
-def _code(name: str) -> str:
-    return f"`{name}`"
-
-
 def _plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
-
-
-def _short(value: float) -> str:
-    """Return a figure in three digits, without an exponent."""
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.load.processes import LoadError
 from benchmarks.load.upstream import ANSWER, MODEL, find_program
-from benchmarks.speed import write_article
+from benchmarks.samplers import write_article
 
 __all__ = ["LATE_SECONDS", "Case", "Load", "parse_load", "run_wrk", "write_script"]
 
