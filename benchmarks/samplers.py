@@ -133,8 +133,14 @@ def measure_samplers(
                 whole = _time_quickest(partial(_release, sanitizer, text))
                 document = " ".join([text] * long)
                 whole_long = _time_quickest(partial(_release, sanitizer, document), 3)
-                times = (round(1000 * seconds, 3) for seconds in (unit, drawn, whole))
-                row = SamplerRow(name, round_, *times, round(whole_long / long / whole, 3))
+                row = SamplerRow(
+                    name=name,
+                    round=round_,
+                    tiktoken_ms=round(1000 * unit, 3),
+                    perturb_ms=round(1000 * drawn, 3),
+                    checked_ms=round(1000 * whole, 3),
+                    growth=round(whole_long / long / whole, 3),
+                )
                 record.rows.append(row)
                 report(row)
                 bar.update()
