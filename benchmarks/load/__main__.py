@@ -18,10 +18,10 @@ from tqdm import tqdm
 
 from benchmarks.first_token import Row, measure_first_token, read_first_token
 from benchmarks.load.measure import Measurement
-from benchmarks.load.page import render_page
 from benchmarks.load.plan import full_plan, quick_plan
 from benchmarks.load.processes import LoadError
 from benchmarks.load.record import Record, read_record
+from benchmarks.load.report.page import render_page
 from benchmarks.load.run import run
 from benchmarks.load.soak import read_soak, soak
 from benchmarks.load.targets import Proxy

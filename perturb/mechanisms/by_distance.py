@@ -149,6 +149,7 @@ class Line:
         below = rest < weigh(tokens, np.sqrt(square + error))
         least = np.sqrt(np.maximum(square - error, 0.0))
         at = np.flatnonzero(~below & (rest < weigh(tokens, least)))
-        exact = self._table.pair_squares(self._words[rows[at]], drawn[at], np.float64)
-        below[at] = rest[at] < weigh(tokens[at], np.sqrt(exact))
+        if len(at):
+            exact = self._table.pair_squares(self._words[rows[at]], drawn[at], np.float64)
+            below[at] = rest[at] < weigh(tokens[at], np.sqrt(exact))
         return np.asarray(below)

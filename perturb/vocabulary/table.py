@@ -19,7 +19,6 @@ PAIRS = 128  # pairs whose distance is computed at once: their rows stay in the 
 ROWS = 256  # lists that are read at once, likewise
 SIEVE = 2048  # bits for each list: a power of two
 _WORD, _OOV = TokenClass.WORD.value, TokenClass.OOV.value
-SLACK = 2.0**-18  # far above the rounding of a squared distance in single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +95,8 @@ class EmbeddingTable:
         and to the words that are not listed. They hold for distances in single precision, too."""
         first = self.neighbours[:, min(NEAR, self.neighbours.shape[1] - 1)]
         square = self.pair_squares(np.arange(len(self)), first, np.float64)
-        both = np.stack([square - SLACK, self.listed_squares - 2 * SLACK], axis=1)
+        error = self.pair_error
+        both = np.stack([square - error, self.listed_squares - 2 * error], axis=1)
         return np.asarray(np.sqrt(np.maximum(both, 0.0)))
 
     @cached_property
@@ -104,7 +104,7 @@ class EmbeddingTable:
         """Return upper bounds, float64 (m,), on the squared distances to the listed words. They
         hold for distances in single precision, too."""
         square = self.pair_squares(np.arange(len(self)), self.neighbours[:, -1], np.float64)
-        return square + SLACK
+        return square + self.pair_error
 
     def pair_squares(
         self, words: NDArray[Any], others: NDArray[Any], precision: type[np.floating[Any]]

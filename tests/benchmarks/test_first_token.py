@@ -13,7 +13,7 @@ from benchmarks.first_token import (
     measure_first_token,
     read_first_token,
 )
-from benchmarks.load.page import render_page
+from benchmarks.load.report.page import render_page
 from tests.benchmarks.load.rows import record, row
 
 MADE = FirstToken(

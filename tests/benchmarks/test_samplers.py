@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.load.page import render_page
+from benchmarks.load.report.page import render_page
 from benchmarks.samplers import (
     GOALS,
     SamplerRow,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.load.page import render_page
 from benchmarks.load.processes import LoadError
 from benchmarks.load.record import read_record
+from benchmarks.load.report.page import render_page
 from benchmarks.load.soak import Soak, read_soak
 from tests.benchmarks.load.rows import record, row
 

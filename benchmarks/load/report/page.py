@@ -10,7 +10,13 @@ from benchmarks.harness.markdown import escape, format_table
 from benchmarks.load.figures import BASE, GOALS, Figures
 from benchmarks.load.plan import CONNECTIONS, LONG, SHORT
 from benchmarks.load.record import Record
-from benchmarks.load.sections import code, short, show_first_token, show_samplers, show_soak
+from benchmarks.load.report.sections import (
+    code,
+    short,
+    show_first_token,
+    show_samplers,
+    show_soak,
+)
 from benchmarks.load.soak import Soak
 from benchmarks.load.wrk import LATE_SECONDS, Case
 from benchmarks.samplers import Samplers

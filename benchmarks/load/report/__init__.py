@@ -1,0 +1,1 @@
+"""The page of the documentation, made from the records."""
