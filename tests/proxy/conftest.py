@@ -64,9 +64,10 @@ class Proxy:
         return self.base_url.removesuffix("/v1")
 
     def client(self, **settings: Any) -> openai.AsyncOpenAI:
-        made = openai.AsyncOpenAI(
-            base_url=self.base_url, **{"api_key": "none", "max_retries": 0, **settings}
-        )
+        # A machine that stalls is no failure: the SDK's own limit for a connection is 5 s.
+        timeout = openai.Timeout(600.0, connect=LIMIT)
+        defaults = {"api_key": "none", "max_retries": 0, "timeout": timeout}
+        made = openai.AsyncOpenAI(base_url=self.base_url, **{**defaults, **settings})
         self.clients.append(made)
         return made
 
