@@ -7,7 +7,6 @@ and llama.cpp with the bundled model on one core.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import statistics
 import struct
@@ -15,7 +14,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from aiohttp import web
 from openai import AsyncOpenAI
 
 from benchmarks.harness.stack import build_completion
+from benchmarks.json_record import JsonRecord, read_json
 from benchmarks.run import read_commit
 from benchmarks.samplers import write_article
 from perturb import load_table
@@ -64,31 +64,24 @@ class Row:
 
 
 @dataclass
-class FirstToken:
+class FirstToken(JsonRecord):
     """Hold what one run measured, and where."""
 
     machine: dict[str, str | int]
     rows: list[Row] = field(default_factory=list)
 
-    def write(self, path: Path) -> None:
-        """Write the record as JSON."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(asdict(self), indent=1) + "\n", "utf-8")
-
 
 def read_first_token(path: Path) -> FirstToken | None:
-    """Read what `FirstToken.write` has written; None if there is no file.
+    """Read what `write` has written; None if there is no file.
 
     Raises:
         ValueError: it is no record of this version.
     """
-    if not path.exists():
-        return None
-    try:
-        found = json.loads(path.read_text("utf-8"))
+
+    def build(found: Any) -> FirstToken:
         return FirstToken(found["machine"], [Row(**row) for row in found["rows"]])
-    except (ValueError, TypeError, KeyError) as exc:
-        raise ValueError(f"{path} is not a record of first tokens: {exc}") from exc
+
+    return read_json(path, build, "first tokens")
 
 
 def measure_first_token(

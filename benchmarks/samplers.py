@@ -5,12 +5,11 @@ Everything is warm. A release is made and checked as in a request, which encodes
 
 from __future__ import annotations
 
-import json
 import statistics
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from benchmarks.json_record import JsonRecord, read_json
 from benchmarks.machine import describe_host
 from perturb import get_mechanism, load_table, seeded_generator
 from perturb.sanitizer import Sanitizer
@@ -78,7 +78,7 @@ class SamplerRow:
 
 
 @dataclass
-class Samplers:
+class Samplers(JsonRecord):
     """Hold what one run measured, and where. `tokens` are the article's."""
 
     machine: dict[str, str | int]
@@ -89,26 +89,19 @@ class Samplers:
         """Return the rows of one sanitizer, one for each round."""
         return [row for row in self.rows if row.name == name]
 
-    def write(self, path: Path) -> None:
-        """Write the record as JSON."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(asdict(self), indent=1) + "\n", "utf-8")
-
 
 def read_samplers(path: Path) -> Samplers | None:
-    """Read what `Samplers.write` has written; None if there is no file.
+    """Read what `write` has written; None if there is no file.
 
     Raises:
         ValueError: it is no record of this version.
     """
-    if not path.exists():
-        return None
-    try:
-        found = json.loads(path.read_text("utf-8"))
+
+    def build(found: Any) -> Samplers:
         rows = [SamplerRow(**row) for row in found["rows"]]
         return Samplers(found["machine"], found["tokens"], rows)
-    except (ValueError, TypeError, KeyError) as exc:
-        raise ValueError(f"{path} is not a record of samplers: {exc}") from exc
+
+    return read_json(path, build, "samplers")
 
 
 def measure_samplers(

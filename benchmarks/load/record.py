@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.json_record import JsonRecord
 from benchmarks.load.measure import Measurement
 from benchmarks.load.processes import LoadError
 
@@ -13,7 +14,7 @@ __all__ = ["Record", "read_record"]
 
 
 @dataclass
-class Record:
+class Record(JsonRecord):
     """Hold what one run measured. `skipped` names what it could not measure, with the reason.
 
     Args:
@@ -28,11 +29,6 @@ class Record:
     rows: list[Measurement] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     profiles: dict[str, str] = field(default_factory=dict)  # summaries by target
-
-    def write(self, path: Path) -> None:
-        """Write the record as JSON."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(asdict(self), indent=1) + "\n", "utf-8")
 
 
 def read_record(path: Path) -> Record:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
+from benchmarks.json_record import JsonRecord, read_json
 from benchmarks.load.measure import describe_machine
 from benchmarks.load.processes import LoadError
 from benchmarks.load.targets import Proxy
@@ -24,7 +25,7 @@ WARM_SHARE = 0.5  # caches fill in the first half; growth is measured in the sec
 
 
 @dataclass(frozen=True)
-class Soak:
+class Soak(JsonRecord):
     """Hold what a soak measured. `points` are (answered requests, memory in MB)."""
 
     target: str
@@ -48,11 +49,6 @@ class Soak:
     def at(self, share: float) -> float:
         """Return the memory when this share of the requests was answered, in MB."""
         return min(self.points, key=lambda point: abs(point[0] - share * self.requests))[1]
-
-    def write(self, path: Path) -> None:
-        """Write the record as JSON."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(asdict(self)) + "\n", "utf-8")
 
 
 def soak(target: Proxy, requests: int, connections: int) -> Soak:
@@ -88,15 +84,13 @@ def soak(target: Proxy, requests: int, connections: int) -> Soak:
 
 
 def read_soak(path: Path) -> Soak | None:
-    """Read what `Soak.write` has written; None if there is no file.
+    """Read what `write` has written; None if there is no file.
 
     Raises:
         LoadError: it is no record of this version.
     """
-    if not path.exists():
-        return None
-    try:
-        found = json.loads(path.read_text("utf-8"))
+
+    def build(found: Any) -> Soak:
         return Soak(**found | {"points": [(int(x), float(y)) for x, y in found["points"]]})
-    except (ValueError, TypeError, KeyError) as exc:
-        raise LoadError(f"{path} is not a record of a soak: {exc}") from exc
+
+    return read_json(path, build, "a soak", LoadError)
