@@ -220,7 +220,7 @@ class TestKeys:
         assert told["inferdpt"]["entities"]["CUSTOM"] == 3  # and the operator's
         sent = json.dumps(proxy.remote.bodies)
         assert "due on" not in sent
-        assert "write" not in sent
+        assert not re.search(r"\bwrite\b", sent)  # a drawn word may hold it: `writer`
 
 
 async def test_surrogates_come_back_as_the_raw_values(table: EmbeddingTable) -> None:
