@@ -7,7 +7,6 @@ import graphlib
 import importlib
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,8 +42,6 @@ HEAVY = {
 }
 OPTIONAL = {"fsspec", "pyarrow"}  # only proxy.corpus imports them, when a command needs it
 FOREIGN_TO_PERTURB = {"aiohttp", "httpx", "httpx2", "openai", "requests", "urllib3"}
-LONGEST = 400  # lines; a module over this is two modules
-LARGEST = 15  # modules in a folder; one over this is two folders
 
 
 @dataclass(frozen=True)
@@ -291,16 +288,6 @@ def test_module_opens_as_every_other(module):
     if len(module.tree.body) == 1 and module.is_package:
         return
     assert ast.unparse(module.tree.body[1]) == "from __future__ import annotations"
-
-
-@EACH
-def test_module_is_no_longer_than_two_screens_of_ideas(module):
-    assert len(module.path.read_text("utf-8").splitlines()) <= LONGEST
-
-
-def test_no_folder_is_larger_than_one_looks_through():
-    folders = Counter(module.path.parent for module in FOUND if not module.is_package)
-    assert [folder for folder, modules in folders.items() if modules > LARGEST] == []
 
 
 @EACH
