@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,16 @@ def pytest_configure(config: pytest.Config) -> None:
         slow = [HealthCheck.too_slow]
         settings.register_profile("untimed", deadline=None, suppress_health_check=slow)
         settings.load_profile("untimed")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say at the end what this machine lacks, a line for each reason to skip tests."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    if reasons:
+        terminalreporter.section("not run here")
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.line(f"{count:4} {'test' if count == 1 else 'tests'}: {reason}")
 
 
 def pytest_collection_finish() -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.pages.mechanisms_table import EPSILONS, list_cases
-from perturb import get_mechanism, load_table
+from perturb import get_mechanism
 from perturb.audit.report import audit
 from perturb.mechanisms.radius import radius_law
 from perturb.registry import built_in_names
+from tests.tables import bundled_table
 
 PAGE = Path(__file__).parent.parent / "docs" / "mechanisms.md"
 
@@ -31,16 +32,16 @@ def test_every_mechanism_has_its_section() -> None:
 
 
 def test_page_is_of_the_bundled_table() -> None:
-    assert load_table().sha256[:16] in PAGE.read_text("utf-8")
+    assert bundled_table().sha256[:16] in PAGE.read_text("utf-8")
 
 
 def test_page_states_the_error_of_the_drawn_radius() -> None:
-    assert f" at most {radius_law(load_table()).error:.1e} in total" in PAGE.read_text("utf-8")
+    assert f" at most {radius_law(bundled_table()).error:.1e} in total" in PAGE.read_text("utf-8")
 
 
 @pytest.mark.statistical
 def test_page_says_what_the_audit_finds_now() -> None:
-    found = audit(get_mechanism("rantext_ldp", load_table(), epsilon=8.0))
+    found = audit(get_mechanism("rantext_ldp", bundled_table(), epsilon=8.0))
     row = rows_of("rantext_ldp")[EPSILONS.index(8.0)]
     assert row[2] == f"{found.epsilon.value:.6f}"
     assert row[5:] == [str(found.bayes_forms), str(found.information), str(found.cosine)]

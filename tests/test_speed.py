@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.speed import perturb_one_by_one
-from perturb import get_mechanism, load_table
+from perturb import get_mechanism
 from perturb.mechanisms.rantext import RanText
+from tests.tables import bundled_table
 
 
 def test_the_baseline_is_the_same_mechanism() -> None:
     """Mean distance to the released word agrees within five standard errors, on one word."""
-    table = load_table()
+    table = bundled_table()
     mechanism = get_mechanism("rantext", table, epsilon=14)
     assert isinstance(mechanism, RanText)
     word = table.vocabulary.words.index("happy")

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from perturb import EmbeddingTable, load_table
+from perturb import EmbeddingTable
+from tests.tables import bundled_table
 
 AXE = Path(__file__).parents[2] / ".venv" / "console" / "package" / "axe.min.js"
 CHROMIUM = shutil.which("chromium")
@@ -27,7 +28,7 @@ def find_reason() -> str | None:
 
 @pytest.fixture(scope="session")
 def table() -> EmbeddingTable:
-    return load_table()
+    return bundled_table()
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from perturb import DocumentOptions, Perturber, Span, load_table
+from perturb import DocumentOptions, Perturber, Span
 from perturb.selective.sanitizer import Selective, SelectiveParameters
+from tests.tables import bundled_table
 
-TABLE = load_table()
+TABLE = bundled_table()
 TEXT = (
     "Dear Dr. Müller, the patient Anna Schmidt of 12 Baker Street wrote from "
     "anna.schmidt82@example.com and called +49 (0)30 1234567 on 12 May 2024. Her card is "

@@ -33,6 +33,7 @@ from perturb.channel import Draw
 from perturb.sanitizer import Parameters
 from perturb.testing.statistics import ALPHA, p_value, two_sample_p_value
 from perturb.vocabulary.vocabulary import LAYOUT
+from tests.tables import bundled_table
 
 OPTIONS = [
     DocumentOptions(oov=oov, number=number, layout=layout)
@@ -86,7 +87,7 @@ def few_words(bundled: EmbeddingTable) -> FewWords:
     return FewWords(bundled)
 
 
-TABLE = load_table()
+TABLE = bundled_table()
 FEW_WORDS = FewWords(TABLE)
 LDP = get_mechanism("rantext_ldp", TABLE, epsilon=8)
 WORDS = load_table(vocabulary="words")

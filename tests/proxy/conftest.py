@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,7 @@ import openai
 import pytest
 from aiohttp import web
 
-from perturb import EmbeddingTable, Perturber, load_table
+from perturb import EmbeddingTable, Perturber
 from proxy.api.app_keys import POLICY
 from proxy.app import build_app, build_runner
 from proxy.config.settings import load_config
@@ -27,13 +28,16 @@ from proxy.logs import JsonFormatter
 from proxy.storage.opening import open_store
 from tests.limits import LIMIT
 from tests.servers import FakeServer, fake_server
+from tests.tables import bundled_table
 
 MODEL = "gpt-4o"
+# SDKs read the certificates of the system for each client, which takes longer than a chat.
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 @pytest.fixture(scope="session")
 def table() -> EmbeddingTable:
-    return load_table()
+    return bundled_table()
 
 
 class ListHandler(logging.Handler):
@@ -66,7 +70,8 @@ class Proxy:
     def client(self, **settings: Any) -> openai.AsyncOpenAI:
         # A machine that stalls is no failure: the SDK's own limit for a connection is 5 s.
         timeout = openai.Timeout(600.0, connect=LIMIT)
-        defaults = {"api_key": "none", "max_retries": 0, "timeout": timeout}
+        http = openai.DefaultAsyncHttpxClient(verify=NO_TLS, timeout=timeout)
+        defaults = {"api_key": "none", "max_retries": 0, "timeout": timeout, "http_client": http}
         made = openai.AsyncOpenAI(base_url=self.base_url, **{**defaults, **settings})
         self.clients.append(made)
         return made

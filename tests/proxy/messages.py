@@ -9,15 +9,17 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
-from anthropic import AsyncAnthropic
+from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 
-from tests.proxy.conftest import MODEL, Proxy
+from tests.proxy.conftest import MODEL, NO_TLS, Proxy
 
 
 @asynccontextmanager
 async def messages_client(proxy: Proxy, **settings: Any) -> AsyncIterator[AsyncAnthropic]:
     logging.getLogger("anthropic").setLevel(logging.INFO)  # it logs requests, and runs beside us
-    options: dict[str, Any] = {"api_key": "none", "max_retries": 0, **settings}
+    http = DefaultAsyncHttpxClient(verify=NO_TLS)
+    defaults = {"api_key": "none", "max_retries": 0, "http_client": http}
+    options: dict[str, Any] = {**defaults, **settings}
     async with AsyncAnthropic(base_url=proxy.root, **options) as client:
         yield client
 

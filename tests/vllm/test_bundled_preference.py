@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.tables import bundled_table
+
 pytestmark = pytest.mark.vllm
 
 PROMPT = "Extend the text."
@@ -18,9 +20,7 @@ FAR = "The committee has approved a new budget for schools and hospitals this ye
 def test_a_text_on_the_same_topic_is_nearer_than_another() -> None:
     from bundled.nearness import Nearness
 
-    from perturb import load_table
-
-    near, far, same, empty = Nearness(load_table()).measure([NEAR, FAR, TRUTH, "…"], TRUTH)
+    near, far, same, empty = Nearness(bundled_table()).measure([NEAR, FAR, TRUTH, "…"], TRUTH)
     assert near > far + 0.1
     assert same == pytest.approx(1, abs=1e-5)
     assert empty == 0
@@ -29,9 +29,7 @@ def test_a_text_on_the_same_topic_is_nearer_than_another() -> None:
 def test_common_words_hardly_count() -> None:
     from bundled.nearness import Nearness
 
-    from perturb import load_table
-
-    wordier, renamed = Nearness(load_table()).measure(
+    wordier, renamed = Nearness(bundled_table()).measure(
         ["harbor and the of it was to that", "budget"], "harbor"
     )
     assert wordier > 0.9

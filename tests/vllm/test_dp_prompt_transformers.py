@@ -20,10 +20,11 @@ from extraction.dp_prompt.paraphrase import build_prompt
 from extraction.dp_prompt.paraphrase_transformers import TransformersParaphraser, load_model
 from extraction.dp_prompt.sanitizer import DPPrompt, PromptParameters
 from extraction.errors import LocalModelUnavailable
-from perturb import DocumentTooLong, Vocabulary, load_table, seeded_generator
+from perturb import DocumentTooLong, Vocabulary, seeded_generator
 from perturb.testing.statistics import ALPHA, p_value
 from perturb.vocabulary.vocabulary import load_encoding
 from tests.proxy.conftest import MODEL, running_proxy
+from tests.tables import bundled_table
 from tests.vllm.small_paraphrasers import (
     BOUNDS,
     CAP,
@@ -220,7 +221,7 @@ async def test_the_proxy_sends_a_paraphrase_made_in_its_own_process(tmp_path, me
         **more,
     }
     settings = {"privacy": {"mechanism": mechanism, "epsilon": 2.0, "parameters": parameters}}
-    async with running_proxy(load_table(), settings) as proxy:
+    async with running_proxy(bundled_table(), settings) as proxy:
         for i in range(40):  # a paraphrase may be empty, and then nothing leaves
             content = "salary alpha beta gamma delta" + " alpha" * (i % 8) + " beta" * (i // 8)
             answer = await proxy.client().chat.completions.create(

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from benchmarks.metrics.utility import cosines, load_minilm
-from perturb import load_table
+from tests.tables import bundled_table
 
 pytestmark = pytest.mark.vllm
 
 
 def test_it_is_the_model_of_the_bundled_table_and_knows_what_texts_are_about() -> None:
     encode = load_minilm()
-    table = load_table()
+    table = bundled_table()
     words = table.vocabulary.words[:300]
     rows = encode(words)
     assert rows.dtype == np.float32

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from perturb import ParameterError, Perturber, get_mechanism, load_table, seeded_generator
+from perturb import ParameterError, Perturber, get_mechanism, seeded_generator
 from perturb.selective.policies import PresidioPolicy, settle
+from tests.tables import bundled_table
 
 pytestmark = pytest.mark.vllm
 TEXT = (
@@ -106,7 +107,9 @@ def test_a_spacy_model_finds_names(tmp_path: Path) -> None:
 
 def test_the_mechanism_takes_the_policy_by_name() -> None:
     perturber = Perturber(
-        get_mechanism("selective", load_table(), policy="presidio", patterns={"CASE": r"AB-\d+"})
+        get_mechanism(
+            "selective", bundled_table(), policy="presidio", patterns={"CASE": r"AB-\d+"}
+        )
     )
     done = perturber.perturb(TEXT + " case AB-12", seeded_generator(1))
     perturber.verify(TEXT + " case AB-12", done)

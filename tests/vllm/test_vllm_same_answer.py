@@ -10,10 +10,10 @@ import pytest
 import pytest_asyncio
 from openai import AsyncOpenAI
 
-from perturb import load_table
 from tests.proxy.conftest import Proxy, running_proxy
 from tests.same_answer import FORM, TOOLS, called, formed, said, same_answer, weighed
 from tests.servers import forward
+from tests.tables import bundled_table
 from tests.vllm.stack import GENERATION, MODEL, Stack
 
 pytestmark = [pytest.mark.vllm, pytest.mark.asyncio(loop_scope="session")]
@@ -39,7 +39,7 @@ async def direct(stack: Stack) -> AsyncIterator[AsyncOpenAI]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def proxy(stack: Stack) -> AsyncIterator[Proxy]:
-    async with running_proxy(load_table(), {"local": {"model": MODEL}}) as running:
+    async with running_proxy(bundled_table(), {"local": {"model": MODEL}}) as running:
         running.remote.text = GENERATION
         running.local.behaviour = forward(stack.vllm.root)
         yield running

@@ -24,8 +24,9 @@ from benchmarks.attacks.membership import (
 )
 from benchmarks.harness.context import Context
 from benchmarks.harness.suite import Subject, Suite
-from perturb import get_mechanism, load_table, seeded_generator
+from perturb import get_mechanism, seeded_generator
 from tests.benchmarks.planted import Planted, keeps, responds, table_of
+from tests.tables import bundled_table
 
 ALPHA = 1e-6
 TINY = Population.from_choices([[[0, 1], [2]], [[3], [0, 1, 4]]])  # over 5 words of V
@@ -89,7 +90,7 @@ def test_neighbours_differ_and_stand_in_one_place():
 
 
 def test_the_templates_have_one_length_and_words_of_v():
-    vocabulary = load_table().vocabulary
+    vocabulary = bundled_table().vocabulary
     source = build_population(vocabulary)
     assert (source.sizes > 1).sum(axis=1).min() >= 3
     for text in source.draw(50, seeded_generator(1)):

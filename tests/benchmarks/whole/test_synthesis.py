@@ -9,9 +9,10 @@ import benchmarks.whole.synthesis as module
 from benchmarks.run import run
 from benchmarks.whole.examples import classify, make_examples, vote_privately
 from benchmarks.whole.synthesis import Synthesis, _area
-from perturb import load_table, seeded_generator
+from perturb import seeded_generator
 from perturb.whole.encoder import load_static
 from tests.benchmarks.whole.toy import SUBJECTS, make_context
+from tests.tables import bundled_table
 
 PRIVATE = {
     label: [f"{SUBJECTS[label]}, wrote person {i}." for i in range(40)]
@@ -26,7 +27,7 @@ def accuracy(said):
 
 @pytest.mark.parametrize("method", ["private", "public", "custext", "synthesize", "synthesize 8"])
 def test_every_method_makes_examples_of_each_label(method):
-    made = make_examples(method, 8.0, PRIVATE, load_table(), seeded_generator(1))
+    made = make_examples(method, 8.0, PRIVATE, bundled_table(), seeded_generator(1))
     assert made.examples.keys() == made.used.keys() == PRIVATE.keys()
     assert all(len(texts) <= 2 for texts in made.examples.values())
     raw = {text for texts in PRIVATE.values() for text in texts}
@@ -44,7 +45,7 @@ def test_synthetic_examples_name_the_subject_and_public_ones_do_not():
             [
                 accuracy(
                     classify(
-                        make_examples(method, epsilon, PRIVATE, load_table(), rng).examples,
+                        make_examples(method, epsilon, PRIVATE, bundled_table(), rng).examples,
                         texts,
                         encode,
                     )

@@ -9,11 +9,11 @@ from typing import Any
 
 from benchmarks.harness.context import Context
 from benchmarks.harness.suite import Suite
-from perturb.vocabulary.embeddings import load_table
 from perturb.whole.build import build_codebook
 from perturb.whole.codebook import Codebook, load_codebook
 from perturb.whole.encoder import load_static
 from perturb.whole.surrogate import Surrogate, SurrogateParameters
+from tests.tables import bundled_table
 
 SUBJECTS = {
     "river": "The river rose after the rain and the boats on the water broke loose from the quay",
@@ -38,7 +38,7 @@ def make_codebook(folder: Path, passages: list[str] = PASSAGES) -> Codebook:
 
 def make_surrogate(book: Codebook, epsilon: float, kind: type[Surrogate] = Surrogate) -> Surrogate:
     parameters = SurrogateParameters(epsilon=epsilon)
-    return kind(book, load_static(), parameters, load_table().vocabulary)
+    return kind(book, load_static(), parameters, bundled_table().vocabulary)
 
 
 def make_context(folder: Path, **whole: Any) -> Context:

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perturb import Resources, get_mechanism, load_table, sanitizer_class, seeded_generator
+from perturb import Resources, get_mechanism, sanitizer_class, seeded_generator
 from perturb.audit.report import audit
 from perturb.display.comparison import LONGEST, Comparison, compare_parts, compare_words
 from perturb.display.html import format_value, show_columns
 from perturb.testing import load_test_table
+from tests.tables import bundled_table
 
 TEXT = 'Ask <script>alert("Anna")</script> Schmidt &\nher cat, at anna@example.org.\n'
 TEXTS = st.text(st.sampled_from("ab .,<&\n\u00e9"), max_size=60)
@@ -99,7 +100,7 @@ def test_a_comparison_shows_raw_words_only_when_it_is_asked_to() -> None:
 @pytest.mark.parametrize("name", ["selective", "rantext_ldp", "surrogate"])
 def test_html_is_escaped_self_contained_and_whole(name: str) -> None:
     cls = sanitizer_class(name)
-    sanitizer = cls.build(cls.check_parameters(epsilon=8), Resources(table=load_table()))
+    sanitizer = cls.build(cls.check_parameters(epsilon=8), Resources(table=bundled_table()))
     made = sanitizer.perturb(TEXT, seeded_generator(1))
     both, alone = Reader(made.compare(TEXT)._repr_html_()), Reader(made._repr_html_())
     assert both.text == f"raw{TEXT}released{made.text}"

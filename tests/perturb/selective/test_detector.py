@@ -72,13 +72,11 @@ class TestContract(PolicyContract):
         "Die Suppe braucht Geduld und frisches Gemüse.",
         "the function returns a list of all keys",
     )
-    hostile = ()
+    # test_the_work_is_linear_in_the_text counts the model's runs instead.
+    test_hostile_texts_cost_what_their_length_says = None
 
     def build(self) -> DetectorPolicy:
         return DetectorPolicy()
-
-    @pytest.mark.skip("see test_the_work_is_linear_in_the_text")
-    def test_hostile_texts_cost_what_their_length_says(self) -> None: ...
 
 
 @pytest.mark.parametrize(

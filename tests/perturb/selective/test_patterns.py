@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from perturb import get_mechanism, load_table
+from perturb import get_mechanism
 from perturb.selective.patterns import find_names, shape_types
 from perturb.selective.patterns.checks import (
     has_national_check,
@@ -20,6 +20,7 @@ from perturb.selective.policies import PatternPolicy, settle
 from perturb.testing import PolicyContract
 from perturb.testing.growth import grows_linearly
 from tests.perturb.selective.test_policies import MARKED
+from tests.tables import bundled_table
 
 SHIPPED = PatternPolicy.shipped()
 KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\nkqhkiG9w0B\n-----END PRIVATE KEY-----"
@@ -200,7 +201,8 @@ def test_every_type_is_tried() -> None:
 
 class TestShipped(PolicyContract):
     marks = tuple((text, ((part, type_),)) for text, part, type_ in cases())
-    hostile = ()  # see below
+    # test_hostile_texts_are_read_in_linear_time tries more texts.
+    test_hostile_texts_cost_what_their_length_says = None
     leaves = (
         "he was one of two men and had one day of it; three of them came",
         "teachers are paid too little, and the doctor knows it",
@@ -239,7 +241,7 @@ def test_hostile_texts_are_read_in_linear_time(policy: PatternPolicy, unit: str)
 @pytest.fixture(scope="module")
 def policy() -> PatternPolicy:
     """Build the policy as a mechanism does, with its words."""
-    [found] = get_mechanism("selective", load_table()).policies  # type: ignore[attr-defined]
+    [found] = get_mechanism("selective", bundled_table()).policies  # type: ignore[attr-defined]
     assert isinstance(found, PatternPolicy)
     return found
 
@@ -280,7 +282,7 @@ def test_names_stay_names(policy: PatternPolicy, text: str, name: str) -> None:
 
 def test_a_common_word_of_a_name_is_no_name_after_a_determiner() -> None:
     text = "met Anna Rose of Ankara Court. Rose told the Court, and the rose told Court."
-    spans = get_mechanism("selective", load_table()).spans(text) or ()
+    spans = get_mechanism("selective", bundled_table()).spans(text) or ()
     found = [text[s.start : s.end] for s in spans]
     assert found == ["Anna Rose of Ankara Court", "Rose", "Court"]
 

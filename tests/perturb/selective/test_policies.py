@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perturb import ParameterError, Span, get_mechanism, load_table
+from perturb import ParameterError, Span, get_mechanism
 from perturb.errors import ExpressionTimeout, MissingPackage
 from perturb.install import install_command
 from perturb.selective.patterns import NAME
 from perturb.selective.policies import PatternPolicy, PresidioPolicy, compile_patterns, settle
 from perturb.testing import PolicyContract
 from tests.catastrophe import CATASTROPHIC, ENDLESS
+from tests.tables import bundled_table
 
 SHIPPED = PatternPolicy.shipped()
 
@@ -227,7 +228,7 @@ def test_names_over_the_end_of_a_line_and_before_a_comma(text: str, parts: list[
 def test_a_name_in_small_letters_is_the_name() -> None:
     """Also one that is written small now and then, but no word that usually is."""
     text = "met Tom Smith, Mr. Baker and Will Rose. Then tom, smith and baker; will a rose bloom?"
-    spans = get_mechanism("selective", load_table()).spans(text) or ()
+    spans = get_mechanism("selective", bundled_table()).spans(text) or ()
     assert [text[s.start : s.end] for s in spans] == [
         *("Tom Smith", "Mr", "Baker", "Will Rose", "tom", "smith", "baker"),
     ]

@@ -30,6 +30,7 @@ from perturb.vocabulary.exclusions import excluded_strings
 from perturb.vocabulary.frequencies import unigram_prior, word_counts
 from perturb.vocabulary.word_list import BUNDLED_LIST, load_word_list
 from perturb.vocabulary.words import WORD, WordVocabulary, load_vocabulary, read_form
+from tests.tables import bundled_table
 
 PINNED_LIST = "8f45379ac5093b0469b45c702a4434b47459e8444096a00e2503fe200731453c"
 PIECES = [
@@ -45,7 +46,7 @@ TEXT = st.one_of(
 )
 WORDS = load_vocabulary("words")
 TABLE = load_table(vocabulary="words")
-CLEAN = load_table().vocabulary
+CLEAN = bundled_table().vocabulary
 LISTED = {word.lower(): word for word in load_word_list().words}
 PLACES = {word: i for i, word in enumerate(WORDS.words)}
 OTHERS = {word: i for i, word in enumerate(WORDS.others)}

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from perturb import DocumentTooLong, ReleaseError, load_table, sanitizer_class, seeded_generator
+from perturb import DocumentTooLong, ReleaseError, sanitizer_class, seeded_generator
 from perturb.audit.accounting import compose, spend
 from perturb.audit.certificate import certifiable_names, certify, check_certificate
 from perturb.errors import CertificateError, CodebookError
 from perturb.whole.passage_sanitizer import PassageSanitizer
 from tests.perturb.whole.conftest import PASSAGES
+from tests.tables import bundled_table
 
 TEXT = "Anna Kowalska took the boat down the river on 3 May. The judge was there. Was he late?"
 ODD = ["", " \n", "\ud800", "a" * 5000, "李" * 300, "\u202e abc", "0" * 4000, "judge. " * 900]
@@ -36,7 +37,7 @@ class PassageContract:
     def make(self, codebook, encoder) -> Make:
         def made(limit: int | None = None, **parameters: Any) -> PassageSanitizer:
             chosen = self.kind.check_parameters(**parameters)
-            vocabulary = load_table().vocabulary
+            vocabulary = bundled_table().vocabulary
             return self.kind(codebook, encoder, chosen, vocabulary, max_tokens=limit)
 
         return made
@@ -54,7 +55,8 @@ class PassageContract:
         assert one == other
 
     def test_fresh_noise_is_not_always_equal(self, make: Make) -> None:
-        assert len({make(epsilon=0.1).perturb(TEXT).text for _ in range(20)}) > 1
+        first = make(epsilon=0.1).perturb(TEXT).text
+        assert any(make(epsilon=0.1).perturb(TEXT).text != first for _ in range(20))
 
     @pytest.mark.parametrize(
         "change",
@@ -104,7 +106,7 @@ class PassageContract:
     def test_a_codebook_of_another_encoder_is_refused(self, codebook, encoder) -> None:
         other = dataclasses.replace(encoder, identity={"encoder": "other"})
         with pytest.raises(CodebookError, match="was made with the encoder"):
-            self.kind(codebook, other, self.kind.check_parameters(), load_table().vocabulary)
+            self.kind(codebook, other, self.kind.check_parameters(), bundled_table().vocabulary)
 
     def test_registry_and_certificate_know_it(self, make: Make) -> None:
         assert sanitizer_class(self.kind.name) is self.kind

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perturb import ParameterError, load_table, seeded_generator
+from perturb import ParameterError, seeded_generator
 from perturb.audit.accounting import compose, spend
 from perturb.audit.certificate import certify
 from perturb.errors import CertificateError
@@ -22,6 +22,7 @@ from perturb.whole.depth import DepthLaw, DepthProof, measure_depths
 from perturb.whole.recoder import fit_recoder
 from tests.perturb.whole.conftest import SUBJECTS
 from tests.perturb.whole.contract import PassageContract
+from tests.tables import bundled_table
 
 SENTENCES = (
     "The boat is in the river water.",
@@ -43,7 +44,7 @@ class TestContract(PassageContract):
 def make(codebook, encoder):
     def made(kind: type[DeepCandidate] = DeepCandidate, coder=None, **parameters) -> DeepCandidate:
         chosen = DeepCandidateParameters(**parameters)
-        return kind(codebook, coder or encoder, chosen, load_table().vocabulary)
+        return kind(codebook, coder or encoder, chosen, bundled_table().vocabulary)
 
     return made
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from perturb import DocumentTooLong, ParameterError, ReleaseError, load_table, seeded_generator
+from perturb import DocumentTooLong, ParameterError, ReleaseError, seeded_generator
 from perturb.audit.certificate import (
     certify,
     check_certificate,
@@ -23,6 +23,7 @@ from perturb.whole.choice import ChoiceProof, find_nearest
 from perturb.whole.codebook import load_codebook
 from perturb.whole.surrogate import Surrogate, SurrogateParameters
 from tests.perturb.whole.conftest import PASSAGES
+from tests.tables import bundled_table
 
 TEXT = "Anna Kowalska took the boat down the river on 3 May."
 ODD = ["", " \n", "\ud800", "a" * 5000, "李" * 300, "\u202e abc", "0" * 4000, "judge " * 3000]
@@ -30,7 +31,7 @@ ODD = ["", " \n", "\ud800", "a" * 5000, "李" * 300, "\u202e abc", "0" * 4000, "
 
 @pytest.fixture(scope="module")
 def vocabulary():
-    return load_table().vocabulary
+    return bundled_table().vocabulary
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from perturb import ParameterError, load_table, seeded_generator
+from perturb import ParameterError, seeded_generator
 from perturb.testing.statistics import ALPHA, p_value
 from perturb.whole.truncated_laplace import (
     Grid,
@@ -18,6 +18,7 @@ from perturb.whole.truncated_laplace import (
     measure_grid,
 )
 from tests.perturb.whole.contract import PassageContract
+from tests.tables import bundled_table
 
 TINY = Grid(0.5, np.array([-1, 0]), np.array([1, 1]))  # 6 clipped vectors; S = 3
 HOSTILE = [np.nan, np.inf, -np.inf, 1e308, -1e308, 0.0, 3.0]
@@ -32,7 +33,7 @@ class TestContract(PassageContract):
 def make(codebook, encoder):
     def made(**parameters) -> TruncatedLaplace:
         chosen = TruncatedLaplaceParameters(**parameters)
-        return TruncatedLaplace(codebook, encoder, chosen, load_table().vocabulary)
+        return TruncatedLaplace(codebook, encoder, chosen, bundled_table().vocabulary)
 
     return made
 
@@ -157,7 +158,7 @@ def test_vectors_clipped_to_one_point_are_refused(encoder, tmp_path) -> None:
     build_codebook(same, out, encoder, licence="CC0", source="tests")
     chosen = TruncatedLaplaceParameters(quantile=0.5)
     with pytest.raises(ParameterError, match="clips all vectors to one point"):
-        TruncatedLaplace(load_codebook(out), encoder, chosen, load_table().vocabulary)
+        TruncatedLaplace(load_codebook(out), encoder, chosen, bundled_table().vocabulary)
 
 
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-12])

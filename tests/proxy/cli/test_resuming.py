@@ -47,7 +47,7 @@ def server() -> Iterator[EmbeddingServer]:
     running = EmbeddingServer()
 
     def reply(body: dict[str, Any]) -> Any:
-        time.sleep(0.2)
+        time.sleep(0.1)
         return running.answer(body)
 
     running.reply = reply

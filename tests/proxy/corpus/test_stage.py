@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from perturb import get_mechanism, keyed_generator, load_table
+from perturb import get_mechanism, keyed_generator
 from perturb.mechanisms.base import Perturber
 from perturb.registry import sanitizer_classes
 from perturb.release import Guarantee, Perturbation, Span
@@ -19,6 +19,7 @@ from proxy.corpus.inputs.records import OURS, Record, make_table
 from proxy.corpus.stage import RESULT, Recipe, Stage
 from tests.proxy.corpus.documents import KEY, documents
 from tests.proxy.storage.reports import report
+from tests.tables import bundled_table
 
 TEXT = "Anna Smith (anna@example.org) met Mr. Brown in Paris on 3 May 2021 and paid 250 euros."
 
@@ -100,7 +101,7 @@ def chi_square(key_of: Any) -> float:
     made = Stage(sanitizer, KEY)
     rows = [(f"note {i}", "o", WORD) for i in range(IDS)]
     words = [text.strip() for text in release(made, *rows)]
-    places = {word: i for i, word in enumerate(load_table().vocabulary.words)}
+    places = {word: i for i, word in enumerate(bundled_table().vocabulary.words)}
     [row] = mechanism.channel(np.array([places[WORD]]))[0]
     order = np.argsort(-row, kind="stable")
     counts = np.bincount([places[word] for word in words], minlength=len(row))
@@ -203,7 +204,7 @@ class Reader:
 
 def test_the_parts_of_a_document_are_looked_for_once() -> None:
     policy = Reader()
-    sanitizer = Perturber(Selective(load_table(), SelectiveParameters(), policy=policy))
+    sanitizer = Perturber(Selective(bundled_table(), SelectiveParameters(), policy=policy))
     made = Stage(sanitizer, KEY)(records(("a", "o", "Anna went."), ("b", "o", "Bo sat.")))
     assert made["outcome"].to_pylist() == ["released"] * 2
     assert policy.texts == ["Anna went.", "Bo sat."]

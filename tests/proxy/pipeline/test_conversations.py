@@ -20,14 +20,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from perturb import EmbeddingTable, Perturber, Vocabulary, get_mechanism, seeded_generator
-from perturb.vocabulary.vocabulary import load_encoding
+from perturb import EmbeddingTable, Perturber, get_mechanism, seeded_generator
 from proxy.api.app_keys import STORE
 from proxy.cli.demo import DEMO_TEXT
 from proxy.config.settings import load_config
 from proxy.words import find_words
 from tests.databases import database, postgres_url
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
+from tests.tables import bundled_table
 
 __all__ = ["database", "postgres_url"]
 
@@ -51,11 +51,8 @@ def receipt(done: Any) -> Any:
 
 def paragraphs(count: int, words: int = 25, seed: int = 0) -> list[str]:
     """Paragraphs of common words, each of them another."""
-    vocabulary = Vocabulary(load_encoding())
-    generator = random.Random(seed)
-    return [
-        " ".join(generator.choices(vocabulary.words[2000:4000], k=words)) for _ in range(count)
-    ]
+    generator, common = random.Random(seed), bundled_table().vocabulary.words[2000:4000]
+    return [" ".join(generator.choices(common, k=words)) for _ in range(count)]
 
 
 async def chat(proxies: list[Proxy], turns: list[dict[str, Any]], rounds: range) -> list[Any]:

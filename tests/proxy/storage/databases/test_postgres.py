@@ -10,7 +10,7 @@ from typing import Any
 
 import asyncpg
 import pytest
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, func, make_url, select, text
 
 from proxy.config.store import Budget
 from proxy.config.store import Store as Settings
@@ -159,7 +159,12 @@ async def test_only_those_who_wait_wait_for_the_disk(store: Store) -> None:
 async def test_replicas_that_remember_the_same_answers_at_once_do_not_deadlock(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each commits its own order of them together."""
+    """Each commits its own order of them together. The server finds their deadlocks at once, not
+    after a second."""
+    url = make_url(postgres_url)
+    other = await asyncpg.connect(postgres_url.replace("+asyncpg", ""))
+    await other.execute(f"ALTER DATABASE {url.database} SET deadlock_timeout = '10ms'")
+    await other.close()
     monkeypatch.setenv("INFERDPT_SECRET", "5a" * 32)
     settings = Settings(url=postgres_url)
     generator, failed = random.Random(1), Counter[str]()
