@@ -10,7 +10,8 @@ SYSTEM := caddy chromium default-jre-headless nginx openssl prometheus systemd w
 # Three workers for two cores: half of the tests' time is waiting for peers that are slow on purpose.
 # Linear algebra on more threads than one would only take turns.
 WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) * 3 / 2)))
-PARALLEL := OPENBLAS_NUM_THREADS=1 $(PYTEST) -n $(WORKERS) --dist worksteal
+# Modules are compiled once, not in each of the hundreds of processes that tests start.
+PARALLEL := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(PYTEST) -n $(WORKERS) --dist worksteal
 
 .PHONY: help install install-system demo check docs recordings format test test-statistical test-open-webui test-hostile
 .PHONY: install-console test-console install-ray test-ray screenshots dist test-container install-clients test-clients pictures test-wheel install-vllm test-vllm bench bench-load changelog sbom clean
@@ -73,7 +74,7 @@ test-statistical: install
 	@$(PARALLEL) -m statistical
 
 test-wheel: install
-	@$(PYTEST) -m wheel tests/test_wheel.py tests/test_build.py
+	@$(PYTEST) -m wheel tests/test_wheel.py tests/test_build.py tests/test_release.py
 
 # Playwright's driver uses Debian's Chromium; axe-core judges the pages, and is no part of them.
 $(VENV)/console/axe.stamp: $(VENV)/dev.stamp

@@ -128,6 +128,7 @@ def bill(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return describe(Path(sys.executable), tmp_path_factory.mktemp("sbom") / "bill.json")
 
 
+@pytest.mark.wheel  # the list of a whole environment takes as long as its installation
 def test_every_pinned_package_that_the_proxy_needs_is_on_the_bill(bill: dict[str, Any]) -> None:
     installed = {
         canonicalize_name(each.metadata["Name"]): each.requires or []
@@ -142,6 +143,7 @@ def test_every_pinned_package_that_the_proxy_needs_is_on_the_bill(bill: dict[str
     assert "timestamp" not in bill["metadata"]
 
 
+@pytest.mark.wheel
 def test_a_package_that_is_missing_or_of_another_version_is_found(bill: dict[str, Any]) -> None:
     numpy = {"name": "numpy", "version": "0.1"}
     left = [each for each in bill["components"] if each["name"] not in ("aiohttp", "numpy")]
