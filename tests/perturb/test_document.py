@@ -25,7 +25,6 @@ from perturb import (
     TokenClass,
     Vocabulary,
     get_mechanism,
-    load_table,
     mechanism_names,
     seeded_generator,
 )
@@ -90,7 +89,7 @@ def few_words(bundled: EmbeddingTable) -> FewWords:
 TABLE = bundled_table()
 FEW_WORDS = FewWords(TABLE)
 LDP = get_mechanism("rantext_ldp", TABLE, epsilon=8)
-WORDS = load_table(vocabulary="words")
+WORDS = bundled_table("words")
 WHOLE: list[Any] = [FewWords(WORDS), get_mechanism("rantext_ldp", WORDS, epsilon=8)]
 
 

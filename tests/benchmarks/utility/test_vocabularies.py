@@ -6,16 +6,16 @@ import pytest
 
 from benchmarks.harness.records import Estimate, Record
 from benchmarks.utility.vocabularies import Vocabularies, find_parts, interpolate
-from perturb import load_table
 from perturb.vocabulary.vocabulary import Variant
 from perturb.vocabulary.words import WORD
+from tests.tables import bundled_table
 
 TEXT = "Anna’s interpretability wasn't, naïvely,\n\nwell-known in 2024: 東京 x²."
 
 
 @pytest.mark.parametrize("variant", ["clean", "words"])
 def test_parts_are_the_words_and_cover_every_release_once(variant: Variant) -> None:
-    table = load_table(vocabulary=variant)
+    table = bundled_table(variant)
     vocabulary = table.vocabulary
     is_word, _ = table.places(vocabulary.encode(TEXT))
     parts = find_parts(vocabulary, is_word, TEXT)
@@ -32,7 +32,7 @@ def test_parts_are_the_words_and_cover_every_release_once(variant: Variant) -> N
 def test_an_attacker_who_sees_the_raw_words_reads_those_in_the_vocabulary(
     variant: Variant,
 ) -> None:
-    table = load_table(vocabulary=variant)
+    table = bundled_table(variant)
     vocabulary = table.vocabulary
     text = "The river and the meeting, Monday; Qvarnström"
     is_word, places = table.places(vocabulary.encode(text))

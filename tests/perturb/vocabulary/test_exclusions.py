@@ -31,6 +31,7 @@ from perturb.vocabulary.exclusions import EXCLUSIONS, EXCLUSIONS_VERSION, exclud
 from perturb.vocabulary.table_build import build_table
 from perturb.vocabulary.vocabulary import ALL_VARIANTS, TokenClass, Variant
 from perturb.vocabulary.words import load_vocabulary
+from tests.tables import bundled_table
 
 # A change of the list is a new version, with a table of its own.
 PINNED_LIST = (1, "6ddb3e5d10d67283d9c42ca0949de8ccacc156f755d59e864ce2a4744ad954ec")
@@ -49,7 +50,7 @@ ORDINARY = "class assess Essex kill Dickens circumstance Jew gay hello analysis 
 
 @pytest.fixture(scope="module")
 def paper() -> EmbeddingTable:
-    return load_table(vocabulary="paper")
+    return bundled_table("paper")
 
 
 @pytest.fixture(scope="module")

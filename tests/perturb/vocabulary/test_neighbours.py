@@ -14,6 +14,7 @@ from perturb.vocabulary.embeddings import save_table
 from perturb.vocabulary.neighbours import GRID, NEIGHBOURS, find_neighbours, round_rows
 from perturb.vocabulary.table_build import build_table_from_rows, normalize_rows
 from perturb.vocabulary.words import load_vocabulary
+from tests.tables import bundled_table
 
 
 def sort_plainly(vectors: NDArray[np.float16], x: int) -> list[int]:
@@ -35,7 +36,7 @@ def test_lists_are_those_of_a_plain_sort(name: str, rounded: bool) -> None:
 
 
 def test_bundled_words_are_on_the_grid_and_their_lists_exact() -> None:
-    table = load_table(vocabulary="words")
+    table = bundled_table("words")
     steps = table.vectors.astype(np.float64) * GRID
     assert (steps == np.rint(steps)).all()
     assert np.linalg.norm(table.vectors.astype(np.float64), axis=1) == pytest.approx(1, abs=5e-3)

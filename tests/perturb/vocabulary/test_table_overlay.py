@@ -20,6 +20,7 @@ from perturb.vocabulary.embeddings import BUNDLED_PAPER, BUNDLED_TABLE, save_tab
 from perturb.vocabulary.table_build import build_table, normalize_rows
 from perturb.vocabulary.table_check import ARRAYS
 from perturb.vocabulary.table_overlay import NEW, pack, unpack
+from tests.tables import bundled_table
 
 SIZE = 1500  # 2 of the strings before are on the exclusion list
 Pair = tuple[EmbeddingTable, EmbeddingTable]
@@ -86,7 +87,7 @@ def test_strings_outside_keep_their_nearest_word(bundled: EmbeddingTable) -> Non
     """A string outside both vocabularies maps as before, unless its word is on the list or a
     word that moved up is nearer. Two spellings of one string lie between two words that are
     equally near up to rounding."""
-    paper = load_table(vocabulary="paper")
+    paper = bundled_table("paper")
     before = {
         word: paper.vocabulary.words[i]
         for word, i in zip(paper.vocabulary.others, paper.nearest, strict=True)

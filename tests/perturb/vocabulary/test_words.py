@@ -21,7 +21,6 @@ from perturb import (
     TokenClass,
     VocabularyError,
     get_mechanism,
-    load_table,
     seeded_generator,
 )
 from perturb.selective.pieces import find_word
@@ -45,7 +44,7 @@ TEXT = st.one_of(
     st.lists(st.sampled_from(PIECES), max_size=30).map(" ".join),
 )
 WORDS = load_vocabulary("words")
-TABLE = load_table(vocabulary="words")
+TABLE = bundled_table("words")
 CLEAN = bundled_table().vocabulary
 LISTED = {word.lower(): word for word in load_word_list().words}
 PLACES = {word: i for i, word in enumerate(WORDS.words)}

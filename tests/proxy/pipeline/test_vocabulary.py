@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from perturb import TableError, load_table
+from perturb import TableError
 from perturb.vocabulary.embeddings import BUNDLED_PAPER
 from perturb.vocabulary.words import load_vocabulary
 from proxy.api.app_keys import TABLE
@@ -16,6 +16,7 @@ from proxy.app import build_app
 from proxy.cli.main import main
 from proxy.config.settings import ConfigError, load_config
 from tests.proxy.conftest import MODEL, running_proxy
+from tests.tables import bundled_table
 
 DEVIATION = "without the 27 words of exclusion list version 1"
 
@@ -91,7 +92,7 @@ def test_command_certifies_whole_words(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 async def test_words_of_a_chat_leave_as_whole_words() -> None:
-    words = load_table(vocabulary="words")
+    words = bundled_table("words")
     settings = {"privacy": {"vocabulary": "words", "mechanism": "rantext_ldp", "epsilon": 3}}
     text = "Dear Ms Qvarnström,\n\nthe adenocarcinoma wasn't found in May.\n\nWard 4B."
     async with running_proxy(words, settings) as proxy:
