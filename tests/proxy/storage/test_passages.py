@@ -95,7 +95,7 @@ class TestTranscripts:
             assert sent.count("remote words about it") == 1
             assert sent.count(second) == 1
             assert sent.index(first) < sent.index("remote words") < sent.index(second)
-            assert "Zanzibar" not in sent
+            assert find_leaks(["Zanzibar"], sent) == []
             assert charged(done) < around + 10
             (again,), repeated = await ask(proxy, user(template.format(chat=chat)))
             assert (again, charged(repeated)) == (sent, 0)
@@ -196,7 +196,7 @@ class TestTranscripts:
             await ask(proxy, user("please tell xylander to come over now"))
             text = "Dr. Xylander is ill: please tell xylander to come over now"
             (sent,), _ = await ask(proxy, user(text))
-            assert "xylander" not in sent.casefold()
+            assert find_leaks(["Xylander"], sent) == []
 
 
 class TestGrowth:
