@@ -54,6 +54,7 @@ class Reader:
             "PYTHONPATH": str(ROOT),
             "INFERDPT_STATE_DIR": str(folder / "state"),
             "OPENAI_API_KEY": "k",
+            "INFERDPT_SECRET": "5a" * 32,  # whose draws are known: no date comes back by chance
             "OPENBLAS_NUM_THREADS": "1",
         }
 

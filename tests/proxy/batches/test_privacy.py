@@ -155,7 +155,7 @@ class TestSealing:
         sealed = seal(digests, data, "file_lines", "a", "1")
         assert open_sealed(digests, sealed, "file_lines", "a", "1") == data
         assert seal(digests, data, "file_lines", "a", "1") != sealed
-        assert not data or data not in sealed[48:]
+        assert len(data) < 4 or data not in sealed[48:]  # one byte stays as it is by chance
 
     def test_what_was_changed_or_moved_does_not_open(self) -> None:
         digests = self.digests()

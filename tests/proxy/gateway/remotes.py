@@ -8,6 +8,7 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.absence import find_leaks
 from tests.proxy.conftest import Proxy
 from tests.servers import FakeServer, completion, open_stream, send
 
@@ -90,5 +91,4 @@ def received(proxy: Proxy) -> str:
 
 def leaked(proxy: Proxy, secrets: tuple[str, ...] = SECRETS) -> list[str]:
     """The secrets that the remote received, or that the log holds."""
-    seen = (received(proxy) + "\n".join(proxy.log)).casefold()
-    return [secret for secret in secrets if secret.casefold() in seen]
+    return find_leaks(secrets, received(proxy), *proxy.log)

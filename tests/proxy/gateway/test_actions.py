@@ -15,15 +15,18 @@ from perturb import EmbeddingTable
 from perturb.selective.actions import ACTIONS
 from proxy.access.grants import Grant
 from proxy.api.app_keys import KEYRING, LEDGER
+from tests.absence import find_leaks
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
-from tests.proxy.gateway.remotes import CARD, MAIL, SETTINGS, TEXT, echo, leaked
+from tests.proxy.gateway.remotes import CARD, MAIL, SECRETS, SETTINGS, TEXT, echo, leaked
 
-DATED = f"{TEXT} It is due on 12 May 2024."
+# Terms that no draw makes, for the operator, a request and a key.
+OURS, ASKED, KEYS = "quarfle", "plumwhistle inn", "the zorbleck"
+DATED = f"{TEXT} It is due on 12 May 2024 at {OURS}, {ASKED} or {KEYS}."
 
 
 @pytest.fixture
 async def proxy(table: EmbeddingTable) -> AsyncIterator[Proxy]:
-    parameters = {"actions": {"DATE_TIME": "keep", "PASSWORD": "refuse"}, "deny": ["letter"]}
+    parameters = {"actions": {"DATE_TIME": "keep", "PASSWORD": "refuse"}, "deny": [OURS]}
     settings = {**SETTINGS, "privacy": {**SETTINGS["privacy"], "parameters": parameters}}
     async with running_proxy(table, settings) as running:
         yield running
@@ -53,14 +56,13 @@ async def test_what_is_kept_leaves_and_is_counted(proxy: Proxy) -> None:
     assert code == 200
     (body,) = proxy.remote.bodies
     sent = body["messages"][-1]["content"]
-    assert "It is due on 12 May 2024." in sent
-    assert "letter" not in sent
-    assert leaked(proxy) == []
+    assert "It is due on 12 May 2024 at " in sent
+    assert leaked(proxy, (*SECRETS, OURS)) == []
     receipt = told["inferdpt"]
     assert receipt["actions"] == {"keep": {"DATE_TIME": 1}}
     assert receipt["entities"]["CUSTOM"] == 1
     assert "DATE_TIME" not in receipt["entities"]
-    assert "letter" not in json.dumps(receipt)
+    assert find_leaks([OURS], json.dumps(receipt)) == []
 
 
 @pytest.mark.parametrize("path", ["chat", "preview"])
@@ -78,6 +80,7 @@ async def test_a_refused_type_is_400_and_nothing_is_sent_or_charged(
     assert proxy.remote.received == []
 
 
+@pytest.mark.usefixtures("seeded_draws")
 @pytest.mark.parametrize(("present", "asked"), list(product(ACTIONS, repeat=2)))
 async def test_a_request_is_never_weaker(table: EmbeddingTable, present: str, asked: str) -> None:
     if "value" in (present, asked):
@@ -134,17 +137,17 @@ async def test_actions_need_a_mechanism_that_marks_parts(table: EmbeddingTable) 
 
 @pytest.mark.parametrize("path", ["chat", "preview"])
 async def test_a_request_names_terms_of_its_own(proxy: Proxy, path: str) -> None:
-    code, told = await ask(proxy, path=path, deny=["bluebird", "It is due"])
+    code, told = await ask(proxy, path=path, deny=["bluebird", ASKED])
     assert code == 200
     receipt = told["inferdpt"] if path == "chat" else told["receipt"]
     assert receipt["entities"]["CUSTOM"] == 2
     sent = json.dumps(proxy.remote.bodies) if path == "chat" else told["text"]
-    assert "is due" not in sent
-    assert "bluebird" not in json.dumps(told)
+    assert find_leaks([ASKED], sent) == []
+    assert find_leaks(["bluebird", ASKED], json.dumps(told)) == []
     code, told = await ask(proxy, path=path)
     assert code == 200
     sent = json.dumps(proxy.remote.bodies) if path == "chat" else told["text"]
-    assert "is due" in sent  # terms hold for their own request
+    assert ASKED in sent  # terms hold for their own request
 
 
 @pytest.mark.parametrize(
@@ -193,6 +196,7 @@ class TestKeys:
         _, key = await proxy.app[KEYRING].create("alice", Grant(actions=actions))
         return key
 
+    @pytest.mark.usefixtures("seeded_draws")
     async def test_a_keys_actions_hold_for_its_requests(self, proxy: Proxy) -> None:
         key = await self.key(proxy, DATE_TIME="replace", PASSWORD="keep")
         code, told = await ask(proxy, key=key)
@@ -214,13 +218,11 @@ class TestKeys:
         assert code == 200  # what one key may not is not kept for another
 
     async def test_a_keys_terms_are_always_marked(self, proxy: Proxy) -> None:
-        _, key = await proxy.app[KEYRING].create("alice", Grant(deny=("due on",)))
-        code, told = await ask(proxy, key=key, deny=["write"])
+        _, key = await proxy.app[KEYRING].create("alice", Grant(deny=(KEYS,)))
+        code, told = await ask(proxy, key=key, deny=[ASKED])
         assert code == 200
         assert told["inferdpt"]["entities"]["CUSTOM"] == 3  # and the operator's
-        sent = json.dumps(proxy.remote.bodies)
-        assert "due on" not in sent
-        assert not re.search(r"\bwrite\b", sent)  # a drawn word may hold it: `writer`
+        assert leaked(proxy, (OURS, ASKED, KEYS)) == []
 
 
 async def test_surrogates_come_back_as_the_raw_values(table: EmbeddingTable) -> None:
@@ -233,7 +235,6 @@ async def test_surrogates_come_back_as_the_raw_values(table: EmbeddingTable) -> 
         assert code == 200
         sent = proxy.remote.bodies[0]["messages"][-1]["content"]
         assert leaked(proxy) == []
-        assert "Kowalewski" not in sent
         assert ".example, about card" in sent
         receipt = told["inferdpt"]
         assert receipt["actions"]["surrogate"]["EMAIL_ADDRESS"] == 1
@@ -264,7 +265,7 @@ async def test_one_person_has_one_surrogate_in_all_messages(table: EmbeddingTabl
         assert two == f"I asked {given} {name}."
         assert three.startswith(f"Did {given[0]}. {name} answer? His address is ")
         assert f"{given}.{name}@".lower() in three
-        assert "utke" not in json.dumps(proxy.remote.bodies)
+        assert leaked(proxy, ("Xylander", "Wutke")) == []
 
 
 async def test_values_leave_near_their_own(table: EmbeddingTable) -> None:

@@ -17,6 +17,9 @@ from tests.proxy.gateway.everywhere import MAKERS
 from tests.proxy.gateway.remotes import SETTINGS
 from tests.servers import fake_server
 
+# Two keys of an object that are drawn alike are refused, so the draws are known.
+pytestmark = pytest.mark.usefixtures("seeded_draws")
+
 PATTERN = "zephyr_?[a-z]+"  # joined: a name of a function takes no hyphen
 
 

@@ -249,6 +249,7 @@ async def test_a_broken_sanitizer_sends_nothing(
         assert proxy.remote.received == []
 
 
+@pytest.mark.usefixtures("seeded_draws")
 class TestCanaries:
     @pytest.fixture
     def settings(self, tmp_path: Path) -> dict[str, Any]:

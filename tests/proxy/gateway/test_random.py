@@ -8,6 +8,7 @@ import random
 from typing import Any
 
 import aiohttp
+import pytest
 
 from proxy.verify.upstream import list_strings
 from proxy.verify.values import TYPES, Value, Values
@@ -66,6 +67,7 @@ class Writer:
         return {"model": MODEL, "messages": messages, "tools": tools, "stop": [self.value()]}
 
 
+@pytest.mark.usefixtures("seeded_draws")
 async def test_no_value_of_random_requests_leaves(proxy: Proxy) -> None:
     writer, asked = Writer(5), ""
     gate = asyncio.Semaphore(AT_ONCE)

@@ -67,6 +67,7 @@ async def test_what_cannot_be_read_is_refused(proxy: Proxy) -> None:
     assert await proxy.app[LEDGER].totals() == {}
 
 
+@pytest.mark.usefixtures("seeded_draws")
 class TestCanaries:
     @pytest.fixture
     def settings(self, tmp_path: Path) -> dict[str, Any]:

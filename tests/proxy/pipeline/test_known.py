@@ -14,6 +14,7 @@ from proxy.errors import GuardRefused
 from proxy.release import Release
 from proxy.remote.guard import Clearance, check
 from proxy.requests.messages import spell_turn
+from tests.absence import find_leaks
 from tests.proxy.conftest import MODEL, Proxy, running_proxy, sanitizing
 
 NAMED = "My patient is Mr. Bartholomew."
@@ -47,7 +48,7 @@ async def test_in_later_turns_of_the_conversation(proxy: Proxy) -> None:
     )
     name = first.removesuffix(".").split()[-1]  # the title is replaced, too
     assert noted.endswith(", noted.")
-    assert "bartholomew" not in noted
+    assert find_leaks(["Bartholomew"], noted) == []
     assert then == f"{name} has epilepsy."
     # a release from before it was found does not change
     resent, *_ = await ask(
@@ -65,11 +66,11 @@ async def test_in_earlier_turns_that_are_new(proxy: Proxy) -> None:
         user("So is Mr. Bartholomew."),
     ]
     sent = await ask(proxy, *turns)
-    assert not [content for content in sent if "Bartholomew" in content]
+    assert find_leaks(["Bartholomew"], *sent) == []
     assert "Zebedee" in sent[0]
     longer = await ask(proxy, *turns, assistant("Yes."), user("And Mr. Zebedee has come."))
     assert longer[:3] == sent
-    assert "Zebedee" not in longer[-1]
+    assert find_leaks(["Zebedee"], longer[-1]) == []
     assert await ask(proxy, *turns) == sent
 
 
@@ -78,7 +79,7 @@ async def test_in_earlier_turns_that_are_new(proxy: Proxy) -> None:
 async def test_however_it_is_written(proxy: Proxy, spelling: str, later: bool) -> None:
     turns = [user("please tell xylander to come"), user(f"Dr. {spelling} is very ill")]
     sent = await ask(proxy, *(turns if later else turns[::-1]))
-    assert "xylander" not in " ".join(sent).casefold()
+    assert find_leaks(["Xylander"], *sent) == []
 
 
 async def test_in_all_private_parts_of_one_turn(proxy: Proxy) -> None:
@@ -89,7 +90,7 @@ async def test_in_all_private_parts_of_one_turn(proxy: Proxy) -> None:
         ),
     )
     assert "Summarise." in sent
-    assert "kowalewski" not in sent.casefold()
+    assert find_leaks(["Kowalewski"], sent) == []
 
 
 @pytest.mark.parametrize("task", ["chat", "instruct"])
@@ -101,14 +102,14 @@ async def test_after_texts_that_stay_here(proxy: Proxy, task: str) -> None:
     more = {"extra_body": {"inferdpt": {"task": task}}}
     (sent,) = await ask(proxy, *earlier[task], user("Bartholomew has epilepsy."), **more)
     assert sent.endswith(" has epilepsy.")
-    assert "Bartholomew" not in sent
+    assert find_leaks(["Bartholomew"], sent) == []
 
 
 async def test_in_later_prompts_of_one_request(proxy: Proxy) -> None:
     prompts = [NAMED, "Bartholomew has epilepsy."]
     await proxy.client().completions.create(model=MODEL, prompt=prompts)
     assert len(proxy.remote.bodies) == 2
-    assert "bartholomew" not in b"\n".join(proxy.remote.received).decode().casefold()
+    assert find_leaks(["Bartholomew"], *proxy.remote.received) == []
 
 
 async def test_in_tool_calls_and_results(proxy: Proxy) -> None:
@@ -125,7 +126,8 @@ async def test_in_tool_calls_and_results(proxy: Proxy) -> None:
         {"role": "tool", "tool_call_id": "1", "content": '"Łukasz Wójcik\\nKowalewski"'},
         user("Thanks"),
     )
-    assert not [t for t in sent for name in ("Wójcik", "Kowalewski", "u0141") if name in t]
+    assert find_leaks(["Wójcik", "Kowalewski"], *sent) == []
+    assert "u0141" not in "".join(sent)
 
 
 def test_a_tool_call_is_read_as_it_is_written() -> None:

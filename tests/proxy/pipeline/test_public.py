@@ -14,6 +14,7 @@ from perturb.selective.sanitizer import Selective
 from proxy.config.settings import Privacy
 from proxy.errors import ApiError
 from proxy.pipeline.public import PublicText
+from tests.absence import find_leaks
 from tests.proxy.chats import TEXT, user
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 
@@ -208,7 +209,7 @@ class TestRefusal:
             await refused(proxy, respond, "instructions")
         async with running_proxy(table, {}) as proxy:
             await proxy.client().chat.completions.create(model=MODEL, messages=system)
-            assert "Kowalska" not in json.dumps(proxy.remote.bodies)
+            assert find_leaks(["Kowalska"], json.dumps(proxy.remote.bodies)) == []
 
     async def test_what_stays_here_is_not_looked_at(self, proxy: Proxy) -> None:
         done: Any = await proxy.client().chat.completions.create(
@@ -255,7 +256,7 @@ class TestOtherSettings:
             assert proxy.remote.received == []
             text = "<public>Write to Zanzibar</public> " + TEXT
             await client.chat.completions.create(model=MODEL, messages=user(text))
-            assert "Zanzibar" not in proxy.sent()[0]["content"]
+            assert find_leaks(["Zanzibar"], proxy.sent()[0]["content"]) == []
 
     async def test_a_marked_part_may_stand_in_the_instruction_as_in_a_span(
         self, table: EmbeddingTable

@@ -17,6 +17,7 @@ from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism
 from proxy.errors import GuardRefused
 from proxy.release import Release
 from proxy.remote.guard import Clearance, check
+from tests.absence import find_leaks
 from tests.catastrophe import CATASTROPHIC, ENDLESS
 from tests.proxy.conftest import MODEL, Proxy, running_proxy, sanitizing
 from tests.servers import FakeServer, answer, completion
@@ -51,8 +52,7 @@ async def test_only_marked_parts_change_and_the_local_model_gets_them_back(proxy
     [message] = proxy.sent()
     assert message["content"].startswith("Please write a letter to ")
     assert message["content"].endswith(" likes green tea and long walks by the sea.")
-    sent = b"\n".join(proxy.remote.received).decode()
-    assert not [secret for secret in SECRETS if secret in sent]
+    assert find_leaks(SECRETS, *proxy.remote.received) == []
     # the local model reads the remote's generation with the raw values in their places
     prompt = proxy.local.bodies[-1]["messages"][-1]["content"]
     generation = prompt.split("<<<\n")[1].split("\n>>>")[0]
@@ -61,10 +61,10 @@ async def test_only_marked_parts_change_and_the_local_model_gets_them_back(proxy
     # the receipt holds what left and what came back, never the raw values
     receipt = made.model_extra["inferdpt"]
     assert receipt["exchanges"][0]["generation"] == "Sure: " + message["content"]
-    assert not [secret for secret in SECRETS if secret in json.dumps(receipt)]
+    assert find_leaks(SECRETS, json.dumps(receipt)) == []
     assert receipt["entities"] == {"CREDIT_CARD": 1, "EMAIL_ADDRESS": 1, "NAME": 2, "TITLE": 1}
     assert (receipt["guarantee"], receipt["epsilon"]["all_tokens"]) == ("none", "infinity")
-    assert not [secret for secret in SECRETS if secret in "\n".join(proxy.log)]
+    assert find_leaks(SECRETS, *proxy.log) == []
 
 
 class TestSlow:
@@ -141,13 +141,12 @@ async def test_no_marked_canary_leaves_in_many_requests(proxy: Proxy) -> None:
             " / ".join(made.choice(kinds)() for _ in range(3)) for _ in range(2 * (i % 2) + 1)
         ]
         await ask(proxy, *turns)
-    sent = b"\n".join(proxy.remote.received).decode().casefold()
     assert len(proxy.remote.bodies) == 60
     assert len(canaries) > 400
-    assert not {c for c in canaries if c in sent}
-    local = b"\n".join(proxy.local.received).decode().casefold()
-    assert sum(c in local for c in canaries) == len(canaries)  # the search finds what is there
-    assert not [c for c in canaries if c in "\n".join(proxy.log).casefold()]
+    assert find_leaks(canaries, *proxy.remote.received) == []
+    # the search finds what is there
+    assert set(find_leaks(canaries, *proxy.local.received)) == canaries
+    assert find_leaks(canaries, *proxy.log) == []
 
 
 async def test_public_text_is_public(table: EmbeddingTable, proxy: Proxy) -> None:

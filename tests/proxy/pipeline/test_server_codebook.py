@@ -16,6 +16,7 @@ from perturb.whole.build import build_codebook
 from perturb.whole.codebook import load_codebook
 from perturb.whole.encoder import load_static
 from proxy.errors import ConfigError
+from tests.absence import find_leaks
 from tests.embedding_server import NAME, asked_for, embedding, of_dimension
 from tests.limits import LIMIT
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
@@ -23,8 +24,8 @@ from tests.servers import FakeServer, answer, fake_server, status
 
 RIVERS = [f"The river rose in year {i}, and the boats were tied to the bridge." for i in range(20)]
 COURTS = [f"The judge heard case {i}, and the court changed the sentence." for i in range(20)]
-LETTER = "Dear Ms Qvarnström, the river flooded the boats at your bridge on 3 May."
-PRIVATE = ("Qvarnström", "3 May", "your bridge")
+LETTER = "Dear Ms Qvarnström, the river flooded the boats at the Zorbleck bridge on 3 May."
+PRIVATE = ("Qvarnström", "Zorbleck")
 
 
 class Named:
@@ -65,6 +66,7 @@ async def ask(proxy: Proxy, text: str = LETTER, **more: Any) -> Any:
     return await proxy.client().chat.completions.create(model=MODEL, messages=turns, **more)
 
 
+@pytest.mark.usefixtures("seeded_draws")
 @pytest.mark.parametrize("parameters", [{}, {"sections": 2}])
 async def test_the_local_server_embeds_and_a_near_passage_leaves(
     parameters: dict[str, Any], codebook: str, table: EmbeddingTable
@@ -76,7 +78,7 @@ async def test_the_local_server_embeds_and_a_near_passage_leaves(
         assert set(message["content"].split("\n\n")) <= set(RIVERS)
         assert " ".join(asked_for(proxy.local)) == LETTER
         assert {b["model"] for b in proxy.local.bodies if "input" in b} == {NAME}
-        assert not [word for word in PRIVATE if word in json.dumps(proxy.remote.bodies)]
+        assert find_leaks(PRIVATE, json.dumps(proxy.remote.bodies)) == []
         receipt = done.model_extra["inferdpt"]
         assert receipt["statement"].startswith("this text as a whole: ε = 20")
         stream = await ask(proxy, f"{LETTER} Again.", stream=True)
@@ -112,7 +114,7 @@ async def test_a_server_without_such_vectors_is_503_and_nothing_leaves(
             await ask(proxy)
         assert (info.value.status_code, info.value.code) == (503, "local_model_unavailable")
         assert proxy.remote.received == []
-        assert not [word for word in PRIVATE if word in "\n".join(proxy.log)]
+        assert find_leaks(PRIVATE, *proxy.log) == []
 
 
 @pytest.mark.parametrize(

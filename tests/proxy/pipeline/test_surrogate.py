@@ -10,6 +10,7 @@ import pytest
 
 from perturb import EmbeddingTable
 from perturb.whole.codebook import load_codebook
+from tests.absence import find_leaks
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 
 SETTINGS: dict[str, Any] = {
@@ -17,9 +18,15 @@ SETTINGS: dict[str, Any] = {
 }
 LETTER = (
     "Dear Ms Qvarnström, the biopsy of 3 May showed an adenocarcinoma of the colon.\n\n"
-    "Dr Ibsen-Falk wants to operate on 17 May in ward 4B. Bring insurance card 8841-2290."
+    "Dr Zorbleck-Quarfle wants to operate in ward 4B. Bring insurance card 8841-2290-17."
 )
-RAW = ("Qvarnström", "biopsy of", "adenocarcinoma", "Ibsen", "Falk", "17 May", "4B", "8841")
+RAW = ("Qvarnström", "adenocarcinoma", "Zorbleck", "Quarfle", "8841-2290-17")
+
+
+def test_no_passage_holds_what_is_looked_for() -> None:
+    book = load_codebook()
+    assert find_leaks(RAW, *map(book.passage, range(len(book)))) == []
+    assert find_leaks(RAW, LETTER) == list(RAW)
 
 
 def sent_passages(proxy: Proxy) -> list[str]:
@@ -42,7 +49,7 @@ async def test_nothing_but_a_passage_leaves(table: EmbeddingTable) -> None:
             assert book.find(content) is not None
             assert done.choices[0].message.content
         bodies = json.dumps(proxy.remote.bodies, ensure_ascii=False)
-        assert not [word for word in RAW if word in bodies]
+        assert find_leaks(RAW, bodies) == []
 
 
 async def test_a_stream_and_a_completion_are_served(table: EmbeddingTable) -> None:
@@ -58,7 +65,7 @@ async def test_a_stream_and_a_completion_are_served(table: EmbeddingTable) -> No
         (content,) = sent_passages(proxy)
         passage = content.rsplit("\n", 1)[-1]
         assert book.find(passage) is not None
-        assert not [word for word in RAW if word in content]
+        assert find_leaks(RAW, content) == []
 
 
 async def test_a_text_costs_its_epsilon_once_whatever_its_length(table: EmbeddingTable) -> None:

@@ -80,6 +80,7 @@ async def test_a_line_states_what_was_done(proxy: Proxy) -> None:
     assert await faults(proxy.app[STORE]) == {}
 
 
+@pytest.mark.usefixtures("seeded_draws")  # two keys that are drawn alike are refused
 @pytest.mark.parametrize("path", MAKERS)
 async def test_no_row_holds_text(proxy: Proxy, path: str) -> None:
     plant = Planter()

@@ -19,6 +19,7 @@ def request() -> dict[str, Any]:
     return codex(lambda: next(words))
 
 
+@pytest.mark.usefixtures("seeded_draws")
 async def test_its_request_is_served(proxy: Proxy) -> None:
     status, _, told = await post(proxy, request(), "responses", **CODEX_HEADERS)
     assert status == 200

@@ -176,6 +176,7 @@ def test_a_known_field_that_means_nothing_is_dropped(model: type[Strict]) -> Non
             assert "secret" not in str(select_local_fields(chat))
 
 
+@pytest.mark.usefixtures("seeded_draws")
 async def test_dropped_fields_reach_neither_model(proxy: Proxy) -> None:
     secret = {"canary": "canary"}
     extra = {

@@ -17,6 +17,7 @@ from perturb import EmbeddingTable
 from proxy.api.app_keys import STORE
 from proxy.storage.passages import _cut_opening, _find_openings
 from proxy.storage.schema import PASSAGES, RELEASES
+from tests.absence import find_leaks
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
 from tests.proxy.storage.work import execute
 
@@ -94,7 +95,7 @@ class TestTranscripts:
             assert sent.count("remote words about it") == 1
             assert sent.count(second) == 1
             assert sent.index(first) < sent.index("remote words") < sent.index(second)
-            assert "Zanzibar" not in sent
+            assert find_leaks(["Zanzibar"], sent) == []
             assert charged(done) < around + 10
             (again,), repeated = await ask(proxy, user(template.format(chat=chat)))
             assert (again, charged(repeated)) == (sent, 0)
@@ -171,18 +172,18 @@ class TestTranscripts:
         assert both.count(first) == 2
 
     async def test_a_short_answer_never_stands_for_the_users_words(self, proxy: Proxy) -> None:
-        proxy.remote.text = "remote words about it"
+        proxy.remote.text = "quarfle words about it"
         proxy.local.text = "I do not know."
         await ask(proxy, user(SECRET))
         (sent,), _ = await ask(proxy, user("I do not know. What should my mother do?"))
-        assert "remote words" not in sent
+        assert find_leaks(["quarfle"], sent) == []
 
     async def test_the_store_tells_no_length_of_a_word(self, proxy: Proxy) -> None:
         await ask(proxy, user("she was diagnosed with"))
         await ask(proxy, user("she was diagnosed with cancer"))
         rows = await proxy.app[STORE].scan(lambda c: c.execute(PASSAGES.select()).all())
         assert len(rows) >= 2
-        plain = re.compile(rb"text|\[\d+, \[\[")  # nothing that a random row holds by chance
+        plain = re.compile(rb'"text"|\[\d+, \[\[')  # nothing that a random row holds by chance
         assert plain.search(json.dumps([22, [["text", "00", 0, 22]]]).encode())
         assert not any(plain.search(row.value) for row in rows)
         assert "length" not in PASSAGES.c
@@ -195,7 +196,7 @@ class TestTranscripts:
             await ask(proxy, user("please tell xylander to come over now"))
             text = "Dr. Xylander is ill: please tell xylander to come over now"
             (sent,), _ = await ask(proxy, user(text))
-            assert "xylander" not in sent.casefold()
+            assert find_leaks(["Xylander"], sent) == []
 
 
 class TestGrowth:
