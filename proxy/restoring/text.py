@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from proxy.restoring.addresses import Addresses
+from extraction.addresses import LOOK_AHEAD, Addresses
 
 __all__ = ["Piece", "Replacements", "TextRestorer", "spell_pieces"]
 
@@ -116,8 +116,8 @@ class TextRestorer:
     """Restore one text that comes in pieces.
 
     Replacements count as whole words, the longest first, in the case in which they were released,
-    with any white space between their words. Nothing is restored inside a web address, except a
-    replacement that is itself the beginning of one.
+    with any white space between their words. Nothing is restored inside an address (see
+    `Addresses`), except a replacement that is itself one.
 
     Args:
         replacements: what to restore.
@@ -166,7 +166,12 @@ class TextRestorer:
             if match is None:
                 continue
             pieces += self._pass(text[done:start])
-            pieces += self._replace(text[start : match.end], match)
+            done, following = start, text[match.end : match.end + LOOK_AHEAD]
+            allowed = self._addresses.admits(match.new, match.raw, following, whole=whole)
+            if allowed is None:
+                self._keep(text, start)
+                return pieces
+            pieces += self._replace(text[start : match.end], match, allowed=allowed)
             done = place = match.end
         pieces += self._pass(text[done:])
         self._keep(text, len(text))
@@ -180,18 +185,14 @@ class TextRestorer:
         self._addresses.read(text)
         return [Piece(len(text), text)] if text else []
 
-    def _replace(self, text: str, match: _Match) -> list[Piece]:
-        addresses = self._addresses
-        allowed = not addresses.inside
-        if addresses.at_target:
-            allowed = "//" in match.new
+    def _replace(self, text: str, match: _Match, *, allowed: bool) -> list[Piece]:
         if self._strict and _is_number(match.new) and not _is_number(match.raw):
             allowed = False
         if not allowed:
             self.left += 1
             return self._pass(text)
         self.restored += 1
-        addresses.read(text)
+        self._addresses.read(match.raw)  # the reader's client sees this text
         return [Piece(len(text), match.raw, restored=True)]
 
 
