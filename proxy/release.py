@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 from perturb import Perturbation, Sanitizer
 
-__all__ = ["Release", "pair_parts"]
+__all__ = ["Release", "pair_parts", "pair_runs"]
+
+# What a part may be inside of: an address, or a word or a number.
+_RUN = re.compile(r"[^\s\"'<>]*//[^\s\"'<>]*[^\s\"'<>.,;:!?)\]}]|\w+(?:[.,]\d\w*)*")
 
 
 @dataclass(frozen=True)
@@ -64,3 +68,36 @@ def pair_parts(releases: Iterable[Release]) -> tuple[list[tuple[str, str]], str]
             end = part.end
         kept.append(release.raw[end:])
     return pairs, "\n".join(kept)
+
+
+def pair_runs(releases: Iterable[Release]) -> list[tuple[str, str]]:
+    """Pair the words, numbers and addresses that hold a replacement, as released, with their raw
+    form. A replacement in `STRING_id` or `https://host/STRING` is no word that can be found.
+    """
+    pairs: list[tuple[str, str]] = []
+    for release in releases:
+        text, parts = release.sanitized.text, list(release.sanitized.replaced or ())
+        spans: list[
+            tuple[int, int, int]
+        ] = []  # start, end, how much longer the raw text is so far
+        grown = 0
+        for part in parts:
+            start = part.start - grown
+            grown += part.end - part.start - len(part.text)
+            spans.append((start, start + len(part.text), grown))
+        i = 0
+        for run in _RUN.finditer(text) if spans else ():
+            while i < len(spans) and spans[i][1] <= run.start():
+                i += 1
+            first = i
+            while i < len(spans) and spans[i][0] < run.end():
+                i += 1
+            if first == i:
+                continue
+            start, end = min(run.start(), spans[first][0]), max(run.end(), spans[i - 1][1])
+            before = spans[first - 1][2] if first else 0
+            if i - first > 1 or (start, end) != spans[first][:2]:
+                raw = release.raw[start + before : end + spans[i - 1][2]]
+                pairs.append((text[start:end], raw))
+            i -= spans[i - 1][1] > run.end()  # it may be in the next run, too
+    return pairs

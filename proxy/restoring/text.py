@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 from extraction.addresses import LOOK_AHEAD, Addresses
@@ -192,10 +193,20 @@ class TextRestorer:
             self.left += 1
             return self._pass(text)
         self.restored += 1
-        self._addresses.read(match.raw)  # the reader's client sees this text
-        return [Piece(len(text), match.raw, restored=True)]
+        raw = _space(match.raw, text)
+        self._addresses.read(raw)  # the reader's client sees this text
+        return [Piece(len(text), raw, restored=True)]
 
 
+def _space(raw: str, text: str) -> str:
+    """Return a raw value with the white space between the words of its replacement."""
+    words, gaps = raw.split(), _SPACE.findall(text)
+    if len(words) != len(gaps) + 1:
+        return raw
+    return "".join(chain.from_iterable(zip(words, [*gaps, ""], strict=True)))
+
+
+_SPACE = re.compile(r"\s+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 
 
