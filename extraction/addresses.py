@@ -13,6 +13,7 @@ from html import unescape
 __all__ = ["LOOK_AHEAD", "Addresses"]
 
 LOOK_AHEAD = 64  # characters after a replacement that may decide
+ENTITY = 32  # characters of the longest entity
 WINDOW = 128  # characters of the text so far that may begin an address, written with entities
 # With the elements of SVG that may load something; others have no attribute that loads.
 _TAGS = re.compile(
@@ -32,7 +33,11 @@ _TAGS = re.compile(
     r"rect|set|stop|symbol|text|textpath|tspan|use|view",
     re.IGNORECASE,
 )
-_TRIGGER = re.compile(r"[</\\:(=.;]")  # the last character of every beginning of an address
+# The last character of a beginning of an address, after one that may stand before it.
+_TRIGGER = re.compile(
+    r"<|(?<![^/\\;:])[/\\]|(?<![^\w;\\+.-]):|(?<![^\]lL])\(|(?<![^\sA-Za-z])=|(?<![^wW;])\."
+    r"|(?<!\W);"
+)
 # A scheme that a client may fetch needs no slashes after it. `mailto:` and the like fetch nothing.
 _BEGIN = re.compile(
     r"(?://|(?<!\w)(?:https?|wss?|ftp|data|blob|javascript|vbscript):|(?<!\w)file:[/\\]"
@@ -40,7 +45,6 @@ _BEGIN = re.compile(
     re.IGNORECASE,
 )
 _BACKSLASHES = re.compile(r"(?<![\w:.\\/])[/\\]{2}\Z")  # a browser reads `\` as `/`: not C:\\
-_ENTITY = re.compile(r"&#?\w{1,31};\Z")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # a backslash escape of Markdown
 _TARGET = re.compile(r"(?:\]|(?<!\w)url)\(\Z", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?:href|src|srcset|poster|formaction|style)\s{0,3}=\Z", re.IGNORECASE)
@@ -117,16 +121,22 @@ class Addresses:
 
     def _read_text(self, text: str, place: int) -> int:
         """Read up to the next beginning of an address, and return the place after it."""
-        seen, old = self._recent + text[place:], len(self._recent)
-        for found in _TRIGGER.finditer(seen, old):
-            if self._begin(seen[max(0, found.end() - WINDOW) : found.end()]):
-                return place + found.end() - old
-        self._recent = seen[-WINDOW:]
+        for found in _TRIGGER.finditer(text, place):
+            end = found.end()
+            first = max(place, end - WINDOW)
+            before = self._recent if first == place else ""
+            if self._begin((before + text[first:end])[-WINDOW:]):
+                return end
+        self._recent = (self._recent + text[max(place, len(text) - WINDOW) :])[-WINDOW:]
         return len(text)
 
     def _begin(self, seen: str) -> bool:
         """Tell if an address begins with the last character, and enter it."""
         last = seen[-1]
+        if last == ";":
+            entity = seen[seen.rfind("&") :]
+            if len(entity) > ENTITY or unescape(entity) not in "/\\:.":
+                return False
         if last == "<":
             pointy = _DEFINING.search(seen[:-1])
             self._enter("pointy" if pointy and not pointy["begun"] else "name")
@@ -226,7 +236,7 @@ class Addresses:
             self._tag, self._step = name, "start"
         else:
             self._enter("text")
-            self._recent = f"<{name}"
+            self._recent = f"<{name}"[-WINDOW:]
         return found.end()
 
     def _read_tag(self, text: str, place: int) -> int:
@@ -261,14 +271,17 @@ class Addresses:
         return place + 1
 
     def _read_style(self, text: str, place: int) -> int:
-        seen = self._recent + text[place:]
-        found = _END_OF_STYLE.search(seen)
-        if found is None:
-            self._recent = seen[-len("</style") :]
-            return len(text)
-        place += found.end() - len(self._recent)
-        self._enter("text")
-        return place
+        size = len("</style")
+        head = self._recent + text[place : place + size]
+        found = _END_OF_STYLE.search(head)
+        end = place + found.end() - len(self._recent) if found else 0
+        if not found and (found := _END_OF_STYLE.search(text, place)):
+            end = found.end()
+        if found:
+            self._enter("text")
+            return end
+        self._recent = (head + text[max(place + size, len(text) - size) :])[-size:]
+        return len(text)
 
     def _ends(self, following: str, *, whole: bool) -> bool | None:
         """Tell if an address ends before a text."""
@@ -283,11 +296,6 @@ class Addresses:
 
 def _begins_run(seen: str) -> bool:
     """Tell if the end of a text begins an address, as it is or decoded."""
-    last = seen[-1]
-    if last == ";":
-        entity = _ENTITY.search(seen)
-        if entity is None or unescape(entity[0]) not in "/\\:.":
-            return False
     if "&" not in seen and "\\" not in seen:
         return _BEGIN.search(seen[-40:]) is not None
     plain = unescape(seen)
