@@ -1,7 +1,7 @@
 """Restore raw values in a remote's generation where it uses their replacements.
 
 The result is raw text: it goes to the local model and nowhere else. A client that shows the
-answer may load the addresses in it, so nothing is restored inside an address.
+answer may load the addresses in it, so nothing is restored inside an address (`Addresses`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from extraction.addresses import LOOK_AHEAD, Addresses
 from perturb.text.fold import decode_entities, read
 
 __all__ = ["choose_restorable", "restore"]
@@ -18,9 +19,6 @@ __all__ = ["choose_restorable", "restore"]
 SHORTEST = 3  # characters of a replacement that can be told from ordinary text
 LONGEST = 64  # tokens of a replacement that is searched for: bounds the work at each place
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_RUN = re.compile(r"\S+")
-# An address may span several runs: in a Markdown target, or in an HTML attribute.
-_TARGET = re.compile(r"\]\([^)]*|\b(?:href|src)\s*=\s*(?:\"[^\"]*|'[^']*)", re.IGNORECASE)
 _END = ""  # the key of a replacement in the tree: no token is empty
 
 Key = tuple[bool, str]  # whether white space stands before a token, and the token
@@ -46,16 +44,21 @@ def restore(generation: str, pairs: Iterable[tuple[str, str]], kept: str = "") -
     """
     usable = choose_restorable(pairs, kept)
     tokens = _tokenize(generation)
-    linked = _find_linked(generation, tokens)
+    addresses = Addresses()
     out: list[str] = []
     end = 0
     for ends in _find_matches(generation, tokens, _build_tree(usable)):
         last, new = ends[-1]
         first = last - len(_find_keys(new))
         start, stop = tokens[first].start, tokens[last - 1].end
-        if start >= end and not any(linked[first:last]):
-            out += [generation[end:start], usable[new]]
-            end = stop
+        if start < end:
+            continue
+        addresses.read(generation[end:start])
+        out.append(generation[end:start])
+        following, end = generation[stop : stop + LOOK_AHEAD], stop
+        allowed = addresses.admits(new, usable[new], following, whole=True)
+        out.append(usable[new] if allowed else generation[start:stop])
+        addresses.read(out[-1])
     out.append(generation[end:])
     return "".join(out)
 
@@ -167,23 +170,3 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 def _is_word_character(character: str) -> bool:
     return character.isalnum() or character == "_"
-
-
-def _find_linked(text: str, tokens: Sequence[_Token]) -> list[bool]:
-    """Return for each token whether it belongs to an address: a run with `//` or `www.` in it, or
-    one that a Markdown target or an HTML attribute touches."""
-    targets = [found.span() for found in _TARGET.finditer(text)]
-    out: list[bool] = []
-    place = 0
-    runs = _RUN.finditer(text)
-    end, linked = 0, False
-    for token in tokens:
-        while token.start >= end:
-            run = next(runs)
-            end = run.end()
-            while place < len(targets) and targets[place][1] <= run.start():
-                place += 1
-            touched = place < len(targets) and targets[place][0] < end
-            linked = touched or "//" in run[0] or "www." in run[0].lower()
-        out.append(linked)
-    return out

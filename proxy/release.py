@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from perturb import Perturbation, Sanitizer
 
-__all__ = ["Release", "pair_parts"]
+__all__ = ["Release", "pair_parts", "pair_runs"]
+
+_ADDRESS = re.compile(r"[^\s\"'<>]*//[^\s\"'<>]*[^\s\"'<>.,;:!?)\]}]")
+_WORD = re.compile(r"\w+(?:[.,]\d\w*)*")  # or a number
+_GLUE = "_"  # in place of a character that belongs to the word beside it
 
 
 @dataclass(frozen=True)
@@ -64,3 +69,59 @@ def pair_parts(releases: Iterable[Release]) -> tuple[list[tuple[str, str]], str]
             end = part.end
         kept.append(release.raw[end:])
     return pairs, "\n".join(kept)
+
+
+def pair_runs(releases: Iterable[Release]) -> list[tuple[str, str]]:
+    """Pair the words, numbers and addresses that hold a replacement, as released, with their raw
+    form. A replacement in `STRING_id` or in `https://host/STRING` is no word that can be found,
+    and one with a blank at its edge is no word alone.
+    """
+    pairs: list[tuple[str, str]] = []
+    for release in releases:
+        text, end, grown = release.sanitized.text, 0, 0
+        spans: list[tuple[int, int, int]] = []  # and how much longer the raw text is so far
+        shape: list[str] = []  # the text with every replacement as a part of a word
+        for part in release.sanitized.replaced or ():
+            start, before = part.start - grown, text[end : part.start - grown]
+            if shape and shape[-1][-1:] == _GLUE:
+                before = _glue_first(before)
+            if part.text[:1].isspace():
+                before = _glue_first(before[::-1])[::-1]
+            end = start + len(part.text)
+            grown += part.end - part.start - len(part.text)
+            spans.append((start, end, grown))
+            edge = _GLUE if part.text[-1:].isspace() else ""
+            shape += [before, re.sub(r"\W", "w", part.text[: len(part.text) - len(edge)]) + edge]
+        if spans:
+            rest = text[end:]
+            shape.append(_glue_first(rest) if shape[-1][-1:] == _GLUE else rest)
+            for found in (_WORD.finditer("".join(shape)), _ADDRESS.finditer(text)):
+                pairs += _pair(release, spans, (run.span() for run in found))
+    return pairs
+
+
+def _glue_first(text: str) -> str:
+    """Return a text whose first character that is not white space belongs to the word before."""
+    glued = len(text) - len(text.lstrip()) + 1
+    return _GLUE * min(glued, len(text)) + text[glued:]
+
+
+def _pair(
+    release: Release, spans: Sequence[tuple[int, int, int]], runs: Iterable[tuple[int, int]]
+) -> Iterator[tuple[str, str]]:
+    """Pair the runs of a released text that hold more than one replacement alone."""
+    i = 0
+    for start, end in runs:
+        while i < len(spans) and spans[i][1] <= start:
+            i += 1
+        first = i
+        while i < len(spans) and spans[i][0] < end:
+            i += 1
+        if first == i:
+            continue
+        begin, stop = min(start, spans[first][0]), max(end, spans[i - 1][1])
+        if (begin, stop) != spans[first][:2]:
+            before = spans[first - 1][2] if first else 0
+            raw = release.raw[begin + before : stop + spans[i - 1][2]]
+            yield release.sanitized.text[begin:stop], raw
+        i -= spans[i - 1][1] > end  # it may be in the next run, too

@@ -15,7 +15,7 @@ __all__ = ["BEGIN", "END", "TARGETS", "bundle", "main", "place"]
 ROOT = Path(__file__).parents[1]
 RESTORING = ROOT / "proxy" / "restoring"
 SOURCES = (  # each needs those before it
-    RESTORING / "addresses.py",
+    ROOT / "extraction" / "addresses.py",
     RESTORING / "text.py",
     RESTORING / "json_text.py",
     ROOT / "integrations" / "way_back.py",

@@ -30,6 +30,11 @@ class Choice:
         self.finish_reason: str | None = None
         self.stop: str | None = None
 
+    @property
+    def begun(self) -> bool:
+        """Tell if the remote has sent a part of a text or of a call."""
+        return bool(self._texts or self._calls or self._function)
+
     def step(self, step: Delta) -> Delta:
         """Return a step as far as it is certain, without its end."""
         self.finish_reason = step.finish_reason or self.finish_reason

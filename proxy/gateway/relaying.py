@@ -25,6 +25,7 @@ from proxy.restoring.way_back import Restored, WayBack
 
 __all__ = ["End", "Relayer"]
 
+DONE = b"[DONE]"
 CHARACTERS = 2_000_000  # of all choices of a stream: the remote may send anything
 End = tuple[int, Delta]  # the last step of a choice, by the choice's number
 
@@ -95,7 +96,7 @@ class Relayer:
         wire, back, n = choose_wire(plan.request), _way_back(exchange), plan.request.choices
         choices, remote = [Choice(back) for _ in range(n)], plan.route.remote
         usage: Usage | None = None
-        size = 0
+        size, done = 0, False
         try:
             assert exchange.outgoing is not None
             outgoing = exchange.outgoing
@@ -105,6 +106,9 @@ class Relayer:
             ):
                 plan.trace.note_outcome(number, "relayed")
                 async for told in events:
+                    if told is DONE:
+                        done = True
+                        break
                     usage = _read_usage(reply, told) or usage
                     for i, step in _read_steps(wire, reply, told, n):
                         length = count_characters(step.message)
@@ -116,8 +120,14 @@ class Relayer:
                             await emit(number * n + i, shown)
                         if step.finish_reason and (rest := choices[i].finish()).message:
                             await emit(number * n + i, rest)
-                if any(choice.finish_reason is None for choice in choices):
-                    raise CutShort(CUT)  # a server that dies may end its stream properly
+                for i, choice in enumerate(choices):
+                    if choice.finish_reason is not None:
+                        continue
+                    if not (done and choice.begun):
+                        raise CutShort(CUT)  # a server that dies may end its stream properly
+                    choice.finish_reason = "stop"  # as for a whole answer without a reason
+                    if (rest := choice.finish()).message:
+                        await emit(number * n + i, rest)
         except ApiError as exc:
             raise self._note(plan, number, exc) from exc
         self._metrics.count_remote(plan.request.model, usage)
@@ -155,13 +165,15 @@ def _count(choices: list[Choice]) -> Restored:
 
 
 async def _read_events(reply: Reply, seconds: float) -> AsyncGenerator[Any]:
-    """Yield the events of a stream; a remote that does not stream sends one, the whole answer."""
+    """Yield the events of a stream, and `DONE` if the remote says that it is complete. A remote
+    that does not stream sends one event, the whole answer."""
     if reply.is_json:
         yield await reply.json(LARGE)
         return
     async with aclosing(reply.events(seconds)) as events:
         async for data in events:
-            if data == b"[DONE]":
+            if data == DONE:
+                yield DONE
                 return
             yield parse(data, EVENT)
 

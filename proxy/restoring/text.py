@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
-from proxy.restoring.addresses import Addresses
+from extraction.addresses import LOOK_AHEAD, Addresses
 
 __all__ = ["Piece", "Replacements", "TextRestorer", "spell_pieces"]
 
@@ -116,8 +117,8 @@ class TextRestorer:
     """Restore one text that comes in pieces.
 
     Replacements count as whole words, the longest first, in the case in which they were released,
-    with any white space between their words. Nothing is restored inside a web address, except a
-    replacement that is itself the beginning of one.
+    with any white space between their words. Nothing is restored inside an address (see
+    `Addresses`), except a replacement that is itself one.
 
     Args:
         replacements: what to restore.
@@ -166,7 +167,12 @@ class TextRestorer:
             if match is None:
                 continue
             pieces += self._pass(text[done:start])
-            pieces += self._replace(text[start : match.end], match)
+            done, following = start, text[match.end : match.end + LOOK_AHEAD]
+            allowed = self._addresses.admits(match.new, match.raw, following, whole=whole)
+            if allowed is None:
+                self._keep(text, start)
+                return pieces
+            pieces += self._replace(text[start : match.end], match, allowed=allowed)
             done = place = match.end
         pieces += self._pass(text[done:])
         self._keep(text, len(text))
@@ -180,21 +186,27 @@ class TextRestorer:
         self._addresses.read(text)
         return [Piece(len(text), text)] if text else []
 
-    def _replace(self, text: str, match: _Match) -> list[Piece]:
-        addresses = self._addresses
-        allowed = not addresses.inside
-        if addresses.at_target:
-            allowed = "//" in match.new
+    def _replace(self, text: str, match: _Match, *, allowed: bool) -> list[Piece]:
         if self._strict and _is_number(match.new) and not _is_number(match.raw):
             allowed = False
         if not allowed:
             self.left += 1
             return self._pass(text)
         self.restored += 1
-        addresses.read(text)
-        return [Piece(len(text), match.raw, restored=True)]
+        raw = _space(match.raw, text)
+        self._addresses.read(raw)  # the reader's client sees this text
+        return [Piece(len(text), raw, restored=True)]
 
 
+def _space(raw: str, text: str) -> str:
+    """Return a raw value with the white space between the words of its replacement."""
+    words, gaps = raw.split(), _SPACE.findall(text)
+    if len(words) != len(gaps) + 1:
+        return raw
+    return "".join(chain.from_iterable(zip(words, [*gaps, ""], strict=True)))
+
+
+_SPACE = re.compile(r"\s+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 
 

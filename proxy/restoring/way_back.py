@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from extraction.restore import choose_restorable
-from proxy.release import Release, pair_parts
+from proxy.release import Release, pair_parts, pair_runs
 from proxy.restoring.altered import count_altered
 from proxy.restoring.json_text import JsonRestorer
 from proxy.restoring.text import Replacements, TextRestorer, spell_pieces
@@ -100,6 +100,7 @@ def build_way_back(
     sanitized = {release.raw: release.sanitized.text for release in releases}
     changed = _invert({raw: sanitized[raw] for raw in wholes})
     pairs, kept = pair_parts(releases)
+    pairs += pair_runs(releases)
     usable = choose_restorable([*pairs, *changed.items()], kept, shortest=SHORTEST)
     replacements = Replacements(usable)
     sought = replacements.raw_of

@@ -21,7 +21,7 @@ __all__ = ["ENVIRONMENTS", "FOLDER", "find_program", "find_reason", "install"]
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".venv-clients"
 PINS = Path(__file__).parent / "pins"
-ENVIRONMENTS = ("openai3", "openai2", "node", "open_webui")
+ENVIRONMENTS = ("openai3", "openai2", "node", "open_webui", "pii_leak")
 NODE_FILES = ("package.json", "package-lock.json")
 SECONDS = 900.0
 

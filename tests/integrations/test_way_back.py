@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import random
+import sys
 from typing import Any
 
 import pytest
 
 from integrations.way_back import WayBack
-from scripts.bundle_restoring import TARGETS, place
+from scripts.bundle_restoring import BEGIN, END, TARGETS, place
 
 NAME, MAIL = 'Ann "Al" Ek', "ann@example.com"
 TEXT = "Dear Films Pair, is maybe@site.net yours? Films Pairs: https://x.example/?q=Films%20Pair"
@@ -113,3 +115,23 @@ def test_the_files_that_stand_alone_hold_the_same(path: Any) -> None:
     text = path.read_text("utf-8")
     assert place(text) == text
     assert text.count("class WayBack") == 1
+
+
+@pytest.mark.parametrize("path", TARGETS, ids=lambda path: path.stem)
+def test_the_copies_work_with_what_their_files_import(path: Any) -> None:
+    """The programs that load the files are not installed here: their own parts are left out."""
+    text = path.read_text("utf-8")
+    head = [
+        ast.unparse(node)
+        for node in ast.parse(text).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and (getattr(node, "module", None) or node.names[0].name).partition(".")[0]
+        in sys.stdlib_module_names
+    ]
+    copied = text.partition(BEGIN)[2].partition(END)[0]
+    names: dict[str, Any] = {"__name__": __name__}
+    exec("\n".join([*head, copied]), names)
+    back = names["WayBack"](done())
+    assert back.restore_content(TEXT) == RESTORED
+    hidden = "![x][1]\n\n[1]: https:/\\/evil.example/?q=Films&#47;&#47;maybe@site.net"
+    assert back.restore_content(hidden) == hidden

@@ -262,6 +262,45 @@ async def test_a_stream_that_breaks_off_is_an_error(proxy: Proxy) -> None:
             pass
 
 
+@pytest.mark.parametrize("n", [1, 2])
+async def test_a_stream_that_says_it_is_done_needs_no_reason(proxy: Proxy, n: int) -> None:
+    """Some servers send no `finish_reason`. The last word is held back until the end."""
+
+    async def unreasoned(server: FakeServer, request: web.Request, body: dict[str, Any]) -> Any:
+        response = await open_stream(request)
+        for letter in last_text(body):
+            for i in range(n):
+                await send(response, {"choices": [{"index": i, "delta": {"content": letter}}]})
+        await response.write(b"data: [DONE]\n\n")
+        return response
+
+    proxy.remote.behaviour = unreasoned
+    texts, reasons = [""] * n, [""] * n
+    async for step in await ask(proxy, f"Write to {NAME}", stream=True, n=n):
+        for choice in step.choices:
+            texts[choice.index] += choice.delta.content or ""
+            reasons[choice.index] += choice.finish_reason or ""
+    assert texts == [f"Write to {NAME}"] * n
+    assert reasons == ["stop"] * n
+
+
+@pytest.mark.parametrize("content", [None, ""])
+async def test_a_stream_that_is_done_without_an_answer_is_an_error(
+    proxy: Proxy, content: str | None
+) -> None:
+    async def empty(server: FakeServer, request: web.Request, body: dict[str, Any]) -> Any:
+        response = await open_stream(request)
+        if content is not None:
+            await send(response, {"choices": [{"delta": {"content": content}}]})
+        await response.write(b"data: [DONE]\n\n")
+        return response
+
+    proxy.remote.behaviour = empty
+    with pytest.raises(openai.APIError):
+        async for _ in await ask(proxy, TEXT, stream=True):
+            pass
+
+
 async def test_unknown_fields_of_the_answer_are_left_out(proxy: Proxy) -> None:
     async def chatty(server: FakeServer, request: web.Request, body: dict[str, Any]) -> Any:
         made = {**completion("Hi", reasoning_content="hm"), "system_fingerprint": "f", "x": 1}

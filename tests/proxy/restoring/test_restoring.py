@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.restoring.addresses import Addresses
 from proxy.restoring.json_text import JsonRestorer
 from proxy.restoring.text import Replacements, TextRestorer, spell_pieces
 
@@ -193,18 +192,3 @@ def test_numbers_are_restored_as_numbers_alone() -> None:
 
 def test_scripts_without_blanks_touch_what_is_restored() -> None:
     assert restore(["请联系Harrison先生"]) == "请联系Kowalewski先生"
-
-
-def test_an_address_is_followed_alike_however_it_is_cut() -> None:
-    text = "a <a href = 'x y'>b</a> ](c d) e www.f g //h<i"
-
-    def inside(chunks: list[str]) -> list[bool]:
-        follower, out = Addresses(), []
-        for chunk in chunks:
-            follower.read(chunk)
-            out.append(follower.inside)
-        return out
-
-    whole = [inside([text[: i + 1]])[0] for i in range(len(text))]
-    assert inside(list(text)) == whole
-    assert "".join(c for c, own in zip(text, whole, strict=True) if own) == "x yc d.f/h"
