@@ -35,9 +35,9 @@ NEAR = (("*", "value"),)
 WRITTEN = [  # (type, part, the value of its place, another place's value, the same part with it)
     ("AGE", "47", 47, 8, "8"),
     ("AGE", "47 ans", 47, 101, "101 ans"),
-    ("MONEY", "€ 1,300.50", 1250, 1400000, "€ 1,400,000.07"),
+    ("MONEY", "€ 1,300.50", 1250, 1400000, "€ 1400000.07"),
     ("MONEY", "1.300,50 EUR", 1250, 90, "90,07 EUR"),
-    ("MONEY", "1 300 000 euros", 1250000, 2500, "2 500 euros"),
+    ("MONEY", "1 300 000 euros", 1250000, 2500, "2500 euros"),
     ("MONEY", "$950", 900, 2240, "$2240"),
     ("MONEY", "5 million dollars", 5, 8, "8 million dollars"),
     ("PERCENTAGE", "12.5 %", 12, 80, "80.0 %"),
@@ -52,10 +52,10 @@ DATES = [
     ("12 de mayo de 2024", "1 de junio de 2023"),
     ("May 12, 2024", "June 1, 2023"),
     ("May 12th, 2024", "June 1st, 2023"),
-    ("12 Mar 2024", "1 Jun 2023"),
+    ("12 Mar 2024", "1 June 2023"),
     ("2024-05-12", "2023-06-01"),
     ("12.05.2024", "01.06.2023"),
-    ("12.5.2024", "1.6.2023"),
+    ("12.5.2024", "01.06.2023"),
     ("05/12/2024", "06/01/2023"),
     ("13/05/2024", "01/06/2023"),
     ("2024/05/12", "2023/06/01"),
@@ -173,7 +173,7 @@ class TestFormats:
 
     @pytest.mark.parametrize(("part", "written"), DATES)
     def test_a_date_keeps_its_format(self, part: str, written: str) -> None:
-        found = read_value("DATE_TIME", part)
+        found = read_value("DATE_TIME", part, part.startswith("13"))
         assert found is not None
         when = date.fromordinal(found.grid.values[found.place])
         assert (when.year, when.day) in ((2024, 12), (2024, 13))
@@ -239,7 +239,7 @@ def test_one_value_has_one_release_under_a_link() -> None:
     perturber = selective(actions=NEAR)
     one = perturber.perturb("paid 1,300 euros", link=link).replaced or ()
     two = perturber.perturb("it cost 1300 euros", link=link).replaced or ()
-    assert one[0].text.replace(",", "") == two[0].text
+    assert one[0].text == two[0].text
     afresh = selective(actions=NEAR, consistent=False, value_epsilon=0.05)
     text = "so aged 47, aged 47, aged 47, aged 47, aged 47"
     done = afresh.perturb(text)
@@ -254,7 +254,7 @@ def test_an_amount_has_one_place_with_and_without_decimals() -> None:
     one, two = (part.text.removesuffix(" euros") for part in done.replaced or ())
     assert two.startswith(f"{one}.")
     with pytest.raises(ReleaseError, match="different replacements"):
-        selective(actions=NEAR).verify(raw, rewrite(done, 0, "1 euros", raw))
+        selective(actions=NEAR).verify(raw, rewrite(done, 0, "90000 euros", raw))
 
 
 def test_words_fall_back_to_replace() -> None:
@@ -290,11 +290,12 @@ def rewrite(done: Any, index: int, text: str, raw: str = RAW) -> Any:
         (0, "121"),
         (0, "47.5"),
         (0, "7"),  # not as in the last part
-        (1, "1,300.50 euros"),  # not on the grid
-        (1, "1250.50 euros"),
-        (1, "1,250.5 euros"),
-        (1, "1,250.50 euros!"),
-        (1, "1,250.50 dollars"),
+        (1, "1300.50 euros"),  # not on the grid
+        (1, "1,250.50 euros"),
+        (1, "1250.50 euro"),
+        (1, "1250.5 euros"),
+        (1, "1250.50 euros!"),
+        (1, "1250.50 dollars"),
         (2, "12. May 2024"),
         (2, "31 February 2024"),
         (2, "1 January 2101"),
