@@ -42,7 +42,10 @@ __all__ = [
     "replace",
 ]
 
-VALUE = "drawn near it on a public grid; its sign, unit and format are kept"
+VALUE = (
+    "drawn near it on a public grid; its sign, its unit, the number of its decimals and the form "
+    "of a date are kept"
+)
 TRIES = 10_000  # draws of digits that are free in the request
 _LAYOUT_CLASS = TokenClass.LAYOUT.value
 SURROGATE = "drawn under the tenant's key, without an ε"
@@ -284,7 +287,10 @@ def _receipt(
             "which names and addresses share a name"
         )
     if "value" in writer.actions:
-        reveals.append("about how large the values are, with their signs, units and formats")
+        reveals.append(
+            "about how large the values are, with their signs and units, the number of their "
+            "decimals, the form of dates, and the order of day and month"
+        )
     if writer.linked:
         reveals.append(
             "which replaced words and parts are equal, here and in the client's other texts"

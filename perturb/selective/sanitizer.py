@@ -141,7 +141,9 @@ class Selective(MarkingMechanism):
             inner += (
                 f"; the place s of a value on its public grid is drawn with P(s | x) ∝ "
                 f"e^(−{each:g}·|x − s|/2), which is {each:g}·|x − x'|-private between any two "
-                "places x and x' (metric privacy)"
+                "places x and x' (metric privacy), given what is kept: the sign, the unit, the "
+                "number of decimals, the form of a date and its order of day and month, and the "
+                "words around it"
             )
         return Guarantee(
             kind="none",
