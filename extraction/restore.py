@@ -7,14 +7,14 @@ answer may load the addresses in it, so nothing is restored inside an address (`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from extraction.addresses import LOOK_AHEAD, Addresses
 from perturb.text.fold import decode_entities, read
 
-__all__ = ["choose_restorable", "restore"]
+__all__ = ["choose_restorable", "find_unrestorable", "restore"]
 
 SHORTEST = 3  # characters of a replacement that can be told from ordinary text
 LONGEST = 64  # tokens of a replacement that is searched for: bounds the work at each place
@@ -31,9 +31,10 @@ def restore(generation: str, pairs: Iterable[tuple[str, str]], kept: str = "") -
     A raw value is restored on one line. If it is written in two ways, with entities of HTML or
     characters of no width, the shorter one is used. A replacement is left alone where it could
     mean something else: two raw values share it, it also occurs in `kept`, it is a single word
-    without a capital, or it has fewer than three letters and digits. The words of a replacement of
-    several words are also restored one by one ("Mr. Miller" for "John Miller"), under the same
-    rules. Nothing is restored inside an address: a remote could write one to exfiltrate the value.
+    without a capital, or it has fewer than three letters and digits. Nor is a shorter one restored
+    inside of it. The words of a replacement of several words, without digits, are also restored
+    one by one ("Mr. Miller" for "John Miller"), under the same rules. Nothing is restored inside
+    an address: a remote could write one to exfiltrate the value.
 
     The time is linear in the length of the texts.
 
@@ -42,7 +43,9 @@ def restore(generation: str, pairs: Iterable[tuple[str, str]], kept: str = "") -
         pairs: (replacement, raw value), in any order, repeated or not.
         kept: the text that was released unchanged beside the replacements.
     """
+    pairs = list(pairs)
     usable = choose_restorable(pairs, kept)
+    usable = {new: new for new in find_unrestorable(pairs, usable)} | usable
     tokens = _tokenize(generation)
     addresses = Addresses()
     out: list[str] = []
@@ -91,8 +94,23 @@ def choose_restorable(
     return usable
 
 
+def find_unrestorable(pairs: Iterable[tuple[str, str]], usable: Container[str]) -> set[str]:
+    """Return the replacements that are left where they stand, and no part of which is restored,
+    though they stand out from ordinary text.
+
+    Args:
+        pairs: as for `restore`.
+        usable: see `choose_restorable`.
+    """
+    wholes = {" ".join(new.split()) for new, _ in pairs}
+    return {new for new in wholes if new not in usable and _is_distinctive(new, 2)}
+
+
 def _pair_words(new: str, raw: str) -> Iterable[tuple[str, str]]:
-    """Pair each word of a replacement with its raw word."""
+    """Pair each word of a replacement with its raw word. A date or an amount has no such words:
+    with one of them restored, it would be a third one."""
+    if any(map(str.isdigit, new)):
+        return ()
     ours, theirs = new.split(), decode_entities(raw).split()
     if not 1 < len(ours) == len(theirs):
         return ()
@@ -164,8 +182,13 @@ def _find_matches(
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
     """Return whether a part of a text is not inside a longer word."""
-    before, after = text[start - 1 : start], text[end : end + 1]
-    return not (_is_word_character(before) or _is_word_character(after))
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    if _is_word_character(before[-1:]) or _is_word_character(after[:1]):
+        return False
+    # 57 is in neither 57.5 nor 3.57.
+    ends = text[end - 1].isdigit() and after[:1] in (".", ",") and after[1:].isdigit()
+    begins = text[start].isdigit() and before[1:] in (".", ",") and before[:1].isdigit()
+    return not (ends or begins)
 
 
 def _is_word_character(character: str) -> bool:

@@ -28,7 +28,7 @@ class WayBack:
 
     def __init__(self, done: dict[str, Any]) -> None:
         self.streamed = False
-        self._replacements = Replacements(done["replacements"])
+        self._replacements = Replacements(done["replacements"], done.get("left", ()))
         self._wholes: dict[str, str] = done["wholes"]
         form = (done["body"].get("response_format") or {}).get("type")
         self._writes_json = form in ("json_object", "json_schema")

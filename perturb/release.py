@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -22,14 +25,76 @@ __all__ = [
     "Protected",
     "Receipt",
     "Replacement",
+    "RequestLink",
     "Span",
+    "Taken",
     "Unit",
 ]
 
 Known = Mapping[str, str]  # raw sensitive parts of other texts, each with its type
 EMPTY: Known = MappingProxyType({})
 Link = Callable[[str], np.random.Generator]
+_FAILURES = 20_000  # of `take` in one request: bounds the work of finding free replacements
+_LETTERS = re.compile(r"[^\W\d_]+")
 Protected = Literal["token", "marked part", "generated token", "sentence", "document"]
+
+
+class Taken:
+    """Hold the replacements of one request, each with the value that it stands for.
+
+    Forms that differ only in capitals, accents and punctuation count as one.
+
+    Args:
+        pairs: each replacement with its raw value.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
+        self._pairs = pairs
+        self._failures = 0
+
+    @cached_property
+    def _values(self) -> dict[str, str]:
+        values: dict[str, str] = {}
+        for new, raw in self._pairs:
+            ours, theirs = _LETTERS.findall(new), _LETTERS.findall(raw)
+            words = zip(ours, theirs, strict=True) if len(ours) == len(theirs) else ()
+            for one, value in ((new, raw), *words):
+                values.setdefault(_fold(one), _fold(value))
+        return values
+
+    def take(self, new: str, raw: str) -> bool:
+        """Take a replacement for a value; return False if it stands for another one.
+
+        After too many failures it is true for any: what collides is not restored then.
+        """
+        value = _fold(raw)
+        free = self._values.setdefault(_fold(new), value) == value
+        self._failures += not free
+        return free or self._failures > _FAILURES
+
+
+def _fold(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(filter(str.isalnum, plain)) or plain
+
+
+@dataclass(frozen=True)
+class RequestLink:
+    """Link the texts of one request: the noise of an entity, and what different ones share.
+
+    Attributes:
+        noise: of an entity by its raw text.
+        taken: the replacements of the request.
+        day_first: whether the day is before the month where a date does not tell; None if
+            nothing does.
+    """
+
+    noise: Link
+    taken: Taken
+    day_first: bool | None = None
+
+    def __call__(self, entity: str) -> np.random.Generator:
+        return self.noise(entity)
 
 
 @dataclass(frozen=True)

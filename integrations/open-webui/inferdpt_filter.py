@@ -540,12 +540,14 @@ class Replacements:
 
     Args:
         raw_of: the raw value of each replacement; longer ones than 400 characters are left out.
+        left: replacements that are left where they stand, with all that is in them.
     """
 
-    def __init__(self, raw_of: Mapping[str, str]) -> None:
+    def __init__(self, raw_of: Mapping[str, str], left: Iterable[str] = ()) -> None:
         self.raw_of = {new: raw for new, raw in raw_of.items() if 0 < len(new) <= LONGEST}
+        self.left = sorted(new for new in left if 0 < len(new) <= LONGEST)
         self._tree: dict[str, Any] = {}
-        for new, raw in self.raw_of.items():
+        for new, raw in (*dict.fromkeys(self.left).items(), *self.raw_of.items()):
             node = self._tree
             for character in new:
                 node = node.setdefault(" " if character.isspace() else character, {})
@@ -585,11 +587,11 @@ class Replacements:
 
 
 class _Match(NamedTuple):
-    """Hold where a replacement ends, and its raw value."""
+    """Hold where a replacement ends, and its raw value; None for one that is left."""
 
     end: int
     new: str
-    raw: str
+    raw: str | None
 
 
 class _Undecided(Exception):
@@ -665,7 +667,10 @@ class TextRestorer:
                 continue
             pieces += self._pass(text[done:start])
             done, following = start, text[match.end : match.end + LOOK_AHEAD]
-            allowed = self._addresses.admits(match.new, match.raw, following, whole=whole)
+            if match.raw is None:
+                allowed: bool | None = False
+            else:
+                allowed = self._addresses.admits(match.new, match.raw, following, whole=whole)
             if allowed is None:
                 self._keep(text, start)
                 return pieces
@@ -684,13 +689,14 @@ class TextRestorer:
         return [Piece(len(text), text)] if text else []
 
     def _replace(self, text: str, match: _Match, *, allowed: bool) -> list[Piece]:
-        if self._strict and _is_number(match.new) and not _is_number(match.raw):
+        raw = match.raw
+        if raw is not None and self._strict and _is_number(match.new) and not _is_number(raw):
             allowed = False
-        if not allowed:
+        if raw is None or not allowed:
             self.left += 1
             return self._pass(text)
         self.restored += 1
-        raw = _space(match.raw, text)
+        raw = _space(raw, text)
         self._addresses.read(raw)  # the reader's client sees this text
         return [Piece(len(text), raw, restored=True)]
 
@@ -852,7 +858,7 @@ class WayBack:
 
     def __init__(self, done: dict[str, Any]) -> None:
         self.streamed = False
-        self._replacements = Replacements(done["replacements"])
+        self._replacements = Replacements(done["replacements"], done.get("left", ()))
         self._wholes: dict[str, str] = done["wholes"]
         form = (done["body"].get("response_format") or {}).get("type")
         self._writes_json = form in ("json_object", "json_schema")

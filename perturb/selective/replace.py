@@ -9,28 +9,44 @@ from __future__ import annotations
 import hmac
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from perturb.errors import RefusedPart
 from perturb.options import DocumentOptions
-from perturb.release import EMPTY, Known, Link, Perturbation, Receipt, Replacement, Span
+from perturb.release import (
+    EMPTY,
+    Known,
+    Link,
+    Perturbation,
+    Receipt,
+    Replacement,
+    RequestLink,
+    Span,
+    Taken,
+)
 from perturb.rng import keyed_generator
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.pieces import Piece, cut_name, split_name, split_pieces
 from perturb.selective.surrogates.writer import ADDRESSES, PERSONS, SurrogateWriter
+from perturb.selective.values.calendar import find_day_first
 from perturb.selective.values.part import draw_value, read_value
 from perturb.text.case import match_case
 from perturb.vocabulary.vocabulary import CLASS_NAMES, TokenClass, Vocabulary
 
 __all__ = [
+    "link_request",
     "make_text_link",
     "refuse_parts",
     "replace",
 ]
 
-VALUE = "drawn near it on a public grid; its sign, unit and format are kept"
+VALUE = (
+    "drawn near it on a public grid; its sign, its unit, the number of its decimals and the form "
+    "of a date are kept"
+)
+TRIES = 10_000  # draws of digits that are free in the request
 _LAYOUT_CLASS = TokenClass.LAYOUT.value
 SURROGATE = "drawn under the tenant's key, without an ε"
 
@@ -61,18 +77,22 @@ def replace(
         rng: the noise where `link` is None.
         link: the noise of a word, or of a part's digits, by its raw text. With a link, equal
             words and equal parts have one replacement everywhere. Fresh draws at every mention
-            of a word would let an observer average.
+            of a word would let an observer average. With a `RequestLink`, different parts of
+            all its texts have different surrogates and digits while there are free ones.
         known: the parts of other texts that are sensitive here: their names tell what a single
             word is in a name.
     """
-    writer = _Writer(mechanism, options, link, rng)
+    if link is not None and not isinstance(link, RequestLink):
+        link = link_request(link, [text])
+    day_first = link.day_first if link else find_day_first([text])
+    writer = _Writer(mechanism, options, link, rng, day_first)
     chosen = [
         (span.type, text[span.start : span.end])
         for span in spans
         if mechanism.action(span.type) == "surrogate"
     ]
     if chosen and link is not None:
-        writer.surrogates = SurrogateWriter(link, chosen, known)
+        writer.surrogates = SurrogateWriter(link, chosen, known, link.taken)
     out: list[str] = []
     replaced: list[Replacement] = []
     end = 0
@@ -99,6 +119,19 @@ def _count_tokens(texts: Sequence[str], vocabulary: Vocabulary) -> int:
     return int(np.count_nonzero(vocabulary.classes[tokens] != _LAYOUT_CLASS))
 
 
+def link_request(
+    noise: Link, texts: Iterable[str], pairs: Iterable[tuple[str, str]] = ()
+) -> RequestLink:
+    """Make the link of the texts of one request.
+
+    Args:
+        noise: of an entity by its raw text.
+        texts: all of the request, raw.
+        pairs: the replacements in it that were released earlier, each with its raw value.
+    """
+    return RequestLink(noise, Taken(pairs), find_day_first(texts))
+
+
 def make_text_link(rng: np.random.Generator) -> Link:
     """Make a link for one text alone: a keyed function under a key drawn from `rng`."""
     secret = rng.bytes(32)
@@ -117,10 +150,12 @@ class _Writer:
         self,
         mechanism: MarkingMechanism,
         options: DocumentOptions,
-        link: Link | None,
+        link: RequestLink | None,
         rng: np.random.Generator,
+        day_first: bool | None,
     ) -> None:
         self._mechanism, self._options, self._link, self._rng = mechanism, options, link, rng
+        self._day_first = day_first
         self._drawn: dict[str, int] = {}
         self._redrawn: dict[str, list[str]] = {}
         self.linked = link is not None
@@ -147,11 +182,14 @@ class _Writer:
         return self._write_words(entity)
 
     def _write_value(self, type_: str, entity: str) -> str | None:
-        value = read_value(type_, entity)
+        value = read_value(type_, entity, self._day_first)
         if value is None:
             return None
         noise = self._link(f"value {type_} {value.key}") if self._link else self._rng
-        return value.write(*draw_value(value, self._mechanism.value_epsilon, noise))
+        new = value.write(*draw_value(value, self._mechanism.value_epsilon, noise))
+        if self._link:  # two values may have one release: the law says so
+            self._link.taken.take(new, entity)
+        return new
 
     def _write_surrogate(self, writer: SurrogateWriter, type_: str, entity: str) -> str | None:
         if type_ in ADDRESSES:
@@ -165,22 +203,19 @@ class _Writer:
 
     def _write_words(self, entity: str) -> str:
         parts = split_pieces(entity, self._mechanism.table, self._options)
-        fresh = iter(self._characters(entity, parts))
         out = []
         for part in parts:
+            out.append(part.text)
             if part.kind == "word":
                 word = self._mechanism.table.vocabulary.words[self._word(part)]
                 self.words.append(word)
-                out.append(match_case(word, part.text))
+                out[-1] = match_case(word, part.text)
                 self.classes["word" if part.known else "oov"] += 1
             elif part.kind == "layout":
-                out.append(part.text)
                 self.classes["layout"] += 1
             else:
-                out.append(next(fresh))
-                mixed = part.kind == "mixed"
-                self.classes["other" if mixed else "number"] += 1
-        return "".join(out)
+                self.classes["other" if part.kind == "mixed" else "number"] += 1
+        return self._write_characters(entity, parts, out)
 
     def _word(self, part: Piece) -> int:
         if self._link is None:
@@ -192,17 +227,21 @@ class _Writer:
     def _draw(self, place: int, rng: np.random.Generator) -> int:
         return int(self._mechanism.draw(np.array([place]), rng).words[0])
 
-    def _characters(self, entity: str, parts: Sequence[Piece]) -> list[str]:
-        """Draw fresh characters for every run of digits and every mixed run of a part."""
-        runs = [part for part in parts if part.kind in ("digits", "mixed")]
-        if not runs:
-            return []
-        if self._link is None:
-            return [_redraw(part, self._rng) for part in runs]
-        if entity not in self._redrawn:
-            rng = self._link(entity)
-            self._redrawn[entity] = [_redraw(part, rng) for part in runs]
-        return self._redrawn[entity]
+    def _write_characters(self, entity: str, parts: Sequence[Piece], out: list[str]) -> str:
+        """Write a part whose words are drawn, with fresh characters for every run of digits and
+        every mixed run."""
+        runs = [i for i, part in enumerate(parts) if part.kind in ("digits", "mixed")]
+        rng = self._link(entity) if self._link and runs else self._rng
+        drawn = self._redrawn.get(entity)
+        for _ in range(TRIES if self._link and runs and drawn is None else 1):
+            fresh = drawn or [_redraw(parts[i], rng) for i in runs]
+            for i, new in zip(runs, fresh, strict=True):
+                out[i] = new
+            if self._link is None or self._link.taken.take("".join(out), entity):
+                break
+        if self._link:
+            self._redrawn[entity] = fresh
+        return "".join(out)
 
 
 def _redraw(part: Piece, rng: np.random.Generator) -> str:
@@ -248,7 +287,10 @@ def _receipt(
             "which names and addresses share a name"
         )
     if "value" in writer.actions:
-        reveals.append("about how large the values are, with their signs, units and formats")
+        reveals.append(
+            "about how large the values are, with their signs and units, the number of their "
+            "decimals, the form of dates, and the order of day and month"
+        )
     if writer.linked:
         reveals.append(
             "which replaced words and parts are equal, here and in the client's other texts"

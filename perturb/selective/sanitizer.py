@@ -55,6 +55,7 @@ from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = ["Selective", "SelectiveParameters"]
 
+DRAWS = 2  # increment whenever a surrogate or a value is drawn, or written, in another way
 _FIND_NAMES = frozenset(("regex", "presidio", "detector"))
 
 
@@ -140,7 +141,9 @@ class Selective(MarkingMechanism):
             inner += (
                 f"; the place s of a value on its public grid is drawn with P(s | x) ∝ "
                 f"e^(−{each:g}·|x − s|/2), which is {each:g}·|x − x'|-private between any two "
-                "places x and x' (metric privacy)"
+                "places x and x' (metric privacy), given what is kept: the sign, the unit, the "
+                "number of decimals, the form of a date and its order of day and month, and the "
+                "words around it"
             )
         return Guarantee(
             kind="none",
@@ -270,6 +273,8 @@ class Selective(MarkingMechanism):
             found["policy"] = f"own: {type(self._own).__qualname__}"
         if self.draws_names:
             found["names"] = names_digest()
+        if self.draws_names or self._actions.uses("value"):
+            found["draws"] = DRAWS
         # A draw made under rules that mark less must not be released under rules that mark more.
         found["marks"] = [RULES, *(getattr(policy, "version", "") for policy in self._policies)]
         return found

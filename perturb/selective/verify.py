@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Hashable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 
 import numpy as np
@@ -51,6 +52,8 @@ def check_replaced(
 ) -> None:
     """Check the release of a text with marked parts against its raw text.
 
+    The order of day and month may come from other texts of its request: it is checked in each.
+
     Everything outside the replaced parts must be the raw text. The parts must cover what the
     policy marks (`spans`), and every replacement must have the pieces of its part: words of V,
     fresh digits and letters, layout. No more words, and no more characters, may be unchanged than
@@ -60,6 +63,21 @@ def check_replaced(
     Raises:
         ReleaseError: one of these rules is broken.
     """
+    *orders, last = (None, True, False) if mechanism.action("DATE_TIME") == "value" else (None,)
+    for day_first in orders:
+        with suppress(ReleaseError):
+            return _check_in_order(mechanism, options, raw, spans, released, day_first)
+    return _check_in_order(mechanism, options, raw, spans, released, last)
+
+
+def _check_in_order(
+    mechanism: MarkingMechanism,
+    options: DocumentOptions,
+    raw: str,
+    spans: Sequence[Span],
+    released: Perturbation,
+    day_first: bool | None,
+) -> None:
     replaced = released.replaced or ()
     if released.text != "".join(_rebuild(raw, replaced)):
         raise ReleaseError("a released text differs from its document outside the marked parts")
@@ -88,7 +106,7 @@ def check_replaced(
             continue
         value = None
         if mechanism.action(part.type) == "value":
-            value = read_value(part.type, entity)
+            value = read_value(part.type, entity, day_first)
         if value is not None:
             values.check(part.type, value, part.text)
             continue

@@ -144,8 +144,9 @@ class Gateway:
 
     async def release(self, plan: Plan) -> dict[str, Any]:
         """Return a settled plan for a caller who sends it: its body, the raw value of each
-        replacement that can be told from other text, the raw string of each that is restored
-        where it is a whole string of JSON, and the receipt.
+        replacement that can be told from other text, the others, which are left where they
+        stand, the raw string of each that is restored where it is a whole string of JSON, and the
+        receipt.
 
         Raises:
             ApiError: the guard refused.
@@ -163,6 +164,7 @@ class Gateway:
             "object": "privacy.sanitization",
             "body": body,
             "replacements": back.replacements.raw_of,
+            "left": back.replacements.left,
             "wholes": dict(back.wholes),
             "receipt": make_gateway_receipt(plan, None),
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from extraction.restore import choose_restorable
+from extraction.restore import choose_restorable, find_unrestorable
 from proxy.release import Release, pair_parts, pair_runs
 from proxy.restoring.altered import count_altered
 from proxy.restoring.json_text import JsonRestorer
@@ -45,7 +45,8 @@ class WayBack:
 
 @dataclass(frozen=True)
 class Restored:
-    """Count the replacements in an answer: restored, and left in another form or in an address."""
+    """Count the replacements in an answer: restored, and left in another form, in an address, or
+    because two values share them."""
 
     restored: int = 0
     unrestored: int = 0
@@ -102,7 +103,7 @@ def build_way_back(
     pairs, kept = pair_parts(releases)
     pairs += pair_runs(releases)
     usable = choose_restorable([*pairs, *changed.items()], kept, shortest=SHORTEST)
-    replacements = Replacements(usable)
+    replacements = Replacements(usable, find_unrestorable(pairs, usable))
     sought = replacements.raw_of
     return WayBack(
         replacements=replacements,

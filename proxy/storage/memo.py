@@ -27,7 +27,8 @@ from extraction.codec import dump_ascii, load
 from perturb import Perturbation, Sanitizer, keyed_generator, secure_generator
 from perturb.release import Known, Link, Receipt, Replacement
 from perturb.rng import renew_key
-from proxy.release import Release
+from perturb.selective.replace import link_request
+from proxy.release import Release, pair_parts
 from proxy.storage.cache import Cache
 from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, batches, find_channel
@@ -101,7 +102,16 @@ class Memo:
             for some in keys
         ]
         new = {key: t for key, t in zip(chosen, texts, strict=True) if key not in found}
-        made = found | await self._draw_all(tenant, sanitizer, new)
+        made = found
+        if new:
+            earlier = [
+                Release(text.raw, found[key], sanitizer, key)
+                for key, text in zip(chosen, texts, strict=True)
+                if key in found
+            ]
+            noise = self._link(tenant, find_channel(sanitizer))
+            link = link_request(noise, (text.raw for text in texts), pair_parts(earlier)[0])
+            made = found | await self._draw_all(sanitizer, new, link)
         return [
             Release(text.raw, made[key], sanitizer, key)
             for key, text in zip(chosen, texts, strict=True)
@@ -122,10 +132,9 @@ class Memo:
         return found
 
     async def _draw_all(
-        self, tenant: str, sanitizer: Sanitizer, texts: Mapping[bytes, Pending]
+        self, sanitizer: Sanitizer, texts: Mapping[bytes, Pending], link: Link
     ) -> dict[bytes, Perturbation]:
         """Draw texts by their keys: brief ones one after the other, the rest at once."""
-        link = self._link(tenant, find_channel(sanitizer))
         made: dict[bytes, Perturbation] = {}
         brief = [key for key, text in texts.items() if sanitizer.is_brief(text.raw)]
         for number, key in enumerate(brief):

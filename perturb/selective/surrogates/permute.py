@@ -1,8 +1,9 @@
 """Permute strings of a fixed form under a key, so that different strings stay different.
 
-A Feistel network, as in FF1 (NIST SP 800-38G): the two halves of a string are numbers, and a keyed
-function of one is added to the other in turns. Any round function gives a permutation. Here it is
-BLAKE2b under a key that the link of the tenant draws.
+The strings of a form are put in a keyed order, and each gives the next one in it: a permutation
+without a fixed point. The order is a Feistel network, as in FF1 (NIST SP 800-38G): the two halves
+of a string are numbers, and a keyed function of one is added to the other in turns. Any round
+function gives a permutation. Here it is BLAKE2b under a key that the link of the tenant draws.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ __all__ = ["permute"]
 
 ROUNDS = 10
 WALK = 100_000  # steps to a string that passes: some checks let one in thousands pass
+LISTED = 1000  # strings of a form whose order is written down: halves of one string mix nothing
 
 
 def permute(
@@ -26,10 +28,10 @@ def permute(
     name: str,
     passes: Callable[[str], bool] = lambda text: True,
 ) -> Iterator[str]:
-    """Yield strings of the form of `text`, none of them `text` itself, each under another key.
+    """Yield the other strings of the form of `text`, each once.
 
-    Under one key, different strings give different strings, except where a string would stay as it
-    is. The form has at least two strings.
+    The first of them is a permutation: different strings give different strings. So is the
+    second, and so on. The form has at least two strings that pass.
 
     Args:
         text: each character is one of the alphabet at its place.
@@ -39,34 +41,45 @@ def permute(
         passes: holds for every string that is yielded, if it holds for `text`.
     """
     sizes = [len(alphabet) for alphabet in alphabets]
-    half = (len(sizes) + 1) // 2
     digits = [alphabet.index(c) for c, alphabet in zip(text, alphabets, strict=True)]
-    start = (_join(digits[:half], sizes[:half]), _join(digits[half:], sizes[half:]))
-    moduli = (prod(sizes[:half]), prod(sizes[half:]))
-    walks = WALK if passes(text) else 1
-    turn = 0
-    while True:
-        key = link(f"surrogate form {name} {turn}").bytes(32)
-        turn += 1
-        place = start
-        for _ in range(walks):  # the cycle of a string that passes leads back to it
-            place = _shuffle(place, moduli, key)
-            found = [*_split(place[0], sizes[:half]), *_split(place[1], sizes[half:])]
-            made = "".join(alphabet[i] for i, alphabet in zip(found, alphabets, strict=True))
-            if walks == 1 or passes(made):
-                break
-        else:
-            continue
-        if made != text:
+    size, start = prod(sizes), _join(digits, sizes)
+    filtered = passes(text)
+    order: list[int] = []
+    key, moduli = b"", (1, 1)
+    if size <= LISTED:
+        order = link(f"surrogate form {name}").permutation(size).tolist()
+        place = order.index(start)
+    else:
+        half = (len(sizes) + 1) // 2
+        moduli = (prod(sizes[:half]), prod(sizes[half:]))
+        key = link(f"surrogate form {name}").bytes(32)
+        place = _shuffle(start, moduli, key)
+    failed = 0
+    for step in range(1, size):
+        following = (place + step) % size
+        number = order[following] if order else _unshuffle(following, moduli, key)
+        made = "".join(map(str.__getitem__, alphabets, _split(number, sizes)))
+        if not filtered or passes(made):
             yield made
+            failed = 0
+        elif (failed := failed + 1) == WALK:
+            return
 
 
-def _shuffle(place: tuple[int, int], moduli: tuple[int, int], key: bytes) -> tuple[int, int]:
-    left, right = place
+def _shuffle(number: int, moduli: tuple[int, int], key: bytes) -> int:
+    left, right = divmod(number, moduli[1])
     for turn in range(0, ROUNDS, 2):
         left = (left + _mix(key, turn, right)) % moduli[0]
         right = (right + _mix(key, turn + 1, left)) % moduli[1]
-    return left, right
+    return left * moduli[1] + right
+
+
+def _unshuffle(number: int, moduli: tuple[int, int], key: bytes) -> int:
+    left, right = divmod(number, moduli[1])
+    for turn in range(ROUNDS - 2, -1, -2):
+        right = (right - _mix(key, turn + 1, left)) % moduli[1]
+        left = (left - _mix(key, turn, right)) % moduli[0]
+    return left * moduli[1] + right
 
 
 def _mix(key: bytes, turn: int, number: int) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from math import prod
 
-from perturb.release import Known, Link
+from perturb.release import Known, Link, Taken
 from perturb.rng import draw_below
 from perturb.selective.surrogates.addresses import DOMAIN, read_address
 from perturb.selective.surrogates.forms import Form, read_form
@@ -18,22 +19,32 @@ __all__ = ["ADDRESSES", "PERSONS", "SurrogateWriter"]
 
 PERSONS = frozenset(("NAME", "PERSON"))
 ADDRESSES = frozenset(("EMAIL_ADDRESS",))
-TRIES = 50  # draws of a name that is free in this text; then two names are joined
+TRIES = 50  # draws of a name that is free; then two names are joined
+ROOM = 10_000  # strings of a form from which a surrogate may avoid the raw values of the text
 _ORDINARY = "latin"  # the script of domains
 
 
 class SurrogateWriter:
     """Write surrogates. Equal parts get one surrogate, under one link in all texts, and different
-    parts of one text get different ones. None is another raw name of the text.
+    parts of one request get different ones while there are free ones. None is another raw name of
+    the text.
 
     Args:
         link: the noise of a part by its text.
         parts: the type and the text of each part that gets one.
         known: the parts of other texts that are sensitive in this one.
+        taken: the replacements of the request.
     """
 
-    def __init__(self, link: Link, parts: Iterable[tuple[str, str]], known: Known) -> None:
+    def __init__(
+        self,
+        link: Link,
+        parts: Iterable[tuple[str, str]],
+        known: Known,
+        taken: Taken | None = None,
+    ) -> None:
         self._link = link
+        self._taken = Taken() if taken is None else taken
         parts = list(parts)
         named = [raw for type_, raw in parts if type_ in PERSONS]
         named += [raw for raw, type_ in known.items() if type_ in PERSONS]
@@ -41,7 +52,6 @@ class SurrogateWriter:
         self._raw = {fold_name(word) for name in named for word in read_words(name)[0]}
         self._raw.update(raw for _, raw in parts)
         self._names: dict[tuple[str, str, str], str] = {}
-        self._taken: dict[str, object] = {}
         self._written: dict[tuple[str, str], str] = {}
         self._orders: dict[str, list[int]] = {}
 
@@ -50,50 +60,76 @@ class SurrogateWriter:
         read = read_person(words, between)
         if read is None:
             return None
-        return [self._spell(word, raw) for word, raw in zip(read, words, strict=True)]
+        made: list[str] = []
+        for turn in range(TRIES):
+            before = made
+            made = [self._spell(word, raw, turn) for word, raw in zip(read, words, strict=True)]
+            if made == before or self._taken.take("".join(made), "".join(words)):
+                break
+        return made
 
     def write_address(self, raw: str) -> str | None:
         """Return the surrogate of an address; None for one that cannot be read."""
         address = read_address(raw)
         if address is None:
             return None
-        names, out = address.read_names(self._cast), []
-        for i, token in enumerate(address.tokens):
-            if i in names:
-                spelled = "".join(self._spell(word, "a" * len(word.key)) for word in names[i])
-                out.append(match_case(spelled, token))
-            elif token.isdigit():
-                form = read_form("EMAIL", token)
-                out.append(self._draw(form, address.key) if form else token)
-            else:
-                out.append(token)
+        names = address.read_names(self._cast)
         domain = self._find("domain", address.domain, _ORDINARY).lower()
-        return f"{''.join(out)}@{domain}{DOMAIN}"
+        made = ""
+        for turn in range(TRIES):
+            before, out = made, []
+            for i, token in enumerate(address.tokens):
+                if i in names:
+                    words = (self._spell(word, "a" * len(word.key), turn) for word in names[i])
+                    out.append(match_case("".join(words), token))
+                elif token.isdigit() and (form := read_form("EMAIL", token)):
+                    out.append(self._draw_digits(form, address.key, turn))
+                else:
+                    out.append(token)
+            made = f"{''.join(out)}@{domain}{DOMAIN}"
+            if made == before or self._taken.take(made, raw):
+                break
+        return made
 
     def write_form(self, type_: str, raw: str) -> str | None:
         """Return the surrogate of a number or a key; None where there is nothing to draw."""
         form = read_form(type_, raw)
-        return None if form is None else self._draw(form, "")
-
-    def _draw(self, form: Form, name: str) -> str:
-        key = (form.type + name, form.raw)
+        if form is None:
+            return None
+        key = (type_, raw)
         if key not in self._written:
-            made = permute(
-                "".join(form.raw[i] for i in form.free),
-                [form.alphabets[i] for i in form.free],
-                self._link,
-                form.name + name,
-                lambda drawn: form.passes(form.fill(drawn)),
+            # In a small form, avoiding raw values would take what others need.
+            roomy = prod(map(len, filter(None, form.alphabets))) >= ROOM
+            avoided = [self._raw, ()] if roomy else [()]
+            free = (
+                out
+                for some in avoided
+                for out in islice(self._permute(form, ""), TRIES if roomy else ROOM)
+                if out not in some and self._taken.take(out, raw)
             )
-            for drawn in islice(made, TRIES):
-                out = form.fill(drawn)
-                if out not in self._raw and self._taken.setdefault(out, key) == key:
-                    break
-            self._written[key] = out
+            # Where all are taken, it collides, and is not restored.
+            self._written[key] = next(free, None) or next(self._permute(form, ""))
         return self._written[key]
 
-    def _spell(self, word: Word, raw: str) -> str:
-        """Return the surrogate of a word of a name, in the capitals of `raw`."""
+    def _permute(self, form: Form, name: str) -> Iterator[str]:
+        """Yield strings of a form; the first ones are a permutation under the link."""
+        made = permute(
+            "".join(form.raw[i] for i in form.free),
+            [form.alphabets[i] for i in form.free],
+            self._link,
+            form.name + name,
+            lambda drawn: form.passes(form.fill(drawn)),
+        )
+        return map(form.fill, made)
+
+    def _draw_digits(self, form: Form, name: str, turn: int) -> str:
+        """Return digits of an address; another turn gives others, as far as there are any."""
+        made = list(islice(self._permute(form, name), turn + 1))
+        return made[-1]
+
+    def _spell(self, word: Word, raw: str, turn: int) -> str:
+        """Return the surrogate of a word of a name, in the capitals of `raw`; another turn gives
+        another initial, if no name tells it."""
         script = read_script(word.key)
         if word.role != "initial":
             return match_case(self._find(self._cast.role_of(word), word.key, script), raw)
@@ -101,9 +137,9 @@ class SurrogateWriter:
         if given:
             letter = self._find("given", given, script)[0]
         else:
-            names = load_names()[script].given
+            letters = "".join(dict.fromkeys(name[0] for name in load_names()[script].given))
             noise = self._link(f"surrogate initial {word.key} {word.surname}")
-            letter = names[draw_below(len(names), noise)][0]
+            letter = letters[(draw_below(len(letters), noise) + turn) % len(letters)]
         return letter.upper() if raw.isupper() else letter.lower()
 
     def _find(self, role: str, key: str, script: str) -> str:
@@ -133,8 +169,10 @@ class SurrogateWriter:
     def _order(self, script: str) -> list[int]:
         if script not in self._orders:
             size = len(load_names()[script].given)
-            order = self._link(f"surrogate order {script}").permutation(size)
-            self._orders[script] = order.tolist()
+            order = self._link(f"surrogate order {script}").permutation(size).tolist()
+            # The next name in a random order: a permutation in which none stays.
+            following = dict(zip(order, [*order[1:], order[0]], strict=True))
+            self._orders[script] = [following[place] for place in range(size)]
         return self._orders[script]
 
     def _take(self, name: str, owner: tuple[str, str, str]) -> bool:
@@ -142,4 +180,4 @@ class SurrogateWriter:
         plain = fold_name(name)
         if plain in self._raw or plain == owner[1].partition(".")[0]:
             return False
-        return self._taken.setdefault(name.casefold(), owner) == owner
+        return self._taken.take(name, owner[1])

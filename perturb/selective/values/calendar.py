@@ -1,16 +1,24 @@
-"""Read and write dates in their own format: in figures, and with the name of a month."""
+"""Read and write dates: in figures, and with the name of a month.
+
+A release has the order and the signs of its part. What else a format could tell of the date is
+written by one rule: in figures, days and months have two digits; beside a name, a day has no zero.
+The language of a month's name follows from the signs (`12. ` is German, `de` Spanish), or where
+they do not tell, from small letters; else the names are English, and written out (`May` is short
+and long, `April` English and German).
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
 from perturb.selective.values.grid import DAYS, YEARS, Grid
 
-__all__ = ["CalendarDate", "read_date"]
+__all__ = ["CalendarDate", "find_day_first", "read_date"]
 
-_MONTHS = tuple(
+_ENGLISH, _SHORT, _GERMAN, _FRENCH, _SPANISH = (
     tuple(line.split())
     for line in (
         "January February March April May June July August September October November December",
@@ -20,6 +28,7 @@ _MONTHS = tuple(
         "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
     )
 )
+_LANGUAGES = (_ENGLISH, _SHORT, _GERMAN, _FRENCH, _SPANISH)
 _SUFFIX = "(?P<suffix>st|nd|rd|th)?"
 _NAMED = (
     re.compile(
@@ -31,14 +40,17 @@ _NAMED = (
         r"(?P<year>\d{4})"
     ),
 )
-_FIGURES = (
-    re.compile(r"(?P<year>\d{4})(?P<one>[-/.])(?P<month>\d{1,2})(?P<two>[-/.])(?P<day>\d{1,2})"),
-    re.compile(
-        r"(?P<day>\d{1,2})(?P<one>[-.]|\. )(?P<month>\d{1,2})(?P<two>[-.]|\. )(?P<year>\d{4})"
-    ),
-    re.compile(r"(?P<month>\d{1,2})(?P<one>[/-])(?P<day>\d{1,2})(?P<two>[/-])(?P<year>\d{4})"),
-    re.compile(r"(?P<day>\d{1,2})(?P<one>/)(?P<month>\d{1,2})(?P<two>/)(?P<year>\d{4})"),
+_YEAR_FIRST = re.compile(
+    r"(?P<year>\d{4})(?P<one>[-/.])(?P<month>\d{1,2})(?P<two>[-/.])(?P<day>\d{1,2})"
 )
+_DAY_FIRST, _MONTH_FIRST = (
+    re.compile(r"(?P<day>\d{1,2})(?P<one>[/-])(?P<month>\d{1,2})(?P<two>[/-])(?P<year>\d{4})"),
+    re.compile(r"(?P<month>\d{1,2})(?P<one>[/-])(?P<day>\d{1,2})(?P<two>[/-])(?P<year>\d{4})"),
+)
+_DOTTED = re.compile(
+    r"(?P<day>\d{1,2})(?P<one>\.|\. )(?P<month>\d{1,2})(?P<two>\.|\. )(?P<year>\d{4})"
+)
+_EITHER = re.compile(r"(?<![\w/.-])(\d{1,2})([/-])(\d{1,2})\2\d{4}(?![\w/-])", re.ASCII)
 _YEAR = re.compile(r"(?P<year>\d{4})")
 
 
@@ -53,7 +65,6 @@ class CalendarDate:
         one, two: between its parts.
         months: the names of the months; none in figures.
         small: whether the name is in small letters.
-        padded: whether a day, or a month in figures, below 10 has two digits.
         suffix: whether the day is an English ordinal.
     """
 
@@ -64,7 +75,6 @@ class CalendarDate:
     two: str = ""
     months: tuple[str, ...] = ()
     small: bool = False
-    padded: bool = False
     suffix: bool = False
 
     @property
@@ -83,12 +93,12 @@ class CalendarDate:
         value = self.grid.values[place]
         if self.grid is YEARS:
             return str(value)
-        when, width = date.fromordinal(value), 2 if self.padded else 1
-        month = f"{when.month:0{width}d}"
+        when = date.fromordinal(value)
+        month, day = f"{when.month:02d}", f"{when.day:02d}"
         if self.months:
             month = self.months[when.month - 1]
-            month = month.lower() if self.small else month
-        day = f"{when.day:0{width}d}" + (_find_suffix(when.day) if self.suffix else "")
+            month = month.lower() if self.small else month.capitalize()
+            day = f"{when.day}" + (_find_suffix(when.day) if self.suffix else "")
         parts = {"day": day, "month": month, "year": f"{when.year}"}
         first, middle, last = sorted(parts, key=lambda name: self.form.groupindex[name])
         return f"{parts[first]}{self.one}{parts[middle]}{self.two}{parts[last]}"
@@ -112,14 +122,31 @@ class CalendarDate:
         return (place, "") if self.write(place, "") == text else None
 
 
-def read_date(text: str) -> CalendarDate | None:
-    """Return a date and its format; None for another form, such as a time or a weekday.
+def find_day_first(texts: Iterable[str]) -> bool | None:
+    """Tell from the dates with strokes of some texts if the day is before the month; None where no
+    date tells, or where they tell both.
 
-    Of two readings of a date with strokes, the month comes first.
+    >>> find_day_first(["on 12/05/2024 and 13/05/2024"]), find_day_first(["on 12/05/2024"])
+    (True, None)
+    """
+    found = set()
+    for text in texts:
+        for first, _, second in _EITHER.findall(text):
+            if (int(first) > 12) != (int(second) > 12):
+                found.add(int(first) > 12)
+    return found.pop() if len(found) == 1 else None
+
+
+def read_date(text: str, day_first: bool | None = None) -> CalendarDate | None:
+    """Return a date and its format; None for another form, such as a time or a weekday.
 
     >>> made = read_date("12. Mai 2024")
     >>> made.write(made.place + 20, "")
     '1. Juni 2024'
+
+    Args:
+        day_first: whether the day is before the month in a date with strokes. Where nothing
+            tells, it is before it in `12-05-2024` and after it in `12/05/2024`.
     """
     if not text.isascii() and any(c.isnumeric() and not c.isascii() for c in text):
         return None
@@ -128,41 +155,41 @@ def read_date(text: str) -> CalendarDate | None:
     for form in _NAMED:
         if found := form.fullmatch(text):
             return _read_named(form, found)
-    for form in _FIGURES:
-        if found := form.fullmatch(text):
+    if day_first is None:
+        day_first = "/" not in text
+    for form in (_YEAR_FIRST, _DOTTED, _DAY_FIRST if day_first else _MONTH_FIRST):
+        if (found := form.fullmatch(text)) and found["one"] == found["two"]:
             ordinal = _find_ordinal(found["year"], found["month"], found["day"])
-            if ordinal is not None and found["one"] == found["two"]:
-                figures = (found["day"], found["month"])
-                padded = any(f[0] == "0" for f in figures) or min(map(len, figures)) == 2
-                place = DAYS.find(ordinal)
-                return CalendarDate(DAYS, place, form, found["one"], found["two"], padded=padded)
+            if ordinal is not None:
+                return CalendarDate(DAYS, DAYS.find(ordinal), form, found["one"], found["two"])
     return None
 
 
 def _read_named(form: re.Pattern[str], found: re.Match[str]) -> CalendarDate | None:
-    small = found["month"].islower()
-    languages = _MONTHS[::-1] if small else _MONTHS
-    for months in languages:
-        names = [name.casefold() for name in months]
-        if found["month"].casefold() not in names or not (small or found["month"].istitle()):
-            continue
-        month = names.index(found["month"].casefold()) + 1
-        ordinal = _find_ordinal(found["year"], month, found["day"])
-        suffix = found["suffix"] or ""
-        if ordinal is None or (suffix and suffix != _find_suffix(int(found["day"]))):
-            return None
-        return CalendarDate(
-            DAYS,
-            DAYS.find(ordinal),
-            form,
-            found["one"],
-            found["two"],
-            tuple(name.capitalize() for name in months),
-            small,
-            padded=found["day"][0] == "0",
-            suffix=bool(suffix),
-        )
-    return None
+    name, small = found["month"].casefold(), found["month"].islower()
+    if not (small or found["month"].istitle()):
+        return None
+    places = {
+        months: [month.casefold() for month in months].index(name) + 1
+        for months in _LANGUAGES
+        if name in (month.casefold() for month in months)
+    }
+    month = next(iter(places.values()), 0)  # no name is of two months
+    ordinal = _find_ordinal(found["year"], month, found["day"])
+    suffix = found["suffix"] or ""
+    if ordinal is None or (suffix and suffix != _find_suffix(int(found["day"]))):
+        return None
+    one, two = found["one"], found["two"].removeprefix(".")  # only a short name has a point
+    if form is _NAMED[1]:
+        one, two = " ", found["two"]
+    if one.startswith("."):
+        months = _GERMAN
+    elif "de" in one + two or (small and _SPANISH in places):
+        months = _SPANISH
+    else:
+        months = _FRENCH if small and _FRENCH in places else _ENGLISH
+    place = DAYS.find(ordinal)
+    return CalendarDate(DAYS, place, form, one, two, months, small, suffix=bool(suffix))
 
 
 def _find_ordinal(year: str, month: str | int, day: str) -> int | None:

@@ -14,9 +14,15 @@ __all__ = ["VALUES", "draw_value", "find_keep_rate", "read_value"]
 VALUES = frozenset((*GRIDS, "DATE_TIME"))  # the types of parts that may carry a value
 
 
-def read_value(type_: str, text: str) -> Numeral | CalendarDate | None:
-    """Return the value of a part and its format; None if there is none in figures."""
-    return read_date(text) if type_ == "DATE_TIME" else read_numeral(type_, text)
+def read_value(
+    type_: str, text: str, day_first: bool | None = None
+) -> Numeral | CalendarDate | None:
+    """Return the value of a part and its format; None if there is none in figures.
+
+    Args:
+        day_first: the order of day and month, as for `read_date`.
+    """
+    return read_date(text, day_first) if type_ == "DATE_TIME" else read_numeral(type_, text)
 
 
 def draw_value(
