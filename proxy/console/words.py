@@ -10,7 +10,8 @@ __all__ = ["MOST", "Piece", "compare_words"]
 
 MOST = 3_000  # words of a text that are compared: the time grows with the product of both
 _WORD = re.compile(r"\s*(?:</?public>|[^\s<]+|<)|\s+")  # tags stand alone
-_LINE = re.compile(r"(^\s+|\s*\n\s*)")  # white space that is not marked
+# White space that is not marked.
+_LINE = re.compile(r"(^\s++|(?<!\s)[^\S\n]*+\n\s*+)")
 
 
 @dataclass(frozen=True)
