@@ -40,8 +40,8 @@ TEXTS = {
 def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Let the proxy answer with and without a local model."""
     if request.param == "gateway":
-        privacy = {"mechanism": "selective"}
-        return {"local": {"mode": "none"}, "privacy": privacy}
+        local = {"mode": "none", "embeddings_model": None}
+        return {"local": local, "privacy": {"mechanism": "selective", "epsilon": 6}}
     return {}
 
 
