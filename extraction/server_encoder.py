@@ -6,7 +6,6 @@ the model that it was made with.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from extraction.backends.openai_server import OpenAIServer
 from extraction.errors import LocalModelUnavailable
+from perturb.offload import offload
 from perturb.vocabulary.vocabulary import encode_text, load_encoding
 from perturb.whole.encoder import SERVER, make_vectors
 
@@ -50,13 +50,13 @@ class ServerEncoder:
             LocalModelError: the server does not answer, not in the form of embeddings, or with
                 vectors of another dimension.
         """
-        parts = await asyncio.to_thread(lambda: [cut_text(text) for text in texts])
+        parts = await offload(False, lambda: [cut_text(text) for text in texts])
         asked = [part for own in parts for part in own]
         vectors = (await self._find_server().embed(asked, self._model)).vectors if asked else ()
         sizes = {len(vector) for vector in vectors} | ({dimension} if dimension else set())
         if len(sizes) != 1 or 0 in sizes:
             raise LocalModelUnavailable(_describe_sizes({*map(len, vectors)}, dimension))
-        return await asyncio.to_thread(_average, vectors, list(map(len, parts)), sizes.pop())
+        return await offload(False, _average, vectors, list(map(len, parts)), sizes.pop())
 
 
 def cut_text(text: str) -> list[str]:

@@ -7,6 +7,7 @@
     ├── DetectorError      the token classifier's file is missing or damaged
     ├── ExpressionTimeout  an operator's regular expression ran out of time on a text
     ├── MissingPackage     an optional package is needed; the message says what to install
+    ├── OutOfTime          the texts of a request have used up its processor time
     ├── ParameterError     a mechanism or document option is outside its rule
     ├── PluginError        an entry point of another distribution cannot be used
     ├── DocumentTooLong    a text has more tokens than the sanitizer takes
@@ -29,6 +30,7 @@ __all__ = [
     "DocumentTooLong",
     "ExpressionTimeout",
     "MissingPackage",
+    "OutOfTime",
     "ParameterError",
     "PerturbError",
     "PluginError",
@@ -63,6 +65,10 @@ class DetectorError(PerturbError):
 
 class MissingPackage(PerturbError):
     """Report an optional package that is needed and not installed."""
+
+
+class OutOfTime(PerturbError):
+    """Report a request whose texts have used up its processor time; the message gives it."""
 
 
 class ParameterError(PerturbError, ValueError):

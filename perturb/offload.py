@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+from perturb.work import charge_work
+
 __all__ = ["SHORT", "offload"]
 
 SHORT = 1_000  # characters of a text on which ordinary work takes less than a millisecond
@@ -21,7 +23,13 @@ async def offload(brief: bool, function: Callable[P, T], *args: P.args, **kwargs
     Args:
         brief: whether the call takes about a millisecond or less.
         function: is called with the other arguments.
+
+    Raises:
+        OutOfTime: the request's processor time is used up, see `perturb.work`.
     """
-    if brief:
-        return function(*args, **kwargs)
-    return await asyncio.to_thread(function, *args, **kwargs)
+
+    def work() -> T:
+        with charge_work():
+            return function(*args, **kwargs)
+
+    return work() if brief else await asyncio.to_thread(work)

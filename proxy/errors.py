@@ -19,7 +19,7 @@ from extraction.errors import (
     LocalModelTimeout,
     TooManyNumbers,
 )
-from perturb.errors import ExpressionTimeout, PluginError
+from perturb.errors import ExpressionTimeout, OutOfTime, PluginError
 
 __all__ = [
     "ApiError",
@@ -32,6 +32,7 @@ __all__ = [
     "model_not_found",
     "not_found",
     "not_permitted",
+    "out_of_time",
     "remote_error",
     "remote_timeout",
     "store_unavailable",
@@ -120,7 +121,7 @@ class GuardRefused(ApiError):
 
 
 def internal_error(exc: Exception) -> ApiError:
-    """Return 500 for an exception that nothing handled.
+    """Return 500 for an exception that nothing handled, and 504 where a request's time is up.
 
     The log shows where it was raised but not its text, which could quote the request. It names
     an operator's expression that ran out of time, and a plug-in that failed.
@@ -133,6 +134,8 @@ def internal_error(exc: Exception) -> ApiError:
             type="server_error",
             code="expression_timeout",
         )
+    if isinstance(exc, OutOfTime):
+        return out_of_time(exc)
     frames = "".join(traceback.format_tb(exc.__traceback__))
     said = str(exc) if isinstance(exc, PluginError) else type(exc).__name__
     logger.error("internal error %s at\n%s", said, frames)
@@ -172,6 +175,16 @@ def model_not_found() -> ApiError:
 def too_large(message: str, *, param: str | None = None) -> ApiError:
     """Return 413: the body, or the document in it, is over a limit."""
     return ApiError(413, message, code="request_too_large", param=param)
+
+
+def out_of_time(exc: OutOfTime) -> ApiError:
+    """Return 504: the texts of a request take more processor time than they may."""
+    return ApiError(
+        504,
+        f"The request took too long: {exc} (limits.work_seconds).",
+        type="server_error",
+        code="out_of_time",
+    )
 
 
 def remote_error(message: str) -> ApiError:

@@ -6,7 +6,6 @@ to generate.
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import time
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from extraction.candidates import gather
 from extraction.codec import dump
 from extraction.errors import CannotScore, LocalModelError, LocalModelRefused
 from perturb import Sanitizer
+from perturb.offload import offload
 from proxy.errors import ApiError, bad_request, from_local
 from proxy.pipeline.receipt import make_receipt
 from proxy.requests.protocol import CompletionRequest
@@ -110,7 +110,7 @@ async def write_scores(
     if level != "none":
         outcomes = [("scored", "whole")] * len(found)
         answer["inferdpt"] = make_receipt(level, sanitizer, [], outcomes, sent_to=None)  # type: ignore[arg-type]
-    return await asyncio.to_thread(dump, answer)
+    return await offload(False, dump, answer)
 
 
 def _render(index: int, scores: Scores) -> dict[str, Any]:

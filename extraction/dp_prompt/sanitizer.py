@@ -28,6 +28,7 @@ from perturb import (
     Unit,
     Vocabulary,
 )
+from perturb.offload import offload
 from perturb.registry import register
 from perturb.release import EMPTY, Known, Link
 from perturb.sanitizer import FALSE_ALARM, Parameters, Resources
@@ -248,7 +249,7 @@ class DPPrompt(Sanitizer):
         return build_prompt(text)
 
     async def _paraphrase(self, text: str, rng: np.random.Generator | None) -> Perturbation:
-        classes = await asyncio.to_thread(self._count_classes, text)
+        classes = await offload(False, self._count_classes, text)
         centre = {"public": self.fill_prompt("")} if self._decoding.centred else {}
         made = await self._paraphraser.generate(
             self.fill_prompt(text), self._decoding, self.parameters.max_tokens, rng, **centre

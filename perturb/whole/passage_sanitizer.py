@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import CodebookError, ParameterError, ReleaseError
+from perturb.offload import offload
 from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Protected, Receipt, Unit
 from perturb.rng import secure_generator
 from perturb.sanitizer import Parameters, Resources, Sanitizer
@@ -179,9 +179,9 @@ class PassageSanitizer(Sanitizer):
         encoder = self._encoder
         if callable(encoder):
             return await super().release(text, link, known)
-        tokens, parts = await asyncio.to_thread(self._read, text)
+        tokens, parts = await offload(False, self._read, text)
         vectors = await encoder.encode(parts, self.codebook.vectors.shape[1])
-        return await asyncio.to_thread(self._choose_release, text, tokens, vectors)
+        return await offload(False, self._choose_release, text, tokens, vectors)
 
     def encode(self, parts: list[str]) -> NDArray[np.float32]:
         """Return the vector of each part, float32 (n, d), encoded by itself, so that no part's

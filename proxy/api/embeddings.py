@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from array import array
 from collections.abc import AsyncIterator, Sequence
@@ -13,6 +12,7 @@ from pydantic import Field
 
 from extraction.backends.openai_server import Embeddings
 from extraction.codec import dump
+from perturb.offload import offload
 from proxy.errors import ApiError, not_found
 from proxy.requests.fields import Texts
 from proxy.requests.protocol import DROP, LOCAL, PIPELINE, Strict
@@ -63,7 +63,7 @@ async def write_embeddings(request: EmbeddingsRequest, found: Embeddings) -> Asy
     packed = request.encoding_format == "base64"
     yield b'{"object":"list","data":['
     for first in range(0, len(found.vectors), PIECE):
-        yield await asyncio.to_thread(_dump_items, found.vectors, first, packed)
+        yield await offload(False, _dump_items, found.vectors, first, packed)
     usage = {"prompt_tokens": found.tokens, "total_tokens": found.tokens}
     yield b"]," + dump({"model": request.model, "usage": usage})[1:]
 

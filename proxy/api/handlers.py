@@ -11,6 +11,7 @@ from aiohttp import web
 
 from extraction.backends.openai_server import OpenAIServer
 from extraction.errors import LocalModelError
+from perturb.offload import offload
 from proxy.api.app_keys import (
     BODY,
     CONFIG,
@@ -113,7 +114,7 @@ async def count_message_tokens(request: web.Request) -> web.Response:
         raise model_not_found()
     await request.app[REMOTES].find(chat.model)
     vocabulary = request.app[TABLE].vocabulary
-    tokens = await asyncio.to_thread(count_tokens, chat, vocabulary)
+    tokens = await offload(False, count_tokens, chat, vocabulary)
     return web.json_response({"input_tokens": tokens})
 
 

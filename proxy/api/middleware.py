@@ -12,10 +12,12 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from perturb.text.once import remember_texts
+from perturb.work import limit_work
 from proxy.access.grants import Visit
 from proxy.api.app_keys import (
     ADMISSION,
     BODY,
+    CONFIG,
     ERROR,
     FINISHED,
     KEYRING,
@@ -112,7 +114,7 @@ async def _respond(request: web.Request, handler: Handler) -> web.StreamResponse
             if known is not None:
                 visit = Visit(request[REQUEST_ID], _find_path(request), time.time())
                 request[TENANT] = known.during(visit)
-            with remember_texts():
+            with remember_texts(), limit_work(request.app[CONFIG].limits.work_seconds):
                 response = await handler(request)
             await _finish(request, response)  # the place and the memory are held until it is sent
             return response

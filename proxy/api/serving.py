@@ -5,7 +5,6 @@ A line of a batch is read, planned and answered here, too, without a request of 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeVar
@@ -83,9 +82,7 @@ async def _parse(
         check_counts(body, lists, parts=limits.parts, tokens=tokens)
         return read(body)
 
-    if len(data) > INLINE_BYTES:
-        return await asyncio.to_thread(parse, data)
-    return parse(data)
+    return await offload(len(data) <= INLINE_BYTES, parse, data)
 
 
 async def answer_chat(request: web.Request, dialect: Dialect[T]) -> web.StreamResponse:

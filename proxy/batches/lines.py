@@ -16,6 +16,7 @@ from aiohttp import web
 
 from perturb.offload import offload
 from perturb.text.once import remember_texts
+from perturb.work import limit_work
 from proxy.access.grants import Client, Visit
 from proxy.api.app_keys import CONFIG, KEYRING, METRICS, RATES, RECORDER
 from proxy.api.dialects import CHAT, RESPONSES
@@ -160,7 +161,7 @@ class LineAnswerer:
         client, plan = Client(batch.tenant, key=batch.key, visit=visit), None
         try:
             client = (await self._app[KEYRING].recall(batch.tenant, batch.key)).during(visit)
-            with remember_texts():
+            with remember_texts(), limit_work(limits.work_seconds):
                 plan, body = await self._try(batch, client, line)
             status, failed = 200, None
         except Exception as exc:

@@ -121,6 +121,12 @@ class Limits(Section):
         ge=1,
         description="cl100k tokens in one private text, and in all public text of a request.",
     )
+    work_seconds: float = Field(
+        120.0,
+        gt=0,
+        description="Seconds of processor time that the proxy spends on the texts of one request "
+        "and of its answers. Then it is refused with 504.",
+    )
     choices: int = Field(16, ge=1, le=128, description="The largest `n` of a request.")
     mechanisms: tuple[str, ...] | None = Field(
         None,

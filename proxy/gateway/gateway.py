@@ -6,7 +6,6 @@ memory and ledger, and the same guard, apply.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -100,7 +99,7 @@ class Gateway:
         await self._public.check_size(letter.reading.public)
         asked = write_draft(self._digests, client, letter, apart=self._apart)
         (draft,) = await self._drafter.draw(client.tenant, sanitizer, [asked])
-        body = route.remote.write(await asyncio.to_thread(write_body, letter, draft))
+        body = route.remote.write(await offload(False, write_body, letter, draft))
         return Preview(
             sanitizer, route.remote.alias, join(draft.spans), draft.unique_releases, body
         )

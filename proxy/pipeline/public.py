@@ -6,13 +6,13 @@ instruction names a language, a year or a number of words without revealing anyb
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from perturb import DocumentTooLong, Vocabulary
+from perturb.offload import offload
 from perturb.release import Span
 from perturb.sanitizer import Marking
 from perturb.selective.patterns import NAME, Shape
@@ -111,7 +111,7 @@ class PublicText:
             return
         # A token is a byte or more: most texts need no count.
         if sum(len(text.encode("utf-8", "surrogatepass")) for _, text in places) > self._at_most:
-            await asyncio.to_thread(self._count, places, self._at_most)
+            await offload(False, self._count, places, self._at_most)
 
     def _count(self, places: Sequence[tuple[str, str]], at_most: int) -> None:
         left = at_most
@@ -136,7 +136,7 @@ class PublicText:
         places = [(place, text) for place, text in places if text.strip()]
         if not places or self._action == "allow":
             return {}
-        found = await asyncio.to_thread(self._find_each, {text for _, text in places})
+        found = await offload(False, self._find_each, {text for _, text in places})
         for place, text in places:
             if found[text] and self._action == "refuse":
                 raise _sensitive(place, found[text])

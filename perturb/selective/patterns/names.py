@@ -208,9 +208,12 @@ def _is_ordinary(run: _Run, proper: Collection[str], common: Collection[str]) ->
     before = run.before.lower()
     if before in _TITLES:
         return False
-    if " ".join(words[-2:]) in PHRASES:
-        rest = run.words[:-2]
-        return not rest or _is_ordinary(run._replace(words=rest), proper, common)
+    count = len(words)
+    while count and " ".join(words[max(count - 2, 0) : count]) in PHRASES:
+        count -= 2
+    if not count:
+        return True
+    words, run = words[:count], run._replace(words=run.words[:count])
     if len(words) == 1 and run.words[0][0].istitle() and not _is_proper(run.words[0][0], proper):
         if before in GERMAN_DETERMINERS or words[0] in GERMAN_NOUNS:
             return True

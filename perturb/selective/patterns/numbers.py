@@ -42,7 +42,7 @@ _GERMAN = (
     )
     + "){1,12}+(?:en?|er|es|em)?"
 )
-_WORD = rf"(?!(?:und|and|et|y|e)\b)(?:{_ENGLISH}|{_FRENCH}|{_SPANISH}|{_GERMAN})(?!\w)"
+_WORD = rf"(?!(?:und|and|et|y|e)\b)(?>(?:{_ENGLISH}|{_FRENCH}|{_SPANISH}|{_GERMAN})(?!\w))"
 _AND = r"(?:[ -]|,? and |-et-| et | y )(?:a )?"
 
 WORDS = rf"(?:{_WORD}(?:{_AND}{_WORD}){{0,7}})"

@@ -30,7 +30,10 @@ _TOKENS = "|".join(
         r"hv[sb]\.[\w-]{24,}+|dp\.pt\.[A-Za-z0-9]{40,}+|tskey-[a-z]{3,12}-[\w-]{10,}+",
         r"NRAK-[A-Z0-9]{27}|glsa_\w{32,}+|sntrys_[\w=+/-]{40,}+|pscale_\w{2,8}_[\w.-]{32,}+",
         r"sbp_[0-9a-f]{40}|sb_secret_[\w-]{20,}+|AGE-SECRET-KEY-1[0-9A-Z]{58}",
-        r"ey[JK][A-Za-z0-9_-]{10,}+\.ey[JK][A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+",  # JWT
+        # JWT; its first part holds no second beginning, where the search would go on anyway. The
+        # last part is a signature, where there is one.
+        r"ey[JK](?=[A-Za-z0-9_-]{10})[A-Za-z0-9]*+(?:[_-](?!ey[JK])[A-Za-z0-9]*+)*+"
+        r"\.ey[JK][A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?+",
     )
 )
 _SIGNATURES = (

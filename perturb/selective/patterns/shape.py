@@ -1,7 +1,8 @@
 """Define a type of sensitive text by its form.
 
 Every shipped expression runs in time linear in the text: quantifiers are bounded or possessive,
-and a look-behind keeps a failed match from being tried again inside the same run.
+and a look-behind keeps a failed match from being tried again inside the same run. A long text is
+searched window by window (`perturb.text.windows`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import chain
 
 from perturb.selective.patterns.clues import Clue, no_clue
 from perturb.text.expressions import Expression
+from perturb.text.windows import find_all
 
 __all__ = ["Lazy", "Shape", "any_of", "digits", "shape"]
 
@@ -32,7 +34,7 @@ class Lazy:
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """Yield every match in a text."""
-        return self.compiled.finditer(text)
+        return find_all(self.compiled, text)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,75 @@
+"""Bound the processor time that the texts of one request may take, from its body to its answer.
+
+Every stage that works on a text runs through `perturb.offload`, which charges its time here. Long
+stages look at the time themselves, too: before each window of a search, and in long loops.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from perturb.errors import OutOfTime
+
+__all__ = ["charge_work", "check_work", "limit_work"]
+
+
+class _Allowance:
+    """Hold the seconds that a request has left; its threads share it."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = self.left = seconds
+
+
+_ALLOWANCE: ContextVar[_Allowance | None] = ContextVar("allowance", default=None)
+_END: ContextVar[float] = ContextVar("end")  # of this stage, on the clock of its thread
+
+
+@contextmanager
+def limit_work(seconds: float) -> Iterator[None]:
+    """Limit the processor time of all stages in the block, also in its tasks and threads.
+
+    Time that other threads take does not count, so a busy machine refuses no request.
+    """
+    token = _ALLOWANCE.set(_Allowance(seconds))
+    try:
+        yield
+    finally:
+        _ALLOWANCE.reset(token)
+
+
+@contextmanager
+def charge_work() -> Iterator[None]:
+    """Charge the processor time of the block, one stage in one thread.
+
+    Raises:
+        OutOfTime: nothing is left, before the block or after it; its result must not be used.
+    """
+    allowance = _ALLOWANCE.get()
+    if allowance is None:
+        yield
+        return
+    begun = time.thread_time()
+    token = _END.set(begun + allowance.left)
+    try:
+        check_work()
+        yield
+        check_work()
+    finally:
+        _END.reset(token)
+        allowance.left -= time.thread_time() - begun
+
+
+def check_work() -> None:
+    """Look at the time, inside a stage.
+
+    Raises:
+        OutOfTime: the request has none left.
+    """
+    end = _END.get(None)
+    if end is not None and time.thread_time() >= end:
+        allowance = _ALLOWANCE.get()
+        seconds = allowance.seconds if allowance else 0.0
+        raise OutOfTime(f"the texts of a request may take {seconds:g} s of processor time")

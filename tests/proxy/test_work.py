@@ -1,0 +1,62 @@
+"""A request whose texts take too much processor time is refused, and nothing of it is sent."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+import openai
+import pytest
+
+from tests.proxy.conftest import MODEL, Proxy
+from tests.proxy.gateway.remotes import SETTINGS
+from tests.shipped_expressions import find_modules
+
+SLOW = "Anna Schmidt owes " + "million " * 50_000 + "euros and years, 5 percent"
+# Modules that start threads for other work: files, databases, models that are loaded.
+NO_TEXTS = {
+    "perturb.offload",
+    "extraction.dp_prompt.sanitizer",
+    "proxy.app",
+    "proxy.batches.files",
+    "proxy.batches.run",
+    "proxy.batches.upload",
+    "proxy.local",
+    "proxy.metrics_export",
+    "proxy.storage.databases.sqlite",
+    "proxy.storage.ledger",
+}
+
+
+@pytest.fixture(params=["gateway", "local"])
+def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
+    own = SETTINGS if request.param == "gateway" else {}
+    return {**own, "limits": {"work_seconds": 0.02}}
+
+
+@pytest.mark.parametrize("text", [SLOW, f"<public>{SLOW}</public> Anna Schmidt"])
+async def test_a_request_that_takes_too_long_is_not_sent(proxy: Proxy, text: str) -> None:
+    with pytest.raises(openai.InternalServerError) as info:
+        await proxy.client().chat.completions.create(
+            model=MODEL, messages=[{"role": "user", "content": text}]
+        )
+    assert (info.value.status_code, info.value.code) == (504, "out_of_time")
+    assert "limits.work_seconds" in info.value.message
+    assert "million" not in info.value.message + "\n".join(proxy.log)
+    assert info.value.response.headers["x-should-retry"] == "false"
+    assert proxy.remote.received == []
+    assert proxy.local.received == []
+
+
+def test_work_on_texts_runs_through_offload() -> None:
+    found = {
+        module.__name__
+        for module in find_modules()
+        for node in ast.walk(ast.parse(inspect.getsource(module)))
+        if isinstance(node, ast.Attribute) and node.attr in ("to_thread", "run_in_executor")
+    }
+    assert found - NO_TEXTS <= {
+        "extraction.dp_prompt.paraphrase_transformers",  # the local model's own work
+        "proxy.storage.databases.group_sync",
+    }
