@@ -167,8 +167,8 @@ class SqliteDatabase:
             await asyncio.to_thread(self._guard.checkpoint, "PASSIVE")
             async with self._turn:
                 await asyncio.to_thread(self._guard.checkpoint, "RESTART")
-        except sqlite3.Error as exc:
-            logger.warning("the log could not be moved into the database: %s", exc)
+        except Exception as exc:  # the next one tries again
+            logger.warning("the log could not be moved into the database: %s", type(exc).__name__)
         finally:
             self._checkpointing = None
 
