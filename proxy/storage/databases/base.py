@@ -29,6 +29,7 @@ DRIVER_ERRORS = (
     SQLAlchemyError,
     EmulatedDBAPIException,
     sqlite3.Error,
+    sqlite3.Warning,
     OSError,
     EOFError,
     Warning,

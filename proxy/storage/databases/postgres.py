@@ -44,6 +44,8 @@ WAITS = {
 }
 UNSYNCED = "SET LOCAL synchronous_commit = off"
 DEADLOCKED = "40P01"  # PostgreSQL's code
+# A server says these before it ends a connection: lost, shut down, idle in a transaction too long.
+FATAL = ("08", "57P", "25P03")
 DEADLOCKS = 10  # how often a transaction may run again
 AT_ONCE = 64  # transactions committed together
 CONNECTIONS = 10  # for the statements of requests
@@ -264,9 +266,13 @@ def _map_errors(raw: asyncpg.Connection | None = None) -> Iterator[None]:
     """
     try:
         yield
+    except ConnectionLost:
+        raise
     except (*ASYNCPG_ERRORS, *DRIVER_ERRORS) as exc:
-        kind = ConnectionLost if raw is not None and _is_closed(raw) else DatabaseFailure
-        raise kind(getattr(getattr(exc, "orig", exc), "sqlstate", None)) from exc
+        sqlstate = getattr(getattr(exc, "orig", exc), "sqlstate", None)
+        if raw is not None and (_is_closed(raw) or (sqlstate or "").startswith(FATAL)):
+            raise ConnectionLost(sqlstate) from exc
+        raise DatabaseFailure(sqlstate) from exc
 
 
 def _is_closed(raw: asyncpg.Connection) -> bool:

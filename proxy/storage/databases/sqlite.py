@@ -187,7 +187,8 @@ async def _retry(run: Callable[[], T]) -> T:
         try:
             return run()
         except sqlite3.OperationalError as exc:
-            if exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or clock() > deadline:
+            code = getattr(exc, "sqlite_errorcode", 0)  # what Python's part raises has none
+            if code & 0xFF != sqlite3.SQLITE_BUSY or clock() > deadline:
                 raise
         await asyncio.sleep(wait)
         wait = min(2 * wait, LONGEST_WAIT)
