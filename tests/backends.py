@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 
 import asyncpg
 
-__all__ = ["count_backends", "end_backends", "ending_backends"]
+__all__ = ["end_backends", "ending_backends"]
 
 OTHERS = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-PAUSE = 0.03  # seconds between two rounds
+PAUSE = 0.2  # seconds between two rounds
 
 
 async def end_backends(url: str) -> int:
@@ -19,14 +19,6 @@ async def end_backends(url: str) -> int:
     admin = await asyncpg.connect(url.replace("+asyncpg", ""))
     try:
         return await _end(admin)
-    finally:
-        await admin.close()
-
-
-async def count_backends(url: str) -> int:
-    admin = await asyncpg.connect(url.replace("+asyncpg", ""))
-    try:
-        return int(await admin.fetchval(f"SELECT count(*) {OTHERS}"))
     finally:
         await admin.close()
 
