@@ -187,22 +187,15 @@ async def _purge(
 
 async def _rekey(config: Config, path: Path, heads: Path | None) -> None:
     from proxy.cli.records import note_heads, read_heads
-    from proxy.errors import ConfigError
     from proxy.records.check import check_records
     from proxy.records.rekey import rekey
     from proxy.storage.opening import open_store
-    from proxy.storage.secret import read_secret
+    from proxy.storage.secret import offer_secret
 
     noted = {} if heads is None else read_heads(heads)
     async with open_store(config.store) as store:
-        made = not path.exists()
-        secret = read_secret(path, create=True)
-        try:
+        with offer_secret(path) as secret:
             changed, done = await rekey(store, secret, noted)
-        except ConfigError:
-            if made:
-                path.unlink()  # another error may come after the change: then the file is needed
-            raise
         if heads is not None:
             note_heads(heads, await check_records(changed))
     print(
