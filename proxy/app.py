@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 from aiohttp import web
 
@@ -22,6 +23,7 @@ from proxy.access.shared_rates import open_rates
 from proxy.api.account import account_routes
 from proxy.api.app_keys import (
     ADMISSION,
+    BACKGROUND,
     CONFIG,
     DEMONSTRATIONS,
     EXTRACTOR,
@@ -42,6 +44,7 @@ from proxy.api.app_keys import (
 from proxy.api.connections import Runner
 from proxy.api.handlers import routes
 from proxy.api.middleware import observe, set_headers
+from proxy.background import Background
 from proxy.batches.routes import batch_routes
 from proxy.batches.setup import running_batches
 from proxy.config.settings import Config
@@ -59,7 +62,7 @@ from proxy.remote.remotes import Remotes
 from proxy.requests.housekeeping import Housekeeping
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import open_store
-from proxy.storage.store import sweeping
+from proxy.storage.store import SWEEP_SECONDS
 from proxy.tracing import open_tracing
 
 __all__ = ["build_app", "build_runner", "build_tokenizer"]
@@ -83,6 +86,7 @@ def build_app(
     app[CONFIG] = config
     app[STARTED] = time.monotonic()
     app[METRICS] = metrics or Metrics()
+    app[BACKGROUND] = Background(app[METRICS])
     app[METRICS].prices = config.telemetry.prices
     app[ADMISSION] = Admission(config, app[METRICS])
     alone = config.local.mode == "none"  # housekeeping is for a local model
@@ -136,10 +140,13 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
             app[KEYRING] = Keyring(store, config.server)
             app[RATES] = await stack.enter_async_context(open_rates(config, store))
             await app[KEYRING].check()
-            await stack.enter_async_context(sweeping(store, config.memo))
+            sweep = partial(store.sweep, config.memo.ttl_seconds, config.memo.rows)
+            await stack.enter_async_context(
+                app[BACKGROUND].repeating("sweep", SWEEP_SECONDS, sweep)
+            )
             app[LEDGER] = Ledger(store, delta=config.limits.delta)
             app[RECORDER] = await stack.enter_async_context(
-                recording(store, app[LEDGER], config.store.records_days)
+                recording(store, app[LEDGER], config.store.records_days, app[BACKGROUND])
             )
             for tenant, totals in (await app[LEDGER].totals()).items():
                 app[METRICS].set_account(tenant, totals)

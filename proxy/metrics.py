@@ -59,7 +59,7 @@ class Metrics:
         )
         self.batch_lines = Counter(
             "inferdpt_batch_lines_total",
-            "Lines of batches, by whether they were answered, refused, failed or came too late.",
+            "Lines of batches: answered, refused, failed, postponed or too late.",
             ("outcome",),
             registry=self.registry,
         )
@@ -74,6 +74,12 @@ class Metrics:
             "Requests that wait for a place, or for memory for their body.",
             registry=self.registry,
             multiprocess_mode="livesum",
+        )
+        self.background_failures = Counter(
+            "inferdpt_background_failures_total",
+            "Failures of what runs beside requests, which goes on, by its name.",
+            ("loop",),
+            registry=self.registry,
         )
         self.restarts = Counter(
             "inferdpt_worker_restarts_total",

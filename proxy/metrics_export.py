@@ -7,16 +7,16 @@ it for all workers, so that no request is in two series.
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.samples import Sample
 
 from perturb.install import install_command
+from proxy.background import Background
 from proxy.errors import ConfigError
 from proxy.metrics import Metrics
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MetricsExport", "exporting", "open_export"]
 
-logger = logging.getLogger("inferdpt.metrics")
 INTERVAL = 15.0  # seconds between two exports, as deploy/prometheus scrapes
 TIMEOUT = 3.0  # seconds for an export: a stop waits for the last one
 
@@ -86,7 +85,7 @@ def open_export(address: str, metrics: Metrics) -> MetricsExport:
 
 
 @asynccontextmanager
-async def exporting(address: str | None, metrics: Metrics) -> AsyncIterator[None]:
+async def exporting(address: str | None, background: Background) -> AsyncIterator[None]:
     """Send the metrics during the block and once after it; without an address, nothing.
 
     Raises:
@@ -95,23 +94,18 @@ async def exporting(address: str | None, metrics: Metrics) -> AsyncIterator[None
     if address is None:
         yield
         return
-    export = open_export(address, metrics)
+    export = open_export(address, background.metrics)
 
     async def repeat() -> None:
         while True:
             await asyncio.sleep(INTERVAL)
-            try:
+            with background.survive("metrics export"):
                 await asyncio.to_thread(export.export)
-            except Exception as exc:  # serving goes on, and so do the attempts
-                logger.warning("metrics could not be exported: %s", type(exc).__name__)
 
-    repeating = asyncio.create_task(repeat())
     try:
-        yield
+        async with background.running("metrics export", repeat()):
+            yield
     finally:
-        repeating.cancel()
-        with suppress(asyncio.CancelledError):
-            await repeating
         await asyncio.to_thread(export.close)
 
 

@@ -16,14 +16,14 @@ from typing import Any
 
 from aiohttp import web
 
-from proxy.api.app_keys import KEYRING, LOCAL, METRICS, POLICY
+from proxy.api.app_keys import BACKGROUND, KEYRING, LOCAL, POLICY
 from proxy.api.doors import CONSOLE_PATH
 from proxy.app import build_app, build_runner
 from proxy.checkup import warn
 from proxy.config.hints import without_user
 from proxy.config.settings import Config, Server
 from proxy.errors import ConfigError
-from proxy.logs import configure_logging
+from proxy.logs import configure_logging, log_loop_errors
 from proxy.metrics_export import exporting
 from proxy.pipeline.receipt import format_epsilon
 from proxy.requests.protocol import Options
@@ -86,7 +86,7 @@ async def _serve(config: Config) -> None:
 
     async def run() -> None:
         async with (
-            exporting(config.telemetry.metrics, app[METRICS]),
+            exporting(config.telemetry.metrics, app[BACKGROUND]),
             while_running(app, lambda runner: start_runner(runner, config)) as url,
         ):
             print(await ready_line(config, app, url), flush=True)
@@ -99,6 +99,7 @@ async def _serve(config: Config) -> None:
 
 async def run_until(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
     """Run `work`; cancel it when `stop` is set, and wait until it has cleaned up."""
+    log_loop_errors(asyncio.get_running_loop())
     running, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
     await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
     for task in (running, stopping):

@@ -118,19 +118,26 @@ class RedisBuckets:
 
     def __init__(self, url: str, store: Store) -> None:
         try:
+            from redis import exceptions
             from redis.asyncio import Redis
-            from redis.exceptions import RedisError
+            from redis.asyncio.retry import Retry
+            from redis.backoff import NoBackoff
         except ImportError:
             raise ConfigError(
                 f"limits.shared: Redis needs its library: {install_command('redis')}"
             ) from None
-        self._errors = (RedisError, OSError)
         self._digests = Digests(store)
+        # A connection that was lost is opened again, once. The script may have run then: counting
+        # a request twice makes a limit stricter, never wider.
+        again = Retry(NoBackoff(), 1, supported_errors=(exceptions.ConnectionError,))
         try:
             self._redis = Redis.from_url(
-                url, socket_timeout=REDIS_SECONDS, socket_connect_timeout=REDIS_SECONDS
+                url,
+                socket_timeout=REDIS_SECONDS,
+                socket_connect_timeout=REDIS_SECONDS,
+                retry=again,
             )
-        except (ValueError, RedisError):
+        except (ValueError, exceptions.RedisError):
             raise ConfigError("limits.shared: is not a Redis URL") from None
         self._script = self._redis.register_script(TAKE)
 
@@ -141,7 +148,7 @@ class RedisBuckets:
                 keys=[name], args=[repr(bucket.each), repr(bucket.most)]
             )
             return bool(allowed), float(seconds)
-        except self._errors as exc:
+        except Exception as exc:  # not all that the library raises is a `RedisError`
             raise _limits_unavailable() from exc
 
     async def aclose(self) -> None:

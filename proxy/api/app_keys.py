@@ -11,6 +11,7 @@ from proxy.access.admission import Admission
 from proxy.access.auth import Keyring
 from proxy.access.grants import Client
 from proxy.access.rates import Rates
+from proxy.background import Background
 from proxy.config.settings import Config
 from proxy.demonstrations import Demonstrations
 from proxy.gateway.gateway import Gateway
@@ -26,6 +27,7 @@ from proxy.storage.store import Store
 
 __all__ = [
     "ADMISSION",
+    "BACKGROUND",
     "BODY",
     "CONFIG",
     "DEMONSTRATIONS",
@@ -52,6 +54,7 @@ __all__ = [
     "TENANT",
 ]
 
+BACKGROUND = web.AppKey("background", Background)
 ADMISSION = web.AppKey("admission", Admission)
 CONFIG = web.AppKey("config", Config)
 DEMONSTRATIONS = web.AppKey("demonstrations", Demonstrations)

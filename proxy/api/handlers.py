@@ -13,6 +13,7 @@ from extraction.backends.openai_server import OpenAIServer
 from extraction.errors import LocalModelError
 from perturb.offload import offload
 from proxy.api.app_keys import (
+    BACKGROUND,
     BODY,
     CONFIG,
     KEYRING,
@@ -206,8 +207,10 @@ async def model(request: web.Request) -> web.Response:
 
 
 @routes.get("/health")
-async def health(_: web.Request) -> web.Response:
-    """Tell that the process is up."""
+async def health(request: web.Request) -> web.Response:
+    """Tell that the process is up, and all of its loops; a new process mends one that is not."""
+    if stopped := request.app[BACKGROUND].stopped:
+        return web.json_response({"status": "stopped", "loops": stopped}, status=503)
     return web.json_response({"status": "ok"})
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from aiohttp import web
 
+from perturb.errors import OutOfTime
 from perturb.offload import offload
 from perturb.text.once import remember_texts
 from perturb.work import limit_work
@@ -42,6 +43,8 @@ __all__ = ["ENDPOINTS", "Line", "LineAnswerer", "read_line", "spell_late"]
 logger = logging.getLogger("inferdpt.request")
 ID_CHARACTERS = 512  # of a custom_id
 FIELDS = ("custom_id", "method", "url", "body")
+# A line that fails for one of these waits with its batch, for as long as the window is open.
+POSTPONING = ("store_unavailable", "rate_limits_unavailable")
 DELAYS = (1.0, 4.0, 16.0)  # seconds before a line is tried again
 Planner = Callable[[web.Application, Client, bytes], Awaitable[tuple[Plan, Renderer]]]
 
@@ -149,41 +152,46 @@ class LineAnswerer:
                 return
 
     async def answer(self, batch: Batch, data: bytes) -> tuple[bool, bytes]:
-        """Answer a line.
+        """Answer a line, again if an error says that this may help or is the proxy's own fault.
 
         Returns:
             Whether it was answered, and the line for the output or for the errors.
+
+        Raises:
+            ApiError: 503, the store failed all the time: the line has to wait.
         """
         start = time.perf_counter()
         limits, brief = self._app[CONFIG].limits, len(data) <= INLINE_BYTES
         line = await offload(brief, read_line, data, limits)
         visit = Visit(_make_id(), batch.endpoint, time.time())
         client, plan = Client(batch.tenant, key=batch.key, visit=visit), None
-        try:
-            client = (await self._app[KEYRING].recall(batch.tenant, batch.key)).during(visit)
-            with remember_texts(), limit_work(limits.work_seconds):
-                plan, body = await self._try(batch, client, line)
-            status, failed = 200, None
-        except Exception as exc:
-            failed = exc if isinstance(exc, ApiError) else internal_error(exc)
-            status, body = failed.status, failed.body()
+        with remember_texts(), limit_work(limits.work_seconds):
+            for delay in (*DELAYS, None):
+                try:
+                    client = await self._app[KEYRING].recall(batch.tenant, batch.key)
+                    client = client.during(visit)
+                    plan, body = await self._try(batch, client, line)
+                    status, failed = 200, None
+                    break
+                except Exception as exc:
+                    failed = exc if isinstance(exc, ApiError) else internal_error(exc)
+                    status, body = failed.status, failed.body()
+                    expected = isinstance(exc, (ApiError, OutOfTime))
+                    if delay is None or (expected and not failed.retry):
+                        break
+                await asyncio.sleep(delay)
         self._note(batch, client, plan, failed, status, time.perf_counter() - start)
+        if failed is not None and failed.code in POSTPONING:
+            raise failed
         response = {"status_code": status, "request_id": visit.request, "body": body}
         error = None if failed is None else {"code": failed.code, "message": failed.message}
         return failed is None, _spell(visit.request, line.custom_id, response, error)
 
     async def _try(self, batch: Batch, client: Client, line: Line) -> tuple[Plan, dict[str, Any]]:
-        """Plan and answer a line, again if an error says that this may help. Raise `ApiError`."""
+        """Plan and answer a line once. Raise `ApiError`."""
         data = line.read_body(batch.endpoint)
-        for delay in (*DELAYS, None):
-            try:
-                plan, renderer = await ENDPOINTS[batch.endpoint](self._app, client, data)
-                return plan, await answer_plan(self._app, plan, renderer)
-            except ApiError as exc:
-                if not exc.retry or delay is None:
-                    raise
-                await asyncio.sleep(delay)
-        raise AssertionError("the last attempt returns or raises")
+        plan, renderer = await ENDPOINTS[batch.endpoint](self._app, client, data)
+        return plan, await answer_plan(self._app, plan, renderer)
 
     def _note(
         self,
@@ -196,8 +204,10 @@ class LineAnswerer:
     ) -> None:
         """Count a line, and write its line in the log and its row in the record."""
         outcome = "answered" if failed is None else "refused" if status < 500 else "failed"
-        self._app[METRICS].batch_lines.labels(outcome).inc()
         code = None if failed is None else failed.code or failed.type
+        if code in POSTPONING:
+            outcome = "postponed"
+        self._app[METRICS].batch_lines.labels(outcome).inc()
         line = {
             "request_id": client.visit.request,
             "batch": batch.id,

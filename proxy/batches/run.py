@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from proxy.access.admission import Admission, Hold
+from proxy.background import Background
 from proxy.batches.files import Files
 from proxy.batches.leases import Leases
 from proxy.batches.lines import LineAnswerer, read_line, spell_late
@@ -34,6 +35,7 @@ class Tools:
     admission: Admission
     limits: Limits
     metrics: Metrics
+    background: Background
     lease_seconds: float
 
 
@@ -86,7 +88,10 @@ class BatchRun:
         """Renew the lease while the batch runs."""
         while True:
             await asyncio.sleep(self._tools.lease_seconds / RENEWALS)
-            await self._tools.leases.renew(self.batch)
+            try:
+                await self._tools.leases.renew(self.batch)
+            except ApiError as exc:  # there is time for another attempt, or the lease is lost
+                self._tools.background.note("lease renewals", exc)
 
     async def _check(self) -> list[dict[str, object]]:
         """Check that every line can be told from the others, before any is answered.

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from proxy.batches.leases import LeaseLost
 from proxy.batches.run import BatchRun, Tools
 from proxy.batches.store import BatchStore
-from proxy.errors import ApiError, internal_error
+from proxy.errors import ApiError
 
 __all__ = ["Runner"]
 
@@ -29,6 +29,7 @@ class Runner:
     def __init__(self, batches: BatchStore, tools: Tools) -> None:
         self._batches = batches
         self._tools = tools
+        self._background = tools.background
         self._runs: dict[str, tuple[BatchRun, asyncio.Task[None]]] = {}
         self._wake = asyncio.Event()
 
@@ -39,24 +40,21 @@ class Runner:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Run batches during the block. What is not finished then is left to the next process."""
-        looking = asyncio.create_task(self._look())
         try:
-            yield
+            async with self._background.running("batches", self._look()):
+                yield
         finally:
-            tasks = [looking, *(task for _, task in self._runs.values())]
+            tasks = [task for _, task in self._runs.values()]
             for task in tasks:
                 task.cancel()
-            await asyncio.wait(tasks)
+            if tasks:
+                await asyncio.wait(tasks)
 
     async def _look(self) -> None:
         while True:
             self._wake.clear()
-            try:
+            with self._background.survive("batches"):
                 await self._start_some()
-            except ApiError:
-                logger.warning("batches wait: the store failed")
-            except Exception as exc:
-                internal_error(exc)  # logs it
             with suppress(TimeoutError):
                 async with asyncio.timeout(POLL_SECONDS):
                     await self._wake.wait()
@@ -96,7 +94,6 @@ class Runner:
             await run.run()
         except* LeaseLost:
             logger.warning("batch %s is run by another process, or is gone", batch.id)
-        except* ApiError:
-            logger.warning("batch %s waits: the store failed", batch.id)
         except* Exception as group:
-            internal_error(group.exceptions[0])
+            logger.warning("batch %s waits until its lease is over", batch.id)
+            self._background.note("batches", group.exceptions[0])

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from proxy.api.app_keys import ADMISSION, CONFIG, LEDGER, METRICS, STORE
+from proxy.api.app_keys import ADMISSION, BACKGROUND, CONFIG, LEDGER, METRICS, STORE
 from proxy.batches.files import Files
 from proxy.batches.leases import Leases
 from proxy.batches.lines import LineAnswerer
@@ -38,6 +38,7 @@ async def running_batches(app: web.Application) -> AsyncIterator[None]:
         admission=app[ADMISSION],
         limits=app[CONFIG].limits,
         metrics=app[METRICS],
+        background=app[BACKGROUND],
         lease_seconds=settings.lease_seconds,
     )
     app[RUNNER] = runner = Runner(batches, tools)

@@ -153,7 +153,8 @@ def _describe(verdict: Verdict) -> str:
     rows = f"row {number}" if number == verdict.first else f"rows {verdict.first} to {number}"
     since = datetime.fromtimestamp(verdict.began, UTC).isoformat(" ", "seconds")
     open_ = f"; {verdict.unfinished} requests without an end" if verdict.unfinished else ""
-    return f"{name}: {rows} since {since}, the last is {digest[:16]}{open_}"
+    lost = f"; {verdict.lost} ends were lost while the store failed" if verdict.lost else ""
+    return f"{name}: {rows} since {since}, the last is {digest[:16]}{open_}{lost}"
 
 
 def read_heads(path: Path) -> dict[str, tuple[int, str]]:

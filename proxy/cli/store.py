@@ -190,11 +190,12 @@ async def _rekey(config: Config, path: Path, heads: Path | None) -> None:
     from proxy.records.check import check_records
     from proxy.records.rekey import rekey
     from proxy.storage.opening import open_store
-    from proxy.storage.secret import read_secret
+    from proxy.storage.secret import offer_secret
 
     noted = {} if heads is None else read_heads(heads)
     async with open_store(config.store) as store:
-        changed, done = await rekey(store, read_secret(path, create=True), noted)
+        with offer_secret(path) as secret:
+            changed, done = await rekey(store, secret, noted)
         if heads is not None:
             note_heads(heads, await check_records(changed))
     print(

@@ -30,7 +30,9 @@ __all__ = [
     "Row",
     "count_rows",
     "find_account",
+    "find_head",
     "find_start",
+    "find_values",
     "list_tenants",
     "read_page",
     "read_page_before",
@@ -49,6 +51,11 @@ _HEAD = (
     .limit(1)
 )
 _ADD = insert(RECORDS)
+_VALUES = select(RECORDS.c.value).where(
+    RECORDS.c.tenant == bindparam("tenant"),
+    RECORDS.c.number > bindparam("after"),
+    RECORDS.c.value.in_(bindparam("values", expanding=True)),
+)
 _PAGE = (
     select(RECORDS)
     .where(
@@ -146,6 +153,20 @@ class Chain:
             "value": entry.value,
             "hash": self.hash(before, tenant, number, entry.time, entry.value),
         }
+
+
+def find_head(connection: Connection, tenant: str) -> int:
+    """Return the number of a tenant's last row; 0 if there is none."""
+    head = connection.execute(_HEAD, {"tenant": tenant}).first()
+    return 0 if head is None else int(head.number)
+
+
+def find_values(
+    connection: Connection, tenant: str, after: int, values: Sequence[str]
+) -> set[str]:
+    """Return those of some contents that a tenant's rows after a number have."""
+    found = connection.execute(_VALUES, {"tenant": tenant, "after": after, "values": list(values)})
+    return {row.value for row in found}
 
 
 def find_account(connection: Connection, tenant: str) -> dict[str, Any]:

@@ -44,6 +44,7 @@ class Verdict:
         head: the last row.
         began: the time of the first row, in seconds since 1970.
         unfinished: how many charged requests have no end.
+        lost: how many ends were not written, by the rows themselves: the store had failed.
     """
 
     tenant: str
@@ -52,6 +53,7 @@ class Verdict:
     head: Head = (0, "")
     began: float = 0.0
     unfinished: int = 0
+    lost: int = 0
 
 
 class _Fault(Exception):
@@ -122,7 +124,7 @@ def _check_tenant(
     except _Fault as fault:
         return Verdict(tenant, str(fault))
     head = (walk.number, walk.hash.hex())
-    return Verdict(tenant, None, start[0] + 1, head, walk.began, len(walk.open))
+    return Verdict(tenant, None, start[0] + 1, head, walk.began, len(walk.open), walk.lost)
 
 
 class _Walk:
@@ -141,6 +143,7 @@ class _Walk:
         self.number, self.hash = start[0], bytes.fromhex(start[1])
         self.began = 0.0
         self.open: set[str] = set()  # charged requests without an end
+        self.lost = 0
 
     def step(self, row: Row) -> None:
         """Check the next row."""
@@ -188,6 +191,8 @@ class _Walk:
                 self._check_sums(row.number, content["charged"], content["account"])
             case "end":
                 self.open.discard(content["request"])
+            case "loss":
+                self.lost += content["ends"]
             case "forgetting":
                 self._account = dict(_NONE)
             case "pruning":

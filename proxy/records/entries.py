@@ -21,6 +21,7 @@ __all__ = [
     "write_charge",
     "write_end",
     "write_forgetting",
+    "write_loss",
     "write_pruning",
     "write_rekeying",
 ]
@@ -126,6 +127,11 @@ def write_pruning(now: float, through: int, digest: bytes, known: Mapping[str, A
 def write_forgetting() -> Entry:
     """Write the entry of an account that the operator forgets: it starts anew."""
     return Entry(time.time(), _spell({"kind": "forgetting", "account": None}))
+
+
+def write_loss(ends: int) -> Entry:
+    """Write the entry of ends that could not be kept while the store failed: their number."""
+    return Entry(time.time(), _spell({"kind": "loss", "ends": ends}))
 
 
 def write_rekeying() -> Entry:

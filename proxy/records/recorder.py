@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 
-from proxy.errors import ApiError, ConfigError
-from proxy.records.chain import Chain
-from proxy.records.entries import Entry
+from proxy.background import Background
+from proxy.errors import ConfigError
+from proxy.records.chain import Chain, find_head, find_values
+from proxy.records.entries import Entry, write_loss
 from proxy.records.retention import prune
 from proxy.storage.databases.base import Connection
 from proxy.storage.ledger import Ledger
@@ -28,25 +30,29 @@ class Recorder:
     """Write the ends of requests a moment after their answers. Use it from one event loop.
 
     A process that is killed loses the last moment's ends. The charges of those requests are in the
-    record nevertheless.
+    record nevertheless. Ends that wait while the store fails are kept, `WAITING` of them; a row
+    says how many were not.
     """
 
     def __init__(self, store: Store, ledger: Ledger) -> None:
         self._store = store
         self._ledger = ledger
         self._chain = Chain(store)
-        self._waiting: list[tuple[str, Entry]] = []
-        self._lost = 0
+        self._waiting: defaultdict[str, list[Entry]] = defaultdict(list)
+        self._count = 0  # of all that wait
+        self._lost: Counter[str] = Counter()  # ends of each tenant for which there was no room
+        self._tried: dict[str, int] = {}  # each tenant's last row before a write that failed
         self._wake = asyncio.Event()
         self._closing = asyncio.Event()
         self._writing = asyncio.Lock()
 
     def end(self, tenant: str, entry: Entry) -> None:
         """Record the end of a tenant's request soon."""
-        if len(self._waiting) < WAITING:
-            self._waiting.append((tenant, entry))
+        if self._count < WAITING:
+            self._waiting[tenant].append(entry)
+            self._count += 1
         else:
-            self._lost += 1
+            self._lost[tenant] += 1
         self._wake.set()
 
     async def begin(self) -> None:
@@ -66,38 +72,60 @@ class Recorder:
             )
 
     async def flush(self) -> None:
-        """Write what waits. What cannot be written waits on."""
+        """Write what waits. What cannot be written waits on, whatever the reason; the first
+        failure is raised after all tenants had their turn."""
+        failures: list[Exception] = []
         async with self._writing:
-            waiting, self._waiting = self._waiting, []
-            ends: defaultdict[str, list[Entry]] = defaultdict(list)
-            for tenant, entry in waiting:
-                ends[tenant].append(entry)
-            for tenant, entries in ends.items():
-                for first in range(0, len(entries), AT_ONCE):
-                    await self._write(tenant, entries[first : first + AT_ONCE])
+            for tenant in [*self._waiting, *self._lost]:
+                try:
+                    while self._waiting[tenant] or self._lost[tenant]:
+                        await self._write(tenant)
+                except Exception as exc:
+                    failures.append(exc)
+                else:
+                    del self._waiting[tenant], self._lost[tenant]
+        if failures:
+            logger.warning("the ends of %d requests wait", self._count)
+            raise failures[0]
 
-    async def _write(self, tenant: str, entries: Sequence[Entry]) -> None:
+    async def _write(self, tenant: str) -> None:
+        """Write a tenant's first ends, and forget them once they are written."""
+        ends, lost = self._waiting[tenant][:AT_ONCE], self._lost[tenant]
+        entries = [*ends, *([write_loss(lost)] if lost else ())]
+
         def work(connection: Connection) -> None:
             self._ledger.lock(connection, tenant)
-            self._chain.append(connection, tenant, entries)
+            new = entries
+            if tenant in self._tried:  # what failed may have been committed all the same
+                values = [entry.value for entry in entries]
+                known = find_values(connection, tenant, self._tried[tenant], values)
+                new = [entry for entry in entries if entry.value not in known]
+            else:
+                self._tried[tenant] = find_head(connection, tenant)
+            if new:
+                self._chain.append(connection, tenant, new)
 
-        try:
-            await self._store.write(work, lane=tenant, wait=False)
-        except ApiError:
-            self._waiting += [(tenant, entry) for entry in entries]
-            logger.warning("the ends of %d requests wait: the store failed", len(self._waiting))
+        await self._store.write(work, lane=tenant, wait=False)
+        self._tried.pop(tenant, None)
+        del self._waiting[tenant][: len(ends)]
+        self._lost[tenant] -= lost
+        self._count -= len(ends)
 
-    async def run(self) -> None:
+    async def run(self, background: Background) -> None:
         """Write what waits, until `close`."""
         while not self._closing.is_set():
             await self._wake.wait()
             self._wake.clear()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._closing.wait(), WRITE_SECONDS)
-            await self.flush()
-            if self._waiting:  # the store failed
+            with background.survive("recorder"):
+                await self.flush()
+            if self._count:  # the store failed
                 self._wake.set()
-        if lost := self._lost + len(self._waiting):
+        if self._count:  # what came while the last ends were written
+            with background.survive("recorder"):
+                await self.flush()
+        if lost := self._count + self._lost.total():
             logger.warning("the ends of %d requests are not in the record", lost)
 
     def close(self) -> None:
@@ -107,7 +135,9 @@ class Recorder:
 
 
 @asynccontextmanager
-async def recording(store: Store, ledger: Ledger, days: float | None) -> AsyncIterator[Recorder]:
+async def recording(
+    store: Store, ledger: Ledger, days: float | None, background: Background
+) -> AsyncIterator[Recorder]:
     """Yield the recorder of a store, and prune old rows while the block runs.
 
     Args:
@@ -115,20 +145,11 @@ async def recording(store: Store, ledger: Ledger, days: float | None) -> AsyncIt
     """
     recorder = Recorder(store, ledger)
     await recorder.begin()
-    writing = asyncio.create_task(recorder.run())
-    pruning = asyncio.create_task(_keep_pruned(store, ledger, days))
-    try:
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(
+            background.running("recorder", recorder.run(background), stop=recorder.close)
+        )
+        if days is not None:
+            step = partial(prune, store, ledger, days)
+            await stack.enter_async_context(background.repeating("pruning", SWEEP_SECONDS, step))
         yield recorder
-    finally:
-        pruning.cancel()
-        recorder.close()
-        await asyncio.wait([pruning, writing])
-
-
-async def _keep_pruned(store: Store, ledger: Ledger, days: float | None) -> None:
-    while days is not None:
-        try:
-            await prune(store, ledger, days)
-        except ApiError:
-            logger.warning("old rows could not be pruned: the store failed")
-        await asyncio.sleep(SWEEP_SECONDS)

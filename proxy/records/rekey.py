@@ -70,7 +70,7 @@ async def rekey(
         noted: the heads of an earlier check of the record, which must still be there.
 
     Raises:
-        ApiError: the store failed, and is as it was.
+        ApiError: the store failed; it is as it was, unless only the answer to COMMIT was lost.
         ConfigError: it is the same secret, or the record is not whole: hashed anew, it would look
             so.
     """

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, inspect, make_url, select, text
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError
 
 from perturb.install import install_command
 from proxy.config.store import Store as Settings
 from proxy.errors import ConfigError
-from proxy.storage.databases.base import Database
+from proxy.storage.databases.base import DRIVER_ERRORS, Database
 from proxy.storage.databases.sqlite import SqliteDatabase
 from proxy.storage.databases.sqlite_file import DatabaseFile
 from proxy.storage.schema import METADATA, REVISION, VERSIONS
@@ -101,14 +100,15 @@ async def _connect(url: URL) -> Database:
         return PostgresDatabase(url)
     try:
         return await SqliteDatabase.open(Path(url.database or ""))
-    except (sqlite3.Error, SQLAlchemyError, OSError) as exc:
+    except DRIVER_ERRORS as exc:
         raise _cannot_be_used(url.render_as_string(hide_password=True), exc) from exc
 
 
 def _cannot_be_used(name: str, exc: Exception) -> ConfigError:
-    cause = exc.__cause__ or exc
-    reason = getattr(cause, "orig", None) or cause
-    return ConfigError(f"store.url: {name} cannot be used: {reason}")
+    cause: BaseException = exc
+    while cause.__cause__ is not None:  # the driver's own says why
+        cause = cause.__cause__
+    return ConfigError(f"store.url: {name} cannot be used: {cause}")
 
 
 def _read_url(settings: Settings) -> URL:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from proxy.errors import ConfigError
 
-__all__ = ["load_secret", "read_secret"]
+__all__ = ["load_secret", "offer_secret", "read_secret"]
 
 VARIABLE = "INFERDPT_SECRET"
 BYTES = 32  # the least: the output size of HMAC-SHA-256
@@ -54,6 +56,24 @@ def read_secret(path: Path, *, create: bool) -> bytes:
     if mode & 0o077:
         raise ConfigError(f"{path}: mode must be 0600, is {mode:04o}: chmod 600 it")
     return _decode(text, str(path))
+
+
+@contextmanager
+def offer_secret(path: Path) -> Iterator[bytes]:
+    """Yield the secret in a file, which is made if there is none and goes again if the block
+    refuses the secret with a `ConfigError`. After any other error the store may have it already.
+
+    Raises:
+        ConfigError: as `read_secret`.
+    """
+    made = not path.exists()
+    secret = read_secret(path, create=True)
+    try:
+        yield secret
+    except ConfigError:
+        if made:
+            path.unlink()
+        raise
 
 
 def _decode(text: str, origin: str) -> bytes:

@@ -6,21 +6,14 @@ what the remote already knows, keyed hashes, counters and encrypted rows (proxy.
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import sqlite3
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Table, delete, func, select, true, tuple_
-from sqlalchemy.exc import SQLAlchemyError
 
-from proxy.config.store import Memo
-from proxy.errors import ApiError, bad_request, store_unavailable
-from proxy.storage.databases.base import Database, Scan, Work
+from proxy.errors import bad_request, store_unavailable
+from proxy.storage.databases.base import DRIVER_ERRORS, Database, Scan, Work
 from proxy.storage.schema import (
     ACCOUNTS,
     ANSWERS,
@@ -38,9 +31,8 @@ from proxy.storage.schema import (
     SPENDS,
 )
 
-__all__ = ["Store", "sweeping"]
+__all__ = ["SWEEP_SECONDS", "Store"]
 
-logger = logging.getLogger("inferdpt.store")
 SWEEP_SECONDS = 600.0
 COUNTED = (
     RELEASES,
@@ -60,26 +52,6 @@ COUNTED = (
 NO_CHARACTER = "22021"  # PostgreSQL's SQLSTATE for a NUL in a text, say
 BATCH = 200  # rows deleted in one transaction, so that requests run in between
 T = TypeVar("T")
-
-
-@asynccontextmanager
-async def sweeping(store: Store, settings: Memo) -> AsyncIterator[None]:
-    """Keep the store within its limits of age and size while the block runs."""
-
-    async def sweep() -> None:
-        while True:
-            try:
-                await store.sweep(settings.ttl_seconds, settings.rows)
-            except ApiError:
-                logger.warning("old entries could not be forgotten: the store failed")
-            await asyncio.sleep(SWEEP_SECONDS)
-
-    task = asyncio.create_task(sweep())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
 
 
 class Store:
@@ -286,7 +258,7 @@ class _ErrorMap:
         pass
 
     def __exit__(self, kind: object, exc: BaseException | None, _: object) -> None:
-        if isinstance(exc, (SQLAlchemyError, sqlite3.Error, OSError)):
+        if isinstance(exc, DRIVER_ERRORS):
             if getattr(getattr(exc, "orig", exc), "sqlstate", None) == NO_CHARACTER:
                 message = "An id or a name has a character that the store cannot hold."
                 raise bad_request(message, code="invalid_value") from exc

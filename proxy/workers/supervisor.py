@@ -24,6 +24,7 @@ from typing import Any
 from aiohttp import web
 
 from proxy.access.auth import Keyring
+from proxy.api.app_keys import BACKGROUND
 from proxy.app import build_app
 from proxy.config.settings import Config
 from proxy.errors import ConfigError
@@ -242,7 +243,7 @@ def _make_worker(
     async def work(ready: Callable[[str], None]) -> None:
         counts.enter(_name(number))
         address = None if number else config.telemetry.metrics  # one reads what all count
-        async with exporting(address, counts.metrics), while_running(app, listen) as url:
+        async with exporting(address, app[BACKGROUND]), while_running(app, listen) as url:
             ready(await ready_line(config, app, url))
             if number:
                 await asyncio.Event().wait()

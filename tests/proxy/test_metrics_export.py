@@ -27,7 +27,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from perturb import EmbeddingTable
 from proxy import metrics_export
 from proxy.access.grants import Grant
-from proxy.api.app_keys import KEYRING, METRICS
+from proxy.api.app_keys import BACKGROUND, KEYRING, METRICS
+from proxy.background import Background
 from proxy.config.settings import load_config
 from proxy.errors import ConfigError
 from proxy.metrics import Metrics
@@ -129,7 +130,7 @@ def _le(key: str, value: str) -> str:
 async def test_a_collector_gets_what_the_page_shows(table: EmbeddingTable) -> None:
     async with collecting() as collector, running_proxy(table, SETTINGS) as proxy:
         _, ops = await proxy.app[KEYRING].create("ops", Grant())
-        async with exporting(collector.address, proxy.app[METRICS]):
+        async with exporting(collector.address, proxy.app[BACKGROUND]):
             await be_busy(proxy, await made(proxy, "bob", budget_tokens={"request": 99}))
             page = read_page(await metrics(proxy, ops))
         (export,) = collector.exports
@@ -146,7 +147,7 @@ async def test_sums_are_cumulative_from_the_start(table: EmbeddingTable) -> None
     async with collecting() as collector, running_proxy(table, SETTINGS) as proxy:
         count = proxy.app[METRICS]
         for _ in range(2):
-            async with exporting(collector.address, count):
+            async with exporting(collector.address, Background(count)):
                 count.restarts.inc()
         first, second = collector.exports
     for export in (first, second):
@@ -184,7 +185,7 @@ async def test_no_canary_is_in_an_export(table: EmbeddingTable, leaking: bool) -
                 proxy.app[METRICS].errors.labels(data).inc()
             return "chat/completions", data
 
-        async with exporting(collector.address, proxy.app[METRICS]):
+        async with exporting(collector.address, proxy.app[BACKGROUND]):
             seen = await fire(proxy, c, 60, make)
             proxy.remote.behaviour = status(500)
             seen |= await fire(proxy, c, 5, make)
@@ -209,7 +210,7 @@ async def test_exports_are_repeated_and_survive_a_failure(
             return super().collect()
 
     count = Failing()
-    async with collecting() as collector, exporting(collector.address, count):
+    async with collecting() as collector, exporting(collector.address, Background(count)):
         async with asyncio.timeout(LIMIT):
             while len(collector.bodies) < 3:
                 await asyncio.sleep(0.01)
@@ -218,7 +219,7 @@ async def test_exports_are_repeated_and_survive_a_failure(
 
 async def test_a_collector_that_is_away_delays_a_stop_for_seconds_only() -> None:
     async with asyncio.timeout(LIMIT):
-        async with exporting("http://127.0.0.1:9/v1/metrics", Metrics()):
+        async with exporting("http://127.0.0.1:9/v1/metrics", Background(Metrics())):
             pass
 
 
@@ -244,7 +245,7 @@ async def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
         sys.modules, "opentelemetry.exporter.otlp.proto.http.metric_exporter", None
     )
     with pytest.raises(ConfigError, match=r"otel"):
-        async with exporting("http://127.0.0.1:9/v1/metrics", Metrics()):
+        async with exporting("http://127.0.0.1:9/v1/metrics", Background(Metrics())):
             pass
 
 

@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import sqlalchemy
 from sqlalchemy import Executable, Table
+from sqlalchemy.exc import EmulatedDBAPIException, SQLAlchemyError
 
-__all__ = ["Connection", "Database", "DatabaseFailure", "Rows", "Scan", "Work"]
+__all__ = [
+    "DRIVER_ERRORS",
+    "Connection",
+    "ConnectionLost",
+    "Database",
+    "DatabaseFailure",
+    "Rows",
+    "Scan",
+    "Work",
+]
 
 T = TypeVar("T")
+# What SQLAlchemy, `sqlite3` and sockets raise. An end of a stream is an `EOFError`; warnings are
+# raised where Python is told to.
+DRIVER_ERRORS = (
+    SQLAlchemyError,
+    EmulatedDBAPIException,
+    sqlite3.Error,
+    sqlite3.Warning,
+    OSError,
+    EOFError,
+    Warning,
+)
 
 
 class DatabaseFailure(OSError):
     """Report that a server failed, with its SQLSTATE if it gave one."""
 
-    def __init__(self, sqlstate: str | None) -> None:
+    def __init__(self, sqlstate: str | None = None) -> None:
         super().__init__("the database failed")
         self.sqlstate = sqlstate
+
+
+class ConnectionLost(DatabaseFailure):
+    """Report that a connection ended before COMMIT was sent: nothing of the transaction counts,
+    and it may run again."""
 
 
 class Rows(Protocol):
@@ -63,7 +90,7 @@ Scan: TypeAlias = Callable[[sqlalchemy.Connection], T]
 
 
 class Database(Protocol):
-    """Run transactions. Every call raises SQLAlchemy's errors, `OSError` or `ApiError`."""
+    """Run transactions. Every call raises `DRIVER_ERRORS`, `ApiError` or what its work raised."""
 
     @property
     def file(self) -> Path | None:
@@ -85,7 +112,7 @@ class Database(Protocol):
         """Run a transaction that writes.
 
         Args:
-            work: is run alone, or not at all.
+            work: is run alone, or not at all; again if its first run surely changed nothing.
             lane: transactions of one lane run one after the other.
             wait: whether to return only when the transaction is durable.
         """

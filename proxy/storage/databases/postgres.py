@@ -2,14 +2,19 @@
 
 Transactions of one lane (a tenant) that wait at the same time are committed together, each behind
 a savepoint of its own.
+
+A server that restarts ends all connections, which shows when one is used. What was lost before its
+COMMIT was sent changed nothing, and runs once more on a new connection. A lost COMMIT is reported
+as a failure, for nobody knows if it counts: a request was charged then and is not sent, and its
+texts keep their releases.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -19,7 +24,13 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.util import greenlet_spawn
 
-from proxy.storage.databases.base import DatabaseFailure, Scan, Work
+from proxy.storage.databases.base import (
+    DRIVER_ERRORS,
+    ConnectionLost,
+    DatabaseFailure,
+    Scan,
+    Work,
+)
 from proxy.storage.databases.postgres_connection import PostgresConnection
 from proxy.storage.databases.sqlite_file import BUSY_SECONDS
 
@@ -33,9 +44,12 @@ WAITS = {
 }
 UNSYNCED = "SET LOCAL synchronous_commit = off"
 DEADLOCKED = "40P01"  # PostgreSQL's code
+# A server says these before it ends a connection: lost, shut down, idle in a transaction too long.
+FATAL = ("08", "57P", "25P03")
 DEADLOCKS = 10  # how often a transaction may run again
 AT_ONCE = 64  # transactions committed together
 CONNECTIONS = 10  # for the statements of requests
+ASYNCPG_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 T = TypeVar("T")
 
 
@@ -69,6 +83,7 @@ class PostgresDatabase:
         self._url = url
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
         self._opening = asyncio.Lock()
+        self._renewed = 0.0  # when the connections were given up, by the loop's clock
         self._waiting: defaultdict[str, list[_Job]] = defaultdict(list)
         self._running: dict[str, asyncio.Task[None]] = {}
 
@@ -80,13 +95,24 @@ class PostgresDatabase:
         return postgresql.insert(table)
 
     async def read(self, work: Work[T]) -> T:
-        with _map_errors():
+        async def run() -> T:
             async with self._connect() as raw:
-                return await _run(raw, work)
+                with _map_errors(raw):
+                    return await _run(raw, work)
+
+        return await self._try_twice(run)
 
     async def scan(self, work: Scan[T]) -> T:
-        async with self._engine.begin() as connection:
-            return await connection.run_sync(work)
+        async def run() -> T:
+            with _map_errors():
+                async with self._engine.connect() as connection:
+                    raw: Any = (await connection.get_raw_connection()).driver_connection
+                    with _map_errors(raw):
+                        found = await connection.run_sync(work)
+                    await connection.commit()
+                    return found
+
+        return await self._try_twice(run)
 
     async def migrate(self, work: Scan[T]) -> T:
         return await self.scan(work)
@@ -113,14 +139,38 @@ class PostgresDatabase:
             await self._pool.close()
         await self._engine.dispose()
 
+    async def _try_twice(self, run: Callable[[], Awaitable[T]]) -> T:
+        """Run statements, once more on a new connection if theirs was lost before COMMIT."""
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        try:
+            return await run()
+        except ConnectionLost:
+            if self._renewed <= began:  # else another has given up the old connections meanwhile
+                self._renewed = clock()
+                await self._give_up_connections()
+            return await run()
+
+    async def _give_up_connections(self) -> None:
+        """Use no open connection any more: what ended one has probably ended all."""
+        with _map_errors():
+            if self._pool is not None:
+                await self._pool.expire_connections()
+            await self._engine.dispose()
+
     @asynccontextmanager
     async def _connect(self) -> AsyncIterator[asyncpg.Connection]:
         """Lend a connection for the statements of requests."""
-        if self._pool is None:
-            async with self._opening:
-                self._pool = self._pool or await self._open_pool()
-        async with self._pool.acquire() as raw:
+        with _map_errors():
+            if self._pool is None:
+                async with self._opening:
+                    self._pool = self._pool or await self._open_pool()
+            raw = await self._pool.acquire()
+        try:
             yield raw
+        finally:
+            with suppress(DatabaseFailure), _map_errors():  # the pool closes it then
+                await self._pool.release(raw)
 
     async def _open_pool(self) -> asyncpg.Pool[asyncpg.Record]:
         _, settings = PostgresConnection.dialect.create_connect_args(self._url)  # type: ignore[no-untyped-call]
@@ -153,14 +203,8 @@ class PostgresDatabase:
 
         One that waited for another that waited for it runs again, alone.
         """
-        outcomes: list[Any] = []
-        run = _run if len(jobs) == 1 else _try
         try:
-            with _map_errors():
-                async with self._connect() as raw, raw.transaction():
-                    if not any(job.wait for job in jobs):
-                        await raw.execute(UNSYNCED)
-                    outcomes = [await run(raw, job.work) for job in jobs]
+            outcomes = await self._try_twice(lambda: self._run_jobs(jobs))
         except Exception as exc:  # the only one failed, the server is gone or refused to commit
             outcomes = [exc] * len(jobs)
         for job, outcome in zip(jobs, outcomes, strict=True):
@@ -172,6 +216,24 @@ class PostgresDatabase:
                 job.done.set_exception(outcome)
             else:
                 job.done.set_result(outcome)
+
+    async def _run_jobs(self, jobs: list[_Job]) -> list[Any]:
+        """Run transactions as one, and return the outcome of each."""
+        run = _run if len(jobs) == 1 else _try
+        async with self._connect() as raw:
+            transaction = raw.transaction()
+            with _map_errors(raw):
+                await transaction.start()
+                try:
+                    if not any(job.wait for job in jobs):
+                        await raw.execute(UNSYNCED)
+                    outcomes = [await run(raw, job.work) for job in jobs]
+                except BaseException:
+                    await transaction.rollback()
+                    raise
+            with _map_errors():  # a connection that is lost now may have committed
+                await transaction.commit()
+        return outcomes
 
 
 def _is_deadlock(outcome: object) -> bool:
@@ -185,19 +247,36 @@ async def _run(raw: asyncpg.Connection, work: Work[T]) -> T:
 async def _try(raw: asyncpg.Connection, work: Work[Any]) -> Any:
     """Return the outcome of a transaction, or the exception that ended it."""
     try:
-        with _map_errors():
+        with _map_errors(raw):
             async with raw.transaction():
                 return await _run(raw, work)
+    except ConnectionLost:  # and with it all that ran on it
+        raise
     except Exception as exc:
-        if raw.is_closed():  # the connection is gone, and with it all that ran on it
-            raise
         return exc
 
 
 @contextmanager
-def _map_errors() -> Iterator[None]:
-    """Map the driver's errors to `DatabaseFailure`, which names nothing of what was sent."""
+def _map_errors(raw: asyncpg.Connection | None = None) -> Iterator[None]:
+    """Map all errors of the drivers to `DatabaseFailure`, whose text names nothing that was sent.
+
+    Args:
+        raw: the connection on which nothing has been committed; the error is `ConnectionLost` if
+            it has ended.
+    """
     try:
         yield
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as exc:
-        raise DatabaseFailure(getattr(exc, "sqlstate", None)) from None
+    except ConnectionLost:
+        raise
+    except (*ASYNCPG_ERRORS, *DRIVER_ERRORS) as exc:
+        sqlstate = getattr(getattr(exc, "orig", exc), "sqlstate", None)
+        if raw is not None and (_is_closed(raw) or (sqlstate or "").startswith(FATAL)):
+            raise ConnectionLost(sqlstate) from exc
+        raise DatabaseFailure(sqlstate) from exc
+
+
+def _is_closed(raw: asyncpg.Connection) -> bool:
+    try:
+        return bool(raw.is_closed())
+    except asyncpg.InterfaceError:  # it has left the pool, as closed ones do
+        return True

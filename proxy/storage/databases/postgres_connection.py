@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 import asyncpg
@@ -10,6 +10,7 @@ from sqlalchemy import Executable
 from sqlalchemy.dialects.postgresql import asyncpg as dialects
 from sqlalchemy.util import await_only
 
+from proxy.storage.databases.base import DatabaseFailure
 from proxy.storage.databases.statements import DriverConnection, Rows, name_rows, returns_rows
 
 __all__ = ["PostgresConnection"]
@@ -28,11 +29,20 @@ class PostgresConnection(DriverConnection):
 
     def _run(self, statement: Executable, text: str, values: Sequence[Any]) -> Rows:
         if statement.is_dml and not returns_rows(statement):
-            status: str = await_only(self._raw.execute(text, *values))
+            status: str = _wait(self._raw.execute(text, *values))
             return Rows([], int(status.rpartition(" ")[2]))  # "UPDATE 3", "INSERT 0 3"
-        found = await_only(self._raw.fetch(text, *values))
+        found = _wait(self._raw.fetch(text, *values))
         return Rows(name_rows(list(found[0].keys()), found) if found else [], len(found))
 
     def _run_many(self, text: str, rows: Sequence[Sequence[Any]]) -> Rows:
-        await_only(self._raw.executemany(text, rows))
+        _wait(self._raw.executemany(text, rows))
         return Rows([], len(rows))
+
+
+def _wait(answer: Awaitable[Any]) -> Any:
+    """Return the driver's answer. Whatever it raises, on a lost connection even errors of its own,
+    is a `DatabaseFailure`."""
+    try:
+        return await_only(answer)
+    except Exception as exc:
+        raise DatabaseFailure(getattr(exc, "sqlstate", None)) from exc

@@ -167,8 +167,8 @@ class SqliteDatabase:
             await asyncio.to_thread(self._guard.checkpoint, "PASSIVE")
             async with self._turn:
                 await asyncio.to_thread(self._guard.checkpoint, "RESTART")
-        except sqlite3.Error as exc:
-            logger.warning("the log could not be moved into the database: %s", exc)
+        except Exception as exc:  # the next one tries again
+            logger.warning("the log could not be moved into the database: %s", type(exc).__name__)
         finally:
             self._checkpointing = None
 
@@ -187,7 +187,8 @@ async def _retry(run: Callable[[], T]) -> T:
         try:
             return run()
         except sqlite3.OperationalError as exc:
-            if exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or clock() > deadline:
+            code = getattr(exc, "sqlite_errorcode", 0)  # what Python's part raises has none
+            if code & 0xFF != sqlite3.SQLITE_BUSY or clock() > deadline:
                 raise
         await asyncio.sleep(wait)
         wait = min(2 * wait, LONGEST_WAIT)

@@ -14,8 +14,11 @@ import pytest
 from perturb import EmbeddingTable, Perturber, get_mechanism
 from proxy.cli.main import main
 from proxy.config.store import Store as Settings
+from proxy.errors import store_unavailable
 from proxy.records.lines import COLUMNS
+from proxy.records.rekey import Rekeyed
 from proxy.storage.opening import open_store
+from proxy.storage.store import Store
 from tests.proxy.records.rows import Book
 
 DAYS = {"req_1": 1_900_000_000.0, "req_2": 1_900_086_400.0, "req_3": 1_900_172_800.0}
@@ -111,3 +114,37 @@ def test_a_store_that_served_nobody(tmp_path: Path, monkeypatch: Any, capsys: An
     assert "nothing is recorded yet" in capsys.readouterr().out
     assert main(["records", "export"]) == 0
     assert capsys.readouterr().out == ""
+
+
+def test_a_refused_rekey_leaves_no_file(state: Path, tmp_path: Path, capsys: Any) -> None:
+    """Its secret is nobody's: put in place of the old one, it would not open the store."""
+    with sqlite3.connect(state / "inferdpt.db") as connection:
+        connection.execute("UPDATE records SET time = time + 1 WHERE tenant = 'alice'")
+    connection.close()
+    assert main(["store", "rekey", "new"]) == 2
+    assert "is not whole" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "mine").write_text("5a" * 32)
+    (tmp_path / "mine").chmod(0o600)
+    assert main(["store", "rekey", "mine"]) == 2
+    assert (tmp_path / "mine").read_text() == "5a" * 32, "somebody else made it"
+
+
+def test_a_rekey_whose_outcome_is_unknown_keeps_the_file(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it, a store that was changed could never be opened again."""
+    migrate = Store.migrate
+
+    async def lose_the_answer(store: Store, work: Any) -> Any:
+        done = await migrate(store, work)
+        if isinstance(done, Rekeyed):
+            raise store_unavailable()
+        return done
+
+    monkeypatch.setattr(Store, "migrate", lose_the_answer)
+    assert main(["store", "rekey", "new"]) == 2
+    monkeypatch.undo()
+    (state / "secret").write_text((tmp_path / "new").read_text())
+    monkeypatch.setenv("INFERDPT_STATE_DIR", str(state))
+    assert main(["records", "check"]) == 0

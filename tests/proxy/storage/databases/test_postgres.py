@@ -21,6 +21,7 @@ from proxy.storage.opening import open_store
 from proxy.storage.prices import Price
 from proxy.storage.schema import ANSWERS, RELEASES
 from proxy.storage.store import Store
+from tests.backends import end_backends
 from tests.databases import postgres_url
 from tests.limits import LIMIT
 from tests.proxy.storage.work import execute, scalar
@@ -30,6 +31,7 @@ __all__ = ["postgres_url"]
 COUNT = select(func.count()).select_from(RELEASES)
 LOCK = 5  # an advisory lock that a test holds
 MINE = text(f"SELECT pg_advisory_xact_lock({LOCK})")
+END = text("SELECT pg_terminate_backend(pg_backend_pid())")
 TRANSACTION = text("SELECT pg_current_xact_id()::text")
 
 
@@ -111,14 +113,88 @@ async def test_a_statement_that_fails_leaves_the_others_committed(store: Store) 
 async def test_if_the_connection_is_lost_nobody_is_told_that_it_is_committed(
     store: Store,
 ) -> None:
-    end = text("SELECT pg_terminate_backend(pg_backend_pid())")
-    jobs = [store.write(add(i, *([end] if i == 2 else [])), lane="a") for i in range(5)]
+    jobs = [store.write(add(i, *([END] if i == 2 else [])), lane="a") for i in range(5)]
     async with asyncio.timeout(LIMIT):
         outcomes = await asyncio.gather(*jobs, return_exceptions=True)
     assert all(isinstance(outcome, ApiError) for outcome in outcomes)
     assert await store.scan(scalar(COUNT)) == 0
     await store.write(add(9), lane="a")
     assert await store.scan(scalar(COUNT)) == 1
+
+
+async def test_the_first_transactions_after_a_restart_succeed(
+    store: Store, postgres_url: str
+) -> None:
+    """All connections are stale, as after a restart of the server: nobody notices."""
+    await asyncio.gather(*(store.write(add(i), lane=f"{i}") for i in range(20)))
+    await asyncio.gather(*(store.scan(scalar(COUNT)) for _ in range(5)))
+    for number in range(3):
+        assert await end_backends(postgres_url) >= 2
+        async with asyncio.timeout(LIMIT):
+            await asyncio.gather(
+                store.ping(),
+                *(store.scan(scalar(COUNT)) for _ in range(3)),
+                *(store.read(lambda connection: connection.scalar(COUNT)) for _ in range(8)),
+                *(store.write(add(100 * (number + 1) + i), lane=f"{i}") for i in range(20)),
+            )
+    assert await store.scan(scalar(COUNT)) == 80
+
+
+@pytest.mark.parametrize("together", [1, 3])
+async def test_a_connection_that_is_lost_in_use_is_tried_once_more(
+    store: Store, together: int
+) -> None:
+    runs = Counter[int]()
+
+    def work(number: int) -> Callable[[Connection], Any]:
+        def run(connection: Connection) -> Any:
+            runs[number] += 1
+            end = [END] if number == 0 and runs[0] == 1 else []
+            return add(number, *end)(connection)
+
+        return run
+
+    async with asyncio.timeout(LIMIT):
+        await asyncio.gather(*(store.write(work(i), lane="a") for i in range(together)))
+    assert runs[0] == 2
+    assert await store.scan(scalar(COUNT)) == together
+
+
+async def test_a_scan_is_tried_once_more(store: Store) -> None:
+    runs = Counter[str]()
+
+    def work(connection: Connection) -> Any:
+        runs["all"] += 1
+        if runs["all"] == 1:
+            connection.execute(END)
+        return connection.scalar(COUNT)
+
+    assert await store.scan(work) == 0
+    assert runs["all"] == 2
+
+
+async def test_a_commit_that_may_count_is_not_tried_again(store: Store) -> None:
+    """The connection ends while COMMIT runs: to insert again could count it twice."""
+    trigger = """
+        CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';
+        CREATE CONSTRAINT TRIGGER late AFTER INSERT ON releases
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION die()
+    """
+    for statement in trigger.split(";\n"):
+        await store.migrate(execute(text(statement)))
+    runs = Counter[str]()
+
+    def work(connection: Connection) -> Any:
+        runs["all"] += 1
+        return add(1)(connection)
+
+    for _ in range(2):
+        with pytest.raises(ApiError) as info:
+            await store.write(work)
+        assert info.value.status == 503
+    assert runs["all"] == 2
+    assert await store.scan(scalar(COUNT)) == 0
 
 
 async def test_lanes_run_side_by_side(store: Store, held: asyncpg.Connection) -> None:
