@@ -22,7 +22,7 @@ from proxy.storage.schema import (
     ACCOUNTS,
     ANSWERS,
     BATCHES,
-    BLOCKS,
+    CHARGES,
     DISCLOSURES,
     FILE_LINES,
     FILES,
@@ -146,7 +146,7 @@ def _seal_rows(connection: Connection, table: Table, old: Digests, new: Digests)
 def _forget(connection: Connection) -> tuple[int, int, int]:
     """Forget what only the old secret names; return the number of texts, answers and
     conversations."""
-    for table in (PASSAGES, RATES, BLOCKS, OWNER_SPENDS, OWNERS):
+    for table in (PASSAGES, RATES, CHARGES, OWNER_SPENDS, OWNERS):
         connection.execute(delete(table))
     texts, answers = (connection.execute(delete(each)).rowcount for each in (RELEASES, ANSWERS))
     for table in (DISCLOSURES, SPENDS):

@@ -14,10 +14,12 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import make_url
 
 from proxy.config.store import Store as Settings
+from proxy.corpus.ledger import Accounts, Charged
 from proxy.records.chain import Chain
 from proxy.storage.databases.base import Database
 from proxy.storage.databases.postgres import PostgresDatabase
 from proxy.storage.databases.sqlite import SqliteDatabase
+from proxy.storage.digests import Digests
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import MIGRATIONS, open_store
 from proxy.storage.prices import Disclosure, Price
@@ -152,6 +154,31 @@ async def test_the_record_begins_with_an_account_of_before_and_goes_with_its_tab
             assert await faults(store) == {}
             assert await store.migrate(partial(downgrade, "0005", "records")) == []
             assert await store.migrate(partial(downgrade, "0005", "accounts")) != []
+
+
+async def test_owners_of_a_corpus_keep_their_charges(database: dict[str, Any]) -> None:
+    """Which releases of a block were paid for was not known, so they are charged again."""
+    secret = Digests(Store(None, SECRET, ""))  # type: ignore[arg-type]
+    one = Charged(b"k" * 32, "ann", "made up", Price(8, proved=48.0))
+    sums = {"documents": 1, "tokens": 8, "unbounded": 0, "proved": 48.0, "nominal": 0.0}
+    channel = {"mechanism": "rantext_ldp", "epsilon": 6.0, "bounded_range": False, "unit": "token"}
+    key = secret.of("owner", "ann")
+    rows = {
+        "owners": [{"key": key, **sums}],
+        "owner_spends": [{"key": key, **channel, "count": 8}],
+        "blocks": [{"key": secret.of("block", one.key.hex(), "ann"), "refused": "[]"}],
+    }
+    await migrate(database, "0008", rows)
+    async with open_store(Settings(**database)) as store:
+        accounts = Accounts(store, delta=1e-6)
+        account = (await accounts.read(["ann"]))["ann"]
+        assert (account.documents, account.price.epsilon) == (1, 48.0)
+        assert account.bound.epsilon == 48.0
+        await accounts.charge([one])
+        assert (await accounts.read(["ann"]))["ann"].price.epsilon == 96.0
+        assert await store.migrate(partial(downgrade, "0008", "blocks")) == ["key", "refused"]
+    async with open_store(Settings(**database)) as store:
+        assert (await Accounts(store, delta=1e-6).read(["ann"]))["ann"].price.epsilon == 96.0
 
 
 def downgrade(to: str, table: str, connection: sa.Connection) -> list[str]:
