@@ -15,7 +15,6 @@ from sqlalchemy import make_url
 
 from proxy.config.store import Store as Settings
 from proxy.corpus.ledger import Accounts, Charged
-from proxy.records.chain import Chain
 from proxy.storage.databases.base import Database
 from proxy.storage.databases.postgres import PostgresDatabase
 from proxy.storage.databases.sqlite import SqliteDatabase
@@ -31,6 +30,7 @@ from tests.proxy.records.rows import faults
 __all__ = ["database", "postgres_url"]
 
 SECRET = bytes.fromhex("5a" * 32)
+DIGESTS = Digests(Store(None, SECRET, ""))  # type: ignore[arg-type]
 
 
 def make_file(folder: Path) -> Path:
@@ -51,7 +51,7 @@ def upgrade(connection: sa.Connection, to: str) -> None:
     """Bring a database to a version by its migrations."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["connection"] = connection
+    config.attributes.update(connection=connection, digests=DIGESTS)
     command.upgrade(config, to)
 
 
@@ -149,7 +149,6 @@ async def test_the_record_begins_with_an_account_of_before_and_goes_with_its_tab
     await migrate(database, "0005", rows)
     for _ in range(2):
         async with open_store(Settings(**database)) as store:
-            await store.write(Chain(store).begin)
             assert (await store.info())["records"] == 1
             assert await faults(store) == {}
             assert await store.migrate(partial(downgrade, "0005", "records")) == []
@@ -158,15 +157,14 @@ async def test_the_record_begins_with_an_account_of_before_and_goes_with_its_tab
 
 async def test_owners_of_a_corpus_keep_their_charges(database: dict[str, Any]) -> None:
     """Which releases of a block were paid for was not known, so they are charged again."""
-    secret = Digests(Store(None, SECRET, ""))  # type: ignore[arg-type]
     one = Charged(b"k" * 32, "ann", "made up", Price(8, proved=48.0))
     sums = {"documents": 1, "tokens": 8, "unbounded": 0, "proved": 48.0, "nominal": 0.0}
     channel = {"mechanism": "rantext_ldp", "epsilon": 6.0, "bounded_range": False, "unit": "token"}
-    key = secret.of("owner", "ann")
+    key = DIGESTS.of("owner", "ann")
     rows = {
         "owners": [{"key": key, **sums}],
         "owner_spends": [{"key": key, **channel, "count": 8}],
-        "blocks": [{"key": secret.of("block", one.key.hex(), "ann"), "refused": "[]"}],
+        "blocks": [{"key": DIGESTS.of("block", one.key.hex(), "ann"), "refused": "[]"}],
     }
     await migrate(database, "0008", rows)
     async with open_store(Settings(**database)) as store:
