@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 METADATA = MetaData()
-REVISION = "0009"  # of the last migration
+REVISION = "0010"  # of the last migration
 
 # Alembic's own table, as Alembic makes it.
 VERSIONS = Table(
@@ -228,14 +228,14 @@ CHARGES = Table(
     sqlite_with_rowid=False,  # half the size
 )
 
-# Clients' keys: the SHA-256 of each, and its grant (JSON).
+# Clients' keys: the SHA-256 of each, and its grant (JSON), encrypted.
 KEYS = Table(
     "keys",
     METADATA,
     Column("id", Text, primary_key=True),
     Column("sha256", Text, nullable=False),
     Column("tenant", Text, nullable=False),
-    Column("grant", Text, nullable=False),
+    Column("grant", LargeBinary, nullable=False),
     Column("created", Double, nullable=False),
     Column("revoked", Double),
 )

@@ -183,7 +183,7 @@ def downgrade(to: str, table: str, connection: sa.Connection) -> list[str]:
     """Bring the store back to a version; return the columns that a table has then."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["connection"] = connection
+    config.attributes.update(connection=connection, digests=DIGESTS)
     command.downgrade(config, to)
     inspector = sa.inspect(connection)
     if not inspector.has_table(table):
