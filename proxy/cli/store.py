@@ -43,8 +43,8 @@ The audit record stays (`store.records_days`), and states that accounts were for
 A forgotten text is drawn afresh when it is sent again: an adversary with both releases can
 average them."""
 REKEY_NOTE = """\
-Stop every proxy on the store first. The audit record is hashed anew; files of batches and limits of
-keys are encrypted anew. Releases, answers and conversations are known only by hashes of what
+Stop every proxy on the store first. The audit record is hashed anew; files of batches and limits
+of keys are encrypted anew. Releases, answers and conversations are known only by hashes of what
 clients wrote, so they are forgotten: texts that are sent again are drawn and charged afresh (an
 adversary with both releases can average them), and budgets of conversations and of the owners of
 corpora start anew. Those of days and in all stay, as do keys."""
