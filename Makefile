@@ -14,7 +14,7 @@ WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) * 3 / 2)))
 PARALLEL := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(PYTEST) -n $(WORKERS) --dist worksteal
 
 .PHONY: help install install-system demo check docs recordings format test test-statistical test-open-webui test-hostile
-.PHONY: install-console test-console install-ray test-ray screenshots dist test-container install-clients test-clients pictures test-wheel install-vllm test-vllm bench bench-load changelog sbom clean
+.PHONY: install-console test-console install-ray test-ray screenshots dist test-container install-clients test-clients pictures test-wheel install-vllm test-vllm bench bench-load changelog hashes sbom clean
 
 help:
 	@echo "make demo             install what is needed and show the whole path on this machine"
@@ -35,6 +35,7 @@ help:
 	@echo "make screenshots      take the pictures of the console in the documentation (needs Chromium)"
 	@echo "make dist             the wheel and the source distribution, reproducibly, into dist/"
 	@echo "make sbom             the bill of materials of the image's Python packages, CycloneDX, into build/sbom/"
+	@echo "make hashes           renew the hashes of what the image and the release install"
 	@echo "make changelog        the changes that are not released yet, as the changelog will have them"
 	@echo "make test-vllm        the contract tier: a real vLLM on CPU in a venv of its own"
 	@echo "make bench            speed benchmarks"
@@ -136,6 +137,10 @@ dist: install
 
 sbom: install
 	@$(BIN)/python -m scripts.release.sbom
+
+hashes: install
+	@$(PIP) uv
+	@$(BIN)/python -m scripts.release.hashes
 
 changelog: install
 	@$(BIN)/python -m towncrier build --draft --version Unreleased

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from scripts.release.hashes import EXTRAS, IMAGE, RELEASE, TOOLS, read_hashes
 from scripts.release.sbom import describe, find_faults, list_needed, read_extras, read_pins
 
 ROOT = Path(__file__).parents[1]
@@ -23,6 +25,52 @@ SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["
 KINDS = [each["directory"] for each in SETTINGS["type"]]
 NAME = re.compile(rf"\+[a-z0-9]+(-[a-z0-9]+)*\.({'|'.join(KINDS)})\.md")
 PINS = read_pins((ROOT / "constraints.txt").read_text("utf-8"))
+
+
+def read_names(text: str) -> dict[str, str]:
+    """The pinned versions in a file of requirements with hashes."""
+    pairs = (pin.split("==") for pin in read_hashes(text))
+    return {canonicalize_name(name.partition("[")[0]): version for name, version in pairs}
+
+
+@pytest.mark.parametrize("path", [IMAGE, RELEASE], ids=["image", "release"])
+def test_every_requirement_has_one_version_and_hashes(path: Path) -> None:
+    text = path.read_text("utf-8")
+    found = read_hashes(text)
+    assert found
+    for pin, hashes in found.items():
+        assert re.fullmatch(r"[\w.\[\],-]+==[\w.]+", pin), pin
+        assert hashes, pin
+        assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", each) for each in hashes), pin
+    assert sum(map(len, found.values())) == text.count("--hash=")
+    names = read_names(text)
+    assert {name: PINS[name] for name in names if name in PINS} == {
+        name: version for name, version in names.items() if name in PINS
+    }, "stale: make hashes"
+
+
+def test_the_requirements_are_those_of_the_image_and_of_the_release() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    assert set(read_extras((ROOT / "deploy" / "Containerfile").read_text("utf-8"))) <= set(EXTRAS)
+    needed = [
+        *project["project"]["dependencies"],
+        *project["build-system"]["requires"],
+        *(line for extra in EXTRAS for line in extras[extra]),
+    ]
+    names = {canonicalize_name(Requirement(line).name) for line in needed}
+    assert names <= set(read_names(IMAGE.read_text("utf-8"))), "stale: make hashes"
+    assert set(TOOLS) <= set(read_names(RELEASE.read_text("utf-8"))), "stale: make hashes"
+
+
+def test_the_image_installs_no_file_without_its_hash() -> None:
+    text = (ROOT / "deploy" / "Containerfile").read_text("utf-8").replace("\\\n", " ")
+    commands = re.findall(r"bin/pip (?:download|install) [^&]*", text)
+    assert len(commands) == 2
+    assert re.search(
+        r"^bin/pip download .*--require-hashes .*-r /src/requirements.txt", commands[0]
+    )
+    assert "--no-index --find-links /wheels" in commands[1]
 
 
 def need(module: str) -> None:

@@ -32,7 +32,7 @@ GROUPS = {
     "ledger": ("accounts", "spends", "disclosures"),
     "memo": ("releases", "passages", "answers"),
     "records": ("records",),
-    "corpus": ("owners", "owner_spends", "blocks"),
+    "corpus": ("owners", "owner_spends", "charges"),
 }
 POINTS = 8
 AT_ONCE = 8
@@ -148,7 +148,7 @@ async def _measure_corpus(blocks: int, documents: int, tokens: int) -> Growth:
             for number in range(blocks):
                 await accounts.charge(
                     [
-                        Charged(f"{number} {i}".encode().ljust(32), f"{number} {i}", each)
+                        Charged(f"{number} {i}".encode().ljust(32), f"{number} {i}", "", each)
                         for i in range(documents)
                     ]
                 )

@@ -1,4 +1,4 @@
-"""Check client keys: stored as SHA-256, compared in constant time.
+"""Check client keys: stored as SHA-256, compared in constant time; their grants are sealed.
 
 A key is 256 random bits, so a plain hash cannot be searched. A slow hash, made for passwords,
 would only slow every request. Keys are in config.yaml, or in the store, where they are made and
@@ -20,7 +20,9 @@ from sqlalchemy import Row, bindparam, delete, func, select, update
 from proxy.access.grants import ANONYMOUS, Client, Grant
 from proxy.config.settings import Server, is_loopback
 from proxy.errors import ConfigError, unauthorized
+from proxy.storage.digests import Digests
 from proxy.storage.schema import KEYS
+from proxy.storage.sealing import open_sealed, place_of, seal
 from proxy.storage.store import Store
 
 __all__ = ["Holder", "Keyring", "StoredKey", "check_tenant", "new_key"]
@@ -64,6 +66,7 @@ class Keyring:
 
     def __init__(self, store: Store, server: Server) -> None:
         self._store = store
+        self._digests = Digests(store)
         self._server = server
         self.locked = bool(server.keys) or not is_loopback(server.host)
 
@@ -129,7 +132,7 @@ class Keyring:
                 found = Holder(Client(entry.tenant), digest[:NAMED], digest)
         stored = await self._row(key.removeprefix(PREFIX).partition("-")[0])
         same = hmac.compare_digest(stored.sha256 if stored else NOBODY, digest)
-        held = _hold(stored) if stored is not None and same else None
+        held = self._hold(stored) if stored is not None and same else None
         return held or found
 
     async def find(self, name: str) -> Holder | None:
@@ -138,7 +141,7 @@ class Keyring:
             if entry.sha256[:NAMED] == name:
                 return Holder(Client(entry.tenant), name, entry.sha256)
         stored = await self._row(name)
-        return None if stored is None else _hold(stored)
+        return None if stored is None else self._hold(stored)
 
     async def recall(self, tenant: str, key: str) -> Client:
         """Return the client that a tenant's key, named by its id, stands for now.
@@ -152,7 +155,7 @@ class Keyring:
         if key:
             stored = await self._row(key)
             if stored is not None and stored.tenant == tenant and stored.revoked is None:
-                return Client(tenant, Grant.model_validate_json(stored.grant), key)
+                return Client(tenant, self._open(stored), key)
         elif await self.required():
             if any(entry.tenant == tenant for entry in self._server.keys):
                 return Client(tenant)
@@ -172,7 +175,7 @@ class Keyring:
             "id": id_,
             "sha256": hashlib.sha256(key.encode()).hexdigest(),
             "tenant": tenant,
-            "grant": grant.model_dump_json(exclude_defaults=True),
+            "grant": self._seal(id_, grant),
             "created": time.time(),
         }
         await self._store.write(lambda connection: connection.execute(KEYS.insert(), row))
@@ -183,8 +186,8 @@ class Keyring:
         query = select(KEYS).order_by(KEYS.c.created)
         rows = await self._store.scan(lambda connection: connection.execute(query).all())
         return [
-            StoredKey(r.id, r.tenant, Grant.model_validate_json(r.grant), r.created, r.revoked)
-            for r in rows
+            StoredKey(row.id, row.tenant, self._open(row), row.created, row.revoked)
+            for row in rows
         ]
 
     async def revoke(self, id_: str) -> bool:
@@ -197,7 +200,7 @@ class Keyring:
         """Replace the limits of a key from the next request on. Return False if no key of that
         id is in force."""
         change = update(KEYS).where(KEYS.c.id == id_, KEYS.c.revoked.is_(None))
-        change = change.values(grant=grant.model_dump_json(exclude_defaults=True))
+        change = change.values(grant=self._seal(id_, grant))
         return bool(await self._store.write(lambda c: c.execute(change).rowcount))
 
     async def reopen(self) -> None:
@@ -215,18 +218,26 @@ class Keyring:
         revoked = delete(KEYS).where(KEYS.c.revoked.is_not(None))
         await self._store.write(lambda connection: connection.execute(revoked))
 
+    def _seal(self, id_: str, grant: Grant) -> bytes:
+        """Return the grant of a key as the store holds it: `deny` names what nobody may read."""
+        spelled = grant.model_dump_json(exclude_defaults=True).encode()
+        return seal(self._digests, spelled, *place_of(KEYS, id_))
+
+    def _open(self, row: Row[Any]) -> Grant:
+        return Grant.model_validate_json(
+            open_sealed(self._digests, row.grant, *place_of(KEYS, row.id))
+        )
+
+    def _hold(self, row: Row[Any]) -> Holder | None:
+        """Return the holder of a stored key; None if it is revoked."""
+        if row.revoked is not None:
+            return None
+        return Holder(Client(row.tenant, self._open(row), row.id), row.id, row.sha256)
+
     async def _row(self, id_: str) -> Row[tuple[str, ...]] | None:
         if not id_.isalnum():
             return None
         return await self._store.read(lambda c: c.execute(_FIND, {"id": id_}).first())
-
-
-def _hold(row: Row[Any]) -> Holder | None:
-    """Return the holder of a stored key; None if it is revoked."""
-    if row.revoked is not None:
-        return None
-    client = Client(row.tenant, Grant.model_validate_json(row.grant), row.id)
-    return Holder(client, row.id, row.sha256)
 
 
 def check_tenant(name: str) -> None:

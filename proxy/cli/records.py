@@ -32,9 +32,10 @@ One line for each request: ids, names, counts and times, and never text. A line 
 of a request that still runs, or whose proxy was killed."""
 CHECK_NOTE = """\
 Each row holds a hash of itself and of the row before it, under the secret of the store. The
-charges in the rows must add up to the accounts of the ledger. Keep the file of --heads where
-nobody who can write to the database can change it: only it shows that the last rows and their
-charges were removed together. Exits with 1 if the record is not whole."""
+charges in the rows must add up to the accounts of the ledger, and a tenant of whom the store holds
+anything must have rows. Keep the file of --heads where nobody who can write to the database can
+change it: only it shows that the last rows and their charges were removed together, or a tenant
+with everything of it, or that the database is another. Exits with 1 if the record is not whole."""
 
 
 def records_group() -> typer.Typer:
@@ -103,8 +104,6 @@ def check(
     for verdict in verdicts:
         print(_describe(verdict))
     whole = not any(verdict.fault for verdict in verdicts)
-    if not verdicts:
-        print("nothing is recorded yet")
     print("the record is whole" if whole else "THE RECORD IS NOT WHOLE")
     if whole and heads is not None:
         note_heads(heads, verdicts)

@@ -43,12 +43,11 @@ The audit record stays (`store.records_days`), and states that accounts were for
 A forgotten text is drawn afresh when it is sent again: an adversary with both releases can
 average them."""
 REKEY_NOTE = """\
-Stop every proxy on the store first. The audit record is hashed anew, and the files of batches are
-encrypted anew. Releases, answers and
-conversations are known only by hashes of what clients wrote, so they are forgotten: texts that are
-sent again are drawn and charged afresh (an adversary with both releases can average them), and
-budgets of conversations and of the owners of corpora start anew. Those of days and in all stay, as
-do keys."""
+Stop every proxy on the store first. The audit record is hashed anew; files of batches and limits
+of keys are encrypted anew. Releases, answers and conversations are known only by hashes of what
+clients wrote, so they are forgotten: texts that are sent again are drawn and charged afresh (an
+adversary with both releases can average them), and budgets of conversations and of the owners of
+corpora start anew. Those of days and in all stay, as do keys."""
 
 
 def store_group() -> typer.Typer:
@@ -199,8 +198,8 @@ async def _rekey(config: Config, path: Path, heads: Path | None) -> None:
         if heads is not None:
             note_heads(heads, await check_records(changed))
     print(
-        f"{done.rows} rows of the record are hashed anew, and {done.sealed} of files and batches "
-        f"encrypted anew; {done.texts} texts, {done.answers} "
+        f"{done.rows} rows of the record are hashed anew, and {done.sealed} of files, batches and "
+        f"keys encrypted anew; {done.texts} texts, {done.answers} "
         f"answers and {done.conversations} conversations are forgotten.\nFrom now on the store's "
         f"secret is the one in {path}: put it in the place of the old one."
     )

@@ -58,7 +58,7 @@ def estimate_run(
             found = stage(records.slice(0, SAMPLED)).to_pylist()
             seconds += time.perf_counter() - start
             taken += sum(length or 0 for length in lengths[:SAMPLED])
-            prices = [price for row in found if (price := read_price(row)) is not None]
+            prices = [read_price(row) for row in found if row["outcome"] == "released"]
             sampled += len(prices)
             tokens += sum(price.tokens for price in prices)
             epsilon += sum(price.epsilon for price in prices)

@@ -1,13 +1,12 @@
-"""Charge the owners of documents: blocks once, before their releases are written.
+"""Charge the owners of documents: each release once, before it is written.
 
-ε adds up over all documents of an owner, in this run and others (basic composition). A block is
-known by an HMAC of its documents and their owners, so a block that is sanitized again is charged
-once, and what its budget refused stays refused.
+ε adds up over all documents of an owner, in this run and others (basic composition). A release is
+known by an HMAC of its draw, owner, text and price, so one that is made again is free. A document
+that failed or was refused leaves nothing behind: when it is released, it is charged.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,13 +21,13 @@ from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, batches
 from proxy.storage.ledger import ROUNDING
 from proxy.storage.prices import FIGURES, Channel, Price, price_of, total
-from proxy.storage.schema import BLOCKS, OWNER_SPENDS, OWNERS
+from proxy.storage.schema import CHARGES, OWNER_SPENDS, OWNERS
 from proxy.storage.store import Store
 
 __all__ = ["Account", "Accounts", "Charged"]
 
-_BLOCK = select(BLOCKS.c.refused).where(BLOCKS.c.key == bindparam("key"))
-_ADD = BLOCKS.insert()
+_KNOWN = select(CHARGES.c.key).where(CHARGES.c.key.in_(bindparam("keys", expanding=True)))
+_ADD = CHARGES.insert()
 _FIND = select(OWNERS).where(OWNERS.c.key.in_(bindparam("keys", expanding=True)))
 _SPENT = select(OWNER_SPENDS).where(OWNER_SPENDS.c.key.in_(bindparam("keys", expanding=True)))
 LANE = "corpus"
@@ -36,11 +35,19 @@ LANE = "corpus"
 
 @dataclass(frozen=True)
 class Charged:
-    """Hold a document to charge: its key, its owner, and its price; None if it has no release."""
+    """Hold a release to charge.
+
+    Attributes:
+        key: of the draw: it names the sanitizer, the document's id and its raw text.
+        owner: the owner of the document.
+        released: the released text. Another draw under the same key has another one.
+        price: the price of the release.
+    """
 
     key: bytes
     owner: str
-    price: Price | None
+    released: str
+    price: Price
 
 
 @dataclass(frozen=True)
@@ -82,32 +89,35 @@ class Accounts:
         )
         self._open = store.insert(OWNERS).on_conflict_do_nothing()
 
-    async def charge(self, documents: Sequence[Charged]) -> frozenset[int]:
-        """Charge the documents of a block, and return the places of those that the budget refuses.
+    async def charge(self, releases: Sequence[Charged]) -> frozenset[int]:
+        """Charge the releases of a block, and return the places of those that the budget refuses.
         The charge is durable when this returns.
 
-        A document is refused if its owner's ε would exceed the budget; a cheaper one after it may
-        still be charged.
+        A release that was charged before costs nothing. Any other is refused if its owner's ε
+        would exceed the budget; a cheaper one after it may still be charged.
 
         Raises:
             ApiError: the store failed, and nothing was charged.
         """
-        parts = (part for one in documents for part in (one.key.hex(), one.owner))
-        key = self._digests.of("block", *parts)
-        return await self._store.write(partial(self._settle, key, documents), lane=LANE)
+        if not releases:
+            return frozenset()
+        keys = [self._name_release(one) for one in releases]
+        return await self._store.write(partial(self._settle, keys, releases), lane=LANE)
 
     def _settle(
-        self, key: bytes, documents: Sequence[Charged], connection: Connection
+        self, keys: Sequence[bytes], releases: Sequence[Charged], connection: Connection
     ) -> frozenset[int]:
-        owners = {one.owner: self._name(one.owner) for one in documents}
+        owners = {one.owner: self._name(one.owner) for one in releases}
         spent = self._lock(connection, owners)
-        found = connection.scalar(_BLOCK, {"key": key})
-        if found is not None:
-            return frozenset(json.loads(found))
-        refused = []
+        known = {
+            row.key
+            for some in batches(keys)
+            for row in connection.execute(_KNOWN, {"keys": list(some)})
+        }
+        refused, new = [], []
         charged: defaultdict[str, list[Price]] = defaultdict(list)
-        for place, one in enumerate(documents):
-            if one.price is None:
+        for place, (key, one) in enumerate(zip(keys, releases, strict=True)):
+            if key in known:
                 continue
             cost = one.price.epsilon
             if cost and self._budget is not None:
@@ -116,8 +126,11 @@ class Accounts:
                     continue
                 spent[one.owner] += cost
             charged[one.owner].append(one.price)
+            known.add(key)
+            new.append({"key": key})
         self._add(connection, {owners[name]: prices for name, prices in charged.items()})
-        connection.execute(_ADD, {"key": key, "refused": json.dumps(refused)})
+        if new:
+            connection.execute(_ADD, new)
         return frozenset(refused)
 
     def _lock(self, connection: Connection, owners: Mapping[str, bytes]) -> dict[str, float]:
@@ -151,14 +164,16 @@ class Accounts:
             connection.execute(self._count, spends)
 
     async def read(self, owners: Sequence[str]) -> dict[str, Account]:
-        """Return the accounts of owners; those without a charge are left out."""
-        names = {self._name(name): name for name in owners}
-        rows, spends = await self._store.scan(partial(_read, keys=list(names)))
-        return {
-            names[key]: Account(row.documents, price_of(row), self._bound(spends.get(key, [])))
-            for key, row in rows.items()
-            if row.documents
-        }
+        """Return the accounts of owners; they are empty if nothing was charged, or if it was
+        forgotten."""
+        names = {name: self._name(name) for name in owners}
+        rows, spends = await self._store.scan(partial(_read, keys=list(names.values())))
+        found = {}
+        for name, key in names.items():
+            row = rows.get(key)
+            documents, price = (row.documents, price_of(row)) if row is not None else (0, Price())
+            found[name] = Account(documents, price, self._bound(spends.get(key, [])))
+        return found
 
     def _bound(self, rows: Sequence[Any]) -> Bound:
         spends = [Spend(row._mapping["count"], row.epsilon, row.bounded_range) for row in rows]
@@ -166,6 +181,10 @@ class Accounts:
 
     def _name(self, owner: str) -> bytes:
         return self._digests.of("owner", owner)
+
+    def _name_release(self, one: Charged) -> bytes:
+        figures = map(repr, one.price.figures.values())
+        return self._digests.of("charge", one.key.hex(), one.owner, one.released, *figures)
 
 
 def _find(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, Any]:

@@ -1,6 +1,6 @@
 """Run a corpus: sanitize each block, charge it, then write it.
 
-The charge is durable before the block can be seen. After a kill at any moment, the next run
+The charges are durable before the block can be seen. After a kill at any moment, the next run
 sanitizes the blocks that are not written again: the same releases, charged once. Of documents with
 one id, the first is released.
 """
@@ -81,12 +81,12 @@ async def _charge(result: pa.Table, accounts: Accounts) -> pa.Table:
     """Charge the documents of a block, and return it without the releases that a budget
     refuses."""
     rows = result.select([name for name in result.column_names if _is_charged(name)]).to_pylist()
-    places = [i for i, row in enumerate(rows) if row[f"{OURS}key"] is not None]
-    documents = [
-        Charged(row[f"{OURS}key"], row[f"{OURS}owner"], read_price(row))
-        for row in (rows[i] for i in places)
+    places = [place for place, row in enumerate(rows) if row["outcome"] == "released"]
+    releases = [
+        Charged(row[f"{OURS}key"], row[f"{OURS}owner"], row["released"], read_price(row))
+        for row in (rows[place] for place in places)
     ]
-    refused = {places[i] for i in await accounts.charge(documents)}
+    refused = {places[i] for i in await accounts.charge(releases)}
     return _refuse(result, refused, REFUSED)
 
 
@@ -110,10 +110,8 @@ def _refuse(result: pa.Table, places: Collection[int], values: Mapping[str, str]
     return result
 
 
-def read_price(row: dict[str, Any]) -> Price | None:
-    """Return the price of a document of a result; None if it has no release."""
-    if row["outcome"] != "released":
-        return None
+def read_price(row: dict[str, Any]) -> Price:
+    """Return the price of a document that was released."""
     each = row[f"{OURS}each"]
     names = (row["mechanism"], each, row[f"{OURS}narrow"], row["unit"])
     figures = {name: row[OURS + name] for name in FIGURES}
@@ -122,7 +120,7 @@ def read_price(row: dict[str, Any]) -> Price | None:
 
 
 def _is_charged(name: str) -> bool:
-    return name in ("outcome", "mechanism", "unit") or name.startswith(OURS)
+    return name in ("outcome", "released", "mechanism", "unit") or name.startswith(OURS)
 
 
 def _summarize(result: pa.Table) -> dict[str, Any]:

@@ -15,10 +15,11 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import bindparam, func, insert, select
 
-from proxy.records.entries import Entry, write_beginning
+from proxy.records.entries import Entry
+from proxy.storage.beginning import ALL
 from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests
-from proxy.storage.schema import ACCOUNTS, RECORDS
+from proxy.storage.schema import RECORDS
 from proxy.storage.store import Store
 
 __all__ = [
@@ -41,7 +42,6 @@ __all__ = [
 
 Head = tuple[int, str]  # the number of a row, and its hash in hexadecimal
 
-ALL = ""  # in place of a tenant: the rows about the store
 PAGE, RECENT = 1000, 50  # rows in one query
 LEAST, MOST = -(2**63), 2**63 - 1  # the numbers that a database holds
 _HEAD = (
@@ -82,7 +82,6 @@ _BEFORE = (
     .order_by(RECORDS.c.number.desc())
     .limit(PAGE)
 )
-_CHARGED = select(func.count()).where(ACCOUNTS.c.scope == "total", ACCOUNTS.c.requests > 0)
 _PRUNING = (
     select(RECORDS.c.value)
     .where(
@@ -116,18 +115,11 @@ class Chain:
 
     def __init__(self, store: Store) -> None:
         self._digests = Digests(store)
-        self._begin = store.insert(RECORDS).on_conflict_do_nothing()
-
-    def begin(self, connection: Connection) -> None:
-        """Write the first row of a store, unless it is there. Processes may do so at once."""
-        if connection.execute(_HEAD, {"tenant": ALL}).first() is None:
-            entry = write_beginning(connection.scalar(_CHARGED))
-            connection.execute(self._begin, self._make_row(b"", ALL, 1, entry))
 
     def began(self, connection: sqlalchemy.Connection) -> bool:
-        """Return whether the first row of the store was written under its secret."""
-        row = next(read_rows(connection, ALL))
-        return row.hash == self.hash(b"", ALL, row.number, row.time, row.value)
+        """Return whether the first row of the store is there, and was written under its secret."""
+        row = next(read_rows(connection, ALL), None)
+        return row is not None and row.hash == self.hash(b"", ALL, row.number, row.time, row.value)
 
     def append(self, connection: Connection, tenant: str, entries: Sequence[Entry]) -> None:
         """Append entries to a tenant's chain. The caller holds the lock of the tenant's account,
@@ -143,7 +135,7 @@ class Chain:
 
     def hash(self, before: bytes, tenant: str, number: int, time: float, value: str) -> bytes:
         """Return the hash of a row; `before` is that of the row before it."""
-        return self._digests.of("record", before.hex(), tenant, str(number), repr(time), value)
+        return self._digests.record(before, tenant, number, time, value)
 
     def _make_row(self, before: bytes, tenant: str, number: int, entry: Entry) -> dict[str, Any]:
         return {

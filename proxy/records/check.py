@@ -1,5 +1,11 @@
 """Check the audit record: that no row was changed, removed or put in, and that it states what the
-ledger charged."""
+ledger charged.
+
+A store is made with the first row of its record, and the first text of a tenant is stored together
+with a row. So a store without rows has lost them, and so has a tenant with anything but rows. If
+every trace of a tenant or of the last requests is removed, only heads that were noted elsewhere
+show it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy
-from sqlalchemy import select, text
+from sqlalchemy import select, text, union
 
 from proxy.records.chain import (
     ALL,
@@ -23,7 +29,7 @@ from proxy.records.chain import (
 )
 from proxy.storage.ledger import ROUNDING, SUMS
 from proxy.storage.prices import FIGURES
-from proxy.storage.schema import ACCOUNTS
+from proxy.storage.schema import ACCOUNTS, ANSWERS, DISCLOSURES, PASSAGES, RELEASES, SPENDS
 from proxy.storage.store import Store
 
 __all__ = ["Verdict", "check_records"]
@@ -31,6 +37,10 @@ __all__ = ["Verdict", "check_records"]
 _ACCOUNTS = select(ACCOUNTS).where(ACCOUNTS.c.scope == "total", ACCOUNTS.c.requests > 0)
 _ONE_STATE = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
 _NONE = dict.fromkeys(SUMS, 0)
+_SERVED = union(
+    select(ACCOUNTS.c.tenant).where(ACCOUNTS.c.requests > 0),
+    *(select(table.c.tenant) for table in (SPENDS, DISCLOSURES, RELEASES, ANSWERS, PASSAGES)),
+)
 
 
 @dataclass(frozen=True)
@@ -89,42 +99,23 @@ async def check_records(
                 if done % 1000 == 0 or done == total:
                     advance(done, total)
 
-        def walk(tenant: str, account: Any, began: float) -> Verdict:
-            start = find_start(connection, tenant)
-            noted = heads.get(tenant)
-            return _check_tenant(chain, tenant, start, read(tenant), account, began, noted)
+        def walk(tenant: str) -> _Walk:
+            start, account = find_start(connection, tenant), accounts.get(tenant)
+            made = _Walk(chain, tenant, start, heads.get(tenant), account)
+            made.run(read(tenant))
+            return made
 
         accounts = {row.tenant: row for row in connection.execute(_ACCOUNTS)}
-        found = list_tenants(connection)
-        if not (found or accounts or heads):
-            return []  # nothing has been served yet
-        verdicts = [walk(ALL, None, 0.0)]
-        began = verdicts[0].began
-        for tenant in sorted({*found, *accounts, *heads} - {ALL}):
-            verdicts.append(walk(tenant, accounts.get(tenant), began))
-        return verdicts
+        served = set(connection.scalars(_SERVED))
+        tenants = {*list_tenants(connection), *served, *heads} - {ALL}
+        record, *others = map(walk, (ALL, *sorted(tenants)))
+        silent = [one for one in others if one.tenant in served and one.stated is None]
+        older = sum(one.older for one in others) + len(silent)
+        for one in silent:
+            one.check_silence(record.began, older <= record.accounts)
+        return [one.verdict for one in (record, *others)]
 
     return await store.scan(check)
-
-
-def _check_tenant(
-    chain: Chain,
-    tenant: str,
-    start: Head,
-    rows: Iterable[Row],
-    account: Any,
-    began: float,
-    noted: Head | None,
-) -> Verdict:
-    walk = _Walk(chain, tenant, start, noted)
-    try:
-        for row in rows:
-            walk.step(row)
-        walk.finish(account, began)
-    except _Fault as fault:
-        return Verdict(tenant, str(fault))
-    head = (walk.number, walk.hash.hex())
-    return Verdict(tenant, None, start[0] + 1, head, walk.began, len(walk.open), walk.lost)
 
 
 class _Walk:
@@ -133,23 +124,69 @@ class _Walk:
     Args:
         start: the last row before it.
         noted: a row that must be there.
+        account: the row of the tenant's totals; None if nothing was charged.
+
+    Attributes:
+        fault: the first thing that is wrong; None if nothing is.
+        stated: the account that the last row with one states; None if no row does.
+        older: whether the rows go on from an account of before the record.
+        accounts: how many such accounts the first row of the store states.
     """
 
-    def __init__(self, chain: Chain, tenant: str, start: Head, noted: Head | None) -> None:
+    def __init__(
+        self, chain: Chain, tenant: str, start: Head, noted: Head | None, account: Any
+    ) -> None:
         self._chain = chain
-        self._tenant = tenant
         self._noted = noted
-        self._account: dict[str, float] | None = None  # None: no row states it yet
+        self._account = account
+        self._start = start[0]
+        self.tenant = tenant
+        self.fault: str | None = None
         self.number, self.hash = start[0], bytes.fromhex(start[1])
         self.began = 0.0
+        self.stated: dict[str, float] | None = None
+        self.older = False
+        self.accounts = 0
         self.open: set[str] = set()  # charged requests without an end
         self.lost = 0
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict on the rows."""
+        if self.fault is not None:
+            return Verdict(self.tenant, self.fault)
+        head = (self.number, self.hash.hex())
+        first = self._start + 1
+        return Verdict(self.tenant, None, first, head, self.began, len(self.open), self.lost)
+
+    def run(self, rows: Iterable[Row]) -> None:
+        """Check all rows, up to the first fault."""
+        try:
+            for row in rows:
+                self.step(row)
+            self.finish()
+        except _Fault as fault:
+            self.fault = str(fault)
+
+    def check_silence(self, began: float, older: bool) -> None:
+        """Check a tenant that was served, and whose rows state no account.
+
+        Args:
+            began: the time at which the record of the store began.
+            older: whether the record states that there may be an account of before it.
+        """
+        account = self._account
+        if self.fault is None and not (older and account is not None and account.used < began):
+            found = "texts or spends of it are stored"
+            if account is not None:
+                found = f"the account states {account.requests:g} requests"
+            self.fault = f"{found}, and no row does"
 
     def step(self, row: Row) -> None:
         """Check the next row."""
         if row.number > self.number + 1:
             raise _Fault(f"{_name_rows(self.number + 1, row.number - 1)} missing")
-        digest = self._chain.hash(self.hash, self._tenant, row.number, row.time, row.value)
+        digest = self._chain.hash(self.hash, self.tenant, row.number, row.time, row.value)
         if row.number != self.number + 1 or row.hash != digest:
             raise _Fault(
                 f"row {row.number} is not the one that was written: it was changed, moved or put "
@@ -162,26 +199,22 @@ class _Walk:
             raise _Fault(f"row {row.number} is another than the one that was noted")
         self._read(row)
 
-    def finish(self, account: Any, began: float) -> None:
-        """Check what only the whole chain tells.
-
-        Args:
-            account: the row of the tenant's totals; None if nothing was charged.
-            began: the time at which the record of the store began.
-        """
-        if self.number == 0 and self._tenant == ALL:
+    def finish(self) -> None:
+        """Check what only the whole chain tells."""
+        if self.number == 0 and self.tenant == ALL:
             raise _Fault("row 1 is missing")
         if self._noted is not None and self.number < self._noted[0]:
             raise _Fault(f"{_name_rows(self.number + 1, self._noted[0])} missing")
+        if self.stated is None:
+            return
+        account = self._account
         found = _NONE if account is None else {name: getattr(account, name) for name in SUMS}
-        if self._account is not None and not _is_same(found, self._account):
+        if not _is_same(found, self.stated):
             raise _Fault(
                 f"the account states {found['requests']:g} requests, and the rows up to "
-                f"{self.number} state {self._account['requests']:g}, or other sums: rows after "
+                f"{self.number} state {self.stated['requests']:g}, or other sums: rows after "
                 "it are missing, or the account was changed"
             )
-        if self._account is None and account is not None and account.used >= began:
-            raise _Fault(f"the account states {found['requests']:g} requests, and no row does")
 
     def _read(self, row: Row) -> None:
         content = row.content
@@ -194,14 +227,23 @@ class _Walk:
             case "loss":
                 self.lost += content["ends"]
             case "forgetting":
-                self._account = dict(_NONE)
+                self.older |= self._goes_on
+                self.stated = dict(_NONE)
             case "pruning":
-                if self._account is None and "account" in content:
-                    self._account = content["account"] or dict(_NONE)
+                if self.stated is None and "account" in content:
+                    self.stated = content["account"] or dict(_NONE)
+            case "beginning":
+                self.accounts = content["accounts"]
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether a row that states an account is the first to do so since the chain began."""
+        return self.stated is None and self._start == 0
 
     def _check_sums(self, number: int, charged: Mapping[str, float], account: Any) -> None:
         """Check that a charge adds up with the account that the row before it states."""
-        before = self._account
+        before = self.stated
+        self.older |= self._goes_on and account["requests"] > 1
         if before is not None:
             sums = {name: before[name] + charged[name] for name in FIGURES}
             if not _is_same(account, {"requests": before["requests"] + 1, **sums}):
@@ -210,7 +252,7 @@ class _Walk:
                     f"{account['requests']:g} requests after {before['requests']:g}, or other "
                     "sums than were charged"
                 )
-        self._account = account
+        self.stated = account
 
 
 def _is_same(one: Mapping[str, float], other: Mapping[str, float]) -> bool:

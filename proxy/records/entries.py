@@ -17,7 +17,6 @@ from proxy.storage.prices import Charge
 __all__ = [
     "Entry",
     "Positions",
-    "write_beginning",
     "write_charge",
     "write_end",
     "write_forgetting",
@@ -104,11 +103,6 @@ def write_end(
         remote=list(remote),
         microseconds=round(seconds * 1e6),
     )
-
-
-def write_beginning(accounts: int) -> Entry:
-    """Write the first entry of a store: the number of accounts that were charged before."""
-    return Entry(time.time(), _spell({"kind": "beginning", "accounts": accounts}))
 
 
 def write_pruning(now: float, through: int, digest: bytes, known: Mapping[str, Any]) -> Entry:

@@ -55,20 +55,19 @@ class Recorder:
             self._lost[tenant] += 1
         self._wake.set()
 
-    async def begin(self) -> None:
-        """Write the first row of the store, unless it is there.
+    async def check(self) -> None:
+        """Check that the store was begun under its secret.
 
         Raises:
             ApiError: the store failed.
             ConfigError: the store was begun under another secret. No release in it would be found
                 again, and texts would be drawn afresh.
         """
-        await self._store.write(self._chain.begin)
         if not await self._store.scan(self._chain.began):
             raise ConfigError(
                 f"the store's secret is not the one under which {self._store} was begun, or the "
-                "first row of its record was changed: give the proxy the secret that belongs to "
-                "this database ($INFERDPT_SECRET, store.secret_file)"
+                "first row of its record was changed or removed: give the proxy the secret that "
+                "belongs to this database ($INFERDPT_SECRET, store.secret_file)"
             )
 
     async def flush(self) -> None:
@@ -144,7 +143,7 @@ async def recording(
         days: for which rows are kept; None is for ever.
     """
     recorder = Recorder(store, ledger)
-    await recorder.begin()
+    await recorder.check()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(
             background.running("recorder", recorder.run(background), stop=recorder.close)

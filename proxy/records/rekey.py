@@ -1,8 +1,8 @@
 """Give a store another secret.
 
-The audit record is hashed anew, and the files of batches are encrypted anew. Texts, answers,
-conversations and the owners of corpora are known only by HMACs of what clients wrote, which is not
-kept, so they cannot be named under another secret and are forgotten.
+The audit record is hashed anew; files of batches and grants of keys are encrypted anew. Texts,
+answers, conversations and the owners of corpora are known only by HMACs of what clients wrote,
+which is not kept, so they cannot be named under another secret and are forgotten.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, delete, select, tuple_, update
+from sqlalchemy import Column, Connection, bindparam, delete, select, tuple_, update
 
 from proxy.errors import ConfigError
 from proxy.records.chain import ALL, PAGE, Chain, Head, find_start, list_tenants, read_rows
@@ -22,10 +22,11 @@ from proxy.storage.schema import (
     ACCOUNTS,
     ANSWERS,
     BATCHES,
-    BLOCKS,
+    CHARGES,
     DISCLOSURES,
     FILE_LINES,
     FILES,
+    KEYS,
     OWNER_SPENDS,
     OWNERS,
     PASSAGES,
@@ -49,8 +50,8 @@ _HASH = (
 
 @dataclass(frozen=True)
 class Rekeyed:
-    """Count the rows of the record that were hashed anew, the rows of files and batches that were
-    encrypted anew, and what was forgotten."""
+    """Count the rows of the record that were hashed anew, the rows of files, batches and keys that
+    were encrypted anew, and what was forgotten."""
 
     rows: int
     sealed: int
@@ -90,8 +91,8 @@ async def rekey(
         if tenants:
             new.append(connection, ALL, [write_rekeying()])
         sealed = sum(
-            _seal_rows(connection, table, Digests(store), Digests(changed))
-            for table in (FILES, FILE_LINES, BATCHES)
+            _seal_rows(connection, column, Digests(store), Digests(changed))
+            for column in (FILES.c.value, FILE_LINES.c.value, BATCHES.c.value, KEYS.c.grant)
         )
         return Rekeyed(rows, sealed, *_forget(connection))
 
@@ -119,15 +120,16 @@ def _hash_rows(connection: Connection, tenant: str, old: Chain, new: Chain) -> i
     return count
 
 
-def _seal_rows(connection: Connection, table: Table, old: Digests, new: Digests) -> int:
-    """Encrypt a table's rows anew and return their number."""
+def _seal_rows(connection: Connection, column: Column[Any], old: Digests, new: Digests) -> int:
+    """Encrypt a column of a table anew and return the number of its rows."""
+    table = column.table
     keys = list(table.primary_key)
     last: tuple[Any, ...] | None = None
     change = update(table).where(*(key == bindparam(f"of_{key.name}") for key in keys))
-    change = change.values(value=bindparam("new"))
+    change = change.values({column: bindparam("new")})
     count = 0
     while True:
-        page = select(*keys, table.c.value).order_by(*keys).limit(PAGE)
+        page = select(*keys, column).order_by(*keys).limit(PAGE)
         page = page if last is None else page.where(tuple_(*keys) > tuple_(*last))
         rows = connection.execute(page).all()
         if not rows:
@@ -135,7 +137,7 @@ def _seal_rows(connection: Connection, table: Table, old: Digests, new: Digests)
         changed = [
             {
                 **{f"of_{key.name}": part for key, part in zip(keys, row, strict=False)},
-                "new": reseal(old, new, row.value, *place_of(table, *row[:-1])),
+                "new": reseal(old, new, row[-1], *place_of(table, *row[:-1])),
             }
             for row in rows
         ]
@@ -146,7 +148,7 @@ def _seal_rows(connection: Connection, table: Table, old: Digests, new: Digests)
 def _forget(connection: Connection) -> tuple[int, int, int]:
     """Forget what only the old secret names; return the number of texts, answers and
     conversations."""
-    for table in (PASSAGES, RATES, BLOCKS, OWNER_SPENDS, OWNERS):
+    for table in (PASSAGES, RATES, CHARGES, OWNER_SPENDS, OWNERS):
         connection.execute(delete(table))
     texts, answers = (connection.execute(delete(each)).rowcount for each in (RELEASES, ANSWERS))
     for table in (DISCLOSURES, SPENDS):

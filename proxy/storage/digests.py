@@ -56,6 +56,10 @@ class Digests:
         """Return the key of an answer to a turn."""
         return self.of(tenant, "answer", scope, question, answer)
 
+    def record(self, before: bytes, tenant: str, number: int, time: float, value: str) -> bytes:
+        """Return the hash of a row of the audit record; `before` is that of the row before it."""
+        return self.of("record", before.hex(), tenant, str(number), repr(time), value)
+
     def conversation(self, tenant: str, opening: Sequence[str]) -> str:
         """Return the name of a conversation with this opening, in hexadecimal."""
         return self.of(tenant, "conversation", *opening).hex()

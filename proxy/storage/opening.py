@@ -14,9 +14,11 @@ from sqlalchemy.exc import ArgumentError
 from perturb.install import install_command
 from proxy.config.store import Store as Settings
 from proxy.errors import ConfigError
+from proxy.storage.beginning import write_beginning
 from proxy.storage.databases.base import DRIVER_ERRORS, Database
 from proxy.storage.databases.sqlite import SqliteDatabase
 from proxy.storage.databases.sqlite_file import DatabaseFile
+from proxy.storage.digests import Digests
 from proxy.storage.schema import METADATA, REVISION, VERSIONS
 from proxy.storage.secret import load_secret
 from proxy.storage.store import Store
@@ -73,15 +75,17 @@ async def _migrate(store: Store) -> None:
         ConfigError: the database cannot be reached or used, or is newer than this version.
     """
 
+    digests = Digests(store)
+
     def upgrade(connection: Connection) -> None:
         if store.file is None:
             lock = text("SELECT pg_advisory_xact_lock(:number)")
             connection.execute(lock, {"number": MIGRATION_LOCK})
         if inspect(connection).has_table(VERSIONS.name):
             if connection.scalars(select(VERSIONS.c.version_num)).all() != [REVISION]:
-                _upgrade(connection)
+                _upgrade(connection, digests)
         else:
-            _make(connection)
+            _make(connection, digests)
 
     try:
         await store.migrate(upgrade)
@@ -135,19 +139,20 @@ def _read_url(settings: Settings) -> URL:
     return url
 
 
-def _make(connection: Connection) -> None:
+def _make(connection: Connection, digests: Digests) -> None:
     """Make all tables at once: for a new database Alembic is not needed, which takes long to
     load."""
     METADATA.create_all(connection, checkfirst=False)
     VERSIONS.create(connection)
     connection.execute(VERSIONS.insert(), {"version_num": REVISION})
+    write_beginning(connection, digests)
 
 
 class _Newer(Exception):
     """Report a database of a later version; the message names it and the remedy."""
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection, digests: Digests) -> None:
     from alembic import command
     from alembic.config import Config
     from alembic.migration import MigrationContext
@@ -155,7 +160,7 @@ def _upgrade(connection: Connection) -> None:
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
+    config.attributes.update(connection=connection, digests=digests)
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     found = set(MigrationContext.configure(connection).get_current_heads())
     if unknown := ", ".join(sorted(found - known)):

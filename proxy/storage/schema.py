@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 METADATA = MetaData()
-REVISION = "0008"  # of the last migration
+REVISION = "0010"  # of the last migration
 
 # Alembic's own table, as Alembic makes it.
 VERSIONS = Table(
@@ -220,23 +220,22 @@ OWNER_SPENDS = Table(
     Column("count", BigInteger, nullable=False),
 )
 
-# The charged blocks of corpora: an HMAC of the documents and their owners, and the places of those
-# that a budget refused (JSON).
-BLOCKS = Table(
-    "blocks",
+# The releases that were charged to owners, each by an HMAC of its draw, owner, text and price.
+CHARGES = Table(
+    "charges",
     METADATA,
     Column("key", LargeBinary(32), primary_key=True),
-    Column("refused", Text, nullable=False),
+    sqlite_with_rowid=False,  # half the size
 )
 
-# Clients' keys: the SHA-256 of each, and its grant (JSON).
+# Clients' keys: the SHA-256 of each, and its grant (JSON), encrypted.
 KEYS = Table(
     "keys",
     METADATA,
     Column("id", Text, primary_key=True),
     Column("sha256", Text, nullable=False),
     Column("tenant", Text, nullable=False),
-    Column("grant", Text, nullable=False),
+    Column("grant", LargeBinary, nullable=False),
     Column("created", Double, nullable=False),
     Column("revoked", Double),
 )

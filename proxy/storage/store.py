@@ -10,15 +10,16 @@ import time
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Table, delete, func, select, true, tuple_
+import sqlalchemy
+from sqlalchemy import Table, delete, func, select, true, tuple_
 
 from proxy.errors import bad_request, store_unavailable
-from proxy.storage.databases.base import DRIVER_ERRORS, Database, Scan, Work
+from proxy.storage.databases.base import DRIVER_ERRORS, Connection, Database, Scan, Work
 from proxy.storage.schema import (
     ACCOUNTS,
     ANSWERS,
     BATCHES,
-    BLOCKS,
+    CHARGES,
     DISCLOSURES,
     FILE_LINES,
     FILES,
@@ -47,7 +48,7 @@ COUNTED = (
     FILE_LINES,
     BATCHES,
     OWNERS,
-    BLOCKS,
+    CHARGES,
 )
 NO_CHARACTER = "22021"  # PostgreSQL's SQLSTATE for a NUL in a text, say
 BATCH = 200  # rows deleted in one transaction, so that requests run in between
@@ -169,7 +170,7 @@ class Store:
         """
         many = select(table.c.tenant).group_by(table.c.tenant).having(func.count() > rows)
 
-        def find(connection: Connection) -> list[tuple[str, float]]:
+        def find(connection: sqlalchemy.Connection) -> list[tuple[str, float]]:
             found = []
             for tenant in connection.scalars(many).all():
                 newest = select(table.c.used).where(table.c.tenant == tenant)
@@ -199,8 +200,7 @@ class Store:
         gone = await self._delete(BATCHES, choose(BATCHES, "created"))
         gone += await self._delete_files(choose(FILES, "created"))
         if ledger and before is None and tenant is None:
-            for table in (BLOCKS, OWNERS):  # no block without its charge
-                gone += await self._delete(table, true())
+            gone += await self.write(_delete_owners)
         for table in (RELEASES, ANSWERS, PASSAGES, *((ACCOUNTS,) if ledger else ())):
             gone += await self._delete(table, choose(table, "used"))
         await self._empty_log(wait=True)
@@ -230,7 +230,7 @@ class Store:
     async def info(self) -> dict[str, int]:
         """Return the number of rows of each table, and the database's size in bytes."""
 
-        def count(connection: Connection) -> dict[str, int]:
+        def count(connection: sqlalchemy.Connection) -> dict[str, int]:
             out = {}
             for table in COUNTED:
                 found = connection.scalar(select(func.count()).select_from(table))
@@ -249,6 +249,12 @@ class Store:
 
     def __str__(self) -> str:
         return self._name
+
+
+def _delete_owners(connection: Connection) -> int:
+    """Forget the owners of corpora and their charges: in one transaction, or a release could stay
+    known, and so be free, whose charge is gone."""
+    return sum(connection.execute(delete(table)).rowcount for table in (OWNERS, CHARGES))
 
 
 class _ErrorMap:

@@ -4,7 +4,8 @@
     python -m scripts.release.build --out FOLDER
 
 Times are those of $SOURCE_DATE_EPOCH, else of the last commit. The wheel is built from the source
-distribution. The tools are those of this environment: constraints.txt pins them.
+distribution. The tools are those of this environment: scripts/release/requirements.txt pins them,
+with their hashes.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python -m scripts.release.sbom           # into build/sbom/
 
-The extras of deploy/Containerfile are installed into an environment of its own, at the versions in
-constraints.txt, and cyclonedx-py lists it. A package that is needed and not listed at its pinned
-version is an error.
+The extras of deploy/Containerfile are installed into an environment of its own, from the files
+whose hashes are in deploy/requirements.txt, and cyclonedx-py lists it. A package that is
+needed and not listed at its pinned version is an error.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from scripts.release.hashes import IMAGE
 
 __all__ = ["describe", "find_faults", "list_needed", "main", "read_extras", "read_pins"]
 
@@ -116,8 +118,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         python = Path(folder, "bin", "python")
         pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
         wanted = f"{ROOT}[{','.join(extras)}]"
-        pins = ["-c", str(ROOT / "constraints.txt")]
-        subprocess.run([*pip, "install", *pins, wanted], check=True)
+        files = str(Path(folder, "files"))
+        fetch = ["download", "--require-hashes", "--dest", files, "-r", str(IMAGE)]
+        subprocess.run([*pip, *fetch], check=True)
+        subprocess.run([*pip, "install", "--no-index", "--find-links", files, wanted], check=True)
         (site,) = Path(folder).glob("lib/*/site-packages")
         needed = list_needed(_read_requirements([str(site)]), NAME, extras)
         subprocess.run([*pip, "uninstall", "--yes", "setuptools", "pip"], check=True)

@@ -48,7 +48,8 @@ def test_it_does_not_run_as_root() -> None:
 def test_it_holds_the_package_and_nothing_else() -> None:
     copied = re.findall(r"^COPY (?!--from)(.+) (\S+)$", TEXT, re.MULTILINE)
     sources = {name for names, _ in copied for name in names.split()}
-    assert sources == {"pyproject.toml", "README.md", "LICENSE", "constraints.txt", *CODE}
+    files = {"pyproject.toml", "README.md", "LICENSE", "deploy/requirements.txt"}
+    assert sources == {*files, *CODE}
     assert all((ROOT / name).exists() for name in sources)
 
 

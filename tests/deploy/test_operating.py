@@ -87,7 +87,7 @@ def charge(table: EmbeddingTable, database: dict[str, Any], tenant: str) -> None
     async def work() -> None:
         async with open_store(load_config(None, {"store": database}).store) as store:
             book = Book(store, sanitizer)
-            await Recorder(store, book.ledger).begin()
+            await Recorder(store, book.ledger).check()
             await book.charge(tenant)
 
     asyncio.run(work())

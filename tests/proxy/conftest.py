@@ -90,8 +90,9 @@ def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def new_store() -> bytes:
-    """Return the file of a store that is migrated and empty: migrating is half of a start."""
+def new_store() -> dict[str, bytes]:
+    """Return the files of a store that is migrated and empty, the database and its secret:
+    migrating is half of a start."""
 
     async def make(folder: str) -> None:
         async with open_store(Store(folder=folder)):
@@ -99,7 +100,7 @@ def new_store() -> bytes:
 
     with TemporaryDirectory() as folder, ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, make(folder)).result()
-        return Path(folder, "inferdpt.db").read_bytes()
+        return {name: Path(folder, name).read_bytes() for name in ("inferdpt.db", "secret")}
 
 
 @asynccontextmanager
@@ -119,8 +120,9 @@ async def running_proxy(
     project.setLevel(logging.DEBUG)
     async with fake_server() as remote, fake_server() as local, AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
-        (folder / "inferdpt.db").touch(0o600)
-        (folder / "inferdpt.db").write_bytes(new_store())
+        for name, content in new_store().items():
+            (folder / name).touch(0o600)
+            (folder / name).write_bytes(content)
         defaults = {
             "store": {"folder": str(folder)},
             "remote": {

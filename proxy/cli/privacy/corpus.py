@@ -195,7 +195,7 @@ async def _run(
     from proxy.storage.opening import open_store
 
     async with open_store(config.store) as store:
-        await Recorder(store, Ledger(store, delta=config.limits.delta)).begin()
+        await Recorder(store, Ledger(store, delta=config.limits.delta)).check()
         job = build(Digests(store).of("corpus"))
         sanitizer = job.recipe.build()
         described = describe_run(job, find_channel(sanitizer), budget)

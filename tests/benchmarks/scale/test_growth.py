@@ -33,10 +33,9 @@ def test_a_proxys_store_grows_by_requests() -> None:
     assert all(size[-1] >= size[0] > 0 for size in found.size.values())
 
 
-def test_a_corpus_grows_the_store_by_owners_and_blocks() -> None:
+def test_a_corpus_grows_the_store_by_owners_and_releases() -> None:
     found = measure_corpus(16, 50, 100)
     assert found.count == [2 * (i + 1) for i in range(POINTS)]
-    assert found.rows["blocks"] == found.count
-    assert found.rows["owners"] == [50 * count for count in found.count]
+    assert found.rows["charges"] == found.rows["owners"] == [50 * count for count in found.count]
     assert found.tokens[-1] == 16 * 50 * 100
     assert 50 < found.of_rows("owners").slope < 500  # bytes: a key, five figures, an index

@@ -99,7 +99,6 @@ async def book(database: dict[str, Any], table: EmbeddingTable) -> AsyncIterator
     sanitizer = Perturber(get_mechanism("rantext_ldp", table, epsilon=6))
     async with open_store(Settings(**database)) as store:
         made = Book(store, sanitizer)
-        await store.write(made.chain.begin)
         for tenant in ("a", "b", "a", "b", "a", "b"):
             await made.charge(tenant)
         await made.charge("a", end=False)

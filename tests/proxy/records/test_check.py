@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
+import pytest
+from sqlalchemy import Table
 from sqlalchemy.dialects.sqlite import insert
 
+from proxy.access.grants import Client, Visit
+from proxy.config.store import Store as Settings
+from proxy.errors import ConfigError
 from proxy.records.chain import Chain
 from proxy.records.check import check_records
+from proxy.records.recorder import Recorder
+from proxy.storage.opening import open_store
+from proxy.storage.schema import ANSWERS, PASSAGES, RELEASES
 from proxy.storage.store import Store
 from tests.databases import database, postgres_url
 from tests.proxy.records.rows import Book, book, faults
@@ -122,6 +131,33 @@ def lower_account(rows: Rows) -> None:
         row["proved"] -= 1.0 if row["tenant"] == "a" else 0.0
 
 
+def remove_and_date_back(rows: Rows) -> None:
+    """As if the tenant had been charged before the record began."""
+    remove_all(rows)
+    for row in rows["accounts"]:
+        row["used"] *= row["tenant"] != "a"
+
+
+def remove_charges_and_date_back(rows: Rows) -> None:
+    """Leave the row of a request that was turned away, which states no account."""
+    remove(rows, *range(2, 8), tenant="c")
+    for row in rows["accounts"]:
+        row["used"] *= row["tenant"] != "c"
+
+
+def remove_everything_and_charges(rows: Rows) -> None:
+    rows["records"] = []
+    rows["accounts"] = []
+
+
+def remove_rows_and_account(rows: Rows) -> None:
+    """Leave the accounts of days, and what they were spent on."""
+    remove_all(rows)
+    rows["accounts"] = [
+        row for row in rows["accounts"] if (row["tenant"], row["scope"]) != ("a", "total")
+    ]
+
+
 def remove_account(rows: Rows) -> None:
     rows["accounts"] = [row for row in rows["accounts"] if row["tenant"] != "a"]
 
@@ -130,14 +166,23 @@ WRITTEN = "row {} is not the one that was written"
 TAMPERING: dict[Callable[[Rows], None], dict[str, str]] = {
     change_value: {"a": WRITTEN.format(3)},
     change_time: {"a": WRITTEN.format(4)},
-    change_all: {"": WRITTEN.format(1), "a": WRITTEN.format(1), "b": WRITTEN.format(1)},
+    change_all: {tenant: WRITTEN.format(1) for tenant in ("", "a", "b", "c")},
     remove_one: {"a": "row 3 is missing"},
     remove_and_number: {"a": WRITTEN.format(3)},
     remove_first: {"a": "rows 1 to 2 are missing"},
     remove_last: {"a": "states 4 requests, and the rows up to 6 state 3"},
     remove_all: {"a": "states 4 requests, and no row does"},
     remove_beginning: {"": "row 1 is missing"},
-    remove_everything: {"": "row 1 is missing", "a": "no row does", "b": "no row does"},
+    remove_everything: {
+        "": "row 1 is missing",
+        "a": "no row does",
+        "b": "no row does",
+        "c": "no row does",
+    },
+    remove_everything_and_charges: {"": "row 1 is missing"},
+    remove_and_date_back: {"a": "states 4 requests, and no row does"},
+    remove_charges_and_date_back: {"c": "states 1 requests, and no row does"},
+    remove_rows_and_account: {"a": "texts or spends of it are stored, and no row does"},
     swap: {"a": WRITTEN.format(2)},
     put_in: {"a": WRITTEN.format(3)},
     put_before: {"a": WRITTEN.format(0)},
@@ -159,6 +204,8 @@ def rewrite(rows: Rows, chain: Chain) -> None:
 
 
 async def test_each_tampering_is_found_and_named(book: Book) -> None:
+    await book.end(Client("c", visit=Visit("turned away", "/v1/completions", time.time())))
+    await book.charge("c")
     honest = await book.read()
     assert await faults(book.store) == {}
     for tamper, expected in TAMPERING.items():
@@ -217,10 +264,16 @@ async def test_who_knows_the_secret_can_write_what_they_like(book: Book) -> None
 
 
 async def test_an_account_of_before_the_record_needs_no_rows(book: Book) -> None:
+    """The first row states how many there are."""
     rows = await book.read()
-    began = find(rows, 1, "")["time"]
+    first = find(rows, 1, "")
+    began = first["time"]
     total = next(row for row in rows["accounts"] if row["scope"] == "total")
     rows["accounts"].append({**total, "tenant": "old", "used": began - 1})
+    await book.put(rows)
+    assert "no row does" in (await faults(book.store))["old"]
+    first["value"] = first["value"].replace('"accounts":0', '"accounts":1')
+    rewrite(rows, book.chain)
     await book.put(rows)
     assert await faults(book.store) == {}
     rows["accounts"][-1]["used"] = began + 1
@@ -230,3 +283,50 @@ async def test_an_account_of_before_the_record_needs_no_rows(book: Book) -> None
     await book.put(rows)
     await book.charge("old")  # goes on from the totals of before
     assert await faults(book.store) == {}
+    rows = await book.read()
+    remove_and_date_back(rows)  # the one account of before has rows by now
+    await book.put(rows)
+    assert "no row does" in (await faults(book.store))["a"]
+
+
+TRACES = {
+    RELEASES: {"key": b"r" * 32, "value": "{}", "used": 0.0},
+    ANSWERS: {"key": b"a" * 32, "value": "{}", "used": 0.0},
+    PASSAGES: {"key": b"p" * 32, "anchor": b"p" * 32, "value": b"", "used": 0.0},
+}
+
+
+@pytest.mark.parametrize("kept", TRACES, ids=str)
+async def test_a_tenant_with_texts_and_without_rows_lost_them(book: Book, kept: Table) -> None:
+    """Its records and accounts are removed, or all of them are."""
+    rows = await book.read()
+    insert = kept.insert()
+    await book.store.write(
+        lambda connection: connection.execute(insert, {"tenant": "a", **TRACES[kept]})
+    )
+    assert await faults(book.store) == {}
+    remove_all(rows)
+    rows["accounts"] = [row for row in rows["accounts"] if row["tenant"] != "a"]
+    await book.put(rows)
+    assert await faults(book.store) == {"a": "texts or spends of it are stored, and no row does"}
+    await book.put({"records": [], "accounts": []})
+    assert set(await faults(book.store)) == {"", "a"}
+
+
+async def test_an_emptied_record_is_not_begun_again(book: Book, database: dict[str, Any]) -> None:
+    """Not by a proxy that starts, nor by a command that opens the store."""
+    await book.put({"records": [], "accounts": []})
+    with pytest.raises(ConfigError, match="was changed or removed"):
+        await Recorder(book.store, book.ledger).check()
+    async with open_store(Settings(**database)) as store:
+        assert await faults(store) == {"": "row 1 is missing"}
+
+
+async def test_only_noted_heads_show_that_every_trace_of_a_tenant_is_gone(book: Book) -> None:
+    noted = {verdict.tenant: verdict.head for verdict in await check_records(book.store)}
+    rows = await book.read()
+    remove_all(rows)
+    rows["accounts"] = [row for row in rows["accounts"] if row["tenant"] != "a"]
+    await book.put(rows)
+    assert await faults(book.store) == {}  # a limit that the documentation states
+    assert await faults(book.store, noted) == {"a": "rows 1 to 7 are missing"}

@@ -113,11 +113,11 @@ async def test_memory_and_conversations_are_forgotten_and_totals_are_not(
 
 async def test_a_proxy_with_another_secret_does_not_start(book: Book) -> None:
     """A proxy that did would find no release, and draw every text afresh."""
-    await Recorder(book.store, book.ledger).begin()
+    await Recorder(book.store, book.ledger).check()
     other = book.store.with_secret(SECRET)
     with pytest.raises(ConfigError, match="secret is not the one"):
-        await Recorder(other, book.ledger).begin()
+        await Recorder(other, book.ledger).check()
     changed, _ = await rekey(book.store, SECRET)
-    await Recorder(changed, book.ledger).begin()
+    await Recorder(changed, book.ledger).check()
     with pytest.raises(ConfigError, match="secret is not the one"):
-        await Recorder(book.store, book.ledger).begin()
+        await Recorder(book.store, book.ledger).check()

@@ -14,10 +14,11 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import make_url
 
 from proxy.config.store import Store as Settings
-from proxy.records.chain import Chain
+from proxy.corpus.ledger import Accounts, Charged
 from proxy.storage.databases.base import Database
 from proxy.storage.databases.postgres import PostgresDatabase
 from proxy.storage.databases.sqlite import SqliteDatabase
+from proxy.storage.digests import Digests
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import MIGRATIONS, open_store
 from proxy.storage.prices import Disclosure, Price
@@ -29,6 +30,7 @@ from tests.proxy.records.rows import faults
 __all__ = ["database", "postgres_url"]
 
 SECRET = bytes.fromhex("5a" * 32)
+DIGESTS = Digests(Store(None, SECRET, ""))  # type: ignore[arg-type]
 
 
 def make_file(folder: Path) -> Path:
@@ -49,7 +51,7 @@ def upgrade(connection: sa.Connection, to: str) -> None:
     """Bring a database to a version by its migrations."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["connection"] = connection
+    config.attributes.update(connection=connection, digests=DIGESTS)
     command.upgrade(config, to)
 
 
@@ -147,18 +149,41 @@ async def test_the_record_begins_with_an_account_of_before_and_goes_with_its_tab
     await migrate(database, "0005", rows)
     for _ in range(2):
         async with open_store(Settings(**database)) as store:
-            await store.write(Chain(store).begin)
             assert (await store.info())["records"] == 1
             assert await faults(store) == {}
             assert await store.migrate(partial(downgrade, "0005", "records")) == []
             assert await store.migrate(partial(downgrade, "0005", "accounts")) != []
 
 
+async def test_owners_of_a_corpus_keep_their_charges(database: dict[str, Any]) -> None:
+    """Which releases of a block were paid for was not known, so they are charged again."""
+    one = Charged(b"k" * 32, "ann", "made up", Price(8, proved=48.0))
+    sums = {"documents": 1, "tokens": 8, "unbounded": 0, "proved": 48.0, "nominal": 0.0}
+    channel = {"mechanism": "rantext_ldp", "epsilon": 6.0, "bounded_range": False, "unit": "token"}
+    key = DIGESTS.of("owner", "ann")
+    rows = {
+        "owners": [{"key": key, **sums}],
+        "owner_spends": [{"key": key, **channel, "count": 8}],
+        "blocks": [{"key": DIGESTS.of("block", one.key.hex(), "ann"), "refused": "[]"}],
+    }
+    await migrate(database, "0008", rows)
+    async with open_store(Settings(**database)) as store:
+        accounts = Accounts(store, delta=1e-6)
+        account = (await accounts.read(["ann"]))["ann"]
+        assert (account.documents, account.price.epsilon) == (1, 48.0)
+        assert account.bound.epsilon == 48.0
+        await accounts.charge([one])
+        assert (await accounts.read(["ann"]))["ann"].price.epsilon == 96.0
+        assert await store.migrate(partial(downgrade, "0008", "blocks")) == ["key", "refused"]
+    async with open_store(Settings(**database)) as store:
+        assert (await Accounts(store, delta=1e-6).read(["ann"]))["ann"].price.epsilon == 96.0
+
+
 def downgrade(to: str, table: str, connection: sa.Connection) -> list[str]:
     """Bring the store back to a version; return the columns that a table has then."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["connection"] = connection
+    config.attributes.update(connection=connection, digests=DIGESTS)
     command.downgrade(config, to)
     inspector = sa.inspect(connection)
     if not inspector.has_table(table):
