@@ -7,19 +7,19 @@ answer may load the addresses in it, so nothing is restored inside an address (`
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import accumulate
 
 from extraction.addresses import LOOK_AHEAD, Addresses
 from perturb.text.fold import decode_entities, read
+from perturb.text.prefixes import Prefixes
 
 __all__ = ["choose_restorable", "find_unrestorable", "restore"]
 
 SHORTEST = 3  # characters of a replacement that can be told from ordinary text
 LONGEST = 64  # tokens of a replacement that is searched for: bounds the work at each place
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_END = ""  # the key of a replacement in the tree: no token is empty
 
 Key = tuple[bool, str]  # whether white space stands before a token, and the token
 
@@ -50,7 +50,7 @@ def restore(generation: str, pairs: Iterable[tuple[str, str]], kept: str = "") -
     addresses = Addresses()
     out: list[str] = []
     end = 0
-    for ends in _find_matches(generation, tokens, _build_tree(usable)):
+    for ends in _find_matches(generation, tokens, usable):
         last, new = ends[-1]
         first = last - len(_find_keys(new))
         start, stop = tokens[first].start, tokens[last - 1].end
@@ -87,8 +87,7 @@ def choose_restorable(
         for new, raws in raw_of.items()
         if len(raws) == 1 and _is_distinctive(new, shortest)
     }
-    tree = _build_tree(usable)
-    for ends in _find_matches(kept, _tokenize(kept), tree):
+    for ends in _find_matches(kept, _tokenize(kept), tuple(usable)):
         for _, new in ends:
             usable.pop(new, None)
     return usable
@@ -148,36 +147,34 @@ def _find_keys(new: str) -> list[Key]:
     return [(i > 0 and token.key[0], token.key[1]) for i, token in enumerate(_tokenize(new))]
 
 
-def _build_tree(replacements: Iterable[str]) -> dict[Any, Any]:
-    tree: dict[Any, Any] = {}
-    for new in replacements:
-        keys = _find_keys(new)
-        if len(keys) <= LONGEST:
-            node = tree
-            for key in keys:
-                node = node.setdefault(key, {})
-            node[_END] = new
-    return tree
-
-
 def _find_matches(
-    text: str, tokens: Sequence[_Token], tree: Mapping[Any, Any]
+    text: str, tokens: Sequence[_Token], replacements: Iterable[str]
 ) -> Iterator[list[tuple[int, str]]]:
     """Yield, for each token at which replacements begin as whole words, the token after which each
     ends and the replacement, the longest last."""
+    keys = {new: _find_keys(new) for new in replacements}
+    forms = {_spell(own): new for new, own in keys.items() if 0 < len(own) <= LONGEST}
+    begin = {own[0][1] for own in keys.values() if own}
+    prefixes = Prefixes(forms)
+    shown = _spell([token.key for token in tokens])
+    ends = list(accumulate(len(word) + blank for blank, word in (token.key for token in tokens)))
+    index = {end: i + 1 for i, end in enumerate(ends)}
     for first, token in enumerate(tokens):
-        node, key = tree, (False, token.key[1])
-        ends = []
-        for i in range(first, len(tokens)):
-            if i > first:
-                key = tokens[i].key
-            if (following := node.get(key)) is None:
-                break
-            node = following
-            if _END in node and _stands_alone(text, token.start, tokens[i].end):
-                ends.append((i + 1, node[_END]))
-        if ends:
-            yield ends
+        if token.key[1] not in begin:  # most words begin no replacement
+            continue
+        start = ends[first] - len(token.key[1])
+        found = []
+        for form in prefixes.find(shown, start):
+            last = index.get(start + len(form))
+            if last and _stands_alone(text, token.start, tokens[last - 1].end):
+                found.append((last, forms[form]))
+        if found:
+            yield found[::-1]
+
+
+def _spell(keys: Iterable[Key]) -> str:
+    """Return tokens as a text, with one blank for white space."""
+    return "".join(f" {word}" if blank else word for blank, word in keys)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

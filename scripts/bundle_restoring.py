@@ -15,6 +15,7 @@ __all__ = ["BEGIN", "END", "TARGETS", "bundle", "main", "place"]
 ROOT = Path(__file__).parents[1]
 RESTORING = ROOT / "proxy" / "restoring"
 SOURCES = (  # each needs those before it
+    ROOT / "perturb" / "text" / "prefixes.py",
     ROOT / "extraction" / "addresses.py",
     RESTORING / "text.py",
     RESTORING / "json_text.py",

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from html import unescape
 from itertools import chain
 from typing import Any, NamedTuple
@@ -208,6 +209,52 @@ def _join(content: Any) -> str:
 
 
 # Copied by scripts/bundle_restoring.py; change the originals.
+
+_FIRST = 64  # characters of a text that are looked at first
+
+
+class Prefixes:
+    """Find which of many strings begin at a place of a text.
+
+    They are compared as a whole by binary search, not character by character: a string that
+    repeats itself costs no more than another one.
+
+    Args:
+        strings: what is looked for; none of them is empty.
+
+    >>> list(Prefixes(["to", "today", "tomorrow"]).find("see you today", 8))
+    ['today', 'to']
+    """
+
+    def __init__(self, strings: Iterable[str]) -> None:
+        self._sorted = sorted(set(strings))
+        self._shorter: list[int] = []  # the longest other one that each begins with, or -1
+        open_: list[int] = []
+        for place, string in enumerate(self._sorted):
+            while open_ and not string.startswith(self._sorted[open_[-1]]):
+                open_.pop()
+            self._shorter.append(open_[-1] if open_ else -1)
+            open_.append(place)
+
+    def find(self, text: str, start: int) -> Iterator[str]:
+        """Yield the strings that a text continues with at a place, the longest first."""
+        size = _FIRST
+        rest = text[start : start + size]
+        while len(rest) == size and self.continues(rest):
+            size *= 2
+            rest = text[start : start + size]
+        # Every string that `rest` begins with also begins the last one that sorts before it.
+        place = bisect_right(self._sorted, rest) - 1
+        while place >= 0:
+            if rest.startswith(self._sorted[place]):
+                yield self._sorted[place]
+            place = self._shorter[place]
+
+    def continues(self, beginning: str) -> bool:
+        """Tell if one of the strings begins so and is longer."""
+        place = bisect_right(self._sorted, beginning)
+        return place < len(self._sorted) and self._sorted[place].startswith(beginning)
+
 
 LOOK_AHEAD = 64  # characters after a replacement that may decide
 ENTITY = 32  # characters of the longest entity
@@ -508,9 +555,10 @@ def _cannot_define(raw: str, following: str, *, whole: bool) -> bool | None:
     return rest[0] not in "\r\n\"'("
 
 
-LONGEST = 400  # characters of a replacement that is looked for: bounds the work at each place
+LONGEST = 400  # characters of a replacement that is looked for: bounds what is held back
 BLANKS = 16  # of white space between two of its words
-_END = ""  # the key of a raw value in the tree: no character is empty
+_BLANK = re.compile(r"\s")
+_RUN = re.compile(r" {2,}")
 # Scripts without blanks between words: a replacement may touch their characters.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[^\W{_UNSPACED}]")
@@ -546,44 +594,45 @@ class Replacements:
     def __init__(self, raw_of: Mapping[str, str], left: Iterable[str] = ()) -> None:
         self.raw_of = {new: raw for new, raw in raw_of.items() if 0 < len(new) <= LONGEST}
         self.left = sorted(new for new in left if 0 < len(new) <= LONGEST)
-        self._tree: dict[str, Any] = {}
-        for new, raw in (*dict.fromkeys(self.left).items(), *self.raw_of.items()):
-            node = self._tree
-            for character in new:
-                node = node.setdefault(" " if character.isspace() else character, {})
-            node[_END] = (new, raw)
-        first = "".join(map(re.escape, self._tree))
+        pairs: dict[str, str | None] = {**dict.fromkeys(self.left), **self.raw_of}
+        self._by_form = {_BLANK.sub(" ", new): (new, raw) for new, raw in pairs.items()}
+        self._prefixes = Prefixes(self._by_form)
+        first = "".join(map(re.escape, sorted({form[0] for form in self._by_form})))
         self.starts = re.compile(rf"(?<![^\W{_UNSPACED}])[{first}]") if first else None
 
     def match(self, text: str, start: int, *, whole: bool) -> _Match | None:
         """Find the longest replacement that begins at a place as a whole word.
 
         Args:
-            text: the text as far as it is known.
+            text: the text as far as it is known, with even blanks (`_even`).
             whole: whether nothing follows it.
 
         Raises:
             _Undecided: it depends on what follows.
         """
-        node, found = self._tree, None
-        place, blanks = start, 0
-        while place < len(text):
-            character = text[place]
-            if character.isspace():
-                character, blanks = " ", blanks + 1
-                if blanks > BLANKS:
-                    return found
-            if not (character == " " and blanks > 1):  # further blanks change nothing
-                if character not in node:
-                    return found
-                node = node[character]
-                if _END in node and _ends_word(text, place, whole=whole):
-                    found = _Match(place + 1, *node[_END])
-            blanks = blanks if character == " " else 0
-            place += 1
-        if whole or node.keys() <= {_END}:
-            return found
-        raise _Undecided
+        if not whole and len(text) - start < LONGEST and self._prefixes.continues(text[start:]):
+            raise _Undecided
+        for form in self._prefixes.find(text, start):
+            end = start + len(form)
+            if _ends_word(text, end - 1, whole=whole):
+                return _Match(end, *self._by_form[form])
+        return None
+
+
+def _even(text: str) -> tuple[str, Sequence[int]]:
+    """Return a text with one blank for white space, and the place of each of its characters. More
+    white space than may stand between two words becomes a line break, which no replacement has."""
+    text = _BLANK.sub(" ", text)
+    if "  " not in text:  # most texts
+        return text, range(len(text))
+    shown: list[str] = []
+    places: list[int] = []
+    end = 0
+    for found in _RUN.finditer(text):
+        shown += text[end : found.start()], " " if len(found[0]) <= BLANKS else "\n"
+        places += range(end, found.start() + 1)
+        end = found.end()
+    return "".join([*shown, text[end:]]), [*places, *range(end, len(text))]
 
 
 class _Match(NamedTuple):
@@ -649,33 +698,36 @@ class TextRestorer:
     def _advance(self, *, whole: bool) -> list[Piece]:
         starts = self._replacements.starts
         text = self._before + self._held
-        done = place = len(self._before)
+        shown, places = _even(text)
+        done = len(self._before)
+        place = bisect_left(places, done)
         pieces: list[Piece] = []
-        while starts and (found := starts.search(text, place)):
+        while starts and (found := starts.search(shown, place)):
             start = found.start()
-            if _continues_number(text, start):
+            if _continues_number(shown, start):
                 place = start + 1
                 continue
             try:
-                match = self._replacements.match(text, start, whole=whole)
+                match = self._replacements.match(shown, start, whole=whole)
             except _Undecided:
-                pieces += self._pass(text[done:start])
-                self._keep(text, start)
+                pieces += self._pass(text[done : places[start]])
+                self._keep(text, places[start])
                 return pieces
             place = start + 1
             if match is None:
                 continue
-            pieces += self._pass(text[done:start])
-            done, following = start, text[match.end : match.end + LOOK_AHEAD]
+            begin, end = places[start], places[match.end - 1] + 1
+            pieces += self._pass(text[done:begin])
+            done, following = begin, text[end : end + LOOK_AHEAD]
             if match.raw is None:
                 allowed: bool | None = False
             else:
                 allowed = self._addresses.admits(match.new, match.raw, following, whole=whole)
             if allowed is None:
-                self._keep(text, start)
+                self._keep(text, begin)
                 return pieces
-            pieces += self._replace(text[start : match.end], match, allowed=allowed)
-            done = place = match.end
+            pieces += self._replace(text[begin:end], match, allowed=allowed)
+            place, done = match.end, end
         pieces += self._pass(text[done:])
         self._keep(text, len(text))
         return pieces
@@ -752,9 +804,13 @@ class JsonRestorer:
         self._outside = TextRestorer(replacements, strict=True)
         self._inside = TextRestorer(replacements)
         self._wholes = wholes
+        self._order = sorted(wholes)
         self._in_string = False
         self._held = ""  # the beginning of an escape
-        self._start: str | None = None  # of a string that may yet be a whole one
+        # Of a string that may yet be a whole one: its pieces, their length, and which ones.
+        self._start: list[str] | None = None
+        self._size = 0
+        self._possible = (0, len(self._order))
         self._restored = 0
 
     @property
@@ -806,25 +862,38 @@ class JsonRestorer:
         if end < 0:
             return len(text)
         out += [spell_pieces(self._outside.finish()), '"']
-        self._in_string, self._start = True, ""
+        self._in_string, self._start = True, []
+        self._size, self._possible = 0, (0, len(self._order))
         return end + 1
 
     def _add(self, text: str) -> str:
         """Add a part of a string's content, and return what of it is certain, escaped."""
         if self._start is not None:
-            self._start += text
-            if any(whole.startswith(self._start) for whole in self._wholes):
+            self._start.append(text)
+            if self._is_possible(text):
                 return ""
-            text, self._start = self._start, None
+            text, self._start = "".join(self._start), None
         return _escape(spell_pieces(self._inside.feed(text)))
+
+    def _is_possible(self, text: str) -> bool:
+        """Tell if a whole string continues so."""
+        begin, self._size = self._size, self._size + len(text)
+        following = slice(begin, self._size)
+        first, last = (
+            find(self._order, text, *self._possible, key=lambda whole: whole[following])
+            for find in (bisect_left, bisect_right)
+        )
+        self._possible = first, last
+        return first < last
 
     def _close(self, *, whole: bool = True) -> str:
         """Return the rest of a string's content, escaped."""
-        start, self._start = self._start, None
-        if whole and start is not None and start in self._wholes:
+        pieces_so_far, self._start = self._start, None
+        start = "".join(pieces_so_far or ())
+        if whole and pieces_so_far is not None and start in self._wholes:
             self._restored += 1
             return _escape(self._wholes[start])
-        pieces = self._inside.feed(start or "")
+        pieces = self._inside.feed(start)
         return _escape(spell_pieces([*pieces, *self._inside.finish()]))
 
 

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
 
 from perturb.release import Span
 from perturb.selective.patterns.names import NAME_TYPES, follows_determiner
 from perturb.text.fold import read
+from perturb.text.prefixes import Prefixes
 
 __all__ = ["KnownParts", "Parts", "Tokens", "find_known", "read_tokens"]
 
@@ -20,7 +20,6 @@ LONGEST_REPEAT = 64  # a longer finding is looked for by its beginning, which bo
 # character counts as a word. A combining accent belongs to the word of its letter.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = re.compile(rf"(?:[^\W_{_UNSPACED}]|[\u0300-\u036f])+|\s+|.", re.DOTALL)
-_END = ""  # the key of a finding's type in the trie: no token is empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ def read_tokens(text: str) -> Tokens:
 
 
 class Parts:
-    """Look for parts as whole words, whatever their capitals, in a tree of words.
+    """Look for parts as whole words, whatever their capitals.
 
     A single word in other capitals than those it was found in does not count if it is common:
     `like` after Mr. Like, `will` after Will. Nor does a common word of a name after a determiner:
@@ -63,35 +62,41 @@ class Parts:
 
     def __init__(self, common: Collection[str]) -> None:
         self._common = common
-        self._tree: dict[str, Any] = {}
+        self._types: dict[str, str] = {}  # of each part, in small letters
+        self._first: set[str] = set()  # words
         self._written: set[str] = set()  # single words as they were found
 
     def add(self, words: Sequence[str], type_: str) -> None:
         """Add a part by its tokens."""
         if not words:
             return
-        node = self._tree
-        for word in words[:LONGEST_REPEAT]:
-            node = node.setdefault(word.casefold(), {})
-        node.setdefault(_END, type_)
+        folded = [word.casefold() for word in words[:LONGEST_REPEAT]]
+        self._types.setdefault("".join(folded), type_)
+        self._first.add(folded[0])
+        self.__dict__.pop("_prefixes", None)
         if len(words) == 1:
             self._written.add(words[0])
+
+    @cached_property
+    def _prefixes(self) -> Prefixes:
+        return Prefixes(self._types)
 
     def spans(self, tokens: Tokens) -> Iterable[Span]:
         """Find the longest part that begins at each word; they may overlap."""
         words = [word.casefold() for word in tokens.words]
-        for first, word in enumerate(words):
-            if word not in self._tree:  # most words begin no part
-                continue
-            node, last, type_ = self._tree, first, ""
-            for i in range(first, len(words)):
-                if (following := node.get(words[i])) is None:
+        firsts = [i for i, word in enumerate(words) if word in self._first]
+        if not firsts:  # most texts
+            return
+        text = "".join(words)
+        places = [0, *accumulate(map(len, words))]
+        index = {place: i for i, place in enumerate(places)}
+        for first in firsts:
+            for part in self._prefixes.find(text, places[first]):
+                last = index.get(places[first] + len(part), 0)
+                type_ = self._types[part]
+                if last > first + 1 or (last and self._may_repeat(tokens, first, type_)):
+                    yield Span(tokens.starts[first], tokens.ends[last - 1], type_)
                     break
-                node = following
-                if _END in node and (i > first or self._may_repeat(tokens, first, node[_END])):
-                    last, type_ = i + 1, node[_END]
-            if last > first:
-                yield Span(tokens.starts[first], tokens.ends[last - 1], type_)
 
     def _may_repeat(self, tokens: Tokens, place: int, type_: str) -> bool:
         word = tokens.words[place]

@@ -1,8 +1,9 @@
 """Mark the sensitive parts of a text with policies, and apply the same rules to every finding.
 
-A finding is widened to whole words, and overlapping findings become one. A part found once is
-sensitive wherever else it occurs as a whole, in any capitals, and so is every distinctive word of
-a name. All rules read the text as it is displayed (perturb.text.fold).
+A finding is widened to whole words, and overlapping findings become one; one that is too long
+for a part becomes several. A part found once is sensitive wherever else it occurs as a whole, in
+any capitals, and so is every distinctive word of a name. All rules read the text as it is
+displayed (perturb.text.fold).
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from __future__ import annotations
 import logging
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import chain
+from math import ceil
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -22,7 +24,7 @@ from perturb.errors import MissingPackage, ParameterError
 from perturb.install import install_command
 from perturb.release import Span
 from perturb.sanitizer import Policy
-from perturb.selective.parts import Parts, Tokens, read_tokens
+from perturb.selective.parts import LONGEST_REPEAT, Parts, Tokens, read_tokens
 from perturb.selective.patterns import (
     NAME,
     RULES,
@@ -36,6 +38,7 @@ from perturb.selective.patterns.clues import Facts
 from perturb.selective.patterns.names import NAME_TYPES
 from perturb.text.expressions import Expression
 from perturb.text.fold import Reading, fold, read, spell_entities
+from perturb.vocabulary.vocabulary import LAYOUT
 
 __all__ = [
     "PatternPolicy",
@@ -251,7 +254,9 @@ def settle(
         return ()
     tokens = read_tokens(text)
     widened = dict.fromkeys(_widen(span, text, tokens) for span in found)
-    merged = merge(widened, rank)
+    pieces = {span: list(_cut(span, text, tokens)) for span in merge(widened, rank)}
+    merged = [*chain.from_iterable(pieces.values())]
+    widened = dict.fromkeys(part for span in widened for part in _cut(span, text, tokens))
     own = dict.fromkeys(chain(widened, merged, _name_words(text, widened)))
     parts = Parts(common)
     for span in own:
@@ -259,7 +264,35 @@ def settle(
         parts.add(tokens.words[first:last], span.type)
     for part, type_ in known.items():
         parts.add(read_tokens(part).words, type_)
-    return merge([*merged, *parts.spans(tokens)], rank)
+    # The parts of a finding that repeats itself, such as `0,0,0,…`, would join it again.
+    long = [span for span, own in pieces.items() if len(own) > 1]
+    repeats = (span for span in parts.spans(tokens) if not _lies_inside(span, long, rank))
+    return merge([*merged, *repeats], rank)
+
+
+def _cut(span: Span, text: str, tokens: Tokens) -> Iterator[Span]:
+    """Cut a finding that is too long to be one part, such as a list of numbers, at white space or
+    signs that are left where they are. The parts are about equally long: none is a single word."""
+    first, end = (bisect_left(tokens.starts, place) for place in (span.start, span.end))
+    start = span.start
+    while end - first > LONGEST_REPEAT:
+        size = ceil((end - first) / ceil((end - first) / LONGEST_REPEAT))
+        for gap in chain(range(first + size - 1, first + size // 2, -1), range(first + size, end)):
+            sign = text[tokens.starts[gap] : tokens.ends[gap]]
+            if sign.isspace() or sign in LAYOUT:
+                break
+        else:
+            break
+        yield Span(start, tokens.starts[gap], span.type)
+        first, start = gap + 1, tokens.ends[gap]
+    if start < span.end:
+        yield Span(start, span.end, span.type)
+
+
+def _lies_inside(span: Span, others: Sequence[Span], rank: Callable[[str], int]) -> bool:
+    """Tell if a part lies inside one of other spans, in order and disjoint, of no lower rank."""
+    at = bisect_right(others, span.start, key=lambda other: other.start) - 1
+    return at >= 0 and span.end <= others[at].end and rank(span.type) <= rank(others[at].type)
 
 
 def widen(text: str, found: Iterable[Span]) -> tuple[Span, ...]:

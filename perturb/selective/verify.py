@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
 import numpy as np
-from ahocorasick_rs import AhoCorasick
 
 from perturb.errors import ReleaseError
 from perturb.options import DocumentOptions
@@ -27,6 +26,7 @@ from perturb.selective.values.check import ValueCheck
 from perturb.selective.values.part import read_value
 from perturb.text.case import match_case
 from perturb.text.fold import read
+from perturb.text.prefixes import Prefixes
 from perturb.verify import check_words, too_many_kept
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import Vocabulary
@@ -37,7 +37,10 @@ __all__ = ["check_replaced", "find_parts", "find_secrets"]
 UNREPEATABLE = 12
 SECRET_CHARACTERS = 4  # any text may hold a shorter part
 SECRET_DIGITS = 9  # or a shorter number: years, amounts
-_WORD = re.compile(r"[\w\u0300-\u036f]")  # a combining accent belongs to its word
+LONGEST_PART = 1000  # characters of a part that is compared at each place; no honest one is longer
+_WORD_CHARACTER = r"[\w\u0300-\u036f]"  # a combining accent belongs to its word
+_WORD = re.compile(_WORD_CHARACTER)
+_WHOLE_WORD = re.compile(f"{_WORD_CHARACTER}+")
 _WORDS = re.compile(r"\w+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _TERM = re.compile(r"[^\W_]+")
@@ -262,16 +265,29 @@ def find_parts(parts: Collection[str], text: str) -> frozenset[str]:
             parts_by_form.setdefault(form, []).append(part)
     if not parts_by_form:
         return frozenset()
-    forms = list(parts_by_form)
-    hits = AhoCorasick(forms).find_matches_as_indexes(folded, overlapping=True)
-    whole = {form for form, start, end in hits if _is_whole(folded, start, end)}
-    return frozenset(part for form in whole for part in parts_by_form[forms[form]])
+    short = [form for form in parts_by_form if len(form) <= LONGEST_PART]
+    prefixes = Prefixes(short)
+    found: set[str] = set()
+    for start in _find_starts(folded, short):
+        forms = prefixes.find(folded, start)
+        found.update(form for form in forms if not _WORD.match(folded, start + len(form)))
+    if len(short) < len(parts_by_form):
+        marked = _mark_words(folded)
+        found.update(form for form in parts_by_form.keys() - short if _mark_words(form) in marked)
+    return frozenset(part for form in found for part in parts_by_form[form])
 
 
-def _is_whole(text: str, start: int, end: int) -> bool:
-    """Tell if no word goes on before or after a part of a text."""
-    before = start > 0 and _WORD.match(text, start - 1)
-    return not before and not _WORD.match(text, end)
+def _find_starts(text: str, forms: Iterable[str]) -> Iterator[int]:
+    """Yield the places of a text at which one of the forms may begin as a whole word."""
+    first = "".join(map(re.escape, sorted({form[0] for form in forms})))
+    starts = re.finditer(rf"(?<!{_WORD_CHARACTER})[{first}]", text) if first else ()
+    return (found.start() for found in starts)
+
+
+def _mark_words(text: str) -> str:
+    """Mark the beginning and the end of every word, so that one text holds another only as whole
+    words. Signs around a part may touch a word."""
+    return _WHOLE_WORD.sub("\\0\\g<0>\\0", text)
 
 
 def _rebuild(raw: str, replaced: Sequence[Replacement]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ahocorasick_rs import AhoCorasick, MatchKind
+from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from proxy.restoring.text import Replacements
 
@@ -39,7 +39,12 @@ def _count(text: str, forms: Iterable[str]) -> int:
     wanted = [form for form in dict.fromkeys(forms) if form]
     if not wanted:
         return 0
-    finder = AhoCorasick(wanted, matchkind=MatchKind.LeftmostLongest)
+    # The default for few forms takes time in the square of a form that repeats itself.
+    finder = AhoCorasick(
+        wanted,
+        matchkind=MatchKind.LeftmostLongest,
+        implementation=Implementation.ContiguousNFA,
+    )
     return sum(
         not (start and _WORD.match(text, start - 1)) and not _WORD.match(text, end)
         for _, start, end in finder.find_matches_as_indexes(text)

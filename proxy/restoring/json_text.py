@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 
 from proxy.restoring.text import Replacements, TextRestorer, spell_pieces
@@ -39,9 +40,13 @@ class JsonRestorer:
         self._outside = TextRestorer(replacements, strict=True)
         self._inside = TextRestorer(replacements)
         self._wholes = wholes
+        self._order = sorted(wholes)
         self._in_string = False
         self._held = ""  # the beginning of an escape
-        self._start: str | None = None  # of a string that may yet be a whole one
+        # Of a string that may yet be a whole one: its pieces, their length, and which ones.
+        self._start: list[str] | None = None
+        self._size = 0
+        self._possible = (0, len(self._order))
         self._restored = 0
 
     @property
@@ -93,25 +98,38 @@ class JsonRestorer:
         if end < 0:
             return len(text)
         out += [spell_pieces(self._outside.finish()), '"']
-        self._in_string, self._start = True, ""
+        self._in_string, self._start = True, []
+        self._size, self._possible = 0, (0, len(self._order))
         return end + 1
 
     def _add(self, text: str) -> str:
         """Add a part of a string's content, and return what of it is certain, escaped."""
         if self._start is not None:
-            self._start += text
-            if any(whole.startswith(self._start) for whole in self._wholes):
+            self._start.append(text)
+            if self._is_possible(text):
                 return ""
-            text, self._start = self._start, None
+            text, self._start = "".join(self._start), None
         return _escape(spell_pieces(self._inside.feed(text)))
+
+    def _is_possible(self, text: str) -> bool:
+        """Tell if a whole string continues so."""
+        begin, self._size = self._size, self._size + len(text)
+        following = slice(begin, self._size)
+        first, last = (
+            find(self._order, text, *self._possible, key=lambda whole: whole[following])
+            for find in (bisect_left, bisect_right)
+        )
+        self._possible = first, last
+        return first < last
 
     def _close(self, *, whole: bool = True) -> str:
         """Return the rest of a string's content, escaped."""
-        start, self._start = self._start, None
-        if whole and start is not None and start in self._wholes:
+        pieces_so_far, self._start = self._start, None
+        start = "".join(pieces_so_far or ())
+        if whole and pieces_so_far is not None and start in self._wholes:
             self._restored += 1
             return _escape(self._wholes[start])
-        pieces = self._inside.feed(start or "")
+        pieces = self._inside.feed(start)
         return _escape(spell_pieces([*pieces, *self._inside.finish()]))
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from extraction.addresses import LOOK_AHEAD, Addresses
+from perturb.text.prefixes import Prefixes
 
 __all__ = ["Piece", "Replacements", "TextRestorer", "spell_pieces"]
 
-LONGEST = 400  # characters of a replacement that is looked for: bounds the work at each place
+LONGEST = 400  # characters of a replacement that is looked for: bounds what is held back
 BLANKS = 16  # of white space between two of its words
-_END = ""  # the key of a raw value in the tree: no character is empty
+_BLANK = re.compile(r"\s")
+_RUN = re.compile(r" {2,}")
 # Scripts without blanks between words: a replacement may touch their characters.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[^\W{_UNSPACED}]")
@@ -49,44 +52,45 @@ class Replacements:
     def __init__(self, raw_of: Mapping[str, str], left: Iterable[str] = ()) -> None:
         self.raw_of = {new: raw for new, raw in raw_of.items() if 0 < len(new) <= LONGEST}
         self.left = sorted(new for new in left if 0 < len(new) <= LONGEST)
-        self._tree: dict[str, Any] = {}
-        for new, raw in (*dict.fromkeys(self.left).items(), *self.raw_of.items()):
-            node = self._tree
-            for character in new:
-                node = node.setdefault(" " if character.isspace() else character, {})
-            node[_END] = (new, raw)
-        first = "".join(map(re.escape, self._tree))
+        pairs: dict[str, str | None] = {**dict.fromkeys(self.left), **self.raw_of}
+        self._by_form = {_BLANK.sub(" ", new): (new, raw) for new, raw in pairs.items()}
+        self._prefixes = Prefixes(self._by_form)
+        first = "".join(map(re.escape, sorted({form[0] for form in self._by_form})))
         self.starts = re.compile(rf"(?<![^\W{_UNSPACED}])[{first}]") if first else None
 
     def match(self, text: str, start: int, *, whole: bool) -> _Match | None:
         """Find the longest replacement that begins at a place as a whole word.
 
         Args:
-            text: the text as far as it is known.
+            text: the text as far as it is known, with even blanks (`_even`).
             whole: whether nothing follows it.
 
         Raises:
             _Undecided: it depends on what follows.
         """
-        node, found = self._tree, None
-        place, blanks = start, 0
-        while place < len(text):
-            character = text[place]
-            if character.isspace():
-                character, blanks = " ", blanks + 1
-                if blanks > BLANKS:
-                    return found
-            if not (character == " " and blanks > 1):  # further blanks change nothing
-                if character not in node:
-                    return found
-                node = node[character]
-                if _END in node and _ends_word(text, place, whole=whole):
-                    found = _Match(place + 1, *node[_END])
-            blanks = blanks if character == " " else 0
-            place += 1
-        if whole or node.keys() <= {_END}:
-            return found
-        raise _Undecided
+        if not whole and len(text) - start < LONGEST and self._prefixes.continues(text[start:]):
+            raise _Undecided
+        for form in self._prefixes.find(text, start):
+            end = start + len(form)
+            if _ends_word(text, end - 1, whole=whole):
+                return _Match(end, *self._by_form[form])
+        return None
+
+
+def _even(text: str) -> tuple[str, Sequence[int]]:
+    """Return a text with one blank for white space, and the place of each of its characters. More
+    white space than may stand between two words becomes a line break, which no replacement has."""
+    text = _BLANK.sub(" ", text)
+    if "  " not in text:  # most texts
+        return text, range(len(text))
+    shown: list[str] = []
+    places: list[int] = []
+    end = 0
+    for found in _RUN.finditer(text):
+        shown += text[end : found.start()], " " if len(found[0]) <= BLANKS else "\n"
+        places += range(end, found.start() + 1)
+        end = found.end()
+    return "".join([*shown, text[end:]]), [*places, *range(end, len(text))]
 
 
 class _Match(NamedTuple):
@@ -152,33 +156,36 @@ class TextRestorer:
     def _advance(self, *, whole: bool) -> list[Piece]:
         starts = self._replacements.starts
         text = self._before + self._held
-        done = place = len(self._before)
+        shown, places = _even(text)
+        done = len(self._before)
+        place = bisect_left(places, done)
         pieces: list[Piece] = []
-        while starts and (found := starts.search(text, place)):
+        while starts and (found := starts.search(shown, place)):
             start = found.start()
-            if _continues_number(text, start):
+            if _continues_number(shown, start):
                 place = start + 1
                 continue
             try:
-                match = self._replacements.match(text, start, whole=whole)
+                match = self._replacements.match(shown, start, whole=whole)
             except _Undecided:
-                pieces += self._pass(text[done:start])
-                self._keep(text, start)
+                pieces += self._pass(text[done : places[start]])
+                self._keep(text, places[start])
                 return pieces
             place = start + 1
             if match is None:
                 continue
-            pieces += self._pass(text[done:start])
-            done, following = start, text[match.end : match.end + LOOK_AHEAD]
+            begin, end = places[start], places[match.end - 1] + 1
+            pieces += self._pass(text[done:begin])
+            done, following = begin, text[end : end + LOOK_AHEAD]
             if match.raw is None:
                 allowed: bool | None = False
             else:
                 allowed = self._addresses.admits(match.new, match.raw, following, whole=whole)
             if allowed is None:
-                self._keep(text, start)
+                self._keep(text, begin)
                 return pieces
-            pieces += self._replace(text[start : match.end], match, allowed=allowed)
-            done = place = match.end
+            pieces += self._replace(text[begin:end], match, allowed=allowed)
+            place, done = match.end, end
         pieces += self._pass(text[done:])
         self._keep(text, len(text))
         return pieces

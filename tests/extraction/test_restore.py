@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from extraction.restore import restore
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from extraction.restore import choose_restorable, restore
 from perturb.testing.growth import grows_linearly
 
 PAIRS = [
@@ -79,8 +83,8 @@ def test_repeated_pairs_are_one() -> None:
 def test_a_value_comes_back_once_however_it_was_written(
     pairs: list[tuple[str, str]], expected: str
 ) -> None:
-    for given in (pairs, pairs[::-1]):
-        assert restore("Lena Pond, Mrs. Pond", given) == expected
+    for ordered in (pairs, pairs[::-1]):
+        assert restore("Lena Pond, Mrs. Pond", ordered) == expected
 
 
 def test_patterns_in_values_are_plain_text() -> None:
@@ -123,3 +127,48 @@ def test_many_pairs_and_hostile_generations_cost_what_their_length_says() -> Non
             restore((unit * length)[:length], some)
 
     assert grows_linearly(work, 100_000, seconds=30)
+
+
+def find_slowly(text: str, replacements: list[str]) -> list[tuple[int, int]]:
+    """The longest replacement at each place of a text, each by an expression of its own."""
+    found = []
+    for place in range(len(text)):
+        ends = []
+        for new in replacements:
+            spelled = re.escape(new).replace("\\ ", r"\s+")
+            match = re.compile(rf"(?<!\w){spelled}(?!\w)").match(text, place)
+            ends += [match.end()] if match else []
+        if ends:
+            found.append((place, max(ends)))
+    return found
+
+
+REPEATING = st.text("A8, ", max_size=8)
+
+
+@given(st.lists(REPEATING, max_size=8), REPEATING, REPEATING, st.integers(1, 15))
+def test_replacements_are_those_that_an_expression_for_each_finds(
+    written: list[str], text: str, end: str, times: int
+) -> None:
+    text = text * times + end
+    usable = choose_restorable([(" ".join(new.split()), "Raw") for new in written])
+    expected, done = "", 0
+    for start, stop in find_slowly(text, list(usable)):
+        if start >= done:
+            expected += text[done:start] + "Raw"
+            done = stop
+    assert restore(text, dict.fromkeys(usable, "Raw").items()) == expected + text[done:]
+    left = choose_restorable([(new, "Raw") for new in usable], text)
+    assert left.keys() == {new for new in usable if not find_slowly(text, [new])}
+
+
+@pytest.mark.parametrize("unit", ["7,", "7 ", "Ab ", "A-"])
+def test_replacements_that_repeat_themselves_are_found_in_linear_time(unit: str) -> None:
+    pairs = [((unit * size).strip() + " 8", f"Raw{size}") for size in range(2, 30)]
+
+    def work(length: int) -> None:
+        text = unit * (length // len(unit))
+        assert restore(text, pairs) == text
+        choose_restorable(pairs, text)
+
+    assert grows_linearly(work, 60_000, seconds=0.5)

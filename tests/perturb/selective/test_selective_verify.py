@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from perturb import Perturbation, Perturber, ReleaseError, Replacement, Span, seeded_generator
-from perturb.selective.verify import find_parts
+from perturb.selective.verify import LONGEST_PART, find_parts
 from perturb.testing.growth import grows_linearly
+from perturb.text.fold import read
 from tests.perturb.marking import TABLE, TEXT, fixed, selective
 
 GOLD = Path(__file__).parents[4] / "shared" / "data" / "pii" / "presidio_synthetic.jsonl"
@@ -225,3 +228,58 @@ def test_all_parts_are_found_in_one_pass() -> None:
 
 def test_part_without_a_visible_character_is_in_no_text() -> None:
     assert find_parts(["\u200b", ""], "any text") == frozenset()
+
+
+def find_slowly(parts: list[str], text: str) -> set[str]:
+    """The parts of a text, each looked for by an expression of its own."""
+    folded = read(text).text.casefold()
+    found = set()
+    for part in parts:
+        form = re.escape(read(part).text.casefold())
+        if form and re.search(rf"(?<![\w\u0300-\u036f]){form}(?![\w\u0300-\u036f])", folded):
+            found.add(part)
+    return found
+
+
+SELF_SIMILAR = st.text("aA0, \u0301", max_size=8)
+
+
+@given(st.lists(SELF_SIMILAR, max_size=12), SELF_SIMILAR, SELF_SIMILAR, st.integers(1, 200))
+def test_parts_are_found_as_one_expression_for_each_finds_them(
+    parts: list[str], text: str, end: str, times: int
+) -> None:
+    for some in (parts, [part * times for part in parts]):
+        for whole in (text + end, text * times + end):
+            found = find_parts(some, whole)
+            assert found >= find_slowly(some, whole)
+            # Signs around a part may touch a word if the part is very long.
+            assert found - find_slowly(some, whole) <= {p for p in some if len(p) > LONGEST_PART}
+
+
+UNITS = ["0,", "0, ", "1 ", "a ", "a", "-", "0a", "0.0-"]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_parts_that_repeat_themselves_are_found_in_linear_time(unit: str) -> None:
+    def work(length: int) -> None:
+        text = (unit * length)[:length]
+        some = [(unit * length)[:size] for size in (*range(1, 60), 400, length // 2, length)]
+        near = [part + "x" for part in some]
+        assert find_parts([*some, *near], f"{text} x")
+
+    assert grows_linearly(work, 60_000, seconds=0.5)
+
+
+@pytest.mark.parametrize("unit", ["0,", "12 ", "1,23 ", "4-", "5.6,"])
+def test_a_list_of_numbers_is_released_and_checked_in_linear_time(unit: str) -> None:
+    """47 s of processor time for 60 kB where a list of numbers is one part."""
+
+    def work(length: int) -> None:
+        perturber = selective(policy="regex")
+        text = "The mask is " + (unit * length)[:length] + "1."
+        done = perturber.perturb(text, seeded_generator(1))
+        perturber.verify(text, done)
+        sanitizer = perturber.mechanism.documents(perturber.options)
+        find_parts(sanitizer.secrets(text, done), done.text)
+
+    assert grows_linearly(work, 30_000, seconds=1)

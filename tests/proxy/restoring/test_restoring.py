@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perturb.testing.growth import grows_linearly
+from proxy.restoring.altered import count_altered
 from proxy.restoring.json_text import JsonRestorer
 from proxy.restoring.text import Replacements, TextRestorer, spell_pieces
 
@@ -192,3 +194,85 @@ def test_numbers_are_restored_as_numbers_alone() -> None:
 
 def test_scripts_without_blanks_touch_what_is_restored() -> None:
     assert restore(["请联系Harrison先生"]) == "请联系Kowalewski先生"
+
+
+REPEATING = st.text("7,. a\n", max_size=8)
+ENDS_WORD = r"(?!\w)(?![.,]\d)"
+
+
+def restore_slowly(text: str, news: list[str]) -> str:
+    """A slow restoration of text without addresses, by one expression."""
+    longest = sorted(news, key=lambda new: (-len(new), new))
+    spelled = "|".join(
+        re.escape(new).replace("\\ ", r"\s{1,16}(?!\s)")
+        + (ENDS_WORD if new[-1].isdigit() else r"(?!\w)")
+        for new in longest
+    )
+    return re.sub(rf"(?<!\w)(?!(?<=\d[.,])\d)(?:{spelled})", "R", text) if news else text
+
+
+@given(
+    chunked(
+        st.tuples(REPEATING, st.integers(1, 30), REPEATING).map(
+            lambda given: given[0] * given[1] + given[2]
+        )
+    ),
+    st.lists(REPEATING, max_size=6),
+)
+def test_replacements_that_repeat_themselves_are_restored_as_one_expression_does_it(
+    case: tuple[str, list[str]], written: list[str]
+) -> None:
+    text, chunks = case
+    news = sorted({" ".join(new.split()) for new in written} - {""})
+    table = Replacements(dict.fromkeys(news, "R"))
+    assert restore(chunks, table) == restore_slowly(text, news)
+
+
+def test_white_space_between_two_words_has_a_bound() -> None:
+    table = Replacements({"7 7": "R"})
+    for count, restored in ((1, True), (16, True), (17, False)):
+        text = f"7{' ' * count}7"
+        assert restore(list(text), table) == restore([text], table) == ("R" if restored else text)
+
+
+@pytest.mark.parametrize("unit", ["7,", "7 ", "7\n", "Ab ", "a"])
+@pytest.mark.parametrize("piece", [4, 10**7])
+def test_replacements_that_repeat_themselves_cost_what_the_text_costs(
+    unit: str, piece: int
+) -> None:
+    """190 s of processor time for 1.8 MB where each place is compared by itself."""
+    longest = " ".join(f"{unit * 180}8".split())
+    table = Replacements({longest: "R", longest[:100] + "8": "S"})
+
+    def work(length: int) -> None:
+        text = (unit * length)[:length]
+        pieces = [text[at : at + piece] for at in range(0, length, piece)]
+        assert restore(pieces, table) == text
+        count_altered(text, table)
+
+    assert grows_linearly(work, 60_000, seconds=0.3)
+
+
+WHOLE = st.text('ab"\n', max_size=5)
+
+
+@given(st.dictionaries(WHOLE, WHOLE, max_size=8), WHOLE, st.integers(1, 9))
+def test_a_whole_string_comes_back_however_its_characters_are_escaped(
+    wholes: dict[str, str], text: str, times: int
+) -> None:
+    wholes |= {new * times: raw for new, raw in wholes.items()}
+    for value in (text, text * times, *wholes):
+        for written in (json.dumps(value), '"' + "".join(f"\\u{ord(c):04x}" for c in value) + '"'):
+            restorer = JsonRestorer(Replacements({}), wholes)
+            shown = "".join([*map(restorer.feed, written), restorer.finish()])
+            assert json.loads(shown, strict=False) == wholes.get(value, value)
+
+
+def test_whole_strings_that_begin_alike_cost_what_the_text_costs() -> None:
+    def work(length: int) -> None:
+        wholes = {"\n" * count: "raw" for count in range(1, 400)}
+        wholes["\n" * length + "x"] = "raw"
+        restorer = JsonRestorer(Replacements({}), wholes)
+        restorer.feed('"' + "\\n" * length + '"')
+
+    assert grows_linearly(work, 60_000, seconds=0.2)
