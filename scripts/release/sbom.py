@@ -24,11 +24,10 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from scripts.release.hashes import IMAGE
-
 __all__ = ["describe", "find_faults", "list_needed", "main", "read_extras", "read_pins"]
 
 ROOT = Path(__file__).parents[2]
+FILES = ROOT / "deploy" / "requirements.txt"  # with hashes, see scripts/release/hashes.py
 OUT = ROOT / "build" / "sbom" / "inferdpt.cdx.json"
 NAME = "inferdpt"
 
@@ -119,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
         wanted = f"{ROOT}[{','.join(extras)}]"
         files = str(Path(folder, "files"))
-        fetch = ["download", "--require-hashes", "--dest", files, "-r", str(IMAGE)]
+        fetch = ["download", "--require-hashes", "--dest", files, "-r", str(FILES)]
         subprocess.run([*pip, *fetch], check=True)
         subprocess.run([*pip, "install", "--no-index", "--find-links", files, wanted], check=True)
         (site,) = Path(folder).glob("lib/*/site-packages")
