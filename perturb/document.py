@@ -8,7 +8,7 @@ dropped, as configured. Everything else is dropped.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
 
@@ -191,7 +191,12 @@ class WordByWord(Sanitizer):
 
     @cached_property
     def _guarantee(self) -> Guarantee:
-        return self._channel.guarantee
+        """Return the channel's guarantee, which names what is outside ε with these options."""
+        found = self._channel.guarantee
+        outside = "; ".join(self.options.reveals)
+        return replace(
+            found, statement=f"{found.statement}; outside ε and sent as it is: {outside}"
+        )
 
     @cached_property
     def _parameters(self) -> dict[str, Any]:
@@ -212,18 +217,13 @@ class WordByWord(Sanitizer):
     def _facts(self) -> dict[str, Any]:
         """Return what is the same in the receipts of all documents."""
         guarantee, identity = self._guarantee, self._channel.identity()
-        reveals = ["how many tokens the text has"]
-        if self.options.layout == "keep":
-            reveals.append("punctuation, blanks and line breaks, verbatim and in place")
-        if self.options.number == "random":
-            reveals.append("where numbers stand and how many digits they have")
         return {
             **{name: identity[name] for name in _NAMED},
             "guarantee": guarantee.kind,
             "statement": guarantee.statement,
             "epsilon_nominal": guarantee.nominal,
             "epsilon_per_token": guarantee.epsilon,
-            "reveals": tuple(reveals),
+            "reveals": self.options.reveals,
             "vocabulary": self.vocabulary.description,
             "unit": guarantee.unit,
         }

@@ -37,6 +37,21 @@ class DocumentOptions:
             if getattr(self, field.name) not in rules[field.name]:
                 raise ParameterError(f"{field.name} must be one of {', '.join(rules[field.name])}")
 
+    @property
+    def reveals(self) -> tuple[str, ...]:
+        """Return the facts about a text that every word-by-word release shows, whatever is drawn:
+        its skeleton, which no ε covers.
+
+        >>> DocumentOptions(layout="drop", number="drop").reveals
+        ('how many words the text has',)
+        """
+        out = ["how many words the text has"]
+        if self.layout == "keep":
+            out.append("punctuation, blanks and line breaks, verbatim and in place")
+        if self.number == "random":
+            out.append("where numbers stand and how many digits they have")
+        return tuple(out)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Demands:

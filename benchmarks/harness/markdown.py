@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from benchmarks.harness.records import Case, Estimate
+from perturb.rounding import format_upper
 
 __all__ = [
     "escape",
@@ -50,7 +51,7 @@ def format_number(value: object) -> str:
 
 def format_bound(bound: float, scale: float = 100) -> str:
     """Return a bound on a rate, as a percentage; one that allows every success is no bound."""
-    return f"{scale * bound:.3g}" if bound < 1 else "no bound"
+    return format_upper(scale * bound, 3) if bound < 1 else "no bound"
 
 
 def format_point(case: Case) -> list[str]:

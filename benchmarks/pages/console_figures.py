@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.whole.which_document import is_default
+
 __all__ = ["gather_figures", "main"]
 
 Record = dict[str, Any]
@@ -50,7 +52,7 @@ def _read(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
         attack = NAMES.get(kind) or f"language model ({case['model']})"
         more = {"blind": round(blind, 4), "attack": attack, "texts": case["dataset"]}
         yield "words", _round(values[name]) | more
-    if kind == "which_document":
+    if kind == "which_document" and is_default(case):
         sizes = {name: values[name] for name in ("documents", "words")}
         yield "documents", _round(values["success"]) | {"bound": values["bound"], **sizes}
     if kind == "exposure":

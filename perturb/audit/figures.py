@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from perturb.display.html import show_rows
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism
+from perturb.rounding import format_lower, format_upper
 from perturb.vocabulary.frequencies import unigram_prior
 
 __all__ = [
@@ -48,9 +49,9 @@ class Figure:
         if self.high - self.low <= 1e-6:
             return f"{self.value:.4g}"
         if math.isinf(self.high):
-            return f">= {self.low:.4g}"
+            return f">= {format_lower(self.low, 4)}"
         if self.low == 0 and self.value in (0, self.high):
-            return f"<= {self.high:.4g}"
+            return f"<= {format_upper(self.high, 4)}"
         if self.value == self.low:
             return f"{self.low:.4g} to {self.high:.4g}"
         error = max(self.high - self.value, self.value - self.low)
@@ -153,7 +154,7 @@ class Audit:
         settings = ", ".join(
             f"{key} = {_shorten(value)}" for key, value in self.parameters.items()
         )
-        proved = "∞" if math.isinf(self.epsilon_proved) else f"{self.epsilon_proved:.6g}"
+        proved = "∞" if math.isinf(self.epsilon_proved) else format_upper(self.epsilon_proved)
         rows: list[tuple[str, object]] = [
             ("mechanism", f"{self.mechanism} ({settings})"),
             ("words", f"{self.words:,}, prior {self.prior}"),

@@ -21,6 +21,7 @@ from perturb.errors import ParameterError
 from perturb.options import Demands, DocumentOptions
 from perturb.registry import sanitizer_class, sanitizer_classes, sanitizer_names
 from perturb.release import Guarantee
+from perturb.rounding import format_upper
 from perturb.sanitizer import Parameters, Resources, Sanitizer
 from perturb.vocabulary.embeddings import EmbeddingTable, load_table
 
@@ -42,13 +43,14 @@ def ldp_guarantee(epsilon: float) -> Guarantee:
     >>> ldp_guarantee(6.0).kind
     'ldp'
     """
+    shown = format_upper(epsilon)
     return Guarantee(
         kind="ldp",
         nominal=epsilon,
         epsilon=epsilon,
         statement=(
-            f"each released token is {epsilon:g}-LDP with respect to replacing that token, given "
-            f"the public vocabulary, instruction and length; changing k tokens costs k·{epsilon:g}"
+            f"each released token is {shown}-LDP with respect to replacing that token, given "
+            f"the public vocabulary, instruction and length; changing k tokens costs k·{shown}"
         ),
     )
 
@@ -225,7 +227,7 @@ class Perturber(Delegating):
 
     @cached_property
     def _guarantee(self) -> Guarantee:
-        return self._mechanism.guarantee
+        return self._documents.guarantee
 
     def strengthen(self, demands: Demands, *, pass_weaker: bool = False) -> Perturber:
         mechanism = self._mechanism.strengthen(demands, pass_weaker=pass_weaker)

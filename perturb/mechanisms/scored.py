@@ -22,6 +22,7 @@ from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism
 from perturb.mechanisms.by_distance import Fall, draw_by_distance
 from perturb.release import Guarantee
+from perturb.rounding import format_upper
 from perturb.sanitizer import Parameters
 from perturb.vocabulary.table import EmbeddingTable
 
@@ -92,9 +93,9 @@ def metric_guarantee(
         nominal=epsilon,
         epsilon=bound,
         statement=(
-            f"each released token is {epsilon:g}·{distance}(x, x')-metric private with respect to "
-            f"replacing that token x by x', up to the rounding of {precision} precision: at most "
-            f"{bound:.4g} over this table"
+            f"each released token is {format_upper(epsilon)}·{distance}(x, x')-metric private "
+            f"with respect to replacing that token x by x', up to the rounding of {precision} "
+            f"precision: at most {format_upper(bound, 4)} over this table"
         ),
     )
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism, Perturber
 from perturb.rng import secure_generator, seeded_generator
+from perturb.rounding import format_upper
 from perturb.testing.cases import (
     Case,
     choose_free_word,
@@ -155,7 +156,10 @@ class MechanismContract:
         elif guarantee.kind == "metric":
             assert 0 < guarantee.epsilon < math.inf
             assert "metric private with respect to replacing that token" in guarantee.statement
-            assert f"at most {guarantee.epsilon:.4g} over this table" in guarantee.statement
+            assert (
+                f"at most {format_upper(guarantee.epsilon, 4)} over this table"
+                in guarantee.statement
+            )
         else:
             assert math.isinf(guarantee.epsilon)
             assert "not an LDP bound" in guarantee.statement

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from perturb.errors import CodebookError, ParameterError
 from perturb.registry import register
 from perturb.rng import seeded_generator
+from perturb.rounding import format_upper
 from perturb.text.sentences import split_sentences
 from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.whole.codebook import ROWS, Codebook
@@ -122,11 +123,11 @@ class DeepCandidate(PassageSanitizer):
         )
 
     def state(self) -> str:
-        epsilon = self.parameters.epsilon
+        epsilon = format_upper(self.parameters.epsilon)
         return (
-            f"each sentence: ε = {epsilon:g}: the release is {epsilon:g}-DP with respect to "
+            f"each sentence: ε = {epsilon}: the release is {epsilon}-DP with respect to "
             "replacing, adding or removing one sentence of the document, given the public "
-            f"codebook; changing k sentences costs k times {epsilon:g}"
+            f"codebook; changing k sentences costs k times {epsilon}"
         )
 
     def own_identity(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from perturb.errors import CodebookError, ParameterError, ReleaseError
 from perturb.offload import offload
 from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Protected, Receipt, Unit
 from perturb.rng import secure_generator
+from perturb.rounding import format_upper
 from perturb.sanitizer import Parameters, Resources, Sanitizer
 from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.whole.codebook import Codebook, load_codebook
@@ -129,11 +130,11 @@ class PassageSanitizer(Sanitizer):
 
     def state_of_document(self, subject: str = "the release is") -> str:
         """Return the sentence for one ε of the whole text; `subject` names what is ε-LDP."""
-        epsilon = self.parameters.epsilon
+        epsilon = format_upper(self.parameters.epsilon)
         return (
-            f"this text as a whole: ε = {epsilon:g}, whatever its length: {subject} "
-            f"{epsilon:g}-LDP with respect to replacing the whole document by any other, given "
-            "the public codebook"
+            f"this text as a whole: ε = {epsilon}, whatever its length: {subject} "
+            f"{epsilon}-LDP with respect to replacing the whole document by any other that is "
+            "not empty, given the public codebook; k texts cost k times as much"
         )
 
     def bound_attacks(self, odds: float) -> dict[str, float]:
@@ -212,9 +213,11 @@ class PassageSanitizer(Sanitizer):
         return Perturbation("\n\n".join(passages), passages, self._receipt(text, tokens))
 
     def units(self, text: str, least: int | None = None) -> list[Unit]:
-        """Return the text as one unit, whatever `least` is: it is read as a whole."""
+        """Return the text as one unit, whatever `least` is: it is read as a whole. White space is
+        a text like any other, because no release may show that a text is blank."""
+        del least
         self._vocabulary.encode(text, at_most=self._max_tokens)
-        return super().units(text)
+        return [Unit(text)] if text else []
 
     def verify(self, raw: str, released: Perturbation) -> None:
         """Check that the release is as many passages of the codebook as are chosen for a text,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from perturb.rounding import format_upper
 from proxy.cli.help import group_page, page
 from proxy.cli.options import AsJson, ConfigFile, load_configuration, print_json
 
@@ -225,9 +226,11 @@ def _format_row(tenant: str, what: str, figures: dict[str, Any]) -> tuple[str, .
         str(figures["requests"]),
         str(figures["tokens"]),
         str(figures["unbounded"]),
-        f"{epsilon['charged']:.6g}",
-        f"{epsilon['basic']:.6g}" if bounded else "no bound",
-        f"{best['epsilon']:.6g} ({best['delta']:g}, {best['bound']})" if bounded else "no bound",
+        format_upper(epsilon["charged"]),
+        format_upper(epsilon["basic"]) if bounded else "no bound",
+        f"{format_upper(best['epsilon'])} ({format_upper(best['delta'])}, {best['bound']})"
+        if bounded
+        else "no bound",
         f"{epsilon['nominal']:.6g}",
         f"{epsilon['proved_part']['basic']:.6g}",
         ", ".join(_format_unit(*item) for item in figures["units"].items()),

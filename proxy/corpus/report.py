@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from perturb import Guarantee
+from perturb.rounding import format_upper
 from proxy.corpus.inputs.records import Block
 from proxy.corpus.ledger import Account, Accounts
 from proxy.corpus.output import Output
@@ -105,8 +106,10 @@ def _format_row(row: Mapping[str, Any]) -> tuple[str, ...]:
         row["owner"],
         f"{row['documents']:,}",
         f"{row['tokens']:,}",
-        f"{row['epsilon_of_run']:.6g}",
-        f"{row['epsilon']['charged']:.6g}",
-        "none" if bound == "none" else f"{bound['epsilon']:.6g} ({bound['delta']:g})",
+        format_upper(row["epsilon_of_run"]),
+        format_upper(row["epsilon"]["charged"]),
+        "none"
+        if bound == "none"
+        else f"{format_upper(bound['epsilon'])} ({format_upper(bound['delta'])})",
         f"{row['unbounded']:,}",
     )

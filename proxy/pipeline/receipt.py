@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from perturb import Perturbation, Sanitizer
+from perturb.rounding import format_upper
 from perturb.vocabulary.vocabulary import CLASS_NAMES
 from proxy.remote.generation import Ending
 
@@ -99,7 +100,7 @@ def make_receipt(
         "sent_to": sent_to,
         "guarantee": guarantee.kind if sent else "nothing_left",
         "unit": guarantee.unit if sent else None,
-        "statement": _state_guarantee(sanitizer) if sent else NOTHING_LEFT,
+        "statement": _state_guarantee(sanitizer, texts) if sent else NOTHING_LEFT,
         "epsilon": epsilon if sent else None,
         "tokens": {kind: sum(p.receipt.tokens[kind] for p, _ in texts) for kind in CLASS_NAMES},
         "entities": dict(sorted(entities.items())),
@@ -128,7 +129,7 @@ def add_actions(made: Iterable[Perturbation]) -> dict[str, dict[str, int]]:
     return {action: dict(sorted(counts[action].items())) for action in sorted(counts)}
 
 
-def _state_guarantee(sanitizer: Sanitizer) -> str:
+def _state_guarantee(sanitizer: Sanitizer, texts: Sequence[tuple[Perturbation, bool]]) -> str:
     """State the guarantee of a request.
 
     The mechanism's own guarantee covers neither the memo, which releases equal texts as equal
@@ -136,10 +137,13 @@ def _state_guarantee(sanitizer: Sanitizer) -> str:
     """
     guarantee, delta = sanitizer.guarantee, sanitizer.false_alarm
     parts = [guarantee.statement, "equal texts and paragraphs leave as equal text, which shows"]
+    epsilon = math.fsum(p.receipt.epsilon_per_document for p, _ in texts)
+    if guarantee.kind != "none" and texts:
+        parts.append(f"this request, {len(texts)} released texts: ε = {format_upper(epsilon)}")
     if guarantee.kind != "none" and delta:
         parts.append(
-            f"the guard refuses an honest draw with probability at most {delta:g}, so that "
-            f"each text's ε comes with δ = {delta:g}"
+            f"the guard refuses an honest draw with probability at most "
+            f"{format_upper(delta)}, so that each text's ε comes with δ = {format_upper(delta)}"
         )
     elif guarantee.kind != "none":
         parts.append("the guard refuses no honest draw, so that δ = 0")
@@ -150,8 +154,8 @@ def format_epsilon(sanitizer: Sanitizer) -> str:
     """Format ε per token, its kind of guarantee and, if there is one, the δ of a text:
     `6; guarantee=none`, `6; guarantee=ldp; delta=1e-09`."""
     guarantee = sanitizer.guarantee
-    delta = "" if guarantee.kind == "none" else f"; delta={sanitizer.false_alarm:g}"
-    return f"{guarantee.nominal:g}; guarantee={guarantee.kind}{delta}"
+    delta = "" if guarantee.kind == "none" else f"; delta={format_upper(sanitizer.false_alarm)}"
+    return f"{format_upper(guarantee.nominal)}; guarantee={guarantee.kind}{delta}"
 
 
 def _spell_number(value: float) -> float | str:

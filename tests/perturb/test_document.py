@@ -279,7 +279,7 @@ def test_receipt_is_json_and_says_infinity_in_words(name: str) -> None:
     assert said["parameters"]["epsilon"] == said["epsilon_nominal"] == 6.0
     released = 1 if name == "selective" else 5  # selective counts what it marks: Monday
     assert said["released"] == released
-    assert said["statement"] == mechanism.guarantee.statement
+    assert said["statement"].startswith(mechanism.guarantee.statement)
     if said["guarantee"] == "none":
         assert said["epsilon_per_token"] == said["epsilon_per_document"] == "infinity"
     else:
@@ -291,7 +291,7 @@ def test_receipt_is_json_and_says_infinity_in_words(name: str) -> None:
 def test_receipt_says_what_is_revealed(options: DocumentOptions, few_words: FewWords) -> None:
     receipt = Perturber(few_words, options).perturb("One 2.").receipt
     reveals = " / ".join(receipt.reveals)
-    assert "how many tokens" in reveals
+    assert "how many words" in reveals
     assert ("verbatim" in reveals) == (options.layout == "keep")
     assert ("digits" in reveals) == (options.number == "random")
     assert receipt.treatment["word"] == "perturbed"
@@ -333,3 +333,25 @@ def test_two_hundred_thousand_tokens() -> None:
     assert sum(done.receipt.tokens.values()) >= 200_000
     assert len(done.words) == done.receipt.released == 150_000
     assert done.text.count(",") == 20_000
+
+
+@pytest.mark.parametrize("name", mechanism_names())
+@pytest.mark.parametrize("layout", ["keep", "drop"])
+@pytest.mark.parametrize("number", ["random", "drop"])
+def test_a_statement_names_what_is_outside_its_epsilon(name, layout, number):
+    """By its own setting: what every release of a text shows, and nothing that is dropped."""
+    mechanism = get_mechanism(name)
+    if mechanism.marks:
+        pytest.skip("it sends the rest of the text as it is, and its own sentence says so")
+    options = DocumentOptions(layout=layout, number=number)
+    sanitizer = Perturber(mechanism, options)
+    statement = sanitizer.guarantee.statement
+    assert statement.startswith(mechanism.guarantee.statement)
+    outside = statement.removeprefix(mechanism.guarantee.statement)
+    assert outside == "; outside ε and sent as it is: " + "; ".join(options.reveals)
+    assert "how many words" in outside
+    assert ("punctuation" in outside) == (layout == "keep")
+    assert ("digits" in outside) == (number == "random")
+    receipt = sanitizer.perturb("Room 12, now.", seeded_generator(1)).receipt
+    assert receipt.statement == statement
+    assert receipt.reveals == options.reveals

@@ -306,3 +306,15 @@ async def test_a_servers_model_is_asked_once_for_the_parts_of_a_text(
     with pytest.raises(DocumentTooLong):
         await short.release(TEXT)
     assert len(served.asked) == 1  # a text that is too long is not sent to it
+
+
+@pytest.mark.parametrize("blank", [" ", "\n", "\t \n\n", "\u00a0"])
+def test_a_blank_text_gets_a_passage_like_any_other(make, blank):
+    """So neither what is sent nor how many passages there are shows which texts are blank."""
+    surrogate = make()
+    [unit] = surrogate.units(blank)
+    assert (unit.text, unit.after) == (blank, "")
+    made = surrogate.perturb(unit.text, seeded_generator(1))
+    surrogate.verify(unit.text, made)
+    assert len(made.words) == len(surrogate.perturb("A text.", seeded_generator(1)).words)
+    assert "other that is not empty" in surrogate.guarantee.statement
