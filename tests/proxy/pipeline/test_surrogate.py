@@ -94,6 +94,25 @@ async def test_its_epsilon_comes_without_a_delta(table: EmbeddingTable) -> None:
         assert receipt["statement"].endswith("the guard refuses no honest draw, so that δ = 0")
 
 
+@pytest.mark.parametrize("blank", [(), (1,), (0, 2)])
+async def test_a_request_states_the_sum_that_it_is_charged(
+    table: EmbeddingTable, blank: tuple[int, ...]
+) -> None:
+    """For each of its texts, whichever of them are blank."""
+    said = ["One on bread.", "One on the river.", "One on the court.", "And now?"]
+    texts = [" " * (place + 1) if place in blank else text for place, text in enumerate(said)]
+    roles = ["user", "assistant", "user"] if 1 not in blank else ["user", "user", "user"]
+    messages: Any = [
+        {"role": role, "content": text} for role, text in zip([*roles, "user"], texts, strict=True)
+    ]
+    async with running_proxy(table, SETTINGS) as proxy:
+        done = await proxy.client().chat.completions.create(model=MODEL, messages=messages)
+        receipt = done.model_extra["inferdpt"]
+        assert receipt["budget"]["charged"]["epsilon"] == 48
+        assert receipt["epsilon"]["all_tokens"] == 48
+        assert "; this request as a whole, texts: 4: ε = 48;" in receipt["statement"]
+
+
 async def test_the_turns_of_a_conversation_add_up(table: EmbeddingTable) -> None:
     async with running_proxy(table, SETTINGS) as proxy:
         done = await ask(proxy, LETTER)
