@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-__all__ = ["format_lower", "format_upper"]
+__all__ = ["format_lower", "format_sum", "format_upper"]
 
 
 def format_upper(bound: float, digits: int = 6) -> str:
@@ -24,6 +24,16 @@ def format_lower(bound: float, digits: int = 6) -> str:
     '1.556'
     """
     return _format(bound, digits, ROUND_FLOOR)
+
+
+def format_sum(bound: float, digits: int = 6) -> str:
+    """Return a sum of upper bounds as `format_upper` does. A sum of doubles is right in 12 digits
+    of each of its parts: further ones are no part of it.
+
+    >>> format_sum(0.1 + 0.2), format_sum(1.55611, 4)
+    ('0.3', '1.557')
+    """
+    return format_upper(float(f"{bound:.12g}"), digits)
 
 
 def _format(bound: float, digits: int, rounding: str) -> str:

@@ -29,6 +29,7 @@ from perturb import (
 from perturb.audit.report import Audit, audit
 from perturb.mechanisms.radius import radius_law
 from perturb.registry import built_in_names
+from perturb.rounding import format_upper
 
 __all__ = ["Case", "list_cases", "main", "render_page", "render_section", "run_audits"]
 
@@ -164,13 +165,14 @@ def render_section(case: Case, audits: Sequence[Audit]) -> str:
 
 
 def _render_row(found: Audit) -> str:
+    bound = format_upper(found.epsilon_proved, 4)
     if found.kind == "ldp":
         proved = f"{found.epsilon_nominal:g}-LDP"
     elif found.kind == "metric":
         distance = mechanism_class(found.mechanism).distance
-        proved = f"{found.epsilon_nominal:g}·{distance}, at most {found.epsilon_proved:.4g}"
+        proved = f"{found.epsilon_nominal:g}·{distance}, at most {bound}"
     else:
-        proved = "none" if math.isinf(found.epsilon_proved) else f"{found.epsilon_proved:.4g}"
+        proved = "none" if math.isinf(found.epsilon_proved) else bound
     smallest = str(found.epsilon)
     if found.kind == "ldp" and found.epsilon.high - found.epsilon.low < 1e-6:
         smallest = f"{found.epsilon.value:.6f}"

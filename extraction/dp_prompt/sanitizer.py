@@ -31,6 +31,7 @@ from perturb import (
 from perturb.offload import offload
 from perturb.registry import register
 from perturb.release import EMPTY, Known, Link
+from perturb.rounding import format_upper
 from perturb.sanitizer import FALSE_ALARM, Parameters, Resources
 
 __all__ = ["DPPrompt", "PromptParameters"]
@@ -203,10 +204,11 @@ class DPPrompt(Sanitizer):
     def guarantee(self) -> Guarantee:
         cap, epsilon = self.parameters.max_tokens, self.parameters.epsilon
         if self.parameters.mode in PROVED:
+            token, document = format_upper(epsilon), format_upper(cap * epsilon)
             statement = (
-                f"Each generated token is {epsilon:g}-LDP with respect to replacing the whole "
+                f"Each generated token is {token}-LDP with respect to replacing the whole "
                 "document by any other, given the tokens generated before it; a release has at "
-                f"most {cap} of them, the end token included, and is {cap * epsilon:g}-LDP with "
+                f"most {cap} of them, the end token included, and is {document}-LDP with "
                 "respect to replacing the whole document."
             )
             return Guarantee("ldp", epsilon, epsilon, statement, "generated token")

@@ -248,19 +248,18 @@ def state_guarantee(mechanism: Mechanism, epsilon: Figure) -> str:
     if guarantee.kind != "none" and epsilon.low > guarantee.epsilon:
         return (
             f"the claim of ε = {guarantee.epsilon:g} does not hold: the channel is not ε-LDP for "
-            f"any ε below {epsilon.low:.6g}"
+            f"any ε below {format_lower(epsilon.low)}"
         )
     if guarantee.kind == "ldp" or epsilon.low == 0:
         return guarantee.statement
     if math.isinf(epsilon.low):
         return f"{guarantee.statement}; for no finite ε is it ε-LDP over this table"
     if math.isinf(epsilon.high):
-        return (
-            f"{guarantee.statement}; for no ε below {epsilon.low:.4g} is it ε-LDP over this table"
-        )
+        least = format_lower(epsilon.low, 4)
+        return f"{guarantee.statement}; for no ε below {least} is it ε-LDP over this table"
     return (
-        f"{guarantee.statement}; over this table it is {epsilon.value:.4g}-LDP per token, and for "
-        "no smaller ε"
+        f"{guarantee.statement}; over this table it is {format_upper(epsilon.value, 4)}-LDP per "
+        "token, and for no smaller ε"
     )
 
 

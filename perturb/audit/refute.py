@@ -17,6 +17,7 @@ import numpy as np
 
 from perturb.audit.intervals import clopper_pearson, require_scipy
 from perturb.errors import ParameterError, SanitizerError
+from perturb.rounding import format_lower
 from perturb.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["Refutation", "candidate_words", "refute"]
@@ -63,7 +64,8 @@ class Refutation:
         """Return the meaning of the bound in one sentence."""
         return (
             f"with {self.confidence:.1%} confidence, if it draws every line afresh, the sanitizer "
-            f"is not ε-LDP for any ε < {self.epsilon_lower:.2f}: after {self.first!r} one of "
+            f"is not ε-LDP for any ε < {format_lower(self.epsilon_lower, 3)}: after "
+            f"{self.first!r} one of "
             f"{self.event_size} outputs came {self.first_hits} times in {self.trials}, after "
             f"{self.second!r} {self.second_hits} times"
         )

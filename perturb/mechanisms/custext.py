@@ -16,6 +16,7 @@ from perturb.errors import ParameterError
 from perturb.mechanisms.scored import ROUNDING, ScoredMechanism, ScoredParameters, no_guarantee
 from perturb.registry import register
 from perturb.release import Guarantee
+from perturb.rounding import format_upper
 from perturb.vocabulary.frequencies import counts_digest, word_counts
 from perturb.vocabulary.stop_words import stop_words
 from perturb.vocabulary.table import EmbeddingTable
@@ -149,7 +150,7 @@ class CusText(ScoredMechanism):
         return no_guarantee(
             self.epsilon,
             "the released word reveals the list the token is in; inside its list of "
-            f"{self.parameters.size} words the token is {self.epsilon:g}-LDP",
+            f"{self.parameters.size} words the token is {format_upper(self.epsilon)}-LDP",
         )
 
     def identity(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from extraction.prompts import Prompts, fill
+from perturb.rounding import format_sum, format_upper
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
 from perturb.whole.encoder import load_static
 
@@ -90,7 +91,7 @@ def _compare(text: str, runs: Sequence[Run]) -> list[list[str]]:
 
     shares = [len(own & _find_words(run.released)) / max(len(own), 1) for run in runs]
     bounds = [
-        "no bound" if r.receipt["guarantee"] == "none" else f"ε = {_total(r.receipt):g}"
+        "no bound" if r.receipt["guarantee"] == "none" else f"ε = {format_sum(_total(r.receipt))}"
         for r in runs
     ]
     return [
@@ -113,13 +114,14 @@ def _summarize(receipt: dict[str, Any]) -> str:
     tokens, epsilon, unit = receipt["tokens"], receipt["epsilon"], receipt["unit"]
     if unit == "document":
         released = f"{receipt['released']} public passage released"
-        proved = f"ε {epsilon['nominal']:g} for the whole document"
+        proved = f"ε {format_upper(epsilon['nominal'])} for the whole document"
     else:
         released = f"{receipt['released']} words released"
         proved = f"nominal ε {epsilon['nominal']:g} per token " + (
             "(no bound proved)"
             if receipt["guarantee"] == "none"
-            else f"(proved: {epsilon['per_token']:g} per token, {_total(receipt):g} for all)"
+            else f"(proved: {format_upper(epsilon['per_token'])} per token, "
+            f"{format_sum(_total(receipt))} for all)"
         )
     replaced = ", ".join(f"{n} {kind}" for kind, n in receipt["entities"].items())
     return (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from perturb.rounding import format_upper
+from perturb.rounding import format_sum, format_upper
 from proxy.cli.help import group_page, page
 from proxy.cli.options import AsJson, ConfigFile, load_configuration, print_json
 
@@ -226,13 +226,13 @@ def _format_row(tenant: str, what: str, figures: dict[str, Any]) -> tuple[str, .
         str(figures["requests"]),
         str(figures["tokens"]),
         str(figures["unbounded"]),
-        format_upper(epsilon["charged"]),
-        format_upper(epsilon["basic"]) if bounded else "no bound",
+        format_sum(epsilon["charged"]),
+        format_sum(epsilon["basic"]) if bounded else "no bound",
         f"{format_upper(best['epsilon'])} ({format_upper(best['delta'])}, {best['bound']})"
         if bounded
         else "no bound",
-        f"{epsilon['nominal']:.6g}",
-        f"{epsilon['proved_part']['basic']:.6g}",
+        format_sum(epsilon["nominal"]),
+        format_sum(epsilon["proved_part"]["basic"]),
         ", ".join(_format_unit(*item) for item in figures["units"].items()),
         "" if disclosed is None else f"{disclosed['tokens']} ({disclosed['unbounded']})",
     )
@@ -241,4 +241,4 @@ def _format_row(tenant: str, what: str, figures: dict[str, Any]) -> tuple[str, .
 def _format_unit(unit: str, charged: dict[str, float]) -> str:
     """Format the charges of a unit: `36 for 3 documents`."""
     count = int(charged["count"])
-    return f"{charged['epsilon']:.6g} for {count} {unit}{'' if count == 1 else 's'}"
+    return f"{format_sum(charged['epsilon'])} for {count} {unit}{'' if count == 1 else 's'}"

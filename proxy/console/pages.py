@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
+from perturb.rounding import format_sum
 from proxy.access.grants import Client
 from proxy.api.app_keys import CONFIG, KEYRING, TENANT
 from proxy.errors import ApiError
@@ -110,6 +111,7 @@ def _environment() -> Environment:
     )
     made.filters |= {
         "json": _format_json,
+        "epsilon": _format_epsilon,
         "number": _format_number,
         "percent": _format_percent,
         "moment": _format_time,
@@ -124,6 +126,14 @@ def _format_number(value: Any) -> str:
     if value == "infinity" or math.isinf(value):
         return "∞"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _format_epsilon(value: Any) -> str:
+    """Write an ε for people, in 4 digits that count and rounded up: it is a bound."""
+    if value is None or value == "infinity" or math.isinf(value):
+        return _format_number(value)
+    shown = format_sum(value, 4)
+    return f"{float(shown):,.0f}" if value >= 1000 else shown
 
 
 def _format_json(value: Any) -> str:

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from perturb import Guarantee
-from perturb.rounding import format_upper
+from perturb.rounding import format_sum, format_upper
 from proxy.corpus.inputs.records import Block
 from proxy.corpus.ledger import Account, Accounts
 from proxy.corpus.output import Output
@@ -90,8 +90,8 @@ def format_report(report: Mapping[str, Any]) -> Iterator[str]:
     found = report["epsilon"]
     limit = "" if report["budget"] is None else f", budget {report['budget']:g}"
     yield (
-        f"{report['owners']:,} owners; ε charged to one in all: median {found['median']:g}, "
-        f"largest {found['largest']:g}{limit}"
+        f"{report['owners']:,} owners; ε charged to one in all: median "
+        f"{format_sum(found['median'])}, largest {format_sum(found['largest'])}{limit}"
     )
     titles = ("owner", "documents", "tokens", "ε of run", "ε charged", "ε bound (δ)", "unbounded")
     rows = [titles, *map(_format_row, islice(report["largest"], SHOWN))]
@@ -106,8 +106,8 @@ def _format_row(row: Mapping[str, Any]) -> tuple[str, ...]:
         row["owner"],
         f"{row['documents']:,}",
         f"{row['tokens']:,}",
-        format_upper(row["epsilon_of_run"]),
-        format_upper(row["epsilon"]["charged"]),
+        format_sum(row["epsilon_of_run"]),
+        format_sum(row["epsilon"]["charged"]),
         "none"
         if bound == "none"
         else f"{format_upper(bound['epsilon'])} ({format_upper(bound['delta'])})",

@@ -10,6 +10,7 @@ import numpy as np
 from perturb.audit.report import Audit, Figure
 from perturb.errors import MissingPackage
 from perturb.install import install_command
+from perturb.rounding import format_upper
 
 __all__ = ["draw", "require_matplotlib"]
 
@@ -92,7 +93,7 @@ def _draw_epsilon(axes: Any, found: Audit) -> None:
     asked, proved, smallest = found.epsilon_nominal, found.epsilon_proved, found.epsilon.value
     bars = {
         "asked for": (asked, f"{asked:.4g}"),
-        "proved": (proved, "∞" if math.isinf(proved) else f"{proved:.4g}"),
+        "proved": (proved, "∞" if math.isinf(proved) else format_upper(proved, 4)),
         "smallest": (smallest, str(found.epsilon)),
     }
     top = 1.25 * max(value for value, _ in bars.values() if math.isfinite(value))

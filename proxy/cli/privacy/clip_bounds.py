@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from perturb.rounding import format_upper
 from proxy.cli.help import page
 from proxy.cli.options import AsJson, read_text
 
@@ -77,5 +78,5 @@ def clip_bounds(
         return 0
     print(f"clip: [{low:.6g}, {high:.6g}]   # {rule} of {measured.count} logits")
     for temperature, epsilon in epsilons.items():
-        print(f"  T = {temperature:<5} ε = {epsilon:.4g} per generated token")
+        print(f"  T = {temperature:<5} ε = {format_upper(epsilon, 4)} per generated token")
     return 0

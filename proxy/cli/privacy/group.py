@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from perturb.rounding import format_upper
 from proxy.cli.help import group_page, page
 from proxy.cli.options import (
     AsJson,
@@ -166,5 +167,6 @@ def account(
     print(f"ε is per {unit}; {tokens} released {unit}s together, all replaced at once:")
     for bound in bounds:
         mark = "  <- smallest" if bound is smallest and len(bounds) > 1 else ""
-        print(f"  {bound.name:26} ε = {bound.epsilon:10.2f}   δ = {bound.delta:g}{mark}")
+        epsilon, delta = format_upper(bound.epsilon), format_upper(bound.delta)
+        print(f"  {bound.name:26} ε = {epsilon:>10}   δ = {delta}{mark}")
     return 0

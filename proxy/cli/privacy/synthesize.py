@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from perturb.rounding import format_upper
 from proxy.cli.help import page
 from proxy.cli.options import AsJson, ConfigFile, load_configuration, print_json
 from proxy.cli.progress import show_progress
@@ -147,7 +148,7 @@ def synthesize(
     print(report["statement"])
     print(
         f"{plan.rounds} rounds of {plan.picks} picks among {plan.population} candidates, each at "
-        f"ε = {report['epsilon_of_a_pick']:g} ({report['bound']})"
+        f"ε = {format_upper(report['epsilon_of_a_pick'])} ({report['bound']})"
     )
     return 0
 
