@@ -53,6 +53,7 @@ class SurrogateWriter:
         self._raw.update(raw for _, raw in parts)
         self._names: dict[tuple[str, str, str], str] = {}
         self._written: dict[tuple[str, str], str] = {}
+        self._turns: dict[str, int] = {}  # the turn of each address
         self._orders: dict[str, list[int]] = {}
 
     def write_person(self, words: Sequence[str], between: Sequence[str]) -> list[str] | None:
@@ -74,10 +75,13 @@ class SurrogateWriter:
         if address is None:
             return None
         names = address.read_names(self._cast)
+        key = raw.lower()
+        turns = range(TRIES) if key not in self._turns else [self._turns[key]]
         domain = self._find("domain", address.domain, _ORDINARY).lower()
         made = ""
-        for turn in range(TRIES):
+        for turn in turns:
             before, out = made, []
+            self._turns[key] = turn
             for i, token in enumerate(address.tokens):
                 if i in names:
                     words = (self._spell(word, "a" * len(word.key), turn) for word in names[i])
@@ -96,36 +100,35 @@ class SurrogateWriter:
         form = read_form(type_, raw)
         if form is None:
             return None
-        key = (type_, raw)
+        # Equal in every grouping, and in the whole text, even when `take` has given up.
+        key = (form.name, "".join(raw[i] for i in form.free))
         if key not in self._written:
             # In a small form, avoiding raw values would take what others need.
             roomy = prod(map(len, filter(None, form.alphabets))) >= ROOM
-            avoided = [self._raw, ()] if roomy else [()]
             free = (
-                out
-                for some in avoided
-                for out in islice(self._permute(form, ""), TRIES if roomy else ROOM)
-                if out not in some and self._taken.take(out, raw)
+                drawn
+                for some in ([self._raw, ()] if roomy else [()])
+                for drawn in islice(self._permute(form, ""), TRIES if roomy else ROOM)
+                if (out := form.fill(drawn)) not in some and self._taken.take(out, raw)
             )
             # Where all are taken, it collides, and is not restored.
             self._written[key] = next(free, None) or next(self._permute(form, ""))
-        return self._written[key]
+        return form.fill(self._written[key])
 
     def _permute(self, form: Form, name: str) -> Iterator[str]:
-        """Yield strings of a form; the first ones are a permutation under the link."""
-        made = permute(
+        """Yield what may stand at the free places of a form; the first is a permutation."""
+        return permute(
             "".join(form.raw[i] for i in form.free),
             [form.alphabets[i] for i in form.free],
             self._link,
             form.name + name,
             lambda drawn: form.passes(form.fill(drawn)),
         )
-        return map(form.fill, made)
 
     def _draw_digits(self, form: Form, name: str, turn: int) -> str:
         """Return digits of an address; another turn gives others, as far as there are any."""
         made = list(islice(self._permute(form, name), turn + 1))
-        return made[-1]
+        return form.fill(made[-1])
 
     def _spell(self, word: Word, raw: str, turn: int) -> str:
         """Return the surrogate of a word of a name, in the capitals of `raw`; another turn gives
