@@ -1,7 +1,7 @@
 """Mark the sensitive parts of a text with policies, and apply the same rules to every finding.
 
-A finding is widened to whole words, and overlapping findings become one; one that is too long for a
-part becomes several. A part found once is sensitive wherever else it occurs as a whole, in any
+A finding is widened to whole words, and overlapping findings become one; one that is too long for
+a part becomes several. A part found once is sensitive wherever else it occurs as a whole, in any
 capitals, and so is every distinctive word of a name. All rules read the text as it is displayed
 (perturb.text.fold).
 """
