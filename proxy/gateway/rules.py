@@ -101,7 +101,7 @@ class Word:
     words: frozenset[str]
 
     def read(self, value: Any, at: str, reading: Reading) -> Outline:
-        if value not in self.words:
+        if not isinstance(value, str) or value not in self.words:
             raise _refuse(at, f"one of {', '.join(sorted(self.words))}")
         return reading.speak(value)
 

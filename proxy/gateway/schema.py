@@ -93,9 +93,11 @@ class Schema:
             return item
         if key == "type" and all(kind in TYPES for kind in _list(item)):
             return item
+        if not isinstance(item, str):
+            return DROPPED
         if (key == "format" and item in FORMATS) or (key == "$schema" and item in DIALECTS):
             return reading.speak(item)
-        if key == "$ref" and isinstance(item, str) and item.startswith("#"):
+        if key == "$ref" and item.startswith("#"):
             return _read_pointer(item, place, reading)
         return DROPPED
 

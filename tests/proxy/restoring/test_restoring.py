@@ -235,22 +235,22 @@ def test_white_space_between_two_words_has_a_bound() -> None:
         assert restore(list(text), table) == restore([text], table) == ("R" if restored else text)
 
 
-@pytest.mark.parametrize("unit", ["7,", "7 ", "7\n", "Ab ", "a"])
-@pytest.mark.parametrize("piece", [4, 10**7])
+@pytest.mark.parametrize("unit", ["7,", "7 ", "7\n", "Ab ", "A-"])
+@pytest.mark.parametrize("piece", [40, 10**7])
 def test_replacements_that_repeat_themselves_cost_what_the_text_costs(
     unit: str, piece: int
 ) -> None:
-    """190 s of processor time for 1.8 MB where each place is compared by itself."""
-    longest = " ".join(f"{unit * 180}8".split())
-    table = Replacements({longest: "R", longest[:100] + "8": "S"})
+    """190 s of processor time for 1.8 MB where each place is compared character by character."""
 
     def work(length: int) -> None:
-        text = (unit * length)[:length]
-        pieces = [text[at : at + piece] for at in range(0, length, piece)]
+        longest = " ".join((unit * length)[:length].split()) + " 8"
+        table = Replacements({longest: "R", longest[: length // 2] + " 8": "S"})
+        text = unit * (200 * length)
+        pieces = [text[at : at + piece] for at in range(0, len(text), piece)]
         assert restore(pieces, table) == text
         count_altered(text, table)
 
-    assert grows_linearly(work, 60_000, seconds=0.3)
+    assert grows_linearly(work, 380, seconds=0.3)
 
 
 WHOLE = st.text('ab"\n', max_size=5)
@@ -270,9 +270,9 @@ def test_a_whole_string_comes_back_however_its_characters_are_escaped(
 
 def test_whole_strings_that_begin_alike_cost_what_the_text_costs() -> None:
     def work(length: int) -> None:
-        wholes = {"\n" * count: "raw" for count in range(1, 400)}
+        wholes = {"\n" * count: "raw" for count in range(1, length // 20)}
         wholes["\n" * length + "x"] = "raw"
         restorer = JsonRestorer(Replacements({}), wholes)
         restorer.feed('"' + "\\n" * length + '"')
 
-    assert grows_linearly(work, 60_000, seconds=0.2)
+    assert grows_linearly(work, 16_000, seconds=0.2)
