@@ -137,6 +137,9 @@ class Addresses:
             entity = seen[seen.rfind("&") :]
             if len(entity) > ENTITY or unescape(entity) not in "/\\:.":
                 return False
+            before = seen[: -len(entity)]
+            if unescape(before[before.rfind("&") :])[-1:] == ":" == unescape(entity):
+                return False  # a scheme ends in no second colon
         if last == "<":
             pointy = _DEFINING.search(seen[:-1])
             self._enter("pointy" if pointy and not pointy["begun"] else "name")
