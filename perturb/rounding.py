@@ -36,9 +36,10 @@ def format_sum(bound: float, digits: int = 6) -> str:
     return format_upper(float(f"{bound:.12g}"), digits)
 
 
+# A double is written in full as the shortest decimal that reads as it: 0.1 is 0.1.
 def _format(bound: float, digits: int, rounding: str) -> str:
     if not math.isfinite(bound):
         return f"{bound:g}"
-    rounded = Context(prec=digits, rounding=rounding).create_decimal(Decimal(bound))
+    rounded = Context(prec=digits, rounding=rounding).create_decimal(repr(bound))
     # `g` drops zeros at the end, and the decimal has no more digits than it writes.
     return format(float(rounded), f".{digits}g")

@@ -19,10 +19,10 @@ BOUNDS = st.floats(1e-12, 1e9)
 @example(6.0000049, 6)
 def test_a_bound_is_rounded_to_its_side_by_less_than_a_unit(bound, digits):
     upper, lower = (Decimal(show(bound, digits)) for show in (format_upper, format_lower))
-    unit = Decimal(10) ** (Decimal(bound).adjusted() - digits + 1)
-    assert lower <= Decimal(bound) <= upper
-    assert upper - Decimal(bound) < unit
-    assert Decimal(bound) - lower < unit
+    unit = Decimal(10) ** (Decimal(repr(bound)).adjusted() - digits + 1)
+    assert lower <= Decimal(repr(bound)) <= upper
+    assert upper - Decimal(repr(bound)) < unit
+    assert Decimal(repr(bound)) - lower < unit
 
 
 @pytest.mark.parametrize("digits", [4, 6])

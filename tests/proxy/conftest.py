@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import ssl
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -90,9 +91,12 @@ def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def new_store() -> dict[str, bytes]:
-    """Return the files of a store that is migrated and empty, the database and its secret:
-    migrating is half of a start."""
+def new_store(secret: str | None) -> dict[str, bytes]:
+    """Return the files of a store that is migrated and empty: migrating is half of a start.
+
+    They are the database and its own secret, unless INFERDPT_SECRET is set.
+    """
+    assert secret == os.environ.get("INFERDPT_SECRET")
 
     async def make(folder: str) -> None:
         async with open_store(Store(folder=folder)):
@@ -100,7 +104,8 @@ def new_store() -> dict[str, bytes]:
 
     with TemporaryDirectory() as folder, ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, make(folder)).result()
-        return {name: Path(folder, name).read_bytes() for name in ("inferdpt.db", "secret")}
+        names = ("inferdpt.db",) if secret else ("inferdpt.db", "secret")
+        return {name: Path(folder, name).read_bytes() for name in names}
 
 
 @asynccontextmanager
@@ -120,7 +125,7 @@ async def running_proxy(
     project.setLevel(logging.DEBUG)
     async with fake_server() as remote, fake_server() as local, AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
-        for name, content in new_store().items():
+        for name, content in new_store(os.environ.get("INFERDPT_SECRET")).items():
             (folder / name).touch(0o600)
             (folder / name).write_bytes(content)
         defaults = {
