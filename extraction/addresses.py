@@ -48,7 +48,7 @@ _BACKSLASHES = re.compile(r"(?<![\w:.\\/])[/\\]{2}\Z")  # a browser reads `\` as
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # a backslash escape of Markdown
 _TARGET = re.compile(r"(?:\]|(?<!\w)url)\(\Z", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?:href|src|srcset|poster|formaction|style)\s{0,3}=\Z", re.IGNORECASE)
-_DEFINING = re.compile(r"\]:[ \t]*(?:\r?\n)?[ \t>]*(?P<begun>[^\s<]\S*)?\Z")  # a reference
+_DEFINING = re.compile(r"\]:[ \t]*+(?:\r?\n)?[ \t>]*+(?P<begun>(?!<)\S{1,128}+)?\Z")  # a reference
 _NAME = re.compile(r"[A-Za-z0-9]*")
 _END_OF_RUN = re.compile(r"[\s<]")
 _END_OF_VALUE = re.compile(r"[\s>]")  # of an attribute without quotes

@@ -5,7 +5,9 @@
 >>> made = perturber.perturb("The meeting is on Monday.")
 >>> made.receipt.statement
 'each released token is 8-LDP with respect to replacing that token, given the public vocabulary, \
-instruction and length; changing k tokens costs k·8'
+instruction and length; changing k tokens costs k·8; outside ε and sent as it is: how many words \
+the text has; punctuation, blanks and line breaks, verbatim and in place; where numbers stand and \
+how many digits they have'
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from perturb.rounding import format_upper
 from proxy.cli.help import page
 from proxy.cli.options import AsJson, read_text
 
@@ -50,6 +49,7 @@ def clip_bounds(
     from extraction.dp_prompt.clip import Decoding
     from extraction.dp_prompt.clip_bounds import measure_bounds
     from extraction.dp_prompt.paraphrase_transformers import load_model
+    from perturb.rounding import format_upper
 
     paths = [*(text or ()), *(files or ())]
     if not paths:

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from perturb.rounding import format_upper
 from proxy.cli.help import group_page, page
 from proxy.cli.options import (
     AsJson,
@@ -147,6 +146,7 @@ def account(
 ) -> int:
     """Bound the ε of many tokens together, by every available bound."""
     from perturb.audit.accounting import best, compose, spend
+    from perturb.rounding import format_upper
 
     chosen = load_sanitizer(mechanism, epsilon, settings, table, vocabulary).mechanism
     bounds = compose([spend(chosen, tokens)], delta=delta)

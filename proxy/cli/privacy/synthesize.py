@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from perturb.rounding import format_upper
 from proxy.cli.help import page
 from proxy.cli.options import AsJson, ConfigFile, load_configuration, print_json
 from proxy.cli.progress import show_progress
@@ -106,6 +105,7 @@ def synthesize(
     The proxy sends the examples in front of documents with `privacy.demonstrations: FILE`.
     """
     from perturb.rng import secure_generator
+    from perturb.rounding import format_upper
     from perturb.synthetic.synthesis import Plan
     from perturb.synthetic.synthesis import synthesize as make
     from proxy.synthetic.files import check_output, read_private, write_examples
