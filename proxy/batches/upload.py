@@ -46,7 +46,10 @@ async def read_upload(content_type: str, body: bytes, settings: Settings) -> Upl
 
 
 def _read(content_type: str, body: bytes, settings: Settings) -> Upload:
-    name, fields = _read_form(content_type, body, settings.file_bytes)
+    try:
+        name, fields = _read_form(content_type, body, settings.file_bytes)
+    except ValueError:  # a number in the name of a parameter (RFC 2231) may have any length
+        raise _not_a_form() from None
     data = fields.get("file")
     if data is None:
         raise bad_request("'file' is required.", param="file", code="invalid_value")

@@ -11,7 +11,7 @@ import re
 import secrets
 import time
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from aiohttp import web
 
@@ -113,7 +113,7 @@ class ConsoleDoor:
         session = request.get(SESSION)
         if session is not None and session.fresh:
             # aiohttp writes its cookies before this hook.
-            secure = urlsplit(request.headers.get("Origin", "")).scheme == "https"
+            secure = _read_origin(request).scheme == "https"
             response.headers.add(
                 "Set-Cookie",
                 f"{COOKIE}={session.value}; Path={CONSOLE_PATH}; Max-Age={HOURS * 3600}; "
@@ -132,7 +132,9 @@ def read_form(request: web.Request) -> dict[str, str]:
     Raises:
         ApiError: 400, it is not a form; 403, it is not one of this session.
     """
-    if request.content_type != FORM:
+    # Not `request.content_type`, which reads all parameters and fails on some.
+    kind = request.headers.get("Content-Type", "").partition(";")[0]
+    if kind.strip().lower() != FORM:
         raise bad_request(f"The body must be {FORM}.", code="invalid_body")
     try:
         pairs = parse_qsl(
@@ -159,10 +161,18 @@ def stop_session(request: web.Request) -> None:
 
 def _check_origin(request: web.Request) -> None:
     """Check that a form comes from a page of the console; raise `ApiError`."""
-    origin = urlsplit(request.headers.get("Origin", ""))
+    origin = _read_origin(request)
     site = request.headers.get("Sec-Fetch-Site", "same-origin")
     if origin.netloc.lower() != request.host.lower() or site != "same-origin":
         raise not_permitted("This form is not of the console's own pages.", param="origin")
+
+
+def _read_origin(request: web.Request) -> SplitResult:
+    """Return the origin of a request; an empty one if it has none, or none that can be read."""
+    try:
+        return urlsplit(request.headers.get("Origin", ""))
+    except ValueError:
+        return urlsplit("")
 
 
 def _check_size(request: web.Request) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,8 +18,6 @@ from proxy.pipeline.plan import Plan
 
 __all__ = ["PageRenderer"]
 
-ANSWER = "\x00answer\x00"  # stands where the answer grows; no form holds NUL, see `_page`
-
 
 class PageRenderer(Renderer):
     """Render one answer between the beginning and the end of its page."""
@@ -30,7 +29,7 @@ class PageRenderer(Renderer):
     ) -> None:
         self._request = request
         self._token = token
-        self._form = {name: value.replace("\x00", "") for name, value in form.items()}
+        self._form = form
         self._plan = plan
         self._begun = False
 
@@ -53,15 +52,16 @@ class PageRenderer(Renderer):
 
     def _page(self, receipt: Receipt, error: ApiError | None = None) -> tuple[bytes, bytes]:
         """Return what stands before the answer, and what stands after it."""
+        here = secrets.token_hex(32)  # drawn after every text of the page, so that none holds it
         text = render(
             self._request,
             "sent.html",
             token=self._token,
             form=self._form,
-            answer=ANSWER,
+            answer=here,
             receipt=receipt,
             error=error,
             sent_to=self._plan.sent_to,
         )
-        top, _, bottom = text.partition(ANSWER)
+        top, _, bottom = text.partition(here)
         return top.encode("utf-8", "replace"), bottom.encode("utf-8", "replace")

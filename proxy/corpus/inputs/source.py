@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -124,8 +125,7 @@ def find_source(url: str, columns: Columns, rows: int) -> Source:
     elif fs.isfile(posixpath.join(root, DATASET)):
         if not isinstance(fs, LocalFileSystem):
             raise ConfigError("IN: a saved data set must be a folder of this machine")
-        state = json.loads(fs.cat_file(posixpath.join(root, DATASET)))
-        paths = tuple(file["filename"] for file in state["_data_files"])
+        paths = _read_dataset(root)
     else:
         found = (path.removeprefix(root).lstrip("/") for path in fs.find(root))
         paths = tuple(sorted(path for path in found if _is_visible(path)))
@@ -139,6 +139,25 @@ def find_source(url: str, columns: Columns, rows: int) -> Source:
             raise ConfigError("--id, --owner: a folder of texts has no columns")
         columns = replace(columns, text="text")
     return Source(url, kind, paths, columns, rows)
+
+
+def _read_dataset(root: str) -> tuple[str, ...]:
+    """Return the names of the files of a saved data set, which lie in its folder.
+
+    Raises:
+        ConfigError: the list of files is damaged, or names one outside of the folder.
+    """
+    try:
+        state = json.loads(Path(root, DATASET).read_bytes())
+        names = [file["filename"] for file in state["_data_files"]]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise ConfigError(f"IN: {DATASET} is damaged") from None
+    folder = Path(root).resolve()
+    for name in names:
+        plain = isinstance(name, str) and "\0" not in name and name == posixpath.basename(name)
+        if not plain or Path(root, name).resolve().parent != folder:
+            raise ConfigError(f"IN: {DATASET} must name files in its own folder")
+    return tuple(names)
 
 
 def _is_visible(path: str) -> bool:
