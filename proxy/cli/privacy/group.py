@@ -167,6 +167,6 @@ def account(
     print(f"ε is per {unit}; {tokens} released {unit}s together, all replaced at once:")
     for bound in bounds:
         mark = "  <- smallest" if bound is smallest and len(bounds) > 1 else ""
-        epsilon, delta = format_upper(bound.epsilon), format_upper(bound.delta)
-        print(f"  {bound.name:26} ε = {epsilon:>10}   δ = {delta}{mark}")
+        shown = f"ε = {format_upper(bound.epsilon):>10}   δ = {format_upper(bound.delta)}"
+        print(f"  {bound.name:26} {shown}{mark}")
     return 0

@@ -116,6 +116,7 @@ def find_source(url: str, columns: Columns, rows: int) -> Source:
     fs, root = url_to_fs(url)
     if columns.text in columns.drop or {columns.id, columns.owner} & {*columns.drop}:
         raise ConfigError("--drop: must not name the column of texts, ids or owners")
+    paths: tuple[str, ...]
     if fs.isfile(root):
         paths = (posixpath.basename(root),)
     elif not fs.isdir(root):
