@@ -117,7 +117,7 @@ def find_source(url: str, columns: Columns, rows: int) -> Source:
     if columns.text in columns.drop or {columns.id, columns.owner} & {*columns.drop}:
         raise ConfigError("--drop: must not name the column of texts, ids or owners")
     if fs.isfile(root):
-        paths = (posixpath.basename(root),)
+        paths: tuple[str, ...] = (posixpath.basename(root),)
     elif not fs.isdir(root):
         raise ConfigError("IN: there is no such file or folder")
     elif fs.isfile(posixpath.join(root, DATASETS)):
