@@ -7,6 +7,7 @@ answer may load the addresses in it, so nothing is restored inside an address (`
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -158,16 +159,17 @@ def _find_matches(
     prefixes = Prefixes(forms)
     shown = _spell([token.key for token in tokens])
     ends = list(accumulate(len(word) + blank for blank, word in (token.key for token in tokens)))
-    index = {end: i + 1 for i, end in enumerate(ends)}
     for first, token in enumerate(tokens):
         if token.key[1] not in begin:  # most words begin no replacement
             continue
         start = ends[first] - len(token.key[1])
         found = []
         for form in prefixes.find(shown, start):
-            last = index.get(start + len(form))
-            if last and _stands_alone(text, token.start, tokens[last - 1].end):
-                found.append((last, forms[form]))
+            last = bisect_left(ends, start + len(form))  # or its end is inside a word
+            if ends[last] == start + len(form) and _stands_alone(
+                text, token.start, tokens[last].end
+            ):
+                found.append((last + 1, forms[form]))
         if found:
             yield found[::-1]
 

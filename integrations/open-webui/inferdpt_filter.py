@@ -222,7 +222,7 @@ class Prefixes:
     Args:
         strings: what is looked for; none of them is empty.
 
-    >>> list(Prefixes(["to", "today", "tomorrow"]).find("see you today", 8))
+    >>> Prefixes(["to", "today", "tomorrow"]).find("see you today", 8)
     ['today', 'to']
     """
 
@@ -235,23 +235,36 @@ class Prefixes:
                 open_.pop()
             self._shorter.append(open_[-1] if open_ else -1)
             open_.append(place)
+        # A fast check: at most places, no string begins.
+        self._size = min(map(len, self._sorted), default=0)
+        self._beginnings = {string[: self._size] for string in self._sorted}
 
-    def find(self, text: str, start: int) -> Iterator[str]:
-        """Yield the strings that a text continues with at a place, the longest first."""
+    def find(self, text: str, start: int) -> list[str]:
+        """Return the strings that a text continues with at a place, the longest first."""
+        if text[start : start + self._size] not in self._beginnings:
+            return []
         size = _FIRST
         rest = text[start : start + size]
-        while len(rest) == size and self.continues(rest):
+        place = bisect_right(self._sorted, rest)
+        while len(rest) == size and place < len(self._sorted):
+            if not self._sorted[place].startswith(rest):
+                break
             size *= 2
             rest = text[start : start + size]
+            place = bisect_right(self._sorted, rest)
         # Every string that `rest` begins with also begins the last one that sorts before it.
-        place = bisect_right(self._sorted, rest) - 1
+        found = []
+        place -= 1
         while place >= 0:
             if rest.startswith(self._sorted[place]):
-                yield self._sorted[place]
+                found.append(self._sorted[place])
             place = self._shorter[place]
+        return found
 
     def continues(self, beginning: str) -> bool:
         """Tell if one of the strings begins so and is longer."""
+        if len(beginning) > self._size and beginning[: self._size] not in self._beginnings:
+            return False
         place = bisect_right(self._sorted, beginning)
         return place < len(self._sorted) and self._sorted[place].startswith(beginning)
 
@@ -292,7 +305,7 @@ _BACKSLASHES = re.compile(r"(?<![\w:.\\/])[/\\]{2}\Z")  # a browser reads `\` as
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # a backslash escape of Markdown
 _TARGET = re.compile(r"(?:\]|(?<!\w)url)\(\Z", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?:href|src|srcset|poster|formaction|style)\s{0,3}=\Z", re.IGNORECASE)
-_DEFINING = re.compile(r"\]:[ \t]*(?:\r?\n)?[ \t>]*(?P<begun>[^\s<]\S*)?\Z")  # a reference
+_DEFINING = re.compile(r"\]:[ \t]*+(?:\r?\n)?[ \t>]*+(?P<begun>(?!<)\S{1,128}+)?\Z")  # a reference
 _NAME = re.compile(r"[A-Za-z0-9]*")
 _END_OF_RUN = re.compile(r"[\s<]")
 _END_OF_VALUE = re.compile(r"[\s>]")  # of an attribute without quotes
@@ -560,7 +573,7 @@ def _cannot_define(raw: str, following: str, *, whole: bool) -> bool | None:
 
 LONGEST = 400  # characters of a replacement that is looked for: bounds what is held back
 BLANKS = 16  # of white space between two of its words
-_BLANK = re.compile(r"\s")
+_BLANK = re.compile(r"[^\S ]")
 _RUN = re.compile(r" {2,}")
 # Scripts without blanks between words: a replacement may touch their characters.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -703,7 +716,7 @@ class TextRestorer:
         text = self._before + self._held
         shown, places = _even(text)
         done = len(self._before)
-        place = bisect_left(places, done)
+        place = done if shown is text else bisect_left(places, done)
         pieces: list[Piece] = []
         while starts and (found := starts.search(shown, place)):
             start = found.start()

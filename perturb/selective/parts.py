@@ -62,8 +62,9 @@ class Parts:
 
     def __init__(self, common: Collection[str]) -> None:
         self._common = common
-        self._types: dict[str, str] = {}  # of each part, in small letters
+        self._parts: dict[str, tuple[str, int]] = {}  # in small letters: type, number of tokens
         self._first: set[str] = set()  # words
+        self._longest = 0  # tokens
         self._written: set[str] = set()  # single words as they were found
 
     def add(self, words: Sequence[str], type_: str) -> None:
@@ -71,31 +72,29 @@ class Parts:
         if not words:
             return
         folded = [word.casefold() for word in words[:LONGEST_REPEAT]]
-        self._types.setdefault("".join(folded), type_)
+        self._parts.setdefault("".join(folded), (type_, len(folded)))
         self._first.add(folded[0])
+        self._longest = max(self._longest, len(folded))
         self.__dict__.pop("_prefixes", None)
         if len(words) == 1:
             self._written.add(words[0])
 
     @cached_property
     def _prefixes(self) -> Prefixes:
-        return Prefixes(self._types)
+        return Prefixes(self._parts)
 
     def spans(self, tokens: Tokens) -> Iterable[Span]:
         """Find the longest part that begins at each word; they may overlap."""
         words = [word.casefold() for word in tokens.words]
-        firsts = [i for i, word in enumerate(words) if word in self._first]
-        if not firsts:  # most texts
-            return
-        text = "".join(words)
-        places = [0, *accumulate(map(len, words))]
-        index = {place: i for i, place in enumerate(places)}
-        for first in firsts:
-            for part in self._prefixes.find(text, places[first]):
-                last = index.get(places[first] + len(part), 0)
-                type_ = self._types[part]
-                if last > first + 1 or (last and self._may_repeat(tokens, first, type_)):
-                    yield Span(tokens.starts[first], tokens.ends[last - 1], type_)
+        for first, word in enumerate(words):
+            if word not in self._first:  # most words begin no part
+                continue
+            for part in self._prefixes.find("".join(words[first : first + self._longest]), 0):
+                type_, size = self._parts[part]
+                if sum(map(len, words[first : first + size])) != len(part):  # inside a word
+                    continue
+                if size > 1 or self._may_repeat(tokens, first, type_):
+                    yield Span(tokens.starts[first], tokens.ends[first + size - 1], type_)
                     break
 
     def _may_repeat(self, tokens: Tokens, place: int, type_: str) -> bool:

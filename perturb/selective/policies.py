@@ -256,7 +256,8 @@ def settle(
     widened = dict.fromkeys(_widen(span, text, tokens) for span in found)
     pieces = {span: list(_cut(span, text, tokens)) for span in merge(widened, rank)}
     merged = [*chain.from_iterable(pieces.values())]
-    widened = dict.fromkeys(part for span in widened for part in _cut(span, text, tokens))
+    if any(span.end - span.start > LONGEST_REPEAT for span in widened):
+        widened = dict.fromkeys(part for span in widened for part in _cut(span, text, tokens))
     own = dict.fromkeys(chain(widened, merged, _name_words(text, widened)))
     parts = Parts(common)
     for span in own:
@@ -266,13 +267,18 @@ def settle(
         parts.add(read_tokens(part).words, type_)
     # The parts of a finding that repeats itself, such as `0,0,0,…`, would join it again.
     long = [span for span, own in pieces.items() if len(own) > 1]
-    repeats = (span for span in parts.spans(tokens) if not _lies_inside(span, long, rank))
+    repeats = parts.spans(tokens)
+    if long:
+        repeats = (span for span in repeats if not _lies_inside(span, long, rank))
     return merge([*merged, *repeats], rank)
 
 
 def _cut(span: Span, text: str, tokens: Tokens) -> Iterator[Span]:
     """Cut a finding that is too long to be one part, such as a list of numbers, at white space or
     signs that are left where they are. The parts are about equally long: none is a single word."""
+    if span.end - span.start <= LONGEST_REPEAT:  # most findings: fewer characters than words
+        yield span
+        return
     first, end = (bisect_left(tokens.starts, place) for place in (span.start, span.end))
     start = span.start
     while end - first > LONGEST_REPEAT:

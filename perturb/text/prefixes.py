@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 __all__ = ["Prefixes"]
 
@@ -19,7 +19,7 @@ class Prefixes:
     Args:
         strings: what is looked for; none of them is empty.
 
-    >>> list(Prefixes(["to", "today", "tomorrow"]).find("see you today", 8))
+    >>> Prefixes(["to", "today", "tomorrow"]).find("see you today", 8)
     ['today', 'to']
     """
 
@@ -32,22 +32,35 @@ class Prefixes:
                 open_.pop()
             self._shorter.append(open_[-1] if open_ else -1)
             open_.append(place)
+        # A fast check: at most places, no string begins.
+        self._size = min(map(len, self._sorted), default=0)
+        self._beginnings = {string[: self._size] for string in self._sorted}
 
-    def find(self, text: str, start: int) -> Iterator[str]:
-        """Yield the strings that a text continues with at a place, the longest first."""
+    def find(self, text: str, start: int) -> list[str]:
+        """Return the strings that a text continues with at a place, the longest first."""
+        if text[start : start + self._size] not in self._beginnings:
+            return []
         size = _FIRST
         rest = text[start : start + size]
-        while len(rest) == size and self.continues(rest):
+        place = bisect_right(self._sorted, rest)
+        while len(rest) == size and place < len(self._sorted):
+            if not self._sorted[place].startswith(rest):
+                break
             size *= 2
             rest = text[start : start + size]
+            place = bisect_right(self._sorted, rest)
         # Every string that `rest` begins with also begins the last one that sorts before it.
-        place = bisect_right(self._sorted, rest) - 1
+        found = []
+        place -= 1
         while place >= 0:
             if rest.startswith(self._sorted[place]):
-                yield self._sorted[place]
+                found.append(self._sorted[place])
             place = self._shorter[place]
+        return found
 
     def continues(self, beginning: str) -> bool:
         """Tell if one of the strings begins so and is longer."""
+        if len(beginning) > self._size and beginning[: self._size] not in self._beginnings:
+            return False
         place = bisect_right(self._sorted, beginning)
         return place < len(self._sorted) and self._sorted[place].startswith(beginning)

@@ -15,7 +15,7 @@ __all__ = ["Piece", "Replacements", "TextRestorer", "spell_pieces"]
 
 LONGEST = 400  # characters of a replacement that is looked for: bounds what is held back
 BLANKS = 16  # of white space between two of its words
-_BLANK = re.compile(r"\s")
+_BLANK = re.compile(r"[^\S ]")
 _RUN = re.compile(r" {2,}")
 # Scripts without blanks between words: a replacement may touch their characters.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -158,7 +158,7 @@ class TextRestorer:
         text = self._before + self._held
         shown, places = _even(text)
         done = len(self._before)
-        place = bisect_left(places, done)
+        place = done if shown is text else bisect_left(places, done)
         pieces: list[Piece] = []
         while starts and (found := starts.search(shown, place)):
             start = found.start()

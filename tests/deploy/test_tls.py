@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,8 +14,11 @@ import openai
 import pytest
 
 from perturb import EmbeddingTable
+from proxy.access.admission import FORM_BYTES
 from proxy.access.grants import Grant
 from proxy.api.app_keys import CONFIG, KEYRING
+from proxy.config.server import Limits
+from proxy.config.store import Batches
 from tests.deploy.fronts import FRONTS, NAME, Front, Nginx
 from tests.limits import LIMIT
 from tests.proxy.chats import user
@@ -23,6 +27,7 @@ from tests.servers import fake_server, hang_mid_stream
 
 __all__ = ["table"]
 
+CONFIG_OF_NGINX = Path(__file__).parents[2] / "deploy" / "nginx" / "inferdpt.conf"
 FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP")
 CLAIMED = "198.51.100.77"
 NGINX_BUFFERS = (
@@ -164,6 +169,12 @@ async def test_forwarded_headers_end(kind: type[Front], tmp_path: Path) -> None:
     assert f"Host: {front.url.removeprefix('https://').split(':')[0]}".encode() in received
 
 
+def test_nginx_passes_all_that_the_proxy_takes() -> None:
+    [limit] = re.findall(r"client_max_body_size (\d+);", CONFIG_OF_NGINX.read_text("utf-8"))
+    largest = max(Limits().body_bytes, Batches().file_bytes + FORM_BYTES)
+    assert largest < int(limit) < 1.1 * largest
+
+
 async def test_long_bodies_are_refused(
     table: EmbeddingTable, kind: type[Front], tmp_path: Path
 ) -> None:
@@ -172,7 +183,7 @@ async def test_long_bodies_are_refused(
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         async with aiohttp.ClientSession(headers=headers) as session:
             seen = {}
-            for size in (most + 1, 2 * most):
+            for size in (most + 1, 3 * most):
                 async with session.post(
                     f"{front.url}/v1/chat/completions", data=b"x" * size, ssl=front.tls
                 ) as answer:
@@ -180,7 +191,7 @@ async def test_long_bodies_are_refused(
     assert [status for status, _ in seen.values()] == [413, 413]
     assert b'"request_too_large"' in seen[most + 1][1]
     if kind is Nginx:  # Caddy leaves both to the proxy
-        assert b'"request_too_large"' not in seen[2 * most][1]
+        assert b'"request_too_large"' not in seen[3 * most][1]
 
 
 @pytest.mark.parametrize("change", [(), NGINX_BUFFERS], ids=["kept", "changed"])

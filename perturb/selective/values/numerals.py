@@ -28,7 +28,7 @@ _SIGN = r"[$€£¥₤₺₽₹₩₪]"
 # Around the number stand only words and signs of a public list: they are released.
 _PART = re.compile(
     rf"(?P<head>(?:{_SIGN}|{UNITS})? ?)"
-    r"(?P<whole>\d{1,3}(?:(?P<mark>[ ,.'’])\d{3})(?:(?P=mark)\d{3})*|\d{1,13})"
+    r"(?P<whole>\d{1,3}(?:(?P<mark>[ ,.'’])\d{3})(?:(?P=mark)\d{3}){0,30}|\d{1,13})"
     r"(?P<point>[.,](?=\d))?(?P<decimals>(?<=[.,])\d{1,9})?"
     rf"(?P<tail>(?:[ -]?(?:%|‰|{_SIGN}|{UNITS}|{SPANS})){{0,3}})",
     re.IGNORECASE,

@@ -502,3 +502,12 @@ def test_a_value_may_come_back_as_it_was() -> None:
     perturber.verify(raw, done)
     assert perturber.secrets(raw, done, unrepeatable=True) == ()
     assert "12 octobre 2024" in perturber.secrets(raw, done)
+
+
+@pytest.mark.parametrize(
+    "digits", ["9" * 5000, "1," + "000," * 2000 + "000", "1." + "000." * 9000]
+)
+def test_a_number_of_thousands_of_digits_is_no_value(digits: str) -> None:
+    for type_ in ("MONEY", "QUANTITY", "PERCENTAGE", "AGE", "DURATION", "DATE_TIME", "NUMBER"):
+        for text in (digits, f"${digits}", f"{digits} %", f"{digits} years", f"1.1.{digits}"):
+            assert read_value(type_, text) is None

@@ -225,6 +225,8 @@ LIES = [
         *(PURPOSE, FILE, ('name="expires_after[anchor]"', b"created_at")),
         ('name="expires_after[seconds]"', b"9" * 90),
     ),
+    form(PURPOSE, (f'name="file"; name*{"9" * 5000}="a"', b"x\n")),
+    form(PURPOSE, (f'name="file"; filename*{"9" * 5000}*="a"', b"x\n")),
 ]
 
 
@@ -247,6 +249,9 @@ async def test_forms_that_lie_are_refused(proxy: Proxy, body: bytes) -> None:
         f"multipart/mixed; boundary={BOUNDARY}",
         f"text/plain; multipart/form-data; boundary={BOUNDARY}",
         "multipart/form-data; boundary=another",
+        f"multipart/form-data; boundary*{'9' * 5000}=x",
+        f"multipart/form-data; boundary*{'9' * 5000}*=utf-8''x; boundary={BOUNDARY}",
+        f"multipart/form-data; boundary*=none''{BOUNDARY}",
     ],
 )
 async def test_other_types_are_refused(proxy: Proxy, kind: str) -> None:

@@ -75,6 +75,8 @@ class TestWithoutKeys:
             {"Origin": "https://evil.example"},
             {"Origin": "null"},
             {"Origin": ""},
+            {"Origin": "http://["},
+            {"Origin": "http://\u2100.example"},
             {"Sec-Fetch-Site": "cross-site"},
             {"Sec-Fetch-Site": "same-site"},
         ],
@@ -111,6 +113,22 @@ class TestWithoutKeys:
             assert (await browser.get("/records", Host="evil.example")).status == 403
             page = await browser.get("/records", Host="localhost:1")
             assert page.status == 200
+
+    async def test_a_header_that_cannot_be_read_is_refused(self, proxy: Proxy) -> None:
+        kind = f"application/x-www-form-urlencoded; charset*{'9' * 5000}=x"
+        digits = "9" * 5000
+        async with browsing(proxy.root) as browser:
+            await browser.get()
+            assert (await browser.post("/try", FORM, **{"Content-Type": kind})).status < 500
+            assert (await browser.get("", Origin="http://[")).status == 200
+            for query in ("before", "from", "to", "tenant", "page"):
+                assert (await browser.get(f"/records?{query}={digits}")).status < 500
+            page = await browser.get(
+                "", Cookie=f"inferdpt_console={digits}.-.{'0' * 32}.{'0' * 64}"
+            )
+            assert page.status == 200
+            for form in ({"epsilon_1": digits}, {"epsilon_1": "1e999"}, {"actions_1": digits}):
+                assert (await browser.post("/try", FORM | form)).status < 500
 
     async def test_only_forms_are_read(self, proxy: Proxy) -> None:
         async with (

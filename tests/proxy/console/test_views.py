@@ -281,6 +281,19 @@ class TestKeys:
             assert await proxy.app[KEYRING].list_keys() == []
 
 
+@pytest.mark.parametrize("written", ["\x00answer\x00", "\x00", "answer"])
+async def test_no_text_moves_the_place_of_the_answer(
+    browser: Browser, proxy: Proxy, written: str
+) -> None:
+    proxy.remote.text = proxy.local.text = f"before {written} after"
+    page = await browser.post("/try/send", FORM | {"text": f"{TEXT} {written}"})
+    assert page.status == 200
+    parts = page.text.split('class="text answer"')
+    assert [part.count("What the remote wrote</h2>") for part in parts] == [1, 0]
+    assert "after</div>" in parts[1]
+    assert page.text.count("<h2>Receipt</h2>") == page.text.count("</html>") == 1
+
+
 OPERATOR = new_key()
 ROOT = {"operators": ["root"]}
 

@@ -237,6 +237,38 @@ def test_a_folder_holds_one_format(tmp_path, files, words):
         find_source(str(tmp_path), ALL, 10)
 
 
+def write_state(folder: Path, content: Any) -> None:
+    (folder / "state.json").write_text(
+        content if isinstance(content, str) else json.dumps(content), "utf-8"
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["../x.arrow", "/etc/x.arrow", "inner/x.arrow", "link.arrow", "..", "", "a\0.arrow", 7]
+)
+def test_a_data_set_names_files_of_its_own_folder_alone(tmp_path, name):
+    folder = save_dataset(tmp_path / "saved", ROWS)
+    outside = save_dataset(tmp_path / "other", ROWS)
+    [first, _] = sorted(outside.glob("*.arrow"))
+    (tmp_path / "x.arrow").write_bytes(first.read_bytes())
+    (folder / "inner").mkdir()
+    (folder / "inner" / "x.arrow").write_bytes(first.read_bytes())
+    (folder / "link.arrow").symlink_to(tmp_path / "x.arrow")
+    write_state(folder, {"_data_files": [{"filename": name}]})
+    with pytest.raises(ConfigError, match="own folder"):
+        find_source(str(folder), ALL, 10)
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", {}, {"_data_files": 7}, {"_data_files": [7]}, {"_data_files": [{}]}]
+)
+def test_a_damaged_list_of_files_is_named(tmp_path, content):
+    folder = save_dataset(tmp_path / "saved", ROWS)
+    write_state(folder, content)
+    with pytest.raises(ConfigError, match=r"state\.json is damaged"):
+        find_source(str(folder), ALL, 10)
+
+
 def test_what_is_not_there_is_said(tmp_path):
     with pytest.raises(ConfigError, match="no such file"):
         find_source(str(tmp_path / "none.jsonl"), ALL, 10)

@@ -26,7 +26,6 @@ from proxy.gateway.schema import (
 )
 from tests.proxy.conftest import Proxy
 from tests.proxy.gateway.everywhere import MAKERS
-from tests.proxy.gateway.remotes import echo
 
 SINGLE = [None, True, 7, -1, 1.5, 10**400, 1e308, "", "text", "\ud800", "\x00", [], {}]
 VALUES = [*SINGLE, ["email"], [[1], None], {"a": 1}, {"type": []}, [{"type": {}}], {"": [{}]}]
@@ -80,7 +79,6 @@ class AnyJson:
     ) -> None:
         draw = random.Random(path)
         words = iter(f"word{i}" for i in range(1000))
-        proxy.remote.script = [echo] * (2 * REQUESTS)
         body = {**MAKERS[path](lambda: next(words)), "service_tier": "auto"}
         changes = [(place, value) for place in list_places(body) for value in VALUES]
         limit = asyncio.Semaphore(AT_ONCE)
