@@ -12,7 +12,7 @@ import re
 import secrets
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from html import unescape
 from itertools import chain
 from typing import Any, NamedTuple
