@@ -139,7 +139,8 @@ def _state_guarantee(sanitizer: Sanitizer, texts: Sequence[tuple[Perturbation, b
     parts = [guarantee.statement, "equal texts and paragraphs leave as equal text, which shows"]
     epsilon = math.fsum(p.receipt.epsilon_per_document for p, _ in texts)
     if guarantee.kind != "none" and texts:
-        parts.append(f"this request as a whole, texts: {len(texts)}: ε = {format_upper(epsilon)}")
+        count = "its text" if len(texts) == 1 else f"its {len(texts)} texts together"
+        parts.append(f"this request as a whole, {count}: ε = {format_upper(epsilon)}")
     if guarantee.kind != "none" and delta:
         parts.append(
             f"the guard refuses an honest draw with probability at most "

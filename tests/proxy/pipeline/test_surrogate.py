@@ -110,7 +110,7 @@ async def test_a_request_states_the_sum_that_it_is_charged(
         receipt = done.model_extra["inferdpt"]
         assert receipt["budget"]["charged"]["epsilon"] == 48
         assert receipt["epsilon"]["all_tokens"] == 48
-        assert "; this request as a whole, texts: 4: ε = 48;" in receipt["statement"]
+        assert "; this request as a whole, its 4 texts together: ε = 48;" in receipt["statement"]
 
 
 async def test_the_turns_of_a_conversation_add_up(table: EmbeddingTable) -> None:
