@@ -76,6 +76,7 @@ def _find_slow(pattern: Any, *, anchored: bool) -> str | None:
     return None
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("name", find_expressions())
 def test_shipped_expressions_are_linear(name: str) -> None:
     assert _find_slow(find_expressions()[name], anchored=is_anchored(name)) is None

@@ -134,6 +134,7 @@ async def test_a_batch_goes_on_after_a_stop(
     await check_account(Settings(**database))
 
 
+@pytest.mark.hostile
 async def test_a_batch_goes_on_after_every_kill(database: dict[str, Any]) -> None:
     remotes, batch = [], None
     for stop in (3, 14, None):
@@ -155,6 +156,7 @@ async def test_a_batch_goes_on_after_every_kill(database: dict[str, Any]) -> Non
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="several workers need Linux")
+@pytest.mark.hostile
 async def test_one_worker_runs_a_batch_and_another_takes_it_over(
     database: dict[str, Any], tmp_path: Path
 ) -> None:

