@@ -178,7 +178,11 @@ def test_many_surnames_stay_apart(composition: Composition, action: str, apart: 
     pairs, _ = pair_parts(releases)
     assert {raw for _, raw in pairs} >= set(names)
     assert len({new for new, _ in pairs}) == len({raw for _, raw in pairs})
-    assert check(releases)[1] == 0
+    check(releases)
+    back = build_way_back(releases, (), ())
+    for new, raw in pairs:
+        if raw in names:  # a title that is taken for a name may become one letter, which is left
+            assert echo_text(back, f"so {new} came", 7) == (f"so {raw} came", 0)
 
 
 @pytest.mark.parametrize("action", ["surrogate", "replace"])
