@@ -77,9 +77,13 @@ def _find_slow(pattern: Any, *, anchored: bool) -> str | None:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", find_expressions())
-def test_shipped_expressions_are_linear(name: str) -> None:
-    assert _find_slow(find_expressions()[name], anchored=is_anchored(name)) is None
+def test_shipped_expressions_are_linear() -> None:
+    slow = {
+        name: _find_slow(pattern, anchored=is_anchored(name))
+        for name, pattern in find_expressions().items()
+    }
+    assert len(slow) > 100
+    assert {name: text for name, text in slow.items() if text is not None} == {}
 
 
 @pytest.mark.parametrize("name", PLANTED)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal, localcontext
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -101,14 +101,16 @@ def rank_weights(parameters: RanTextLDPParameters, size: int, m: int) -> list[in
         ]
 
 
-def _raise_numbers(count: int, exponent: Decimal) -> list[Decimal]:
-    """Return n to a power for n < `count`. Only powers of primes are computed, which take long: a
-    power of a product is the product of powers. The one of 0 is left out, as 1."""
+@lru_cache(maxsize=1)
+def _raise_numbers(count: int, exponent: Decimal) -> tuple[Decimal, ...]:
+    """Return n to a power for n < `count`, in the context of `rank_weights`. Only powers of primes
+    are computed, which take long: a power of a product is the product of powers. The one of 0 is
+    left out, as 1."""
     powers = [Decimal(1)] * count
     for n in range(2, count):
         divisor = next((d for d in range(2, math.isqrt(n) + 1) if n % d == 0), 0)
         powers[n] = powers[divisor] * powers[n // divisor] if divisor else Decimal(n) ** exponent
-    return powers
+    return tuple(powers)
 
 
 @register

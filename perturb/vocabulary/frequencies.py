@@ -66,6 +66,7 @@ def unigram_prior(vocabulary: Vocabulary) -> NDArray[np.float64]:
     return np.asarray(counts / counts.sum())
 
 
+@lru_cache(maxsize=1)
 def proper_words(vocabulary: Vocabulary) -> frozenset[str]:
     """Return the words of cl100k_base that are nearly always capitalised: counted at least twenty
     times with a capital, and twenty times as often as in lower case.

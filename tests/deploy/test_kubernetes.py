@@ -6,7 +6,6 @@ import ipaddress
 from pathlib import Path
 from typing import Any
 
-import kubernetes_validate
 import pytest
 import yaml
 
@@ -37,6 +36,8 @@ CONTAINER: dict[str, Any] = POD["containers"][0]
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_they_follow_the_schemas(version: str) -> None:
+    import kubernetes_validate  # takes a second
+
     for each in OBJECTS:
         kubernetes_validate.validate(each, version, strict=True)
     broken = {**find("Service"), "spce": {}}

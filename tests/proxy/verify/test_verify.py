@@ -58,7 +58,7 @@ async def test_a_gateway_before_the_messages_api_leaks_nothing(tmp_path: Path) -
     await upstream.start()
     try:
         async with _serve(str(path), upstream.base_url, "m") as url:
-            findings = await probe(url, upstream, model="m", api_key="k", types=SOME)
+            findings = await probe(url, upstream, model="m", api_key="k", types=SOME[:1])
     finally:
         await upstream.stop()
     verdicts = {end: {cell.verdict for cell in cells} for end, cells in findings.cells.items()}
