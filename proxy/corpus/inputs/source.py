@@ -118,7 +118,7 @@ def find_source(url: str, columns: Columns, rows: int) -> Source:
         raise ConfigError("--drop: must not name the column of texts, ids or owners")
     paths: tuple[str, ...]
     if fs.isfile(root):
-        paths: tuple[str, ...] = (posixpath.basename(root),)
+        paths = (posixpath.basename(root),)
     elif not fs.isdir(root):
         raise ConfigError("IN: there is no such file or folder")
     elif fs.isfile(posixpath.join(root, DATASETS)):
