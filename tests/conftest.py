@@ -18,9 +18,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.pluginmanager.hasplugin("hypothesispytest"):  # the vLLM tier goes without it
         from hypothesis import HealthCheck, settings
 
-        slow = [HealthCheck.too_slow]
-        settings.register_profile("untimed", deadline=None, suppress_health_check=slow)
-        settings.load_profile("untimed")
+        untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        settings.register_profile("same", untimed, derandomize=True)
+        settings.register_profile("explore", untimed, derandomize=False)
+        if not config.getoption("hypothesis_profile"):  # every run tries the same examples
+            settings.load_profile("same")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

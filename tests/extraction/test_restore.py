@@ -136,7 +136,9 @@ def find_slowly(text: str, replacements: list[str]) -> list[tuple[int, int]]:
         ends = []
         for new in replacements:
             spelled = re.escape(new).replace("\\ ", r"\s+")
-            match = re.compile(rf"(?<!\w){spelled}(?!\w)").match(text, place)
+            before = r"(?<!\w)(?<!\d[.,])" if new[0].isdigit() else r"(?<!\w)"
+            after = r"(?!\w)(?![.,]\d)" if new[-1].isdigit() else r"(?!\w)"
+            match = re.compile(before + spelled + after).match(text, place)
             ends += [match.end()] if match else []
         if ends:
             found.append((place, max(ends)))

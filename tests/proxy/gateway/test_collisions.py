@@ -15,7 +15,8 @@ from tests.proxy.gateway.remotes import SETTINGS, call, echo
 
 NAMES = [f"Q{a}{b}o{c}" for a in "aeiou" for b in "bdf" for c in "bdfgkl"]
 AMOUNTS = "it cost $3,500; it cost $4,500; it cost $5,500; it cost $6,500; it cost $7,500 then"
-ACTIONS = {"*": "surrogate", "MONEY": "value", "DATE_TIME": "value"}
+# A title has no surrogate: a word is drawn for it, and one of a letter or two does not come back.
+ACTIONS = {"*": "surrogate", "TITLE": "keep", "MONEY": "value", "DATE_TIME": "value"}
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ async def test_surnames_and_numbers_of_many_messages_come_back(proxy: Proxy) -> 
     for text in ("; ".join(texts), "; ".join(reversed(texts))):
         told = await ask(proxy, *texts, text)
         assert told["choices"][0]["message"]["content"] == f"Sure: {text}"
-        assert told["inferdpt"]["ambiguous"] <= 1  # "Mr"
+        assert told["inferdpt"]["ambiguous"] == 0
 
 
 async def test_they_come_back_in_the_arguments_of_a_tool(proxy: Proxy) -> None:
