@@ -12,6 +12,8 @@ from typing import Any
 
 from aiohttp import ClientSession, web
 
+from tests.sdk_types import find_faults
+
 Behaviour = Callable[["FakeServer", web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
 WORDS = ("One ", "two ", "three.")
 
@@ -49,6 +51,18 @@ class FakeServer:
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
+
+    def find_faults(self, *fields: str) -> list[str]:
+        """What in the bodies, or in some fields of them, breaks the types of the SDKs."""
+        found: dict[str, None] = {}
+        for data in self.received:
+            head, _, body = data.partition(b"\n\n")
+            method, path = head.partition(b"\n")[0].decode().split(" ", 1)
+            if method == "POST":
+                told = json.loads(body)
+                some = {key: told[key] for key in fields or told if key in told}
+                found |= dict.fromkeys(find_faults(path, some))
+        return [*found][:8]
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         data = await request.read()

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from perturb.options import Demands
 from proxy.requests.fields import Effort, Items, Terms, Texts
@@ -112,6 +112,11 @@ class ToolCall(Strict):
     type: Literal["function"] = "function"
     function: FunctionCall
     index: int | None = None
+
+    @model_validator(mode="after")
+    def _name_type(self) -> ToolCall:
+        self.model_fields_set.add("type")  # remotes need it, whoever left it out
+        return self
 
 
 class Message(Strict):

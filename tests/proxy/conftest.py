@@ -151,6 +151,9 @@ async def running_proxy(
         proxy = Proxy(base_url, remote, local, app, handler.lines)
         try:
             yield proxy
+            assert remote.find_faults() == []
+            # The local model's options are the client's, as it wrote them.
+            assert local.find_faults("model", "messages", "prompt", "stream") == []
         finally:
             for client in proxy.clients:
                 await client.close()
