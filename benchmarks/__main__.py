@@ -5,6 +5,7 @@
     python -m benchmarks run --suite my.yaml --data DATA --out results --only bayes channel
     python -m benchmarks report results
     python -m benchmarks compare docs/results results
+    python -m benchmarks fidelity --data ../shared/data
 
 A stopped run resumes where it was. An attack that exceeds a proved bound makes the run fail.
 """
@@ -12,6 +13,8 @@ A stopped run resumes where it was. An attack that exceeds a proved bound makes 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,13 +25,21 @@ from benchmarks.harness.datasets import DataError
 from benchmarks.harness.suite import list_suites, load_suite
 from benchmarks.report.compare import compare
 from benchmarks.run import describe, run
-from perturb import PerturbError
+from perturb import PerturbError, load_table
 
 __all__ = ["main"]
 
 CORPUS = Path("corpus/train.jsonl.xz")
 AUTHORS = Path("authors/synthpai.jsonl")
 SETS = Path("open_ended")
+FIDELITY = """Send texts through the gateway, whole and streamed, to a remote that echoes.
+
+Counted is what leaves that should not, what is changed that need not be, and what does not come
+back.
+
+    python -m benchmarks fidelity
+    python -m benchmarks fidelity --parameters 'policy: [regex, detector]' --data ../shared/data
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -90,6 +101,23 @@ def _run_compare(args: argparse.Namespace) -> int:
     return 0
 
 
+def _run_fidelity(args: argparse.Namespace) -> int:
+    from benchmarks.fidelity.measure import measure, read_cases, read_parameters, render
+
+    settings = {text or "default": read_parameters(text) for text in args.parameters or [""]}
+    cases, table = read_cases(args.data, args.most), load_table()
+    found = {name: asyncio.run(measure(table, given, cases)) for name, given in settings.items()}
+    print(render(found))
+    if args.out:
+        figures = {
+            name: {"refused": each.refused}
+            | {share: [of.hits, of.total, *of.interval] for share, of in each.shares.items()}
+            for name, each in found.items()
+        }
+        args.out.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
+    return 0
+
+
 def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
@@ -115,6 +143,22 @@ def _build_parser() -> argparse.ArgumentParser:
     comparing.add_argument("first", type=Path)
     comparing.add_argument("second", type=Path)
     comparing.set_defaults(command=_run_compare)
+    fidelity = commands.add_parser(
+        "fidelity",
+        help="what the gateway lets leave that it should not, and what it spoils",
+        description=FIDELITY,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    fidelity.add_argument(
+        "--parameters",
+        action="append",
+        metavar="YAML",
+        help="of `selective`, a column each, e.g. 'policy: [regex, detector]' (the default's)",
+    )
+    fidelity.add_argument("--data", type=Path, help="a folder with pii/pupa_dev.jsonl (none)")
+    fidelity.add_argument("--most", type=int, help="texts of each set (all)")
+    fidelity.add_argument("--out", type=Path, help="a JSON file for the figures")
+    fidelity.set_defaults(command=_run_fidelity)
     return parser
 
 

@@ -52,7 +52,7 @@ def _read_chat(body: Mapping[str, Any], ignore: bool) -> ChatRequest:
 
 
 def _read_response(body: Mapping[str, Any], ignore: bool) -> ResponsesRequest:
-    return validate_response(keep_functions(body, ignore=ignore))
+    return validate_response(keep_functions(body, ignore=ignore), ignore=ignore)
 
 
 def _read_messages(body: Mapping[str, Any], ignore: bool) -> MessagesRequest:

@@ -25,6 +25,7 @@ from proxy.gateway.gateway import Gateway
 from proxy.pipeline.pipeline import Pipeline
 from proxy.pipeline.plan import Plan
 from proxy.pipeline.receipt import format_epsilon
+from proxy.requests.attachments import note_attachments
 from proxy.requests.counts import TOOLS, check_counts
 from proxy.requests.json_input import parse_object
 from proxy.requests.protocol import ChatRequest, CompletionRequest, Json
@@ -106,6 +107,7 @@ async def read_plan(
     config = app[CONFIG]
 
     def read(body: Json) -> tuple[T, ChatRequest]:
+        body = note_attachments(body) if config.server.attachments == "note" else body
         asked = dialect.read(body, config.server.ignore_unsupported_tools)
         return asked, dialect.convert(asked)
 

@@ -83,7 +83,13 @@ class Server(Section):
     ignore_unsupported_tools: bool = Field(
         False,
         description="Leave out tools that are not functions (web_search, mcp and so on). false "
-        "refuses them with 400.",
+        "refuses them with 400. Calls of such tools in a history are left out, too.",
+    )
+    attachments: Literal["refuse", "note"] = Field(
+        "refuse",
+        description="Images, audio and files, which cannot be sanitized: refuse them with 400, or "
+        "put a note such as `[image left out]` in their place. Agents send their whole history "
+        "again: with refuse, one picture in it refuses every later turn.",
     )
 
 

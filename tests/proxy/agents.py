@@ -218,10 +218,13 @@ CODEX_TOOLS: list[dict[str, Any]] = [
         "tools": [{"type": "function", "name": "f", "strict": False, "parameters": {}}],
     },
 ]
-# Items of Codex's history that are no messages and no calls of functions.
+# Calls in Codex's own grammar, which are served like calls of functions.
+CODEX_PATCH: list[dict[str, Any]] = [
+    {"type": "custom_tool_call", "call_id": "c", "name": "apply_patch", "input": "*** Begin\n+x"},
+    {"type": "custom_tool_call_output", "call_id": "c", "output": "Done!"},
+]
+# Items of Codex's history that are no messages and no calls of its own.
 CODEX_ITEMS: list[dict[str, Any]] = [
-    {"type": "custom_tool_call", "call_id": "c", "name": "apply_patch", "input": "x"},
-    {"type": "custom_tool_call_output", "call_id": "c", "output": "x"},
     {"type": "local_shell_call", "call_id": "c", "action": {"type": "exec", "command": ["ls"]}},
     {"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "x"}},
     {"type": "compaction", "encrypted_content": "x"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field
@@ -28,18 +29,21 @@ __all__ = [
 
 STATELESS = "the proxy and the remote keep no state; send the whole conversation in 'input'"
 _ITEMS = ("message", "function_call", "function_call_output", "reasoning")
-# Every other type of the current SDK. Errors name only these.
-REFUSED = frozenset(
+# Calls of hosted tools, and what these returned.
+_HOSTED = frozenset(
     (
-        *("additional_tools", "apply_patch_call", "apply_patch_call_output", "compaction"),
-        *("code_interpreter_call", "compaction_trigger", "computer_call", "computer_call_output"),
-        *("configuration_update", "custom_tool_call", "custom_tool_call_output"),
-        *("file_search_call", "image_generation_call", "local_shell_call"),
-        *("local_shell_call_output", "mcp_approval_request", "mcp_approval_response"),
-        *("mcp_call", "mcp_list_tools", "program", "program_output", "shell_call"),
-        *("shell_call_output", "tool_search_call", "tool_search_output", "web_search_call"),
+        *("apply_patch_call", "apply_patch_call_output", "code_interpreter_call"),
+        *("computer_call", "computer_call_output", "file_search_call", "image_generation_call"),
+        *("local_shell_call", "local_shell_call_output", "mcp_approval_request"),
+        *("mcp_approval_response", "mcp_call", "mcp_list_tools", "program", "program_output"),
+        *("shell_call", "shell_call_output", "tool_search_call", "tool_search_output"),
+        "web_search_call",
     )
 )
+# Every type of the current SDK that is not served. Errors name only these.
+REFUSED = _HOSTED | {
+    *("additional_tools", "compaction", "compaction_trigger", "configuration_update"),
+}
 _PARTS = ("input_text", "output_text", "refusal")
 
 
@@ -129,21 +133,47 @@ Item = Annotated[
 ]
 
 
-def spell_items(given: Any) -> Any:
+def spell_items(given: Any, *, ignore: bool = False) -> Any:
     """Spell the input as a list of typed items, with texts as lists of parts.
 
-    Malformed input is left to the model that validates it.
+    Malformed input is left to the model that validates it. A call of a custom tool, whose input is
+    a text, becomes a call of a function with the argument `input`.
+
+    Args:
+        ignore: leave out calls of hosted tools and what they returned, in place of an error.
+
+    Raises:
+        ApiError: 400, naming the place and the type of the first item that is not served.
     """
     if isinstance(given, str):
         given = [{"role": "user", "content": given}]
     if not isinstance(given, list):
         return given
-    return [_spell_item(item, f"input[{i}]") for i, item in enumerate(given)]
+    return [
+        _spell_item(item, f"input[{i}]")
+        for i, item in enumerate(given)
+        if not (ignore and isinstance(item, dict) and _is_hosted(item.get("type")))
+    ]
+
+
+def _is_hosted(kind: Any) -> bool:
+    return isinstance(kind, str) and kind in _HOSTED
+
+
+def _spell_custom(item: dict[str, Any]) -> dict[str, Any]:
+    """Spell a call of a custom tool, or its result, as one of a function."""
+    kind = item["type"].replace("custom_tool_call", "function_call")
+    out = {key: value for key, value in item.items() if key != "input"} | {"type": kind}
+    if kind == "function_call":
+        out["arguments"] = json.dumps({"input": item.get("input")}, ensure_ascii=False)
+    return out
 
 
 def _spell_item(item: Any, where: str) -> Any:
     if not isinstance(item, dict):
         return item
+    if item.get("type") in ("custom_tool_call", "custom_tool_call_output"):
+        item = _spell_custom(item)
     kind = item.get("type")
     if kind is None:
         kind = "item_reference" if item.keys() <= {"id", "type"} else "message"

@@ -161,8 +161,11 @@ REJECTED = {
 }
 
 
-def validate_response(body: Mapping[str, Any]) -> ResponsesRequest:
+def validate_response(body: Mapping[str, Any], *, ignore: bool = False) -> ResponsesRequest:
     """Parse a body.
+
+    Args:
+        ignore: leave out calls of hosted tools in the history, in place of an error.
 
     Raises:
         ApiError: 400, naming the first field that is not served or breaks its rule.
@@ -170,7 +173,7 @@ def validate_response(body: Mapping[str, Any]) -> ResponsesRequest:
     _refuse_modes(body)
     plain = dict(body)
     if "input" in body:
-        plain["input"] = spell_items(body["input"])
+        plain["input"] = spell_items(body["input"], ignore=ignore)
     return validate(ResponsesRequest, plain, REJECTED)
 
 

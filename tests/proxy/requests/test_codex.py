@@ -9,7 +9,7 @@ import openai
 import pytest
 
 from proxy.requests.hosted_tools import HOSTED
-from tests.proxy.agents import CODEX_HEADERS, CODEX_ITEMS, CODEX_TOOLS, codex
+from tests.proxy.agents import CODEX_HEADERS, CODEX_ITEMS, CODEX_PATCH, CODEX_TOOLS, codex
 from tests.proxy.conftest import Proxy
 from tests.proxy.messages import post
 
@@ -58,6 +58,19 @@ async def test_its_other_items_are_refused_by_name(proxy: Proxy, item: dict[str,
     assert proxy.remote.received == []
 
 
+async def test_a_resumed_history_with_calls_of_custom_tools_is_served(proxy: Proxy) -> None:
+    body = request()
+    body["input"][1:1] = CODEX_PATCH
+    status, _, _ = await post(proxy, body, "responses", **CODEX_HEADERS)
+    assert status == 200
+    messages = proxy.local.bodies[-1]["messages"]
+    (call,) = next(m["tool_calls"] for m in messages if m.get("tool_calls"))
+    assert call["function"]["name"] == "apply_patch"
+    assert json.loads(call["function"]["arguments"]) == {"input": "*** Begin\n+x"}
+    result = next(m for m in messages if m["role"] == "tool" and m["tool_call_id"] == call["id"])
+    assert result["content"] == "Done!"
+
+
 class TestSetting:
     @pytest.fixture
     def settings(self) -> dict[str, Any]:
@@ -69,3 +82,17 @@ class TestSetting:
         status, _, _ = await post(proxy, body, "responses", **CODEX_HEADERS)
         assert status == 200
         assert len(proxy.local.bodies[-1]["tools"]) == 2
+
+    async def test_calls_of_hosted_tools_in_its_history_are_left_out(self, proxy: Proxy) -> None:
+        body = request()
+        *hosted, compaction = CODEX_ITEMS
+        body["input"][1:1] = hosted
+        status, _, _ = await post(proxy, body, "responses", **CODEX_HEADERS)
+        assert status == 200
+        local = json.dumps(proxy.local.bodies[-1])
+        assert "search" not in local
+        # What holds a conversation's past is missed: it is refused, whatever the setting.
+        body["input"].insert(1, compaction)
+        status, _, told = await post(proxy, body, "responses", **CODEX_HEADERS)
+        assert status == 400
+        assert "'compaction'" in told

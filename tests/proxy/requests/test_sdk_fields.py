@@ -143,6 +143,7 @@ def test_every_type_of_item_is_served_or_refused_by_name() -> None:
             kind = typing.get_args(kind)[0]  # of Required, or of an optional type
         found |= set(typing.get_args(kind))
     served = {"message", "function_call", "function_call_output", "reasoning", "item_reference"}
+    served |= {"custom_tool_call", "custom_tool_call_output"}
     assert found - served == responses_items.REFUSED
 
 

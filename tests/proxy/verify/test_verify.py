@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,15 @@ from proxy.verify.run import _serve, verify
 from proxy.verify.upstream import Upstream
 from proxy.verify.values import TYPES, Values
 from proxy.verify.ways_back import WAYS
-from tests.servers import fake_server, forward
+from tests.servers import FakeServer, fake_server, forward
 
 ROOT = Path(__file__).parents[3]
 SOME = ("NAME", "EMAIL_ADDRESS", "CREDIT_CARD")
+
+
+def between(upstream: Upstream) -> AbstractAsyncContextManager[FakeServer]:
+    """A server that checks the form of what it passes on."""
+    return fake_server(behaviour=forward(upstream.base_url.removesuffix("/v1")))
 
 
 async def test_a_gateway_leaks_nothing_and_restores_everything() -> None:
@@ -32,7 +38,7 @@ async def test_a_gateway_leaks_nothing_and_restores_everything() -> None:
     await upstream.start()
     done: list[tuple[int, int]] = []
     try:
-        async with _serve(None, upstream.base_url, "m") as url:
+        async with between(upstream) as remote, _serve(None, remote.base_url, "m") as url:
             findings = await probe(
                 url,
                 upstream,
@@ -43,6 +49,8 @@ async def test_a_gateway_leaks_nothing_and_restores_everything() -> None:
             )
     finally:
         await upstream.stop()
+    assert remote.bodies
+    assert remote.find_faults() == []
     verdicts = {cell.verdict for cells in findings.cells.values() for cell in cells}
     assert verdicts == {"clean", "-"}
     assert {cell.verdict for cell in findings.back} == {"restored"}
@@ -57,10 +65,12 @@ async def test_a_gateway_before_the_messages_api_leaks_nothing(tmp_path: Path) -
     upstream = Upstream()
     await upstream.start()
     try:
-        async with _serve(str(path), upstream.base_url, "m") as url:
+        async with between(upstream) as remote, _serve(str(path), remote.base_url, "m") as url:
             findings = await probe(url, upstream, model="m", api_key="k", types=SOME[:1])
     finally:
         await upstream.stop()
+    assert remote.bodies
+    assert remote.find_faults() == []
     verdicts = {end: {cell.verdict for cell in cells} for end, cells in findings.cells.items()}
     assert verdicts["completions"] == {"refused"}  # which that API does not have
     for endpoint in ("chat/completions", "messages", "responses"):

@@ -1,0 +1,134 @@
+"""Run the real gateway in front of a remote that echoes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from aiohttp import ClientSession, ClientTimeout, web
+
+from perturb import EmbeddingTable
+from proxy.app import build_app, build_runner
+from proxy.config.settings import load_config
+from proxy.serve import start_runner
+
+__all__ = ["Gateway", "Trip", "running_gateway"]
+
+MODEL = "m"
+PIECE = 3  # characters of an event: replacements are cut
+SECONDS = 600.0
+
+
+@dataclass(frozen=True)
+class Trip:
+    """Hold a text's way out and back.
+
+    Attributes:
+        status: of HTTP.
+        left: what the remote received; None if nothing left.
+        back: what the client got for it.
+        counted: whether the receipt counts something that did not come back.
+    """
+
+    status: int
+    left: str | None
+    back: str = ""
+    counted: bool = False
+
+
+@dataclass
+class Gateway:
+    """Send texts through a gateway."""
+
+    url: str
+    session: ClientSession
+    _received: list[str] = field(default_factory=list)
+
+    async def send(self, text: str, *, stream: bool = False) -> Trip:
+        """Send a text as the only message of a chat that a remote answers with what it got."""
+        self._received.clear()
+        message = {"role": "user", "content": text}
+        body = {"model": MODEL, "messages": [message], "stream": stream}
+        async with self.session.post(f"{self.url}/chat/completions", json=body) as reply:
+            told = await reply.text()
+        left = self._received[-1] if self._received else None
+        if reply.status != 200:
+            return Trip(reply.status, left)
+        events = [line[6:] for line in told.splitlines() if line.startswith("data: {")]
+        back, receipt = "", dict[str, Any]()
+        for event in map(json.loads, events if stream else [told]):
+            receipt = event.get("inferdpt") or receipt
+            for choice in event["choices"]:
+                back += choice["delta" if stream else "message"].get("content") or ""
+        counted = receipt.get("unrestored", 0) + receipt.get("ambiguous", 0) > 0
+        return Trip(reply.status, left, back, counted)
+
+
+@asynccontextmanager
+async def running_gateway(
+    table: EmbeddingTable, parameters: Mapping[str, Any]
+) -> AsyncIterator[Gateway]:
+    """Run a gateway with these `privacy.parameters` of `selective`, and its remote, on loopback.
+
+    Raises:
+        ConfigError, PerturbError: the parameters are not valid, or a package is missing.
+    """
+    received: list[str] = []
+    remote = web.AppRunner(_build_remote(received), access_log=None)
+    await remote.setup()
+    try:
+        await web.TCPSite(remote, "127.0.0.1", 0).start()
+        port = remote.addresses[0][1]
+        with TemporaryDirectory() as folder:
+            settings = {
+                "store": {"folder": folder},
+                "server": {"port": 0},
+                "local": {"mode": "none"},
+                "privacy": {"mechanism": "selective", "parameters": dict(parameters)},
+                "remote": {
+                    "base_url": f"http://127.0.0.1:{port}/v1",
+                    "api_key": "none",
+                    "models": {MODEL: MODEL},
+                    "retries": 0,
+                },
+            }
+            config = load_config(None, settings)
+            run = build_runner(build_app(config, table=table))
+            try:
+                url = await start_runner(run, config)
+                async with ClientSession(timeout=ClientTimeout(SECONDS)) as session:
+                    yield Gateway(url, session, received)
+            finally:
+                await run.cleanup()
+    finally:
+        await remote.cleanup()
+
+
+def _build_remote(received: list[str]) -> web.Application:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        text = body["messages"][-1]["content"]
+        received.append(text)
+        head = {"id": "x", "created": 1, "model": MODEL}
+        if not body.get("stream"):
+            message = {"role": "assistant", "content": text}
+            whole = [{"index": 0, "message": message, "finish_reason": "stop"}]
+            return web.json_response({**head, "object": "chat.completion", "choices": whole})
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
+        deltas = [{"role": "assistant", "content": piece} for piece in pieces]
+        steps = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+        for choice in [*steps, {"index": 0, "delta": {}, "finish_reason": "stop"}]:
+            event = {**head, "object": "chat.completion.chunk", "choices": [choice]}
+            await response.write(b"data: " + json.dumps(event).encode() + b"\n\n")
+        await response.write(b"data: [DONE]\n\n")
+        return response
+
+    app = web.Application(client_max_size=1 << 26)
+    app.router.add_post("/v1/chat/completions", answer)
+    return app
