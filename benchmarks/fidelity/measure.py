@@ -84,7 +84,8 @@ def _read_case(name: str, entry: Any, place: str) -> Case:
             tuple(entry.get("keep", ())),
             tuple(entry.get("units", ())),
         )
-        if all(part in case.text for part in (*case.keep, *(v for _, v in case.private))):
+        named = (*case.keep, *(value for _, value in case.private))
+        if isinstance(case.text, str) and all(part in case.text for part in named):
             return case
     except (AttributeError, KeyError, TypeError, ValueError):
         pass

@@ -55,7 +55,7 @@ from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = ["Selective", "SelectiveParameters"]
 
-DRAWS = 2  # increment whenever a surrogate or a value is drawn, or written, in another way
+DRAWS = 3  # increment whenever a surrogate or a value is drawn, or written, in another way
 _FIND_NAMES = frozenset(("regex", "presidio", "detector"))
 
 

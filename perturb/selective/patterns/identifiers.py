@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from perturb.selective.patterns.checks import (
     has_national_check,
     has_vat_check,
     is_iban,
     passes_luhn,
 )
-from perturb.selective.patterns.clues import all_clues, any_match, least_digits
-from perturb.selective.patterns.shape import digits, shape
+from perturb.selective.patterns.clues import all_clues, any_listed, any_match, least_digits
+from perturb.selective.patterns.shape import any_of, digits, shape
 
 __all__ = ["IDENTIFIERS", "OTHERS"]
 
@@ -17,12 +19,13 @@ _VAT = "AT|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|PL|PT|
 _ID = "|".join(
     (
         r"\d{2,3}(?:[ ./-]?\d{3}){3}",  # Germany, the Netherlands, the United Kingdom
-        r"\d{3} \d{3} \d{4}|\d{9,11}",
+        r"\d{3} \d{3} \d{4}|\d{11}",
         r"[12378] ?\d\d ?[0-9]\d ?(?:\d\d|2[AB]) ?\d{3} ?\d{3} ?\d\d",  # France
         r"[XYZ]?-?\d{1,2}\.?\d{3}\.?\d{3}-?[A-Z]|[XYZ]-?\d{7}-?[A-Z]",  # Spain
         r"[A-Z]{6}\d\d[A-Z]\d\d[A-Z]\d{3}[A-Z]",  # Italy
     )
 )
+_NUMBERED = "bsn burgerservicenummer sofinummer nhs"
 _CASES = "|".join(
     (
         # 18403/91, 74025 / 01, 12/2001; also several after one `nos.`
@@ -50,11 +53,22 @@ def _is_no_date(text: str) -> bool:
     return not (len(parts) == 3 and all(len(part) in (1, 2, 4) for part in parts))
 
 
+def _is_card(text: str) -> bool:
+    """Check a card number: the first digits and the length of an issuer, and the check digit."""
+    number = "".join(filter(str.isdigit, text))
+    return _CARDS.fullmatch(number) is not None and passes_luhn(number)
+
+
+# Visa, Mastercard, American Express, Diners Club, JCB, and the others that begin with a 6.
+_CARDS = re.compile(
+    r"4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|3[0689]\d{12}|35\d{14}"
+    r"|6\d{15,18}|5[06-9]\d{14}"
+)
 # A digit next to a letter, or with one sign in between.
 _MIXED = r"\d(?:(?=[-/_]?[A-Za-z])|(?<=[A-Za-z].)|(?<=[A-Za-z][-/_].))"
 
 IDENTIFIERS = (
-    shape("CREDIT_CARD", r"(?<!\d)(?:\d[ -]?){12,18}\d(?!\d)", passes_luhn, clue=least_digits(13)),
+    shape("CREDIT_CARD", r"(?<!\d)(?:\d[ -]?){12,18}\d(?!\d)", _is_card, clue=least_digits(13)),
     shape(
         "IBAN_CODE",
         r"(?<!\w)[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{1,4}){3,8}(?!\w)",
@@ -73,6 +87,14 @@ IDENTIFIERS = (
         rf"(?<![\w.-])(?:{_ID})(?![\w-])",
         has_national_check,
         clue=least_digits(7),
+    ),
+    shape(  # 9 or 10 digits in one pass a check by chance: one in eleven does
+        "NATIONAL_ID",
+        rf"(?<!\w){any_of(_NUMBERED)}\b[^\w\n]{{1,4}}(?:(?:is|no|nr|number)\b[^\w\n]{{1,4}})?"
+        r"(?P<part>\d{9,10})(?!\w)",
+        has_national_check,
+        case=False,
+        clue=all_clues(least_digits(9), any_listed(_NUMBERED)),
     ),
     shape(
         "NATIONAL_ID",  # National Insurance number

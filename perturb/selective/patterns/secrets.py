@@ -52,9 +52,25 @@ _BLOCK = (  # until its end; without one, until the lines of the key end
 )
 
 
+# What stands for a secret: ${DB_PASSWORD}, {password}, <your-token>, %s, YOUR_API_KEY, changeme.
+_PLACEHOLDER = re.compile(
+    r"\$\{.*|\$\(.*|\$[A-Z][A-Z0-9_]*|\{\{?\w*\}?\}|%s|%\(\w+\)s|\*+|\.{3,}"
+    r"|(?i:x{3,}|(?:your|insert|put|enter)[_ -].*|.*[_-]here|change[_-]?(?:me|this|it)"
+    r"|example|placeholder|dummy|todo|redacted)",
+    re.DOTALL,
+)
+
+
+def _is_secret(credentials: str) -> bool:
+    """Check that the password of `user:password` is one."""
+    return not _PLACEHOLDER.fullmatch(credentials.partition(":")[2])
+
+
 def _is_value(value: str) -> bool:
-    """Check that the value of a setting is no word: it has a digit, or capitals after a small
-    letter."""
+    """Check that the value of a setting is no placeholder and no word: it has a digit, or capitals
+    after a small letter."""
+    if _PLACEHOLDER.fullmatch(re.split(r"\\[nrt]", value)[0]):
+        return False
     return any(c.isdigit() for c in value) or re.search("[a-z][A-Z]", value) is not None
 
 
@@ -79,6 +95,7 @@ SECRETS = (
         "PASSWORD",
         r"(?<![\w+.-])[a-z][a-z0-9+.-]{1,20}+://"
         r"(?P<part>[^\s:@/\"'`<>]{0,100}:[^\s@/\"'`<>]{1,200})@",
+        _is_secret,
         clue=any_string("://"),
     ),
     shape(

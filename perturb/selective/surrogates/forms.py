@@ -113,7 +113,8 @@ class Form:
 def read_form(type_: str, raw: str) -> Form | None:
     """Return the form of a part; None where nothing in it could be drawn as letters and digits.
 
-    Zeros at the beginning of a number stay, and so do an IBAN's and a VAT number's country.
+    Zeros at the beginning of a number stay, and so do an IBAN's and a VAT number's country, and
+    the first two digits of a card, which are its issuer's.
 
     >>> form = read_form("ID", "AB-0471")
     >>> form.free, [len(alphabet) for alphabet in form.alphabets]
@@ -131,12 +132,10 @@ def read_form(type_: str, raw: str) -> Form | None:
         _keep_zeros(type_, raw, alphabets)
     places = [i for i, c in enumerate(raw) if c.isalnum()]
     computed = tuple(_find_check_places(type_, raw, places))
-    if type_ in ("IBAN_CODE", "VAT_NUMBER"):
-        country = 3 if raw.startswith("CHE") else 2
-        computed_or_kept = (*places[:country], *computed)
-    else:
-        computed_or_kept = computed
-    for place in computed_or_kept:
+    kept = 0
+    if type_ in ("IBAN_CODE", "VAT_NUMBER", "CREDIT_CARD"):
+        kept = 3 if raw.startswith("CHE") else 2
+    for place in (*places[:kept], *computed):
         alphabets[place] = ""
     form = Form(type_, raw, tuple(alphabets), computed)
     return form if form.free else None

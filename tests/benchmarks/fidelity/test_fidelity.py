@@ -117,7 +117,7 @@ def test_a_line_of_another_form_is_refused(tmp_path: Path, line: str) -> None:
         read_set(file, "set")
 
 
-@pytest.mark.parametrize("text", ["[", "a", "- a", "policy: ["])
+@pytest.mark.parametrize("text", ["[", "}", "- a", "policy: ["])
 def test_parameters_must_be_a_mapping(text: str) -> None:
     assert read_parameters("policy: [regex], entities: [US_SSN]")["entities"] == ["US_SSN"]
     with pytest.raises(DataError):

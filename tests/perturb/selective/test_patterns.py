@@ -135,6 +135,19 @@ BY_TYPE = {
         call [030/901820] or
         call [+34 912 34 56 78] or
         call [020 7946 0958] or
+        or [+1-415-555-0132] or
+        or [(212) 555-0134 x12] or
+        or [415.555.0132] or
+        or [0171/2345678] or
+        or [0641 / 88 20 17] or
+        or [+41 (0)85 806 98 67] or
+        or [8 (905) 218-44-07] or
+        or [98450 31177] or
+        or [985 04 71 36] or
+        reach me on my mobile: [601 774 209] or
+        Durchwahl [23125 611] or
+        please call [555-0134] or
+        answering at [78 651 450] or
     """,
     "VAT_NUMBER": """
         the firm [DE136695976] pays
@@ -150,7 +163,8 @@ BY_TYPE = {
         the number [AB123456C] is
         the number [943 476 5919] is
         the number [44051401359] is
-        the number [111222333] is
+        the BSN is [111222333] in
+        NHS number [9434765919] in
         the number [1 51 02 46 102 043 25] is
     """,
     "API_KEY": """
@@ -225,8 +239,43 @@ HOSTILE = (
     *("sk-", "sk-a-", "ghp_", "eyJaaaaaaaaaa.", "password=", "password is ", "a://", "a://a:"),
     *("-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "Bearer ", "sig=", "1:AA", "key "),
     *("a teacher ", "as a ", "as a b-", "German ", "DE1", "DE 1 1", "1 11 ", "A1B"),
+    *("0171 ", "+1", "+(1)", "(0", "call ", "phone: ", "tel. no. ", "1 (11) ", "01.", "900 11 "),
     *("1.1.1 ", "111 ", "1 1 111 ", "the Court ", "Article 8 ", "THE OF ", "Die Aaung "),
 )
+
+
+CONTACT = (
+    *("PHONE_NUMBER", "CREDIT_CARD", "NATIONAL_ID", "IP_ADDRESS", "PASSWORD", "API_KEY"),
+    *("EMAIL_ADDRESS", "US_SSN", "IBAN_CODE", "VAT_NUMBER", "MAC_ADDRESS"),
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is 918273645 + 1000003?",
+        "(1) 918273.645 and (2) 123456789",
+        "simplify 4620/10290, then 1.234.567,89",
+        "pressures of 120-129 / 80-84 are fine",
+        "8.1 7.9 8.4 12.6 13.0 7.7",
+        "02:00  62.4  43.6  71.3",
+        "grades 58 51 33 47 29 44 52 38",
+        "from 1718956800 to 1718956800123",
+        "on 05.05.2023 14:00 and 2024-01-02 10:30",
+        "isbn10 0306406152, ean 5901234123457 and 4006381333931",
+        "order 1234567890 of item 0123456789",
+        "threadid=140737348011840",
+        "sha 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12",
+        "id 6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+        "listen on 127.0.0.1:8080 or [::1]:8080",
+        "trust 10.0.0.0/8; Chrome/121.0.6167.85 and v1.2.3.4",
+        "postgresql://app:${DB_PASSWORD}@db:5432/x and postgresql://{user}:{password}@{host}",
+        "API_KEY=YOUR_API_KEY_1, token: your-token-42, password=changeme",
+        'src="logo@2x.png"',
+    ],
+)
+def test_a_form_alone_is_no_evidence(text: str) -> None:
+    assert list(PatternPolicy.shipped(CONTACT).find(text)) == []
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
