@@ -16,7 +16,6 @@ _ADDRESS = re.compile(
     r"//[^\s\"'<>]*[^\s\"'<>.,;:!?)\]}]"
 )
 _WORD = re.compile(r"\w+(?:[.,]\d\w*)*")  # or a number
-_GLUE = "_"  # in place of a character that belongs to the word beside it
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,7 @@ def pair_parts(releases: Iterable[Release]) -> tuple[list[tuple[str, str]], str]
 
 def pair_runs(releases: Iterable[Release]) -> list[tuple[str, str]]:
     """Pair the words, numbers and addresses that hold a replacement, as released, with their raw
-    form. A replacement in `STRING_id` or in `https://host/STRING` is no word that can be found,
-    and one with a blank at its edge is no word alone.
+    form. A replacement in `STRING_id` or in `https://host/STRING` is no word that can be found.
     """
     pairs: list[tuple[str, str]] = []
     for release in releases:
@@ -86,27 +84,15 @@ def pair_runs(releases: Iterable[Release]) -> list[tuple[str, str]]:
         shape: list[str] = []  # the text with every replacement as a part of a word
         for part in release.sanitized.replaced or ():
             start, before = part.start - grown, text[end : part.start - grown]
-            if shape and shape[-1][-1:] == _GLUE:
-                before = _glue_first(before)
-            if part.text[:1].isspace():
-                before = _glue_first(before[::-1])[::-1]
             end = start + len(part.text)
             grown += part.end - part.start - len(part.text)
             spans.append((start, end, grown))
-            edge = _GLUE if part.text[-1:].isspace() else ""
-            shape += [before, re.sub(r"\W", "w", part.text[: len(part.text) - len(edge)]) + edge]
+            shape += [before, re.sub(r"\W", "w", part.text)]
         if spans:
-            rest = text[end:]
-            shape.append(_glue_first(rest) if shape[-1][-1:] == _GLUE else rest)
+            shape.append(text[end:])
             for found in (_WORD.finditer("".join(shape)), _ADDRESS.finditer(text)):
                 pairs += _pair(release, spans, (run.span() for run in found))
     return pairs
-
-
-def _glue_first(text: str) -> str:
-    """Return a text whose first character that is not white space belongs to the word before."""
-    glued = len(text) - len(text.lstrip()) + 1
-    return _GLUE * min(glued, len(text)) + text[glued:]
 
 
 def _pair(

@@ -46,14 +46,18 @@ class Piece:
 def split_pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[Piece]:
     """Split a sensitive part into pieces: a fixed public function of its text.
 
-    HTML entities are decoded first, and the layout of such a part is escaped again.
+    HTML entities are decoded first, and the layout of such a part is escaped again. A blank that
+    stands at its edge since what was there is dropped (`5 €`) is dropped, too: a replacement with
+    blanks around it could not be told from them on its way back.
     """
-    out = []
+    out: list[Piece] = []
     plain = decode_entities(text)
     for run in _RUN.finditer(plain):
         if run[1] or run[2]:
             kept = run[1] if run[1] and options.layout == "keep" else " "
-            out.append(Piece("layout", kept if plain == text else escape(kept)))
+            kept = kept if out else kept.lstrip()
+            if kept:
+                out.append(Piece("layout", kept if plain == text else escape(kept)))
             continue
         drawn = run[0]
         if not drawn.isalnum():
@@ -64,6 +68,10 @@ def split_pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> 
                 out.append(Piece("word", drawn, place, known))
         elif drawn and options.number == "random":
             out.append(Piece("mixed" if any(map(str.isalpha, drawn)) else "digits", drawn))
+    while out and out[-1].kind == "layout" and out[-1].text[-1:].isspace():
+        last = out.pop()
+        if rest := last.text.rstrip():
+            out.append(changed(last, text=rest))
     return out
 
 

@@ -239,3 +239,27 @@ def test_new_values_avoid_what_the_conversation_released_before(
         earlier = releases
     pairs = pair_parts(releases)[0]
     assert len({new for new, _ in pairs}) == len({raw for _, raw in pairs})
+
+
+@pytest.mark.parametrize("action", ["replace", "surrogate", "value"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "it cost 6.340,00 €\n\n- so be it",
+        "it cost 6.340,00 €\n  then",
+        "€ 6.340,00\n€ 7.350,00\n\n€ 8.360,00 €",
+        "so Kowalewski ★\n\nwrote",
+        "| 6.340,00 € | Kowalewski |\n|---|---|",
+    ],
+)
+def test_a_sign_at_the_edge_of_a_part_takes_no_line_with_it(
+    composition: Composition, action: str, text: str
+) -> None:
+    for _ in range(5):
+        (release,) = composition.release(action, [text])
+        parts = [part.text for part in release.sanitized.replaced or ()]
+        assert parts
+        assert parts == [part.strip() for part in parts]
+        back = build_way_back([release], (), ())
+        shown, left = echo_text(back, release.sanitized.text, 3)
+        assert shown == text or left or back.ambiguous
