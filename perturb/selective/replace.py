@@ -283,8 +283,8 @@ def _receipt(
         reveals.append(f"parts that are kept by their type, verbatim: {', '.join(left)}")
     if "surrogate" in writer.actions:
         reveals.append(
-            "the form of parts with a surrogate, zeros at the beginning of their numbers, and "
-            "which names and addresses share a name"
+            "the form of parts with a surrogate, zeros at the beginning of their numbers, the "
+            "issuer's digits of cards, and which names and addresses share a name"
         )
     if "value" in writer.actions:
         reveals.append(
