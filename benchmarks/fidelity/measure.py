@@ -19,7 +19,16 @@ from benchmarks.finding import Share
 from benchmarks.harness.datasets import DataError, read_entries
 from perturb import EmbeddingTable
 
-__all__ = ["Case", "Fidelity", "measure", "read_cases", "read_parameters", "read_set", "render"]
+__all__ = [
+    "Case",
+    "Fidelity",
+    "count_changed",
+    "measure",
+    "read_cases",
+    "read_parameters",
+    "read_set",
+    "render",
+]
 
 OWN = ("questions", "code", "files", "private")
 PROMPTS = Path("pii/pupa_dev.jsonl")
