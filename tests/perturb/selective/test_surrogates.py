@@ -88,11 +88,12 @@ class TestNumbers:
                 )
             assert [c for c in new if not c.isalnum()] == [c for c in raw if not c.isalnum()]
             assert any(
-                start == 0 and end == len(new)
+                text[start:end] == new
+                for text in (new, f"BSN {new}")  # nine digits in one need a word before them
                 for shape in SHIPPED
                 if shape.type == type_
-                for start, end in shape.find(new)
-            ) or (type_ in ("API_KEY", "NUMBER", "ZIP_CODE") or raw == "111222333")
+                for start, end in shape.find(text)
+            ) or type_ in ("API_KEY", "NUMBER", "ZIP_CODE")
 
     @pytest.mark.parametrize(("type_", "raw", "check"), NUMBERS)
     def test_it_is_the_same_under_one_link_and_another_under_others(
