@@ -51,7 +51,6 @@ from proxy.pipeline.pipeline import Pipeline
 from proxy.requests.anthropic import chat as anthropic
 from proxy.requests.anthropic.protocol import Conversation, validate_messages
 from proxy.requests.anthropic.tokens import count_tokens
-from proxy.requests.attachments import note_attachments
 from proxy.requests.counts import INPUTS
 from proxy.requests.protocol import (
     ChatRequest,
@@ -108,7 +107,6 @@ async def count_message_tokens(request: web.Request) -> web.Response:
 
     def read(body: Json) -> ChatRequest:
         ignore = config.server.ignore_unsupported_tools
-        body = note_attachments(body) if config.server.attachments == "note" else body
         return anthropic.convert_to_chat(validate_messages(Conversation, body, ignore=ignore))
 
     most = dict.fromkeys(MESSAGES.lists, config.limits.messages)

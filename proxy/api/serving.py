@@ -81,7 +81,8 @@ async def _parse(
         body = parse_object(data, limits)
         lists = {**most, "tools": TOOLS, "functions": TOOLS}
         check_counts(body, lists, parts=limits.parts, tokens=tokens)
-        return read(body)
+        noted = app[CONFIG].server.attachments == "note"
+        return read(note_attachments(body) if noted else body)
 
     return await offload(len(data) <= INLINE_BYTES, parse, data)
 
@@ -107,7 +108,6 @@ async def read_plan(
     config = app[CONFIG]
 
     def read(body: Json) -> tuple[T, ChatRequest]:
-        body = note_attachments(body) if config.server.attachments == "note" else body
         asked = dialect.read(body, config.server.ignore_unsupported_tools)
         return asked, dialect.convert(asked)
 
