@@ -12,7 +12,7 @@ from perturb import Perturbation, Sanitizer
 __all__ = ["Release", "pair_parts", "pair_runs"]
 
 _ADDRESS = re.compile(
-    r"(?<![^\s\"'<>])[^\s\"'<>/]*+(?:/(?!/)[^\s\"'<>/]*+)*+"  # up to the first `//` of a run
+    r"(?<![^\s\"'<>])[^\s\"'<>/]*+(?>(?:/(?!/)[^\s\"'<>/]*+)*)"  # up to the first `//` of a run
     r"//[^\s\"'<>]*[^\s\"'<>.,;:!?)\]}]"
 )
 _WORD = re.compile(r"\w+(?:[.,]\d\w*)*")  # or a number

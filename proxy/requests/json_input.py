@@ -23,7 +23,7 @@ ITEMS = 10_000  # of one list that holds anything but numbers
 
 # A string literal or one structural character; only structure outside strings counts. Possessive:
 # a backtracking string literal would keep a frame for every character.
-_TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)
+_TOKENS = re.compile(rb'"(?>(?:[^"\\]++|\\.)*)"?|[\[\]{},]', re.DOTALL)
 _TOKENS_OF_A_VALUE = 4  # at most, in valid JSON: a comma, a key, and a string or two brackets
 _QUOTE, _COMMA, _LIST, _OBJECT = b'",[{'
 

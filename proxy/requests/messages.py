@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 # If a tag opens twice before it closes, only the inner span is public.
-_PUBLIC = re.compile(r"<public>((?:[^<]++|<(?!/?public>))*+)</public>")
+_PUBLIC = re.compile(r"<public>((?>(?:[^<]++|<(?!/?public>))*))</public>")
 SystemPolicy = Literal["local", "public", "perturb"]
 Role = Literal["system", "user", "assistant"]
 _ROLES: dict[str, Role] = {  # as the remote sees them

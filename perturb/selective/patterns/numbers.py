@@ -33,19 +33,19 @@ _SPANISH = any_of(
 )
 # German numbers are one word: `dreiundvierzig`.
 _GERMAN = (
-    "(?:"
+    "(?>(?:"
     + any_of(
         """
         ein eins zwei zwo drei vier fünf sechs sieben acht neun zehn elf zwölf sech sieb zwan und
         zig ßig ssig hundert tausend einhalb millionen milliarden
         """
     )
-    + "){1,12}+(?:en?|er|es|em)?"
+    + "){1,12})(?:en?|er|es|em)?"
 )
 _WORD = rf"(?!(?:und|and|et|y|e)\b)(?>(?:{_ENGLISH}|{_FRENCH}|{_SPANISH}|{_GERMAN})(?!\w))"
 _AND = r"(?:[ -]|,? and |-et-| et | y )(?:a )?"
 
 WORDS = rf"(?:{_WORD}(?:{_AND}{_WORD}){{0,7}})"
 # 1,300.50; 1 300,50; 1.300,50; also with blanks around the marks, as in tokenised text.
-FIGURE = r"(?:\d{1,3}(?: \d{3}){1,5}+(?!\d)(?:[.,]\d{1,9})?|\d{1,15}(?: ?[.,'’] ?\d{1,9}){0,5})"
+FIGURE = r"(?:\d{1,3}(?>(?: \d{3}){1,5})(?!\d)(?:[.,]\d{1,9})?|\d{1,15}(?: ?[.,'’] ?\d{1,9}){0,5})"
 NUMBER = rf"(?:{FIGURE}|{WORDS})"

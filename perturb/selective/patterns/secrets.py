@@ -32,8 +32,8 @@ _TOKENS = "|".join(
         r"sbp_[0-9a-f]{40}|sb_secret_[\w-]{20,}+|AGE-SECRET-KEY-1[0-9A-Z]{58}",
         # JWT; its first part holds no second beginning, where the search would go on anyway. The
         # last part is a signature, where there is one.
-        r"ey[JK](?=[A-Za-z0-9_-]{10})[A-Za-z0-9]*+(?:[_-](?!ey[JK])[A-Za-z0-9]*+)*+"
-        r"\.ey[JK][A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?+",
+        r"ey[JK](?=[A-Za-z0-9_-]{10})[A-Za-z0-9]*+(?>(?:[_-](?!ey[JK])[A-Za-z0-9]*+)*)"
+        r"\.ey[JK][A-Za-z0-9_-]{8,}+(?>(?:\.[A-Za-z0-9_-]*+)?)",
     )
 )
 _SIGNATURES = (
@@ -48,7 +48,7 @@ _NAMES = (
 )
 _BLOCK = (  # until its end; without one, until the lines of the key end
     r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:[^-]|-(?!----)){0,8000}+(?:-----END [A-Z0-9 ]{1,60}-----)?"
+    r"(?>(?:[^-]|-(?!----)){0,8000})(?:-----END [A-Z0-9 ]{1,60}-----)?"
 )
 
 
