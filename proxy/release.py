@@ -11,10 +11,7 @@ from perturb import Perturbation, Sanitizer
 
 __all__ = ["Release", "pair_parts", "pair_runs"]
 
-_ADDRESS = re.compile(
-    r"(?<![^\s\"'<>])[^\s\"'<>/]*+(?>(?:/(?!/)[^\s\"'<>/]*+)*)"  # up to the first `//` of a run
-    r"//[^\s\"'<>]*[^\s\"'<>.,;:!?)\]}]"
-)
+_RUN = re.compile(r"[^\s\"'<>]++")
 _WORD = re.compile(r"\w+(?:[.,]\d\w*)*")  # or a number
 
 
@@ -90,9 +87,17 @@ def pair_runs(releases: Iterable[Release]) -> list[tuple[str, str]]:
             shape += [before, re.sub(r"\W", "w", part.text)]
         if spans:
             shape.append(text[end:])
-            for found in (_WORD.finditer("".join(shape)), _ADDRESS.finditer(text)):
-                pairs += _pair(release, spans, (run.span() for run in found))
+            words = (run.span() for run in _WORD.finditer("".join(shape)))
+            pairs += [*_pair(release, spans, words), *_pair(release, spans, _find_addresses(text))]
     return pairs
+
+
+def _find_addresses(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the runs that hold a `//` with something after it, without the signs at their end."""
+    for run in _RUN.finditer(text):
+        end = len(run[0].rstrip(".,;:!?)]}"))
+        if 0 <= run[0].find("//") < end - 2:
+            yield run.start(), run.start() + end
 
 
 def _pair(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 
 from perturb.work import check_work
@@ -12,7 +13,8 @@ __all__ = ["LONGEST", "find_all"]
 # Characters that an expression reads at most from the beginning of a match attempt to the end of
 # what it looks ahead at, apart from a run at the end of a match, which may be of any length.
 LONGEST = 10_000
-_STEP = 30_000  # a slow expression reads a window of `_STEP` and `LONGEST` in 50 ms
+_STEP = 30_000  # most expressions read a window of `_STEP` and `LONGEST` in a few milliseconds
+_HELD = 0.05  # seconds that a search may hold the lock before the next windows are smaller
 
 
 def find_all(
@@ -32,6 +34,7 @@ def find_all(
     start, size = 0, step + longest
     while True:
         check_work()
+        begun = time.thread_time()
         end = start + size
         if end >= len(text):
             yield from pattern.finditer(text, start)
@@ -47,5 +50,7 @@ def find_all(
             yield match
         else:
             match = None
+        if time.thread_time() - begun > _HELD:
+            step = max(step // 2, min(step, longest))
         size = 2 * size if following == start else step + longest
         start = max(following, start)

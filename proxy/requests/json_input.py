@@ -21,9 +21,9 @@ __all__ = ["ITEMS", "KEYS", "parse_object"]
 KEYS = 2000  # of one object
 ITEMS = 10_000  # of one list that holds anything but numbers
 
-# A string literal or one structural character; only structure outside strings counts. Possessive:
-# a backtracking string literal would keep a frame for every character.
-_TOKENS = re.compile(rb'"(?>(?:[^"\\]++|\\.)*)"?|[\[\]{},]', re.DOTALL)
+# A string literal without escaped quotes, or one structural character; only structure outside
+# strings counts. Possessive: a backtracking literal would keep a frame for every character.
+_TOKENS = re.compile(rb'"[^"]*+"?|[\[\]{},]')
 _TOKENS_OF_A_VALUE = 4  # at most, in valid JSON: a comma, a key, and a string or two brackets
 _QUOTE, _COMMA, _LIST, _OBJECT = b'",[{'
 
@@ -55,7 +55,9 @@ def _measure(body: bytes, limits: Limits) -> None:
     most = limits.json_values
     numbers, others = 0, 1
     room = [most]  # the number of further items that each open container may have
-    for tokens, token in enumerate(_TOKENS.finditer(body)):
+    # Every quote that is left is one of a literal's two, in its old place.
+    unescaped = body.replace(rb"\\", b"__").replace(rb"\"", b"__")
+    for tokens, token in enumerate(_TOKENS.finditer(unescaped)):
         kind = body[token.start()]
         if kind == _COMMA:
             if room[-1] > ITEMS:

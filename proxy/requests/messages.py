@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 from extraction.extractor import Task
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 # If a tag opens twice before it closes, only the inner span is public.
-_PUBLIC = re.compile(r"<public>((?>(?:[^<]++|<(?!/?public>))*))</public>")
+_TAG = re.compile(r"</?public>")
 SystemPolicy = Literal["local", "public", "perturb"]
 Role = Literal["system", "user", "assistant"]
 _ROLES: dict[str, Role] = {  # as the remote sees them
@@ -105,11 +106,12 @@ def split_public(text: str, *, tags: bool) -> tuple[Part, ...]:
     """Split a user's text at its public spans; an unclosed tag has no effect."""
     parts: list[Part] = []
     end = 0
-    for match in _PUBLIC.finditer(text) if tags else ():
-        if match.start() > end:
-            parts.append(Part(text[end : match.start()]))
-        parts.append(Part(match.group(1), public=True))
-        end = match.end()
+    for first, last in pairwise(_TAG.finditer(text) if tags else ()):
+        if first[0] == "<public>" and last[0] == "</public>":
+            if first.start() > end:
+                parts.append(Part(text[end : first.start()]))
+            parts.append(Part(text[first.end() : last.start()], public=True))
+            end = last.end()
     if end < len(text) or not parts:
         parts.append(Part(text[end:]))
     return tuple(parts)
