@@ -13,8 +13,10 @@ __all__ = ["LONGEST", "find_all"]
 # Characters that an expression reads at most from the beginning of a match attempt to the end of
 # what it looks ahead at, apart from a run at the end of a match, which may be of any length.
 LONGEST = 10_000
-_STEP = 30_000  # most expressions read a window of `_STEP` and `LONGEST` in a few milliseconds
-_HELD = 0.05  # seconds that a search may hold the lock before the next windows are smaller
+_STEP = 30_000  # a slow expression reads a window of `_STEP` and `LONGEST` in 0.1 s
+# After a window that took `_HELD` seconds, `_REST` seconds in which a thread that waits for the
+# lock gets it: between two windows alone it often did not, over several of them.
+_HELD, _REST = 0.01, 0.0005
 
 
 def find_all(
@@ -51,6 +53,6 @@ def find_all(
         else:
             match = None
         if time.thread_time() - begun > _HELD:
-            step = max(step // 2, min(step, longest))
+            time.sleep(_REST)
         size = 2 * size if following == start else step + longest
         start = max(following, start)
