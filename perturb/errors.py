@@ -22,6 +22,8 @@ No message ever holds text a user sent.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 __all__ = [
     "CertificateError",
     "CheckpointError",
@@ -92,7 +94,19 @@ class ExpressionTimeout(PerturbError):
 
 class RefusedPart(PerturbError):
     """Report a text that holds a part of a type whose action is `refuse`; the message names the
-    types."""
+    types.
+
+    Attributes:
+        text: the raw text, which no message and no log may show.
+        lines: the line of the first such part of each type, from 1.
+    """
+
+    def __init__(
+        self, message: str, *, text: str = "", lines: Mapping[str, int] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.text = text
+        self.lines = dict(lines or {})
 
 
 class ReleaseError(PerturbError):

@@ -36,6 +36,7 @@ EMPTY: Known = MappingProxyType({})
 Link = Callable[[str], np.random.Generator]
 _FAILURES = 20_000  # of `take` in one request: bounds the work of finding free replacements
 _LETTERS = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+|[0-9]+")
 Protected = Literal["token", "marked part", "generated token", "sentence", "document"]
 
 
@@ -46,10 +47,11 @@ class Taken:
 
     Args:
         pairs: each replacement with its raw value.
+        texts: the raw texts of the request; what is taken whole occurs in none of them.
     """
 
-    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
-        self._pairs = pairs
+    def __init__(self, pairs: Iterable[tuple[str, str]] = (), texts: Iterable[str] = ()) -> None:
+        self._pairs, self._texts = tuple(pairs), tuple(texts)
         self._failures = 0
 
     @cached_property
@@ -72,6 +74,45 @@ class Taken:
         self._failures += not free
         return free or self._failures > _FAILURES
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Return the words and the numbers of the texts, folded."""
+        return frozenset(
+            _fold(word) for word in {w for t in self._texts for w in _WORD.findall(t)}
+        )
+
+    @cached_property
+    def _news(self) -> dict[str, str]:
+        return {raw: new for new, raw in reversed(self._pairs)}
+
+    def find(self, raw: str) -> str | None:
+        """Return the earlier replacement of exactly this value; None if there is none."""
+        return self._news.get(raw)
+
+    @cached_property
+    def _words_news(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for new, raw in self._pairs:
+            ours, theirs = _LETTERS.findall(new), _LETTERS.findall(raw)
+            for one, value in zip(ours, theirs, strict=False) if len(ours) == len(theirs) else ():
+                found.setdefault(_fold(value), one)
+        return found
+
+    def find_word(self, raw: str) -> str | None:
+        """Return the word that stands for a word in an earlier replacement; None without one."""
+        return self._words_news.get(_fold(raw))
+
+    @cached_property
+    def _wholes(self) -> dict[str, str]:
+        return dict(self._pairs)
+
+    def take_whole(self, new: str, raw: str) -> bool:
+        """Take a replacement for exactly this value; return False if it stands for another one,
+        in other capitals, too, or if it occurs in a text of the request."""
+        if new not in self._wholes and any(new in text for text in self._texts):
+            return False
+        return self._wholes.setdefault(new, raw) == raw
+
 
 def _fold(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text.casefold())
@@ -87,11 +128,14 @@ class RequestLink:
         taken: the replacements of the request.
         day_first: whether the day is before the month where a date does not tell; None if
             nothing does.
+        tagged: raw values that get a tag, whatever the action for their type: their surrogate
+            did not come back.
     """
 
     noise: Link
     taken: Taken
     day_first: bool | None = None
+    tagged: frozenset[str] = frozenset()
 
     def __call__(self, entity: str) -> np.random.Generator:
         return self.noise(entity)

@@ -84,11 +84,13 @@ class Marking:
         policies: the policies that mark parts.
         own: the types that the operator named.
         names: whether it looks for names, too.
+        allow: the operator's terms that are never marked.
     """
 
     policies: tuple[Policy, ...]
     own: frozenset[str] = frozenset()
     names: bool = True
+    allow: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -82,6 +82,10 @@ RECORDINGS = {
             "finding",
             "python -m benchmarks.finding examples/labelled.jsonl --words 5 | grep -v 'of type'",
         ),
+        *(
+            Recording(f"agent_{part}", f"python -m benchmarks.fidelity.show {part}")
+            for part in ("file", "left", "edit", "patch")
+        ),
     )
 }
 

@@ -16,7 +16,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,8 @@ sys.path.insert(0, str(ROOT))  # the project need not be installed to train
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
-from detector.corpora import LABELS, Example, read_corpora  # noqa: E402
+from detector.code import read_own_files, write_code, write_mixed  # noqa: E402
+from detector.corpora import LABELS, OPEN, PROMPTS_TRAINED, Example, read_corpora  # noqa: E402
 from detector.graph import build_graph  # noqa: E402
 from detector.network import HEADS, Classifier, load_minilm  # noqa: E402
 from detector.sentences import write_sentences  # noqa: E402
@@ -34,17 +35,29 @@ from numpy.typing import NDArray  # noqa: E402
 from tokenizers import Tokenizer  # noqa: E402
 from torch import Tensor  # noqa: E402
 
-from perturb.selective.token_model import BUNDLED_FILE, FORMS, WINDOW, read_pieces  # noqa: E402
+from perturb.selective.token_model import (  # noqa: E402
+    BUNDLED_FILE,
+    FORMS,
+    WINDOW,
+    TokenModel,
+    read_pieces,
+)
 
-LAYERS, SENTENCES = 4, 1600
-TOKENS = 1280  # of a batch
+LAYERS = 4
+# Texts of an epoch from templates and from the project's own files.
+SENTENCES = {"": 1200, "chat": 1600, "ordinary": 2600}
+CODE, MIXED, OWN = 700, 500, 150
+TOKENS = 2048  # of a batch
 DECAY, CLIP = 0.01, 1.0
-# The rate at these steps, and on lines between them; 149 steps are an epoch.
-STEPS, RATES = (0, 48, 149, 355), (1e-5, 4e-4, 3.2e-4, 0.0)
-SMALL, LARGE = 0.15, 0.04  # shares of windows that are read in small or in capital letters
-EMPTY = 0.35  # of the windows without any part that are read
+# The rate at these shares of all steps, and on lines between them.
+SHARES, RATES = (0.0, 0.06, 0.3, 1.0), (1e-5, 4e-4, 3e-4, 0.0)
+STEPS = 950
+# Shares of windows that are read in small or in capital letters, or with capitals at random.
+SMALL, LARGE, TITLE = 0.15, 0.04, 0.04
+EMPTY = 0.35  # of the corpora's windows without any part that are read
 CHECKED = 12  # every twelfth example is not learnt from and decides how readily to mark
-LIFTS, TURNS = np.arange(0.0, 3.1, 0.25), 3  # what a label's score may be raised by
+MISSED, ORDINARY = 3, 200  # how a missed token weighs against a false alarm; texts beside these
+LIFTS, TURNS = np.arange(0.0, 1.1, 0.25), 3  # what a label's score may be raised by
 LIFTED = [LABELS.index(label) for label in LABELS[1:] if label != "OTHER_NAME"]
 
 Window = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]  # ids, forms, allowed
@@ -57,6 +70,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--minilm", type=Path, required=True)
     parser.add_argument("--layers", type=int, default=LAYERS)
     parser.add_argument("--state", type=Path, help="weights, kept after an epoch and resumed")
+    parser.add_argument("--begin", type=Path, help="the state of an earlier run to go on from")
+    parser.add_argument("--rate", type=float, default=1.0, help="of the usual rates")
+    parser.add_argument("--again", type=int, default=0, help="further readings of PUPA an epoch")
+    parser.add_argument("--share", type=float, default=1.0, help="of the usual templates' texts")
+    parser.add_argument("--teacher", type=Path, default=BUNDLED_FILE, help="types PUPA's units")
+    parser.add_argument("--prompts", type=int, default=PROMPTS_TRAINED, help="PUPA's, learnt")
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument(
+        "--minutes", type=float, default=np.inf, help="the longest time, if shorter"
+    )
+    parser.add_argument("--bfloat16", action="store_true", help="faster where there is AMX")
     parser.add_argument("--out", type=Path, default=BUNDLED_FILE)
     options = parser.parse_args(argv)
 
@@ -66,11 +90,22 @@ def main(argv: Sequence[str] | None = None) -> None:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     model = load_minilm(options.minilm / "model.safetensors", options.layers, len(LABELS))
-    examples = list(read_corpora(options.data))
+    teacher = TokenModel(options.teacher)
+    anything = np.zeros(len(teacher.labels))
+
+    def guess(text: str) -> Iterator[tuple[int, int, str]]:
+        return ((s, e, teacher.labels[label]) for s, e, label in teacher.classify(text, anything))
+
+    examples = list(read_corpora(options.data, guess, options.prompts))
+    prompt = ("O", *OPEN["pupa_dev"])  # the labels that a word of a prompt may have elsewhere
     checked = [w for e in examples[::CHECKED] for w in cut(tokenizer, e, 0)]
     learnt = [example for i, example in enumerate(examples) if i % CHECKED]
-    train(model, tokenizer, learnt, checked, options.state)
-    lifts = choose_lifts(*score(model, checked))
+    learnt += options.again * [e for e in learnt if e.outside == prompt]
+    train(model, tokenizer, learnt, checked, options)
+    # Prompts do not say which amounts and dates should be marked.
+    judged = [e for e in examples[::CHECKED] if e.outside != prompt]
+    judged += write_sentences(ORDINARY, -1, "ordinary")
+    lifts = choose_lifts(*score(model, [w for e in judged for w in cut(tokenizer, e, 0)]))
     with torch.no_grad():
         model.labels.bias += torch.from_numpy(lifts)
     write(model, tokenizer, options.out, options.layers, lifts)
@@ -94,16 +129,23 @@ def cut(tokenizer: Tokenizer, example: Example, begin: int) -> list[Window]:
 
 
 def make_batches(
-    tokenizer: Tokenizer, examples: Sequence[Example], epoch: int
+    tokenizer: Tokenizer, examples: Sequence[Example], epoch: int, share: float
 ) -> list[tuple[Tensor, ...]]:
     """Return the batches of an epoch: ids, forms, mask (b, n), allowed labels (b, n, labels)."""
     rng = random.Random(epoch)
     windows = []
-    for example in (*examples, *write_sentences(SENTENCES, epoch)):
+    sentences = (write_sentences(round(share * n), epoch, kind) for kind, n in SENTENCES.items())
+    own = (
+        *itertools.chain(*sentences),
+        *write_code(round(share * CODE), epoch),
+        *write_mixed(round(share * MIXED), epoch),
+        *read_own_files(round(share * OWN), epoch),
+    )
+    for place, example in enumerate((*examples, *own)):
         for ids, forms, allowed in cut(tokenizer, example, rng.randint(WINDOW // 4, WINDOW)):
-            if allowed[:, 0].all() and rng.random() > EMPTY:
+            if place < len(examples) and allowed[:, 0].all() and rng.random() > EMPTY:
                 continue
-            windows.append((ids, change_forms(forms, rng.random()), allowed))
+            windows.append((ids, change_forms(forms, rng), allowed))
     rng.shuffle(windows)
     windows.sort(key=lambda window: len(window[0]) // 8)
     batches, batch = [], list[Window]()
@@ -117,13 +159,18 @@ def make_batches(
     return batches
 
 
-def change_forms(forms: NDArray[np.int64], chance: float) -> NDArray[np.int64]:
-    """Read a window in small letters, or in capitals, or as it is."""
+def change_forms(forms: NDArray[np.int64], rng: random.Random) -> NDArray[np.int64]:
+    """Read a window in small letters, or in capitals, or with capitals at random, or as it is."""
+    chance = rng.random()
     small, capital, capitals, mixed = map(FORMS.index, ("small", "capital", "capitals", "mixed"))
     if chance < SMALL:
         return np.where(np.isin(forms, (capital, capitals, mixed)), small, forms)
     if chance < SMALL + LARGE:
         return np.where(np.isin(forms, (small, capital, mixed)), capitals, forms)
+    if chance < SMALL + LARGE + TITLE:
+        share = rng.random()
+        raised = np.array([rng.random() < share for _ in forms])
+        return np.where((forms == small) & raised, capital, forms)
     return forms
 
 
@@ -153,28 +200,34 @@ def train(
     tokenizer: Tokenizer,
     examples: Sequence[Example],
     checked: Sequence[Window],
-    state: Path | None,
+    options: argparse.Namespace,
 ) -> None:
     """Train with AdamW; word vectors stay."""
+    state, steps = options.state, options.steps
     model.words.requires_grad_(False)
     model.positions.requires_grad_(False)
     learnt = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(learnt, weight_decay=DECAY, fused=True)
     epoch = done = 0
-    if state and state.exists():
-        kept = torch.load(state)
-        model.load_state_dict(kept["model"])
-        epoch, done = kept["epoch"], kept["done"]
-    begin = time.monotonic()
-    while done < STEPS[-1]:
+    for file in (options.begin, state):
+        if file and file.exists():
+            kept = torch.load(file)
+            model.load_state_dict(kept["model"])
+            epoch, done = kept["epoch"], kept["done"] if file == state else 0
+    begin, progress = time.monotonic(), done / steps
+    while progress < 1:
         model.train()
         losses = []
-        for ids, forms, mask, allowed in make_batches(tokenizer, examples, epoch):
-            if done == STEPS[-1]:
+        for ids, forms, mask, allowed in make_batches(tokenizer, examples, epoch, options.share):
+            passed = (time.monotonic() - begin) / 60 / options.minutes
+            progress = max(done / steps, passed)
+            if progress >= 1:
                 break
             for group in optimizer.param_groups:
-                group["lr"] = float(np.interp(done, STEPS, RATES))
-            loss = count_loss(model(ids, forms, mask), allowed)
+                group["lr"] = options.rate * float(np.interp(progress, SHARES, RATES))
+            with torch.autocast("cpu", torch.bfloat16, enabled=options.bfloat16):
+                scores = model(ids, forms, mask)
+            loss = count_loss(scores.float(), allowed)
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(learnt, CLIP)
@@ -221,7 +274,7 @@ def choose_lifts(scores: NDArray[np.float32], allowed: NDArray[np.bool_]) -> NDA
         for lift in LIFTS:
             lifts[label] = lift
             missed, false = count_mistakes(scores + lifts, allowed)
-            costs.append(missed + false)
+            costs.append(MISSED * missed + false)
         lifts[label] = LIFTS[int(np.argmin(costs))]
     for name, mistakes in (
         ("as learnt", count_mistakes(scores, allowed)),
@@ -245,7 +298,7 @@ def write(
             "encoder": "sentence-transformers/all-MiniLM-L6-v2",
             "licence": "Apache-2.0",
             "layers": layers,
-            "corpora": ["tab_dev", "wikigold", "presidio_synthetic", "echr_es", "templates"],
+            "corpora": [*OPEN, "templates", "own files"],
             "lifts": dict(zip(LABELS, lifts.tolist(), strict=True)),
             "created": f"{datetime.now(UTC):%Y-%m-%d}",
         },

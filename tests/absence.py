@@ -56,7 +56,7 @@ def may_be_drawn(term: str) -> bool:
 def _drawable() -> str:
     """Return every word and name that a draw may write, a line each."""
     words = {word for variant in get_args(Variant) for word in load_vocabulary(variant).words}
-    names = {n for some in load_names().values() for n in (*some.given, *some.surnames)}
+    names = {n for some in load_names().values() for n in some.roles}
     return "\n".join(sorted(words | names)).casefold()
 
 

@@ -29,6 +29,7 @@ NAMED = {
     "extraction/bundled/model.gguf",
     "mkdocs.yml",
     "perturb/data/minilm.npz",
+    "perturb/data/public.txt",
     "proxy/storage/migrations/versions/v0001_first.py",
     "pyproject.toml",
     "tests/test_sdist.py",

@@ -11,24 +11,18 @@ from perturb.errors import ParameterError
 from perturb.release import Span
 from perturb.selective.detector import NAMES
 from perturb.selective.patterns import NAME
+from perturb.selective.surrogates.kinds import WITHOUT
 from perturb.selective.terms import CUSTOM, Cover
 from perturb.selective.values.part import VALUES
 
 __all__ = ["ACTIONS", "EVERY", "Actions", "check_actions", "drop_claimed"]
 
 # From the weakest to the strongest: a request may only move a type to the right.
-ACTIONS = ("keep", "value", "replace", "surrogate", "refuse")
+ACTIONS = ("keep", "value", "replace", "surrogate", "tag", "refuse")
 EVERY = "*"  # all types without an action of their own
-_DEFAULT = "replace"
+_OTHER = "OTHER"  # any type without a value
+_DEFAULT, _ELSE = "surrogate", "tag"  # where a type has no surrogate
 _RANKS = {"keep": -1, "refuse": 1}
-# Types without a surrogate: values, and words that no list of ours has.
-_WITHOUT = frozenset(
-    (
-        *("AGE", "DATE_TIME", "DEMOGRAPHIC", "DURATION", "LOCATION", "MONEY", "NRP"),
-        *("ORGANIZATION", "OTHER_NAME", "PERCENTAGE", "PRIVATE_KEY", "PROFESSION", "QUANTITY"),
-        *("STREET_ADDRESS", "TITLE", "URL"),
-    )
-)
 # What the patterns find where no other type claims a number, see `patterns.identifiers.OTHERS`.
 _UNCLAIMED = frozenset(("ID", "NUMBER"))
 
@@ -45,22 +39,27 @@ class Actions:
 
     >>> actions = Actions((("*", "keep"), ("NAME", "refuse")))
     >>> [actions.of(type_) for type_ in ("NAME", "PERSON", "AGE", "CUSTOM")]
-    ['refuse', 'refuse', 'keep', 'replace']
+    ['refuse', 'refuse', 'keep', 'surrogate']
     """
 
     pairs: tuple[tuple[str, str], ...] = ()
 
     def of(self, type_: str) -> str:
-        """Return the action for parts of a type."""
-        if not self.pairs:  # the usual case
-            return _DEFAULT
+        """Return the action for parts of a type: `tag` where the given one has nothing for it."""
+        found = self._given(type_)
+        return next((each for each in (found, _DEFAULT) if _has(type_, each)), _ELSE)
+
+    def is_left_to_tags(self, type_: str) -> bool:
+        """Tell if parts of a type get a tag because the given action has nothing for them."""
+        return self.of(type_) == _ELSE != self._given(type_)
+
+    def _given(self, type_: str) -> str:
         own = self._own
         every = own.get(EVERY, _DEFAULT)
-        if type_ == CUSTOM:  # a term that is always marked is never kept
-            every = _stronger(every, _DEFAULT)
+        if type_ == CUSTOM and every == "keep":  # a term that is always marked is never kept
+            every = _DEFAULT
         named = own.get(NAME, every) if type_ in NAMES else every
-        found = own.get(type_, named)
-        return found if _has(type_, found) else _DEFAULT
+        return own.get(type_, named)
 
     @cached_property
     def _own(self) -> dict[str, str]:
@@ -73,7 +72,7 @@ class Actions:
 
     def uses(self, action: str) -> bool:
         """Tell if some type has an action."""
-        return any(given == action for _, given in self.pairs)
+        return action in (self._own.get(EVERY, _DEFAULT), *self._own.values())
 
     def check_weaker(self, given: Iterable[tuple[str, str]], known: Collection[str]) -> None:
         """Check that no given action is weaker than the one here.
@@ -99,8 +98,18 @@ class Actions:
         A given `*` is for every type that is not given.
         """
         asked = Actions(tuple(given))
-        types = sorted({type_ for type_, _ in (*self.pairs, *asked.pairs)})
-        return Actions(tuple((t, _stronger(self.of(t), asked._floor(t))) for t in types))
+
+        def both(type_: str) -> str:
+            return _stronger(self.of(type_), asked._floor(type_))
+
+        made = {type_: both(type_) for type_, _ in (*self.pairs, *asked.pairs)}
+        if any(type_ == EVERY for type_, _ in asked.pairs):
+            # Types for which an action here has nothing are treated more strictly by it already.
+            if _is_weaker(Actions(tuple(made.items())).of(_OTHER), both(_OTHER)):
+                made = {**{type_: both(type_) for type_ in VALUES}, **made, EVERY: both(_OTHER)}
+            if _is_weaker(Actions(tuple(made.items())).of(CUSTOM), both(CUSTOM)):
+                made[CUSTOM] = both(CUSTOM)
+        return Actions(tuple(sorted(made.items())))
 
     def _floor(self, type_: str) -> str:
         """Return the action that is asked for; the weakest where none is."""
@@ -112,7 +121,11 @@ def _has(type_: str, action: str) -> bool:
     """Tell if a type has a surrogate, or a value, where the action needs one."""
     if action == "value":
         return type_ in VALUES or type_ == EVERY
-    return action != "surrogate" or type_ not in _WITHOUT
+    return action != "surrogate" or type_ not in WITHOUT
+
+
+def _is_weaker(one: str, other: str) -> bool:
+    return ACTIONS.index(one) < ACTIONS.index(other)
 
 
 def _stronger(one: str, other: str) -> str:

@@ -1,8 +1,9 @@
-"""Mark names and other personal data with the bundled token classifier (extra `detect`)."""
+"""Mark names and other personal data with the bundled token classifier."""
 
 from __future__ import annotations
 
 import copy
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 from perturb.errors import ParameterError
 from perturb.release import Span
 from perturb.sanitizer import Policy
+from perturb.selective.patterns.people import TITLES
+from perturb.selective.patterns.shape import any_of
 from perturb.selective.token_model import OUTSIDE, TokenModel, load_token_model
 from perturb.text.fold import read
 
@@ -30,7 +33,10 @@ DETECTED = (
     "OTHER_NAME",  # of a work, an event or a law
 )
 NAMES = ("PERSON", "LOCATION", "ORGANIZATION")
-RULES = 1  # increment whenever the code here and in token_model marks other parts
+_TITLES = re.compile(rf"(?:(?:{any_of(TITLES)})(?:\.\s*+|\s++))*", re.IGNORECASE)
+_VARIABLE = re.compile(r"\b[a-z]\.")
+_ATTRIBUTE = re.compile(r"([a-z])\.([a-z]\w*+)")
+RULES = 2  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -45,7 +51,6 @@ class DetectorPolicy:
             counts for types without one. The probabilities are the model's own, not calibrated.
 
     Raises:
-        MissingPackage: the extra is not installed.
         DetectorError: the model is missing or damaged.
         ParameterError: the classifier does not know one of the types.
     """
@@ -86,8 +91,11 @@ class DetectorPolicy:
     def _mark(self, text: str) -> Iterator[Span]:
         reading = read(text)
         for start, end, label in self._join(reading.text):
-            if self._model.labels[label] in self._wanted:
-                yield Span(*reading.span(start, end), self._model.labels[label])
+            type_ = self._model.labels[label]
+            if type_ == "PERSON":  # the title of a person names nobody
+                start = _TITLES.match(reading.text, start, end).end()  # type: ignore[union-attr]
+            if type_ in self._wanted and start < end and not _is_code(reading.text, start, end):
+                yield Span(*reading.span(start, end), type_)
 
     def _complete(self, text: str, found: Sequence[Span]) -> Iterator[Span]:
         """Yield the names of which a word is found as a name."""
@@ -116,6 +124,21 @@ class DetectorPolicy:
             yield from _trim(text, *run)
             run = (start, end, label)
         yield from _trim(text, *run)
+
+
+def _is_code(text: str, start: int, end: int) -> bool:
+    """Tell if a finding is a variable of one letter, or an attribute of one: `m.name`, beside
+    `m.balance`. `m.winter` alone may be somebody's handle.
+    """
+    if end - start == 1 and text[start].isascii():
+        return True
+    if text[start - 1 : start] == "." and _VARIABLE.match(text, max(0, start - 2)):
+        start -= 2
+    found = _ATTRIBUTE.fullmatch(text, start, end)
+    if found is None:
+        return False
+    others = re.finditer(rf"(?<![\w.]){found[1]}\.([a-z]\w*+)", text)
+    return any(other[1] != found[2] for other in others)
 
 
 def _trim(text: str, start: int, end: int, label: int) -> Iterator[tuple[int, int, int]]:

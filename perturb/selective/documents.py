@@ -15,8 +15,9 @@ from perturb.selective.marked import MarkingMechanism
 from perturb.selective.parts import KnownParts, find_known
 from perturb.selective.policies import collect_parts
 from perturb.selective.replace import make_text_link, refuse_parts, replace
+from perturb.selective.surrogates.dates import SHIFTS, shift_date
+from perturb.selective.surrogates.kinds import DATES, PERSONS
 from perturb.selective.surrogates.names import name_words
-from perturb.selective.surrogates.writer import PERSONS
 from perturb.selective.values.part import read_value
 from perturb.selective.verify import check_replaced, find_secrets
 from perturb.units import build_skeleton, split_units
@@ -65,7 +66,7 @@ class PartByPart(Sanitizer):
         rng = rng or secure_generator()
         self._check_length(text)
         spans = self._marking.spans(text, known) or ()
-        refuse_parts(self._marking, spans)
+        refuse_parts(self._marking, text, spans)
         noise = (link or make_text_link(rng)) if self._marking.consistent else None
         return replace(text, spans, self._marking, self.options, rng, noise, known)
 
@@ -103,11 +104,7 @@ class PartByPart(Sanitizer):
     ) -> tuple[str, ...]:
         names = name_words() if self._marking.draws_names else frozenset[str]()
         entities = ((part.type, raw[part.start : part.end]) for part in released.replaced or ())
-        values = frozenset(
-            entity
-            for type_, entity in entities
-            if self._marking.action(type_) == "value" and read_value(type_, entity)
-        )
+        values = frozenset(entity for type_, entity in entities if self._is_moved(type_, entity))
         return find_secrets(
             self._marking.table,
             raw,
@@ -116,3 +113,10 @@ class PartByPart(Sanitizer):
             names=names,
             values=values,
         )
+
+    def _is_moved(self, type_: str, entity: str) -> bool:
+        """Tell if a part is released as a value or a date of its kind, which may be another's."""
+        action = self._marking.action(type_)
+        if action == "surrogate":
+            return type_ in DATES and shift_date(entity, SHIFTS[0]) is not None
+        return action == "value" and read_value(type_, entity) is not None

@@ -49,6 +49,12 @@ class MarkingMechanism(Mechanism):
         del type_
         return "replace"
 
+    def redraws(self, type_: str, text: str) -> bool:
+        """Tell if a part is a bare number that stays one, though its type has no surrogate: JSON
+        and CSV have no place for a tag."""
+        del type_, text
+        return False
+
     def count_kept(self, text: str, spans: Sequence[Span]) -> Mapping[str, int]:
         """Count by type the parts that were found and are left, beside the marked `spans`."""
         del text, spans

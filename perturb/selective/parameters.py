@@ -9,15 +9,17 @@ from typing import Any
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import mechanism_class, mechanism_names
 from perturb.sanitizer import Parameters
-from perturb.selective.actions import check_actions
+from perturb.selective.actions import EVERY, check_actions
 from perturb.selective.detector import DETECTED
 from perturb.selective.patterns import NAME, shape_types
 from perturb.selective.plugged import BUILT_IN, policy_names
 from perturb.selective.policies import compile_patterns
+from perturb.selective.profiles import DEFAULT, PROFILES
 from perturb.selective.terms import CUSTOM, check_terms
 
 __all__ = ["SelectiveParameters", "check_thresholds"]
 
+FINDERS = ("regex", "detector")
 LARGEST = 100.0  # an ε of a step at which no value moves
 
 
@@ -29,29 +31,35 @@ class SelectiveParameters(Parameters):
     'rantext_ldp'
 
     Attributes:
-        inner: the mechanism for sensitive words, at this ε and its other defaults. rantext_ldp
-            by default: its bound is proved for every word (the thesis takes madlib, whose bound
-            shrinks with the distance between words).
-        policy: `regex`: the shipped patterns, capitalised names among them; `digits`: every word
-            that holds a digit; `presidio`: Microsoft Presidio (extra `pii`); `detector`: the
-            bundled token classifier (extra `detect`), best together with `regex`; `all`: the
+        inner: the mechanism for the words of parts that are replaced word by word, at this ε and
+            its other defaults. rantext_ldp by default: its bound is proved for every word (the
+            thesis takes madlib, whose bound shrinks with the distance between words).
+        profile: what is sensitive, from `secrets` (keys and passwords alone) over `contact`,
+            `people`, `business`, `names` and `record` (all that the finders know) to
+            `everything` (every word), see `perturb.selective.profiles`. `people` by default;
+            "" where a policy or `entities` is named without a profile: all that it finds.
+        policy: who finds: `regex`: the shipped patterns, capitalised names among them; `digits`:
+            every word that holds a digit; `presidio`: Microsoft Presidio (extra `pii`);
+            `detector`: the bundled token classifier, best together with `regex`; `all`: the
             whole text, which is the inner mechanism itself; a plug-in's name (entry-point group
             `inferdpt.policies`); or a list, which marks all that one of its policies marks.
+            [regex, detector] by default.
         patterns: an operator's own types and regular expressions, on top of any policy's.
-        entities: the types to protect; all that the policy knows if none is named. Of `regex` and
-            `detector`, each marks those it knows; NAME is also PERSON, LOCATION and ORGANIZATION.
-            A plug-in's policy always marks all it knows.
+        entities: the types to protect, in place of a profile; all that the policy knows if none
+            is named. Of `regex` and `detector`, each marks those it knows; NAME is also PERSON,
+            LOCATION and ORGANIZATION. A plug-in's policy always marks all it knows.
         model: the installed spaCy model with which `presidio` finds names.
         consistent: whether equal words, and equal parts, get one replacement in all texts of one
             client of the proxy. This shows which are equal; without it, every mention is a fresh
             draw, and an observer may average over the mentions of a word.
-        actions: the action for a type, or for `*`: `replace` (the default) draws every word of a
-            part anew; `keep` leaves parts of the type as they are, unless they overlap a part of
-            a type that is not kept, which then counts for all of it; `value` writes a number or
-            a date near its own, on a public grid; `surrogate` writes another
+        actions: the action for a type, or for `*`: `surrogate` (the default) writes another
             person, address or number of the same form, drawn under the client's key and without
-            an ε; `refuse` refuses a text with such a part. NAME is also PERSON, LOCATION and
-            ORGANIZATION.
+            an ε; `tag` writes its type and a number (`PERSON_417`), also where a type has no
+            surrogate, and for every secret; `replace` draws every word of a part anew, with the
+            ε of the inner mechanism; `value` writes a number or a date near its own, on a public
+            grid; `keep` leaves parts of the type as they are, unless they overlap a part of
+            a type that is not kept, which then counts for all of it; `refuse` refuses a text with
+            such a part. NAME is also PERSON, LOCATION and ORGANIZATION.
         allow: terms that are never marked, as whole words in any capitals. A longer part that
             holds one is marked.
         deny: terms that are always marked, of the type CUSTOM, also inside an allowed one.
@@ -61,7 +69,8 @@ class SelectiveParameters(Parameters):
     """
 
     inner: str = "rantext_ldp"
-    policy: str | tuple[str, ...] = "regex"
+    profile: str = ""
+    policy: str | tuple[str, ...] = ""
     patterns: Mapping[str, str] | tuple[tuple[str, str], ...] = ()
     entities: tuple[str, ...] = ()
     model: str = ""
@@ -74,7 +83,9 @@ class SelectiveParameters(Parameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "policy", _check_policy(self.policy))
+        profile, policy = _choose(self.profile, self.policy, named=bool(self.entities))
+        object.__setattr__(self, "profile", profile)
+        object.__setattr__(self, "policy", _check_policy(policy))
         if not isinstance(self.consistent, bool):
             raise ParameterError("consistent must be true or false")
         if not isinstance(self.model, str):
@@ -86,8 +97,11 @@ class SelectiveParameters(Parameters):
         for name in ("allow", "deny"):
             object.__setattr__(self, name, check_terms(name, getattr(self, name)))
         object.__setattr__(self, "actions", check_actions(self.actions, self.types))
-        if not self.consistent and "surrogate" in dict(self.actions).values():
-            raise ParameterError("consistent must be true where an action is surrogate")
+        drawn = dict(self.actions).get(EVERY), *dict(self.actions).values()
+        if not self.consistent and not {None, "surrogate", "tag"}.isdisjoint(drawn):
+            raise ParameterError(
+                "consistent must be true where an action is surrogate (the default) or tag"
+            )
         number = self.value_epsilon
         if isinstance(number, bool) or not isinstance(number, (int, float)):
             raise ParameterError("value_epsilon must be a number")
@@ -96,6 +110,8 @@ class SelectiveParameters(Parameters):
         object.__setattr__(self, "value_epsilon", float(number))
         thresholds = check_thresholds(self.thresholds, self.policy_names)
         object.__setattr__(self, "thresholds", thresholds)
+        if profile and not {"digits", "presidio"}.isdisjoint(self.policy_names):
+            raise ParameterError("profile must be left out where the policy is digits or presidio")
         if self.policy == "all" and (self.patterns or self.entities):
             raise ParameterError("patterns and entities must be left out where the policy is all")
         if self.policy == "all" and (self.actions or self.allow or self.deny):
@@ -124,6 +140,21 @@ class SelectiveParameters(Parameters):
             return None
         own = dict(self.patterns)
         return frozenset((*shape_types(), *DETECTED, NAME, "NUMBER", CUSTOM, *own))
+
+
+def _choose(profile: Any, policy: Any, *, named: bool) -> tuple[str, Any]:
+    """Return the profile and the policy, with the defaults for those that are not given."""
+    if profile and (not isinstance(profile, str) or profile not in PROFILES):
+        raise ParameterError(f"profile must be one of {', '.join(PROFILES)}")
+    if profile and named:
+        raise ParameterError("entities must be left out where a profile is named")
+    if profile == "everything" and policy in ("", "all"):
+        return profile, "all"
+    if profile == "everything":
+        raise ParameterError("policy must be left out where the profile is everything")
+    if isinstance(policy, str) and not policy:
+        return profile or ("" if named else DEFAULT), FINDERS
+    return profile or "", policy
 
 
 def _check_policy(given: Any) -> str | tuple[str, ...]:

@@ -36,6 +36,7 @@ from perturb.selective.patterns import (
 )
 from perturb.selective.patterns.clues import Facts
 from perturb.selective.patterns.names import NAME_TYPES
+from perturb.selective.patterns.tables import CELL_TYPES, find_cells
 from perturb.text.expressions import Expression
 from perturb.text.fold import Reading, fold, read, spell_entities
 from perturb.vocabulary.vocabulary import LAYOUT
@@ -65,6 +66,7 @@ class PatternPolicy:
             `perturb.selective.patterns.find_names`; None to look for no names.
         common: words in small letters that are ordinary, see `find_names`.
         lexicon: the words of a dictionary, see `find_names`.
+        cells: the types of cells of tables to look for, see `find_cells`.
 
     Attributes:
         version: equal where equal texts get equal marks, also in a later release of this code.
@@ -80,30 +82,34 @@ class PatternPolicy:
         proper: Collection[str] | None = None,
         common: Collection[str] = (),
         lexicon: Collection[str] = (),
+        cells: Collection[str] = (),
     ) -> None:
-        self._shapes = tuple(shapes)
+        self._shapes, self._cells = tuple(shapes), frozenset(cells)
         self._proper, self._common, self._lexicon = proper, common, lexicon
         marks = [(shape.type, shape.source) for shape in shapes]
-        self.version = sha256(repr((RULES, proper is not None, marks)).encode()).hexdigest()
+        self.version = sha256(
+            repr((RULES, proper is not None, marks, sorted(self._cells))).encode()
+        ).hexdigest()
 
     def find(self, text: str) -> Iterable[Span]:
         # The unfolded text, too: an expression may match characters that folding changes. And the
         # text as displayed: a character without width may separate words or join them.
         places, spelled = (range(len(text)), range(1, len(text) + 1)), spell_entities(text)
-        readings = {r.text: r for r in (Reading(t, *places) for t in (spelled, fold(spelled)))}
+        readings = {r.text: r for r in (Reading(t, *places) for t in (fold(spelled), spelled))}
         shown = read(text)
         readings.setdefault(shown.text, shown)
         for reading in readings.values():
             facts = Facts(reading.text)
             for shape in self._shapes:
-                if not shape.clue(facts):
-                    continue
-                for start, end in shape.find(reading.text):
+                for start, end in shape.search(facts):
                     yield Span(*reading.span(start, end), shape.type)
             if self._proper is not None:
                 words = self._proper, self._common, self._lexicon
                 for start, end in find_names(reading.text, *words):
                     yield Span(*reading.span(start, end), NAME)
+        for start, end, type_ in find_cells(text) if self._cells else ():
+            if type_ in self._cells:
+                yield Span(start, end, type_)
 
     @classmethod
     def shipped(
@@ -120,8 +126,8 @@ class PatternPolicy:
         """
         wanted = _check_types(entities, shape_types())
         shapes = [shape for shape in SHIPPED if shape.type in wanted]
-        names = proper if NAME in wanted else None
-        return cls(shapes, proper=names, common=common, lexicon=lexicon)
+        names, cells = proper if NAME in wanted else None, wanted.intersection(CELL_TYPES)
+        return cls(shapes, proper=names, common=common, lexicon=lexicon, cells=cells)
 
     @classmethod
     def digits(cls, entities: Sequence[str] = ()) -> PatternPolicy:

@@ -29,7 +29,8 @@ from perturb.release import (
 from perturb.rng import keyed_generator
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.pieces import Piece, cut_name, split_name, split_pieces
-from perturb.selective.surrogates.writer import ADDRESSES, PERSONS, SurrogateWriter
+from perturb.selective.surrogates.writer import PERSONS, SurrogateWriter
+from perturb.selective.tags import write_tag
 from perturb.selective.values.calendar import find_day_first
 from perturb.selective.values.part import draw_value, read_value
 from perturb.text.case import match_case
@@ -49,17 +50,26 @@ VALUE = (
 TRIES = 10_000  # draws of digits that are free in the request
 _LAYOUT_CLASS = TokenClass.LAYOUT.value
 SURROGATE = "drawn under the tenant's key, without an ε"
+TAG = "a type and a number drawn under the tenant's key, without an ε"
 
 
-def refuse_parts(mechanism: MarkingMechanism, spans: Sequence[Span]) -> None:
+def refuse_parts(mechanism: MarkingMechanism, text: str, spans: Sequence[Span]) -> None:
     """Refuse a text with parts of a type whose action is `refuse`.
 
     Raises:
         RefusedPart: it has some. The message names their types.
     """
-    types = sorted({span.type for span in spans if mechanism.action(span.type) == "refuse"})
-    if types:
-        raise RefusedPart(f"a text holds parts of a type that is refused: {', '.join(types)}")
+    starts: dict[str, int] = {}
+    for span in spans:
+        if mechanism.action(span.type) == "refuse":
+            starts[span.type] = min(span.start, starts.get(span.type, span.start))
+    if starts:
+        lines = {type_: text.count("\n", 0, starts[type_]) + 1 for type_ in sorted(starts)}
+        raise RefusedPart(
+            f"a text holds parts of a type that is refused: {', '.join(lines)}",
+            text=text,
+            lines=lines,
+        )
 
 
 def replace(
@@ -86,10 +96,11 @@ def replace(
         link = link_request(link, [text])
     day_first = link.day_first if link else find_day_first([text])
     writer = _Writer(mechanism, options, link, rng, day_first)
+    parts = [(span.type, text[span.start : span.end]) for span in spans]
     chosen = [
-        (span.type, text[span.start : span.end])
-        for span in spans
-        if mechanism.action(span.type) == "surrogate"
+        part
+        for part in parts
+        if mechanism.action(part[0]) == "surrogate" or mechanism.redraws(*part)
     ]
     if chosen and link is not None:
         writer.surrogates = SurrogateWriter(link, chosen, known, link.taken)
@@ -120,7 +131,10 @@ def _count_tokens(texts: Sequence[str], vocabulary: Vocabulary) -> int:
 
 
 def link_request(
-    noise: Link, texts: Iterable[str], pairs: Iterable[tuple[str, str]] = ()
+    noise: Link,
+    texts: Iterable[str],
+    pairs: Iterable[tuple[str, str]] = (),
+    tagged: frozenset[str] = frozenset(),
 ) -> RequestLink:
     """Make the link of the texts of one request.
 
@@ -128,8 +142,10 @@ def link_request(
         noise: of an entity by its raw text.
         texts: all of the request, raw.
         pairs: the replacements in it that were released earlier, each with its raw value.
+        tagged: the raw values that get a tag in any case.
     """
-    return RequestLink(noise, Taken(pairs), find_day_first(texts))
+    texts = tuple(texts)
+    return RequestLink(noise, Taken(pairs, texts), find_day_first(texts), tagged)
 
 
 def make_text_link(rng: np.random.Generator) -> Link:
@@ -167,19 +183,29 @@ class _Writer:
 
     def write(self, type_: str, entity: str) -> str:
         """Write the replacement of a part."""
-        if self.surrogates and self._mechanism.action(type_) == "surrogate":
-            new = self._write_surrogate(self.surrogates, type_, entity)
-            if new is not None:
-                self.actions.setdefault("surrogate", Counter())[type_] += 1
-                self.unbounded += _count_tokens([new], self._mechanism.table.vocabulary)
-                return new
-        if self._mechanism.action(type_) == "value":
+        action, new = self._mechanism.action(type_), None
+        if self._link is not None and entity in self._link.tagged:
+            action = "tag"
+        elif action == "surrogate" and self._link is not None:
+            new = self._link.taken.find(entity)  # as in an earlier turn
+        if action == "value":
             new = self._write_value(type_, entity)
-            if new is not None:
-                self.actions.setdefault("value", Counter())[type_] += 1
-                self.unbounded += _count_tokens([new], self._mechanism.table.vocabulary)
-                return new
-        return self._write_words(entity)
+        elif action == "surrogate" and self.surrogates and new is None:
+            new = self._write_surrogate(self.surrogates, type_, entity)
+        if new is None and (action == "replace" or self._link is None):
+            return self._write_words(entity)
+        if new is None and self.surrogates and self._redraws(type_, entity):
+            action, new = "surrogate", self.surrogates.write_form("NUMBER", entity)
+        if new is None:
+            assert self._link is not None
+            action, new = "tag", write_tag(type_, entity, self._link)
+        self.actions.setdefault(action, Counter())[type_] += 1
+        self.unbounded += _count_tokens([new], self._mechanism.table.vocabulary)
+        return new
+
+    def _redraws(self, type_: str, entity: str) -> bool:
+        tagged = self._link is not None and entity in self._link.tagged
+        return not tagged and self._mechanism.redraws(type_, entity)
 
     def _write_value(self, type_: str, entity: str) -> str | None:
         value = read_value(type_, entity, self._day_first)
@@ -192,10 +218,8 @@ class _Writer:
         return new
 
     def _write_surrogate(self, writer: SurrogateWriter, type_: str, entity: str) -> str | None:
-        if type_ in ADDRESSES:
-            return writer.write_address(entity)
         if type_ not in PERSONS:
-            return writer.write_form(type_, entity)
+            return writer.write(type_, entity)
         pieces = cut_name(entity, self._mechanism.table, self._options)
         words = iter(writer.write_person(*split_name(pieces)) or () if pieces else ())
         made = [next(words, "") if p.kind == "word" else p.text for p in pieces or ()]
@@ -284,8 +308,11 @@ def _receipt(
     if "surrogate" in writer.actions:
         reveals.append(
             "the form of parts with a surrogate, zeros at the beginning of their numbers, the "
-            "issuer's digits of cards, and which names and addresses share a name"
+            "issuer's digits of cards, generic words of places and firms, which names and "
+            "addresses share a name, and how many days lie between dates"
         )
+    if "tag" in writer.actions:
+        reveals.append("the type of parts with a tag")
     if "value" in writer.actions:
         reveals.append(
             "about how large the values are, with their signs and units, the number of their "
@@ -302,6 +329,7 @@ def _receipt(
         tokens={name: writer.classes[name] for name in CLASS_NAMES},
         treatment={
             **({"surrogate": SURROGATE} if "surrogate" in writer.actions else {}),
+            **({"tag": TAG} if "tag" in writer.actions else {}),
             **({"value": VALUE} if "value" in writer.actions else {}),
             "unmarked": "left as it is and not counted",
             "word": "perturbed",

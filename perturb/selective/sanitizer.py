@@ -7,9 +7,12 @@ the parts, `perturb.selective.replace` replaces them.
 from __future__ import annotations
 
 import copy
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -38,6 +41,8 @@ from perturb.selective.policies import (
     settle,
     widen,
 )
+from perturb.selective.profiles import PROFILES, SECRET_TYPES, Profile
+from perturb.selective.public import PUBLIC_VERSION, drop_public, load_public
 from perturb.selective.surrogates.names import names_digest
 from perturb.selective.terms import (
     CUSTOM,
@@ -55,7 +60,7 @@ from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = ["Selective", "SelectiveParameters"]
 
-DRAWS = 3  # increment whenever a surrogate or a value is drawn, or written, in another way
+DRAWS = 4  # increment whenever a surrogate or a value is drawn, or written, in another way
 _FIND_NAMES = frozenset(("regex", "presidio", "detector"))
 
 
@@ -76,21 +81,20 @@ class Selective(MarkingMechanism):
     """
 
     name = "selective"
-    summary = "replaces only what a policy marks and keeps the rest"
+    summary = "replaces only what is sensitive and keeps the rest"
     about = (
-        "A policy marks the sensitive parts (digits, patterns, named entities, or all); marked "
-        "words go through an inner mechanism, and the rest is released unchanged (SMDP, Maratkhan "
-        "2023). A marked word has the guarantee of the inner mechanism, with the figures above. "
-        "Nothing is guaranteed for the rest, nor for parts that the policy misses, and the "
-        "release shows which parts were marked. Each type of parts may have an action of its own "
-        "(`actions`): `replace`, `keep`, `value` (a number near it: metric privacy), `surrogate` "
-        "(no guarantee) or `refuse`. "
-        "Pick it where most of the text is not "
-        "sensitive and has to stay readable."
+        "What is sensitive, by a profile from keys alone to every word, is replaced by a stand-in "
+        "of the same form or by a tag; the rest is released unchanged. Each type of parts may "
+        "have an action of its own (`actions`): `keep`, `value` (a number near it: metric "
+        "privacy), `replace` (every word goes through an inner mechanism and has its guarantee, "
+        "with the figures above: SMDP, Maratkhan 2023), `surrogate`, `tag` or `refuse`. Nothing "
+        "is guaranteed for the rest, nor for parts that are not found, and the release shows "
+        "which parts were replaced. Pick it where most of the text is not sensitive and has to "
+        "stay readable."
     )
     parameter_type = SelectiveParameters
     parameters: SelectiveParameters
-    audit_notes = ("the figures are of a word that the policy marks; the rest is sent",)
+    audit_notes = ("the figures are of a word that is drawn anew; the rest is sent",)
 
     def __init__(
         self,
@@ -130,16 +134,17 @@ class Selective(MarkingMechanism):
         """
         if not self._policies:
             return self.inner.guarantee
-        inner = self.inner.guarantee.statement.replace("each released token", "each of these")
-        if self.draws_names:
-            inner += (
-                "; parts with a surrogate have no guarantee and no ε: it is drawn under the "
-                "tenant's key and shows which of them are equal"
-            )
+        told = [
+            "parts with a surrogate or a tag have no guarantee and no ε: it is drawn under the "
+            "tenant's key and shows which of them are equal"
+        ]
+        if self._actions.uses("replace"):
+            inner = self.inner.guarantee.statement.replace("each released token", "each of these")
+            told.insert(0, f"for the words of parts that are replaced word by word alone: {inner}")
         if self._actions.uses("value"):
             each = self.parameters.value_epsilon
-            inner += (
-                f"; the place s of a value on its public grid is drawn with P(s | x) ∝ "
+            told.append(
+                f"the place s of a value on its public grid is drawn with P(s | x) ∝ "
                 f"e^(−{each:g}·|x − s|/2), which is {each:g}·|x − x'|-private between any two "
                 "places x and x' (metric privacy), given what is kept: the sign, the unit, the "
                 "number of decimals, the form of a date and its order of day and month, and the "
@@ -151,8 +156,7 @@ class Selective(MarkingMechanism):
             epsilon=float("inf"),
             statement=(
                 "the nominal ε is not an LDP bound of the text: unmarked text is released "
-                "unchanged, and the marks are visible. For the words of marked parts alone: "
-                f"{inner}"
+                f"unchanged, and the marks are visible; {'; '.join(told)}"
             ),
             unit="marked part",
         )
@@ -171,7 +175,8 @@ class Selective(MarkingMechanism):
         if not self._policies:
             return None
         own = self._own_types | ({CUSTOM} if self.parameters.deny else frozenset())
-        return Marking(self.policies, own, bool(_FIND_NAMES & set(self.parameters.policy_names)))
+        names = bool(_FIND_NAMES & set(self.parameters.policy_names))
+        return Marking(self.policies, own, names, self.parameters.allow)
 
     def documents(self, options: DocumentOptions, max_tokens: int | None = None) -> Sanitizer:
         if not self._policies:
@@ -183,7 +188,7 @@ class Selective(MarkingMechanism):
             return None
         if known:
             return self._mark(text, known)
-        return compute_once(self._mark, text)
+        return compute_once(self._mark, text, self._finder and f"mark {self._finder}")
 
     def _mark(self, text: str, known: Known = EMPTY) -> tuple[Span, ...]:
         """Return the parts of a text to replace, in order and disjoint."""
@@ -214,16 +219,25 @@ class Selective(MarkingMechanism):
     def action(self, type_: str) -> str:
         return self._actions.of(type_)
 
+    def redraws(self, type_: str, text: str) -> bool:
+        number = type_ not in SECRET_TYPES and text.isascii() and text.isdigit()
+        return number and self._actions.is_left_to_tags(type_)
+
     def count_kept(self, text: str, spans: Sequence[Span]) -> Mapping[str, int]:
-        if not self._sorts:
-            return {}
+        left = list(self._sort(text)[1])
+        if self._profile:
+            sensitive = {*compute_once(self._apply_profile, text)}
+            left += (s for s in compute_once(self._find, text) if s not in sensitive)
         treated = Cover(spans)
-        left = (s for s in self._sort(text)[1] if not treated.meets(s.start, s.end))
-        return dict(sorted(Counter(span.type for span in left).items()))
+        own = (span.type for span in left if not treated.meets(span.start, span.end))
+        return dict(sorted(Counter(own).items()))
 
     def _sort(self, text: str) -> tuple[Sequence[Span], Sequence[Span]]:
         """Return the findings in a text that are not kept, and the kept ones as whole words."""
-        found = compute_once(self._find, text)
+        found = compute_once(self._find, text, self._finder and f"find {self._finder}")
+        if self._profile:
+            name = self._finder and f"profile {self._finder}"
+            found = compute_once(self._apply_profile, text, name)
         if not self._sorts:
             return found, ()
         found = tuple(drop_claimed(found, self._own_types))
@@ -234,6 +248,29 @@ class Selective(MarkingMechanism):
     def _sorts(self) -> bool:
         """Tell if some types are not simply replaced, so that findings are sorted by type."""
         return self._actions.uses("keep") or self._actions.uses("refuse")
+
+    @cached_property
+    def _finder(self) -> str:
+        """Return the name of what is marked: equal where equal texts get equal marks. "" where
+        an own policy does not say that."""
+        if self._own is not None:
+            return ""
+        return sha256(json.dumps(self.identity(), default=str).encode()).hexdigest()
+
+    @cached_property
+    def _profile(self) -> Profile | None:
+        """Return the profile, if it leaves some of what is found."""
+        profile = PROFILES.get(self.parameters.profile)
+        return profile if profile and (profile.keeps_public or profile.beside) else None
+
+    def _apply_profile(self, text: str) -> tuple[Span, ...]:
+        """Return the findings that are sensitive by the profile."""
+        assert self._profile is not None
+        found = compute_once(self._find, text)
+        kept = drop_public(text, found)[0] if self._profile.keeps_public else found
+        if self._profile.beside.issuperset(span.type for span in kept):
+            return ()
+        return tuple(kept)
 
     def _find(self, text: str) -> tuple[Span, ...]:
         return tuple(span for policy in self._policies for span in policy.find(text))
@@ -257,6 +294,7 @@ class Selective(MarkingMechanism):
         if not pass_weaker:
             self._actions.check_weaker(pairs, known or ())
         made = copy.copy(self)
+        made.__dict__.pop("_finder", None)
         made._actions = self._actions.strengthen(pairs)
         made.parameters = replace(parameters, actions=made._actions.pairs, deny=deny)
         if lowered or deny != parameters.deny:
@@ -275,6 +313,8 @@ class Selective(MarkingMechanism):
             found["names"] = names_digest()
         if self.draws_names or self._actions.uses("value"):
             found["draws"] = DRAWS
+        if self._profile and self._profile.keeps_public:
+            found["public"] = [PUBLIC_VERSION, load_public().sha256]
         # A draw made under rules that mark less must not be released under rules that mark more.
         found["marks"] = [RULES, *(getattr(policy, "version", "") for policy in self._policies)]
         return found
@@ -285,34 +325,59 @@ def _build_policies(parameters: SelectiveParameters, vocabulary: Vocabulary) -> 
     if parameters.policy == "all":
         return []
     own, wanted = compile_patterns(dict(parameters.patterns)), parameters.entities
+    thresholds = dict(parameters.thresholds)
     if wanted:
         own = tuple(shape for shape in own if shape.type in wanted)
         wanted = tuple(type_ for type_ in wanted if type_ not in {shape.type for shape in own})
+    if profile := PROFILES.get(parameters.profile):
+        types = _choose_types(parameters.policy_names, profile)
+        thresholds = {**dict(profile.detected or ()), **thresholds}
+    elif parameters.entities and not wanted:  # the operator's own expressions find them all
+        types = dict.fromkeys(parameters.policy_names)
+    else:
+        types = _split_types(parameters.policy_names, wanted)
     proper, common = proper_words(vocabulary), common_words(vocabulary)
     policies: list[Policy] = []
-    for name, types in _split_types(parameters.policy_names, wanted).items():
+    for name, chosen in types.items():
         if name not in BUILT_IN:
             policies.append(PluggedPolicy(name))
-        elif parameters.entities and not types:
+        elif chosen is None:
             continue  # others find all requested types
         elif name == "presidio":
-            policies.append(PresidioPolicy(parameters.model, types))
+            policies.append(PresidioPolicy(parameters.model, chosen))
         elif name == "detector":
             names = PatternPolicy.shipped([NAME], proper, common, dictionary_words())
-            policies.append(DetectorPolicy(types, names, thresholds=dict(parameters.thresholds)))
+            policies.append(DetectorPolicy(chosen, names, thresholds=thresholds))
         elif name == "digits":
-            policies.append(PatternPolicy.digits(types))
+            policies.append(PatternPolicy.digits(chosen))
         else:
-            policies.append(PatternPolicy.shipped(types, proper, common, dictionary_words()))
+            policies.append(PatternPolicy.shipped(chosen, proper, common, dictionary_words()))
     return [*policies, PatternPolicy(own)] if own else policies
 
 
-def _split_types(names: tuple[str, ...], wanted: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Return the requested types that each policy looks for.
+def _choose_types(names: tuple[str, ...], profile: Profile) -> dict[str, tuple[str, ...] | None]:
+    """Return the types of a profile that each policy looks for; none of them for all, None where
+    a policy has nothing to look for."""
+    chosen: dict[str, tuple[str, ...] | None] = dict.fromkeys(names, ())
+    known = frozenset(shape_types())
+    if "regex" in names and profile.types is not None:
+        chosen["regex"] = tuple(sorted(known & profile.types))
+    elif "regex" in names and "detector" in names:
+        chosen["regex"] = tuple(sorted(known - {NAME}))
+    if "detector" in names and profile.detected is not None:
+        chosen["detector"] = tuple(type_ for type_, _ in profile.detected) or None
+    return chosen
+
+
+def _split_types(
+    names: tuple[str, ...], wanted: tuple[str, ...]
+) -> dict[str, tuple[str, ...] | None]:
+    """Return the requested types that each policy looks for; none of them for all, None where a
+    policy knows none of them.
 
     Next to the detector, which reads the sentence, `regex` does not take capitals for names.
     """
-    split = dict.fromkeys(names, wanted)
+    split: dict[str, tuple[str, ...] | None] = dict.fromkeys(names, wanted)
     if "detector" not in split:
         return split
     patterns = frozenset(shape_types()) - {NAME} if "regex" in split else frozenset()
@@ -323,4 +388,4 @@ def _split_types(names: tuple[str, ...], wanted: tuple[str, ...]) -> dict[str, t
         split["regex"] = tuple(sorted(patterns.intersection(wanted) if wanted else patterns))
     named = {*wanted, *NAMES} if NAME in wanted else wanted
     split["detector"] = tuple(type_ for type_ in DETECTED if type_ in named)
-    return split
+    return {name: types or (None if wanted else ()) for name, types in split.items()}

@@ -2,7 +2,7 @@
 
 The model is a file of ONNX in 8-bit integers, which also holds its tokenizer and its labels
 (docs/detector.md says where it comes from). It reads text in small letters, and beside each token
-the form of its word: capitals, digits, signs. Needs the extra `detect`.
+the form of its word: capitals, digits, signs.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.errors import DetectorError, MissingPackage
-from perturb.install import install_command
+from perturb.errors import DetectorError
 
 __all__ = [
     "BUNDLED_FILE",
@@ -40,6 +39,7 @@ _OTHER, _SMALL, _CAPITAL, _CAPITALS, _MIXED, _DIGITS = range(len(FORMS))
 # Tokens that the model reads at once. Of two windows that overlap, a token counts in the one where
 # it has at least MARGIN tokens on both sides.
 WINDOW, MARGIN = 254, 16
+STRETCH = 50_000  # characters of a text that are cut into tokens at once
 
 
 def read_form(word: str) -> int:
@@ -116,17 +116,11 @@ class TokenModel:
         """Load a model whose digest the file `.json` beside it holds.
 
         Raises:
-            MissingPackage: onnxruntime or tokenizers is not installed.
             DetectorError: the file is missing, damaged or not the one that was published.
         """
-        try:
-            import onnxruntime
-            from tokenizers import Tokenizer
-        except ImportError as exc:
-            raise MissingPackage(
-                f"the policy 'detector' needs onnxruntime and tokenizers: "
-                f"{install_command('detect')}"
-            ) from exc
+        import onnxruntime
+        from tokenizers import Tokenizer
+
         data, self.sha256 = _read_checked(path)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1  # requests use the cores
@@ -155,18 +149,31 @@ class TokenModel:
             or_from: further probabilities from which a word has a label, float64 (labels,), ∞ for
                 none; they count only beside `least`.
         """
+        for begin, end in _cut(text):
+            starts, ends, scores = self.score(text[begin:end])
+            if not starts:
+                continue
+            if least is None:
+                best = scores.argmax(axis=1)
+            else:
+                best = choose_labels(scores, least, or_from)
+            for start, stop, label in zip(starts, ends, best.tolist(), strict=True):
+                yield begin + start, begin + stop, label
+
+    def score(self, text: str) -> tuple[list[int], list[int], NDArray[np.float32]]:
+        """Return the starts and the ends of the m words, and the scores of their labels.
+
+        The scores are float32 (m, labels), logarithms of probabilities up to a constant a word.
+        """
         pieces = read_pieces(self._tokenizer, text)
         if not len(pieces.ids):
-            return
+            return [], [], np.empty((0, len(self.labels)), dtype=np.float32)
         scores = self._score(pieces.ids, pieces.forms)
-        # Every word has the mean of its tokens' scores; their number does not change the order.
-        sums = np.add.reduceat(scores, pieces.firsts)
-        if least is None:
-            best = sums.argmax(axis=1)
-        else:
-            lengths = np.diff([*pieces.firsts, len(scores)])
-            best = choose_labels(sums / lengths[:, None], least, or_from)
-        yield from zip(pieces.starts, pieces.ends, best.tolist(), strict=True)
+        lengths = np.diff([*pieces.firsts, len(scores)]).astype(np.float32)
+        # Every word has the mean of its tokens' scores.
+        means: NDArray[np.float32] = np.add.reduceat(scores, pieces.firsts)
+        means /= lengths[:, None]
+        return pieces.starts, pieces.ends, means
 
     def _score(self, ids: NDArray[np.int64], forms: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the scores of tokens, float32 (n, labels)."""
@@ -181,6 +188,18 @@ class TokenModel:
             (found,) = self._session.run(None, given)
             scores[part][lead:] = found[1 + lead : -1]
         return scores
+
+
+def _cut(text: str) -> Iterator[tuple[int, int]]:
+    """Cut a long text, at the end of a line where there is one: what the tokenizer says of a text
+    takes a hundred times as much memory."""
+    begin = 0
+    while begin < len(text):
+        end = begin + STRETCH
+        if end < len(text):
+            end = text.rfind("\n", begin + STRETCH // 2, end) + 1 or end
+        yield begin, min(end, len(text))
+        begin = end
 
 
 def choose_labels(

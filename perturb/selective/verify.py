@@ -17,11 +17,10 @@ from perturb.release import Perturbation, Replacement, Span
 from perturb.selective.actions import ACTIONS
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.pieces import Piece, cut_name, find_word, split_name, split_pieces
-from perturb.selective.surrogates.addresses import read_address
 from perturb.selective.surrogates.check import SurrogateCheck
-from perturb.selective.surrogates.forms import read_form
 from perturb.selective.surrogates.persons import read_person
-from perturb.selective.surrogates.writer import ADDRESSES, PERSONS
+from perturb.selective.surrogates.writer import PERSONS
+from perturb.selective.tags import TagCheck, is_tag
 from perturb.selective.values.check import ValueCheck
 from perturb.selective.values.part import read_value
 from perturb.text.case import match_case
@@ -99,10 +98,13 @@ def _check_in_order(
     words, characters = _Draws(mechanism.consistent), _Draws(mechanism.consistent)
     waiting, unrepeatable = iter(released.words), set()
     numbers: dict[str, int] = {}
-    surrogates = _Surrogates(mechanism, options, raw, replaced)
+    surrogates, tags = _Surrogates(mechanism, options, raw, replaced), TagCheck()
     values = ValueCheck(mechanism.value_epsilon, consistent=mechanism.consistent)
     for part in replaced:
         entity = raw[part.start : part.end]
+        if is_tag(part.text, part.type):
+            tags.check(part.type, entity, part.text)
+            continue
         if surrogates.check(part, entity):
             if surrogates.drawn >= UNREPEATABLE:
                 unrepeatable.add(entity)
@@ -113,6 +115,8 @@ def _check_in_order(
         if value is not None:
             values.check(part.type, value, part.text)
             continue
+        if mechanism.action(part.type) != "replace" and mechanism.consistent:
+            raise ReleaseError("a marked part was released by a weaker action than its own")
         shape = split_pieces(entity, mechanism.table, options)
         number, redrawn = numbers.setdefault(entity, len(numbers)), 0
         for piece, new in _align(shape, part.text, waiting):
@@ -161,24 +165,19 @@ class _Surrogates:
     def check(self, part: Replacement, entity: str) -> bool:
         """Check a part; return False if it has no surrogate, by its type or its form."""
         self.drawn = 0
-        if self._mechanism.action(part.type) != "surrogate":
+        redrawn = self._mechanism.redraws(part.type, entity)
+        if self._mechanism.action(part.type) != "surrogate" and not redrawn:
             return False
-        if part.type in ADDRESSES:
-            if read_address(entity) is None:
-                return False
-            self.checks.check_address(entity, part.text)
-        elif part.type in PERSONS:
-            pieces = cut_name(entity, self._mechanism.table, self._options)
-            words, gaps = split_name(pieces or ())
-            if read_person(words, gaps) is None:
-                return False
-            self.checks.check_person(words, gaps, list(_read_names(pieces or (), part.text)))
-        else:
-            form = read_form(part.type, entity)
-            if form is None:
-                return False
-            self.drawn = len(form.free)
-            self.checks.check_form(part.type, entity, part.text)
+        if part.type not in PERSONS:
+            type_ = "NUMBER" if redrawn else part.type
+            given = self.checks.check(type_, entity, part.text)
+            self.drawn = self.checks.drawn
+            return given
+        pieces = cut_name(entity, self._mechanism.table, self._options)
+        words, gaps = split_name(pieces or ())
+        if read_person(words, gaps) is None:
+            return False
+        self.checks.check_person(words, gaps, list(_read_names(pieces or (), part.text)))
         return True
 
 

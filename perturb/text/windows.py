@@ -20,9 +20,15 @@ _HELD, _REST = 0.01, 0.0005
 
 
 def find_all(
-    pattern: re.Pattern[str], text: str, *, step: int = _STEP, longest: int = LONGEST
+    pattern: re.Pattern[str],
+    text: str,
+    begin: int = 0,
+    stop: int | None = None,
+    *,
+    step: int = _STEP,
+    longest: int = LONGEST,
 ) -> Iterator[re.Match[str]]:
-    """Yield the matches of an expression, the same as `pattern.finditer(text)`.
+    """Yield the matches of an expression, the same as `pattern.finditer(text, begin, stop)`.
 
     Other threads run between two windows. The expression must match no empty text.
 
@@ -33,13 +39,14 @@ def find_all(
     Raises:
         OutOfTime: see `perturb.work`.
     """
-    start, size = 0, step + longest
+    start, size = begin, step + longest
+    last = len(text) if stop is None else stop
     while True:
         check_work()
         begun = time.thread_time()
         end = start + size
-        if end >= len(text):
-            yield from pattern.finditer(text, start)
+        if end >= last:
+            yield from pattern.finditer(text, start, last)
             return
         safe = end - longest  # a match that begins before has seen all that it can look at
         following = safe

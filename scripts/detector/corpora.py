@@ -2,19 +2,22 @@
 
 The corpora are not in the repository: tab_dev (Text Anonymization Benchmark, MIT), wikigold
 (CC BY 4.0), presidio_synthetic (presidio-research, MIT) and echr_es (Spanish court cases, MIT), as
-JSON lines of `text` and `spans`.
+JSON lines of `text` and `spans`; and pupa_dev (PUPA, MIT), prompts that people wrote to a chat
+model, as JSON lines of `text` and `units`, what annotators called private, without types.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LABELS", "OPEN", "Example", "read_corpora", "read_records"]
+__all__ = ["LABELS", "OPEN", "Example", "Guess", "find_units", "read_corpora", "read_records"]
 
 LABELS = (
     *("O", "PERSON", "LOCATION", "ORGANIZATION", "DATE_TIME", "DEMOGRAPHIC", "QUANTITY"),
@@ -50,9 +53,13 @@ OPEN = {
     "presidio_synthetic": ("QUANTITY",),
     "tab_dev": (),
     "echr_es": (),
+    "pupa_dev": ("DATE_TIME", "QUANTITY", "DEMOGRAPHIC"),
 }
+UNIT = "UNIT"  # the type of PUPA's units
 WIKIGOLD_TRAINED = 1357  # sentences, which are in the order of their articles
 CASES_TRAINED = 4  # of the ten Spanish ones
+PROMPTS_TRAINED = 400  # of PUPA's 500
+SHARE = 0.3  # of the words of a unit, from which on the unit may be of their type
 CASE_HEADING = "PROCEDIMIENTO"
 
 
@@ -70,9 +77,23 @@ class Example:
     outside: tuple[str, ...] = ("O",)
 
 
-def read_corpora(folder: Path) -> Iterator[Example]:
-    """Yield the examples to train on."""
+# Yields (start, end, most likely label that is not "O") of each word of a text.
+Guess = Callable[[str], Iterator[tuple[int, int, str]]]
+
+
+def read_corpora(folder: Path, guess: Guess, prompts: int = PROMPTS_TRAINED) -> Iterator[Example]:
+    """Yield the examples to train on.
+
+    Args:
+        guess: says what types the units of PUPA may have.
+        prompts: how many of PUPA's prompts are trained on.
+    """
+    for place, (record, _) in enumerate(read_records(folder, "pupa_dev")):
+        if place < prompts:
+            yield _read_prompt(record, guess)
     for name in OPEN:
+        if name == "pupa_dev":
+            continue
         for record, held_out in read_records(folder, name):
             if not held_out:
                 parts = tuple(
@@ -88,13 +109,58 @@ def _read_labels(name: str, span: dict[str, Any]) -> tuple[str, ...]:
     return (WIKIGOLD if name == "wikigold" else TAB)[span["label"]]
 
 
+def find_units(text: str, units: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the places of private units, whole words in any capitals, in order."""
+    found = {
+        match.span()
+        for unit in units
+        if unit.strip()
+        for match in re.finditer(rf"(?<!\w){re.escape(unit)}(?!\w)", text, re.IGNORECASE)
+    }
+    return sorted(found)
+
+
+def _read_prompt(record: dict[str, Any], guess: Guess) -> Example:
+    """Read a prompt of PUPA. A unit may be of the types that its words are guessed to have; of a
+    word that is a part of a unit elsewhere, and of a very short unit in small letters, nothing is
+    known."""
+    text = record["text"]
+    words = list(guess(text))
+    parts: list[tuple[int, int, tuple[str, ...]]] = []
+    named = {word for unit in record["units"] for word in unit.lower().split() if len(word) > 3}
+    parts += [(s, e, LABELS) for s, e, _ in words if text[s:e].lower() in named]
+    for span in record["spans"]:
+        start, end = span["start"], span["end"]
+        unit = text[start:end]
+        if len(unit) < 4 and unit.islower():
+            parts.append((start, end, LABELS))
+            continue
+        counts = Counter(label for s, e, label in words if s < end and e > start)
+        labels = [label for label, n in counts.items() if n >= SHARE * counts.total()]
+        digits = sum(map(str.isdigit, unit))
+        if "://" in unit or "@" in unit or "www." in unit.lower() or "_" in unit:
+            labels = ["ID"]
+        elif digits > len(unit) / 3:
+            labels = ["ID", "DATE_TIME", "LOCATION", "QUANTITY"]
+        elif not digits and not {*labels}.difference(("QUANTITY", "DATE_TIME")):
+            labels = ["OTHER_NAME"]
+        elif unit.isupper() and unit.isalpha() and labels == ["PERSON"]:
+            labels = ["PERSON", "ORGANIZATION", "OTHER_NAME"]
+        parts.append((start, end, tuple(labels)))
+    return Example(text, tuple(parts), ("O", *OPEN["pupa_dev"]))
+
+
 def read_records(folder: Path, name: str) -> Iterator[tuple[dict[str, Any], bool]]:
     """Yield every record of a corpus, and whether it is kept from training."""
     lines = (folder / f"{name}.jsonl").read_text("utf-8").splitlines()
     cases = 0
     for place, record in enumerate(map(json.loads, lines)):
         cases += record["text"] == CASE_HEADING
-        if name == "tab_dev":
+        if name == "pupa_dev":
+            places = find_units(record["text"], record["units"])
+            record["spans"] = [{"start": s, "end": e, "type": UNIT} for s, e in places]
+            yield record, place >= PROMPTS_TRAINED
+        elif name == "tab_dev":
             yield record, record["split"] == "dev"
         elif name == "wikigold":
             yield record, place >= WIKIGOLD_TRAINED

@@ -1,7 +1,11 @@
 """Write labelled sentences from the templates of the project's own, in four languages.
 
 A template file has lists, `[name] one|two|three`, and the sections `[templates]` and `[plain]`,
-a sentence a line. `{name}` stands for an entry of a list or one of the parts made here.
+a sentence a line. `{name}` stands for an entry of a list or one of the parts made here; `{Name}`
+and `{NAME}` stand for the same in capitals, `{name_low}` in small letters.
+
+`en.txt` and its like are formal texts, `chat-en.txt` what people ask a chat model about people
+they know, `ordinary-en.txt` texts of which nothing is private. Code is in `detector.code`.
 """
 
 from __future__ import annotations
@@ -9,16 +13,28 @@ from __future__ import annotations
 import random
 import re
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from detector.corpora import Example
 
-__all__ = ["Writer", "write_sentences"]
+__all__ = [
+    "ARTICLE",
+    "FOLDER",
+    "LABELS",
+    "LANGUAGES",
+    "LENGTHS",
+    "Writer",
+    "join",
+    "make_writers",
+    "read_templates",
+    "write_sentences",
+]
 
 FOLDER = Path(__file__).parent / "templates"
 LANGUAGES = ("en", "de", "fr", "es")
 PLAIN = 0.2  # of all sentences
+LENGTHS = (1, 1, 1, 2, 3)  # sentences of a text
 LABELS = {
     **dict.fromkeys(("person", "titled", "first", "last"), "PERSON"),
     **dict.fromkeys(("city", "region", "country", "street", "address"), "LOCATION"),
@@ -28,10 +44,35 @@ LABELS = {
     **dict.fromkeys(("amount", "quantity"), "QUANTITY"),
     **dict.fromkeys(("id", "case", "iban", "phone", "email"), "ID"),
     "work": "OTHER_NAME",
+    **dict.fromkeys(("cjk", "cyr", "arab", "heb"), "PERSON"),
+    "birth": "DATE_TIME",
 }
+# In ordinary texts a date is not private, and a record may have it marked nevertheless.
+ORDINARY: dict[str, tuple[str, ...]] = dict.fromkeys(("weekday", "month"), ("O", "DATE_TIME"))
 # An article before a name is not a part of it.
-_ARTICLE = re.compile(r"(?:the|die|das|der|dem|la|le|les|el|los|las) |l'|§ ", re.IGNORECASE)
+ARTICLE = re.compile(r"(?:the|die|das|der|dem|la|le|les|el|los|las) |l'|§ ", re.IGNORECASE)
 _SLOT = re.compile(r"\{(\w+)\}")
+MADE = (
+    *("person", "titled", "org", "address", "phone", "email", "iban", "id", "case"),
+    *("d", "m", "y", "h", "mi", "a", "n", "op", "birth"),
+)
+
+
+def read_templates(name: str) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return the lists and the sections of a file of templates."""
+    lists: dict[str, list[str]] = {}
+    sections: dict[str, list[str]] = {}
+    section = ""
+    for line in (FOLDER / f"{name}.txt").read_text("utf-8").splitlines():
+        head, _, rest = line.partition("] ")
+        if line.endswith("]") and line.startswith("["):
+            section = line[1:-1]
+            sections[section] = []
+        elif not section and line.startswith("[") and rest:
+            lists[head[1:]] = rest.split("|")
+        elif line:
+            sections[section].append(line)
+    return lists, sections
 
 
 class Writer:
@@ -43,25 +84,27 @@ class Writer:
     """
 
     def __init__(
-        self, language: str, rng: random.Random, foreign: Callable[[], Writer] | None = None
+        self,
+        language: str,
+        rng: random.Random,
+        foreign: Callable[[], Writer] | None = None,
+        kind: str = "",
     ) -> None:
         self._rng, self._foreign = rng, foreign
-        self._lists: dict[str, list[str]] = {}
-        self._sections: dict[str, list[str]] = {}
-        section = ""
-        for line in (FOLDER / f"{language}.txt").read_text("utf-8").splitlines():
-            head, _, rest = line.partition("] ")
-            if line.endswith("]") and line.startswith("["):
-                section = line[1:-1]
-                self._sections[section] = []
-            elif line.startswith("[") and rest:
-                self._lists[head[1:]] = rest.split("|")
-            elif line:
-                self._sections[section].append(line)
+        lists, self._sections = read_templates(language)
+        self._lists = read_templates("surnames")[0] | lists
+        self._labels: dict[str, tuple[str, ...]] = {s: (label,) for s, label in LABELS.items()}
+        if kind:
+            lists, self._sections = read_templates(f"{kind}-{language}")
+            self._lists |= lists
+        if kind == "ordinary":
+            self._labels = ORDINARY
+        names = (*self._lists, *MADE)
+        self._folded = {name.casefold(): name for name in names}
 
     def write(self) -> Example:
         """Return a sentence with its labelled parts."""
-        if self._rng.random() < PLAIN:
+        if "plain" in self._sections and self._rng.random() < PLAIN:
             return Example(self._rng.choice(self._sections["plain"]), ())
         template = self._rng.choice(self._sections["templates"])
         pieces: list[str] = []
@@ -71,10 +114,11 @@ class Writer:
             before, value = template[end : slot.start()], self.fill(slot[1])
             pieces += before, value
             length += len(before)
-            if label := LABELS.get(slot[1]):
-                article = _ARTICLE.match(value)
-                start = length + (article.end() if article and label != "PERSON" else 0)
-                parts.append((start, length + len(value), (label,)))
+            name = slot[1].removesuffix("_low").casefold()
+            if labels := self._labels.get(name):
+                article = ARTICLE.match(value)
+                start = length + (article.end() if article and labels != ("PERSON",) else 0)
+                parts.append((start, length + len(value), labels))
             length += len(value)
             end = slot.end()
         return Example("".join([*pieces, template[end:]]), tuple(parts))
@@ -84,8 +128,13 @@ class Writer:
         rng = self._rng
         if self._foreign and slot in ("first", "last", "city") and rng.random() < 0.25:
             return self._foreign().fill(slot)
+        # Surnames are also put together, so that no list of them can be learnt by heart.
+        if slot == "last" and rng.random() < 0.25:
+            return rng.choice(self._lists["stem"]) + rng.choice(self._lists["ending"])
         if slot in self._lists:
             return self._expand(rng.choice(self._lists[slot]))
+        if slot not in MADE:
+            return self._fill_in_form(slot)
         make: dict[str, Callable[[], str]] = {
             "person": self._person,
             "titled": lambda: f"{self.fill('title')} {self._surname()}",
@@ -106,8 +155,25 @@ class Writer:
             "mi": lambda: f"{rng.randint(0, 59):02}",
             "a": lambda: str(rng.randint(3, 99)),
             "n": lambda: str(rng.randint(1, 999)),
+            "op": lambda: rng.choice("+-*/×÷^%"),
+            "birth": self._birth,
         }
         return make[slot]()
+
+    def _fill_in_form(self, slot: str) -> str:
+        """Return what stands for a slot whose name says the form, such as `Noun` or `noun_low`."""
+        low = slot.endswith("_low")
+        name = slot.removesuffix("_low").rstrip("2")
+        value = self.fill(self._folded[name.casefold()])
+        if low or name.islower():
+            return value.lower()
+        return value.upper() if name.isupper() else value[:1].upper() + value[1:]
+
+    def _birth(self) -> str:
+        d, m, y = self._rng.randint(1, 28), self._rng.randint(1, 12), self._rng.randint(1930, 2018)
+        month = self._rng.choice(self._lists.get("month", ["May"]))
+        forms = (f"{d:02}.{m:02}.{y}", f"{m}/{d}/{y}", f"{y}-{m:02}-{d:02}", f"{d} {month} {y}")
+        return self._rng.choice(forms)
 
     def _expand(self, text: str) -> str:
         return _SLOT.sub(lambda slot: self.fill(slot[1]), text)
@@ -187,17 +253,33 @@ class Writer:
         return "".join(self._rng.choices(string.ascii_uppercase, k=count))
 
 
-def write_sentences(count: int, seed: int) -> Iterator[Example]:
-    """Yield labelled sentences, the languages in turn; some are texts of several sentences."""
-    rng = random.Random(seed)
-    native = [Writer(language, rng) for language in LANGUAGES]
-    writers = [Writer(language, rng, lambda: rng.choice(native)) for language in LANGUAGES]
+def write_sentences(count: int, seed: int, kind: str = "") -> Iterator[Example]:
+    """Yield labelled sentences, the languages in turn; some are texts of several sentences.
+
+    Args:
+        kind: "" for formal texts, "chat" or "ordinary".
+    """
+    rng = random.Random(f"{kind}{seed}" if kind else seed)
+    writers = make_writers(rng, kind)
+    # Chats are in English more often.
+    order = (0, 1, 0, 2, 0, 3) if kind else range(len(LANGUAGES))
     for i in range(count):
-        writer = writers[i % len(writers)]
-        sentences = [writer.write() for _ in range(rng.choice((1, 1, 1, 2, 3)))]
-        text, parts = "", []
-        for sentence in sentences:
-            text += rng.choice((" ", " ", "\n")) if text else ""
-            parts += [(len(text) + s, len(text) + e, labels) for s, e, labels in sentence.parts]
-            text += sentence.text
-        yield Example(text, tuple(parts))
+        writer = writers[order[i % len(order)]]
+        yield join([writer.write() for _ in range(rng.choice(LENGTHS))], rng)
+
+
+def make_writers(rng: random.Random, kind: str = "") -> list[Writer]:
+    """Return a writer for each language; people and places of the others appear, too."""
+    native = [Writer(language, rng) for language in LANGUAGES]
+    return [Writer(language, rng, lambda: rng.choice(native), kind) for language in LANGUAGES]
+
+
+def join(pieces: Sequence[Example], rng: random.Random) -> Example:
+    """Return one text of several."""
+    text = ""
+    parts: list[tuple[int, int, tuple[str, ...]]] = []
+    for piece in pieces:
+        text += rng.choice((" ", " ", "\n")) if text else ""
+        parts += [(len(text) + s, len(text) + e, labels) for s, e, labels in piece.parts]
+        text += piece.text
+    return Example(text, tuple(parts))

@@ -65,7 +65,12 @@ CASES = [
     Case(mechanism_class("custext"), (3.0, 14.0), limit=uniform_on_list, more=COUNTED),
     Case(mechanism_class("custext_plus"), (8.0,), limit=uniform_on_list_or_kept, more=COUNTED),
     Case(mechanism_class("tem"), (3.0, 14.0)),
-    Case(mechanism_class("selective"), (3.0, 8.0), largest_epsilon=18.0, more=("marks",)),
+    Case(
+        mechanism_class("selective"),
+        (3.0, 8.0),
+        largest_epsilon=18.0,
+        more=("draws", "marks", "names", "public"),
+    ),
     Case(
         mechanism_class("madlib"),
         (12.0, 60.0),

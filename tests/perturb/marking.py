@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from perturb import DocumentOptions, Perturber, Span
@@ -17,6 +18,14 @@ TEXT = (
     "anna.schmidt82@example.com and called +49 (0)30 1234567 on 12 May 2024. Her card is "
     "4095-2609-9393-4932, the account GB82WEST12345698765432, and Anna Schmidt likes tea."
 )
+
+
+def words(actions: Mapping[str, str] = MappingProxyType({}), **more: Any) -> dict[str, Any]:
+    """Parameters: what the patterns find, capitalised names among it, every word drawn anew."""
+    return {"policy": "regex", **more, "actions": {"*": "replace", **actions}}
+
+
+WORDS = words()
 
 
 class Fixed:
@@ -35,6 +44,10 @@ def built(parameters: SelectiveParameters) -> Perturber:
 
 
 def selective(**parameters: Any) -> Perturber:
+    """Build a perturber that draws words by the patterns, where the parameters do not say."""
+    if parameters.get("policy") != "all":
+        actions = {"*": "replace", **dict(parameters.get("actions", ()))}
+        parameters = {"policy": "regex", **parameters, "actions": tuple(sorted(actions.items()))}
     return built(SelectiveParameters(**parameters))
 
 

@@ -7,6 +7,7 @@ from hashlib import sha256
 import numpy as np
 
 from perturb import get_mechanism, keyed_generator
+from tests.perturb.marking import WORDS
 
 TEXT = (
     "Anna Smith (anna@example.org, +49 30 1234567) met Mr. Dehner in Paris on 3 May 2021, paid "
@@ -29,7 +30,7 @@ def noise(entity: str) -> np.random.Generator:
 
 
 def test_marked_parts_keep_their_replacements() -> None:
-    mechanism = get_mechanism("selective", epsilon=4.0)
+    mechanism = get_mechanism("selective", epsilon=4.0, **WORDS)
     made = mechanism.perturb(TEXT, keyed_generator(bytes(16)), link=noise)
     mechanism.verify(TEXT, made)
     assert made.text == SELECTIVE

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from perturb import DocumentOptions, EmbeddingTable, Perturber, get_mechanism
 from perturb.release import Unit
 from perturb.vocabulary.vocabulary import TokenClass
+from tests.perturb.marking import WORDS
 
 # Words, and what a border is made of or may be mistaken for: blanks that are layout, blanks and
 # marks that are dropped, words of several tokens, numbers, letters of other scripts.
@@ -60,7 +61,7 @@ def perturber(bundled: EmbeddingTable) -> Perturber:
 
 @pytest.fixture(scope="module")
 def selective(bundled: EmbeddingTable) -> Perturber:
-    return Perturber(get_mechanism("selective", bundled, epsilon=6))
+    return Perturber(get_mechanism("selective", bundled, epsilon=6, **WORDS))
 
 
 def masked(text: str) -> str:

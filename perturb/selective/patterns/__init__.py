@@ -5,15 +5,19 @@ Types are named as Presidio names them where it has the type.
 
 from __future__ import annotations
 
+from perturb.selective.patterns.accounts import ACCOUNTS
 from perturb.selective.patterns.amounts import AMOUNTS
+from perturb.selective.patterns.births import BIRTHS
 from perturb.selective.patterns.contact import CONTACT
 from perturb.selective.patterns.dates import DATES
 from perturb.selective.patterns.identifiers import IDENTIFIERS, OTHERS
 from perturb.selective.patterns.names import NAME, find_distinctive_words, find_names
 from perturb.selective.patterns.people import PEOPLE
+from perturb.selective.patterns.persons import PERSONS
 from perturb.selective.patterns.places import PLACES
 from perturb.selective.patterns.secrets import SECRETS
 from perturb.selective.patterns.shape import Shape
+from perturb.selective.patterns.tables import CELL_TYPES
 
 __all__ = [
     "NAME",
@@ -25,15 +29,18 @@ __all__ = [
     "shape_types",
 ]
 
-RULES = 6  # increment whenever the code here, beside the expressions, marks other parts
+RULES = 7  # increment whenever the code here, beside the expressions, marks other parts
 # Of overlapping matches, the first of the longest gives the type.
 SHIPPED: tuple[Shape, ...] = (
     *SECRETS,
+    *BIRTHS,
+    *ACCOUNTS,
     *AMOUNTS,
     *DATES,
     *IDENTIFIERS,
     *CONTACT,
     *PLACES,
+    *PERSONS,
     *PEOPLE,
     *OTHERS,
 )
@@ -45,4 +52,4 @@ def shape_types() -> tuple[str, ...]:
     >>> "EMAIL_ADDRESS" in shape_types()
     True
     """
-    return tuple(sorted({NAME, *(shape.type for shape in SHIPPED)}))
+    return tuple(sorted({NAME, *CELL_TYPES, *(shape.type for shape in SHIPPED)}))

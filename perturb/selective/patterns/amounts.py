@@ -6,8 +6,8 @@ from perturb.selective.patterns.clues import (
     all_clues,
     any_clue,
     any_listed,
+    any_match,
     any_string,
-    least_digits,
 )
 from perturb.selective.patterns.numbers import FIGURE, NUMBER, WORDS
 from perturb.selective.patterns.shape import any_of, shape
@@ -42,9 +42,9 @@ _MONEY = "|".join(
     (
         rf"(?<!\w)(?:(?-i:{_CODES}) ?|[$€£¥₤₺₽₹₩₪] ?){FIGURE}{_SCALE}(?!\d)",
         rf"(?<![\w.,]){FIGURE}{_SCALE} ?(?:[$€£¥₺₽₹₩₪](?!\w)|(?-i:{_CODES})\b)",
-        rf"(?<![\w.,]){NUMBER}{_SCALE} {_ORIGIN}(?:{_NAMES}|(?-i:Mark))\b{_AFTER}",
     )
 )
+_NAMED_MONEY = rf"(?<![\w.,]){NUMBER}{_SCALE} {_ORIGIN}(?:{_NAMES}|(?-i:Mark))\b{_AFTER}"
 _MEASURE_LISTS = (
     "kilometre kilometres kilometer kilometers km metre metres meter meters centimetre",
     "centimetres centimeter centimeters cm millimetre millimetres mm mile miles yard yards foot",
@@ -65,7 +65,7 @@ _YEARS = r"(?:years?|yrs?|months?|weeks?)"
 
 _MONEY_CLUE = any_clue(
     any_string(*"$€£¥₤₺₽₹₩₪"),
-    any_listed(_NAME_LIST, _CODE_LIST, "mark"),
+    any_listed(_CODE_LIST),
     any_listed(" ".join(f"de{code}" for code in _CODE_LIST.split())),  # `de` without a blank
 )
 _OLD_CLUE = any_clue(
@@ -73,18 +73,19 @@ _OLD_CLUE = any_clue(
     any_string(" old", "-old", "y.o", "y/o", "y./o", " of age", "jähr", "jahre alt", "d'âge"),
     any_string("d’âge", "de edad"),
 )
-_PERCENT = "percent percentage cent prozent ciento"
 _AGED_CLUE = any_listed("age aged alter âgé âgée âgés âgées âge edad")
 _TURN_CLUE = any_listed("turn turns turned turning im i he she bin ist")
 
 AMOUNTS = (
     shape("MONEY", _MONEY, case=False, clue=_MONEY_CLUE),
+    shape("MONEY", _NAMED_MONEY, case=False, clue=any_listed(_NAME_LIST, "mark")),
     shape(
         "PERCENTAGE",
         rf"(?<![\w.,]){NUMBER} ?(?:%|‰|(?:per ?cent|percent|percentage points?|prozent"
         r"|pour cent|por ciento)(?!\w))",
         case=False,
-        clue=any_clue(any_string("%", "‰"), any_listed(_PERCENT)),
+        clue=any_string("%", "‰", "cent", "prozent", "ciento"),
+        reach=(300, 30),
     ),
     shape(
         "QUANTITY",
@@ -112,7 +113,8 @@ AMOUNTS = (
         r"(?<!\w)(?:turn(?:s|ed|ing)?|i['’]?m|i am|(?:he|she)(?:['’]s| is| was)|bin|ist)"
         r" (?P<part>\d{1,3})(?![\w%]|[.,:/]\d| (?:percent|per|pounds|miles|feet|minutes|hours))",
         case=False,
-        clue=all_clues(least_digits(1), _TURN_CLUE),
+        clue=all_clues(any_match(r"\w \d"), _TURN_CLUE),
+        reach=(16, 40),
     ),
     shape(
         "AGE",

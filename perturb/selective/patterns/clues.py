@@ -5,18 +5,24 @@ holds, such as an at sign, a digit, or a word of a list. Most texts hold few of 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
 __all__ = [
+    "All",
+    "Any",
     "Clue",
     "Facts",
+    "Match",
+    "Strings",
     "all_clues",
     "any_clue",
     "any_listed",
     "any_match",
     "any_string",
+    "find_places",
     "least_digits",
     "no_clue",
 ]
@@ -40,7 +46,9 @@ class Facts:
     def __init__(self, text: str) -> None:
         self.text = text
         self.lower = text.lower()
-        self.unusual = not text.isascii() and any(letter in text for letter in _UNUSUAL)
+        self.unusual = not text.isascii() and (
+            len(self.lower) != len(text) or any(letter in text for letter in _UNUSUAL)
+        )
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -69,20 +77,49 @@ def least_digits(least: int) -> Clue:
     return lambda facts: facts.digits >= least
 
 
+@dataclass(frozen=True)
+class Strings:
+    """The clue of an expression whose matches hold one of these strings, given in small letters,
+    in any capitals."""
+
+    strings: tuple[str, ...]
+
+    def __call__(self, facts: Facts) -> bool:
+        return facts.unusual or any(map(facts.lower.__contains__, self.strings))
+
+    def places(self, facts: Facts) -> Iterator[int]:
+        """Yield the places of the strings; the text must not be unusual."""
+        for string in self.strings:
+            place = facts.lower.find(string)
+            while place >= 0:
+                yield place
+                place = facts.lower.find(string, place + 1)
+
+
+@dataclass(frozen=True)
+class Match:
+    """The clue of an expression whose matches hold a match of a quicker one."""
+
+    pattern: re.Pattern[str]
+
+    def __call__(self, facts: Facts) -> bool:
+        return self.pattern.search(facts.text) is not None
+
+    def places(self, facts: Facts) -> Iterator[int]:
+        """Yield the places of the quicker one's matches."""
+        for match in self.pattern.finditer(facts.text):
+            yield match.start()
+
+
 def any_string(*strings: str) -> Clue:
     """Return the clue of an expression whose matches hold one of these strings, given in small
     letters, in any capitals."""
-
-    def met(facts: Facts) -> bool:
-        return facts.unusual or any(map(facts.lower.__contains__, strings))
-
-    return met
+    return Strings(strings)
 
 
 def any_match(pattern: str) -> Clue:
     """Return the clue of an expression whose matches hold a match of a quicker one."""
-    search = re.compile(pattern).search
-    return lambda facts: search(facts.text) is not None
+    return Match(re.compile(pattern))
 
 
 def any_listed(*lists: str) -> Clue:
@@ -97,14 +134,58 @@ def any_listed(*lists: str) -> Clue:
     return lambda facts: facts.unusual or not words.isdisjoint(facts.words)
 
 
+@dataclass(frozen=True)
+class All:
+    """The clue of an expression whose matches meet each of several clues."""
+
+    clues: tuple[Clue, ...]
+
+    def __call__(self, facts: Facts) -> bool:
+        return all(clue(facts) for clue in self.clues)
+
+
+@dataclass(frozen=True)
+class Any:
+    """The clue of an expression whose matches each meet one of several clues."""
+
+    clues: tuple[Clue, ...]
+
+    def __call__(self, facts: Facts) -> bool:
+        return any(clue(facts) for clue in self.clues)
+
+
 def all_clues(*clues: Clue) -> Clue:
     """Return the clue of an expression whose matches meet each of these clues."""
-    return lambda facts: all(clue(facts) for clue in clues)
+    return All(clues)
 
 
 def any_clue(*clues: Clue) -> Clue:
-    """Return the clue of an expression of whose matches each meets one of these clues."""
-    return lambda facts: any(clue(facts) for clue in clues)
+    """Return the clue of an expression whose matches each meet one of these clues."""
+    return Any(clues)
+
+
+def find_places(clue: Clue, facts: Facts) -> list[int] | None:
+    """Return the places of a clue in a text, in order; None where it does not tell any.
+
+    >>> find_places(any_string("@"), Facts("a@b, c@d"))
+    [1, 6]
+    """
+    found = _find_places(clue, facts)
+    return None if found is None or facts.unusual else sorted(found)
+
+
+def _find_places(clue: Clue, facts: Facts) -> Iterable[int] | None:
+    if isinstance(clue, Strings | Match):
+        return clue.places(facts)
+    if isinstance(clue, All):  # one of them is enough
+        for each in clue.clues:
+            if (found := _find_places(each, facts)) is not None:
+                return found
+    if isinstance(clue, Any):
+        parts = [_find_places(each, facts) for each in clue.clues]
+        if None not in parts:
+            return chain.from_iterable(part for part in parts if part is not None)
+    return None
 
 
 def _longest_word(entry: str) -> str:

@@ -1,4 +1,9 @@
-"""Find addresses on networks and telephone numbers."""
+"""Find addresses on networks and telephone numbers.
+
+The address of a page is a `URL` where it is of an internal host or of a person's folder; any other
+is a `PUBLIC_URL`: what is private in its query is found by itself. An address of a private network
+is an `INTERNAL_HOST`, and only where words say that it is one machine's.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +17,13 @@ from perturb.selective.patterns.clues import (
     any_string,
     least_digits,
 )
-from perturb.selective.patterns.shape import any_of, digits, shape
+from perturb.selective.patterns.settings import assigned, looks_random, read_setting
+from perturb.selective.patterns.shape import any_of, digits, shape, words_of
 
 __all__ = ["CONTACT", "is_ip_address"]
 
 _DOMAINS = ("com", "org", "net", "edu", "gov", "info", "io", "dev", "app", "ai", "eu")
+_INTERNAL = ("internal", "intranet", "intern", "corp", "local", "lan", "home", "localdomain")
 
 _MONTH, _DAY = "(?:0?[1-9]|1[0-2])", "(?:0?[1-9]|[12][0-9]|3[01])"
 _DATE = re.compile(  # in figures, also with the hour that follows
@@ -34,14 +41,78 @@ def is_ip_address(text: str) -> bool:
         return False
 
 
-def _is_one_address(text: str) -> bool:
-    """Check an address of a machine: not of the machine itself, nor of a network, nor a version
-    (121.0.0.0)."""
-    return (
-        is_ip_address(text)
-        and not ipaddress.ip_address(text).is_loopback
-        and not text.endswith(".0.0.0")
-    )
+def _is_public_address(text: str) -> bool:
+    """Check an address of one machine on the internet: no private network, no documentation, no
+    version (121.0.0.0), and none that everybody knows."""
+    if not is_ip_address(text) or text in _KNOWN or text.endswith(".0.0.0"):
+        return False
+    address = ipaddress.ip_address(text)
+    if address.version == 6 and not text.startswith(("2", "3")):
+        return False
+    return address.is_global and not address.is_multicast
+
+
+def _is_machine(text: str) -> bool:
+    """Check an address of one machine, private ones included; not of the machine itself."""
+    if not is_ip_address(text) or text in _KNOWN or text.endswith((".0.0.0", ".0.0", "::")):
+        return False
+    address = ipaddress.ip_address(text)
+    return not (address.is_loopback or address.is_multicast or text.startswith("255."))
+
+
+def _is_documented(text: str) -> bool:
+    """Check an address of the ranges for documentation, which stand for public ones."""
+    return text.startswith(("192.0.2.", "198.51.100.", "203.0.113.", "2001:db8:"))
+
+
+_KNOWN = words_of("8.8.8.8 8.8.4.4 1.1.1.1 1.0.0.1 9.9.9.9 1.2.3.4 208.67.222.222 169.254.169.254")
+# Before an address of a private network, these say that it is one machine's.
+_HOSTED = (
+    r"(?:(?<![A-Za-z0-9.])(?:connect(?:ed|s|ing)? to|ip|ipv4|ipv6|ips|ip[ _-]?addr(?:ess)?"
+    r"|addr|host|hostname|client"
+    r"|peer|remote|rhost|from|server|src|dst|source|destination|login|forwarded[- ]for|real-ip"
+    r"|gateway|nameserver|bind)(?:[\"'`]? ?[:=] ?| is | )[\"'`\[(]{0,2}"
+    r"|@|(?<=[a-z])\[|:// ?|(?:ssh|ping|scp|telnet|psql -h|mysql -h|nmap|curl|-h) )"
+)
+
+
+def _locate_version(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of an address; None for a version or a network: 10.0.0.0/8."""
+    before = match.string[max(0, match.start() - 24) : match.start()].lower()
+    after = match.string[match.end() : match.end() + 3]
+    if _VERSION.search(before) or (after[:1] == "/" and after[1:2].isdigit()):
+        return None
+    return match.span()
+
+
+_VERSION = re.compile(
+    r"(?:version|release|assembly|build|upgrade|update|ver|v|to|[=<>~^])[\W_]{0,3}\Z"
+)
+
+
+# -- pages ---------------------------------------------------------------------------------------
+# The part of a profile's address that is the user's name is a USERNAME; the address may be public.
+_PERSONAL = re.compile(
+    rf"(?://|\A)(?:[^/?#\s@]{{0,80}}@)?[\w.-]{{1,200}}\.(?:{'|'.join(_INTERNAL)})(?:[:/?#]"
+    rf"|\Z)|/~\w",
+    re.IGNORECASE,
+)
+_EXAMPLE = re.compile(
+    r"(?:https?://|ftp://)?(?:[\w-]+\.)*(?:example\.(?:com|org|net)|localhost|127\.0\.0\.1"
+    r"|0\.0\.0\.0"
+    r"|\[::1?\]|[\w-]+\.(?:test|invalid))(?:[:/?#]|\Z)",
+    re.IGNORECASE,
+)
+_FILE = re.compile(r"\.(?:js|ts|py|md|html?|css|json|ya?ml|txt|png|svg|rs|go)\Z", re.IGNORECASE)
+
+
+def _is_personal_page(url: str) -> bool:
+    """Tell if an address of a page says something about somebody."""
+    return _PERSONAL.search(url) is not None and not _EXAMPLE.match(url)
+
+
+def _is_public_page(url: str) -> bool:
+    return not _is_personal_page(url)
 
 
 def _is_phone(text: str) -> bool:
@@ -50,6 +121,85 @@ def _is_phone(text: str) -> bool:
     least = 9 if text.startswith("0") else 6
     return least <= len(digits(text)) <= 20 and not _DATE.fullmatch(text)
 
+
+# Accounts of programs, and stand-ins that documentation uses.
+_PROGRAMS = words_of("git hg svn noreply no-reply donotreply")
+_STAND_INS = words_of(
+    """
+    user users username user1 user2 you your yourname your.name name email mail me someone somebody
+    test tester testing foo bar baz example sample demo a b c x y abc xyz alice bob admin
+    info support contact hello root
+    postmaster webmaster team dev ops security sales office your-email youremail first.last
+    firstname.lastname
+    """
+)
+_NOWHERE = re.compile(
+    r"(?:[\w-]+\.)*(?:example\.(?:com|org|net|test)|test|invalid|(?:your)?domain\.(?:com|tld)"
+    r"|yourcompany\.com|localhost|acme\.(?:com|test)|foo\.com|bar\.com)",
+    re.IGNORECASE,
+)
+
+
+_CREDENTIALS = re.compile(r"://[^\s:@/\"'`<>]{0,100}:[^\s@/\"'`<>]{0,100}\Z")  # before a host
+
+
+def _locate_address(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of an e-mail address; None for `git@github.com` and `user@example.com`, and
+    for a password before its host."""
+    if _CREDENTIALS.search(match.string, max(0, match.start() - 120), match.start()):
+        return None
+    local, _, domain = match[0].lower().rpartition("@")
+    if local in _PROGRAMS or (local in _STAND_INS and _NOWHERE.fullmatch(domain)):
+        return None
+    return match.span()
+
+
+_HOST_NAME = re.compile(
+    r"(?=[^.]{0,63}[a-z])[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,6}", re.IGNORECASE
+)
+# Of services and documentation that everybody knows.
+_PUBLIC_HOST = re.compile(
+    r"(?:.*\.)?(?:example\.(?:com|org|net)|(?:github|gitlab|bitbucket|google|googleapis|gmail"
+    r"|amazonaws"
+    r"|azure|windows|microsoft|office365|outlook|openai|anthropic|docker|cloudflare|heroku|stripe"
+    r"|slack|mailgun|sendgrid|twilio|facebook|apple|mozilla|npmjs|pypi|python|debian|ubuntu|kernel"
+    r"|postgresql|mysql|mongodb|redis|elastic|apache|nginx|kubernetes|k8s|cncf|ntp|pool"
+    r"|letsencrypt"
+    r"|huggingface|digitalocean|linode|sentry|datadoghq|grafana|vercel|netlify|firebase)"
+    r"(?:\.\w{2,10}){1,2}|(?:py|js|ts|java|go|rs|json|yaml|yml|conf|cfg|txt|log|html|md|sh|svc"
+    r"|cluster|env|name|com|org|port|url|host|addr|address|get|value|config|settings)|test"
+    r"|invalid)",
+    re.IGNORECASE,
+)
+
+
+def _locate_host(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the name of a host in a setting; None for a public one."""
+    found = read_setting(match)
+    if found is None or found.between not in ("", "=", ":", "(", "=>", ":="):
+        return None
+    if not found.quote and not (found.is_line or found.is_joined or found.between == ""):
+        return None
+    if found.between == "" and not (found.closed == "" and found.key.lower() in ("machine", "-h")):
+        return None
+    name = re.split(r"[:/]", found.value.removeprefix("https://").removeprefix("http://"))[0]
+    if found.value.startswith("http") or not _HOST_NAME.fullmatch(name):
+        return None
+    if not name.islower() or _PUBLIC_HOST.fullmatch(name) or _IPV4_FORM.fullmatch(name):
+        return None
+    return found.start, found.start + len(name)
+
+
+_IPV4_FORM = re.compile(r"[\d.]+")
+
+
+def _is_internal(host: str) -> bool:
+    """Tell if a name under an internal ending is a host's: not `self.local`, `threading.local`."""
+    return host.islower() and ("-" in host or host.count(".") > 1 or any(map(str.isdigit, host)))
+
+
+# They stand beside numbers without a blank.
+_IDEOGRAPHS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 
 # A number alone is no evidence: a telephone number has the form of one, or words before it.
 _PHONES = "|".join(
@@ -61,7 +211,7 @@ _PHONES = "|".join(
         r"0[1-9]\d{0,4}(?: ?[/.-] ?| )\d{2,8}(?:[ ./-]\d{2,6}){0,4}",  # 0171 / 234 56 78
         r"0[1-9]\d{9}|0[67]\d{8}",
         r"[6-9]\d\d(?: \d\d){3}|[6-9]\d{4} \d{5}",  # Spain, India
-        r"(?<=[\u3400-\u9fff\uff1a])1[3-9]\d{9}",  # China, after a word
+        r"(?<=[\u3400-\u9fff\uff1a])1[3-9]\d{9}|1[3-9]\d[ -]\d{4}[ -]\d{4}",  # China
     )
 )
 _EXTENSION = r"(?: ?(?:x|ext\.?) ?\d{1,6})?"
@@ -73,49 +223,137 @@ _PHONE_WORDS = """
 """
 
 
+_PAGE = r"(?<!\w)(?:https?://|ftp://|www\.)[^\s<>\"“”`]*(?<![.,;:!?)\]'’])"
+_SITE = (
+    r"(?<![\w.@-])[\w-]++(?:\.[\w-]++)+(?:"
+    + "|".join(rf"(?<=\.{end})" for end in _DOMAINS)
+    + r")(?:/[^\s<>\"“”`]*(?<![.,;:!?)\]'’]))?"
+)
+_SITE_CLUE = any_string(*(f".{end}" for end in _DOMAINS))
+_IPV4 = r"(?<![\w.])(?<!\w/)(?:\d{1,3}\.){3}\d{1,3}(?!\.?\d)"  # Chrome/121.0.6167.85 is none
+_IPV4_CLUE = all_clues(least_digits(4), any_match(r"\.\d{1,3}\.\d"))
+_IPV6 = (
+    r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?::\d{1,3}(?:\.\d{1,3}){3})?(?![\w:])"
+)
+
+_IPV6_CLUE = any_match(":[0-9A-Fa-f]{0,4}:")
+_HOST_IPV4 = rf"{_HOSTED}(?P<part>(?:\d{{1,3}}\.){{3}}\d{{1,3}})(?![\w.]?\d|/\d)"
+_HOST_IPV6 = rf"{_HOSTED}(?P<part>[0-9A-Fa-f]{{0,4}}(?::[0-9A-Fa-f]{{0,4}}){{2,7}})(?![\w:]|/\d)"
+
 CONTACT = (
     shape(
         "EMAIL_ADDRESS",
         # logo@2x.png is the name of a picture.
         r"(?<![\w.+%'-])[\w.+%'-]++@(?!\d{1,2}x\.\w)[\w-]++(?:\.[\w-]++)+",
         clue=any_string("@"),
+        locate=_locate_address,
     ),
     shape(
-        "URL",
-        r"(?<!\w)(?:https?://|ftp://|www\.)[^\s<>\"“”]*(?<![.,;:!?)\]'’])",
+        "EMAIL_ADDRESS",
+        r"(?<![\w.+%-])[\w.+-]{1,64}%40[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}",
+        clue=any_string("%40"),
+        reach=(70, 410),
+    ),
+    shape(  # mira [at] lindenhof [dot] example
+        "EMAIL_ADDRESS",
+        r"(?<![\w.+-])[\w.+-]{1,64} ?[\[({<] ?(?:at|ät|@|arroba|chez) ?[\])}>] ?[\w-]{1,63}"
+        r"(?: ?(?:\.|[\[({<] ?(?:dot|punkt|point|punto|\.) ?[\])}>]) ?[\w-]{2,63}){1,4}",
+        case=False,
+        clue=any_match(r"(?i:[\[({<] ?(?:at|ät|@|arroba|chez) ?[\])}>])"),
+        reach=(70, 420),
+    ),
+    shape(  # mira at lindenhof dot example
+        "EMAIL_ADDRESS",
+        r"(?<![\w.+-])[\w.+-]{1,64} (?:at|ät|arroba) [\w-]{1,63}"
+        r"(?: (?:dot|punkt|punto) [\w-]{2,24}){1,3}",
+        case=False,
+        clue=any_listed("dot punkt punto"),
+    ),
+    shape(
+        "URL", _PAGE, _is_personal_page, case=False, clue=any_string("://", "www."), reach=(8, 40)
+    ),
+    shape(
+        "PUBLIC_URL",
+        _PAGE,
+        _is_public_page,
         case=False,
         clue=any_string("://", "www."),
+        reach=(8, 40),
+    ),
+    shape("URL", _SITE, _is_personal_page, case=False, clue=_SITE_CLUE),
+    shape("PUBLIC_URL", _SITE, _is_public_page, case=False, clue=_SITE_CLUE),
+    shape(
+        "INTERNAL_HOST",
+        rf"(?<![\w.@-])(?>(?:[A-Za-z0-9-]{{1,63}}\.){{1,6}})(?:{'|'.join(_INTERNAL)})"
+        r"(?![\w(=-]|\.\w)",
+        _is_internal,
+        clue=any_string(*(f".{end}" for end in _INTERNAL)),
+        reach=(460, 40),
     ),
     shape(
-        "URL",
-        r"(?<![\w.@-])[\w-]++(?:\.[\w-]++)+(?:"
-        + "|".join(rf"(?<=\.{end})" for end in _DOMAINS)
-        + r")(?:/[^\s<>\"“”]*(?<![.,;:!?)\]'’]))?",
+        "INTERNAL_HOST",
+        r"(?<![\w\\:])\\\\(?:\\\\)?(?P<part>[A-Za-z][\w-]{1,62})\\{1,2}\w",  # \\nas\files
+        clue=any_string("\\\\"),
+        reach=(6, 80),
+    ),
+    shape(
+        "IP_ADDRESS",
+        _IPV4,
+        _is_public_address,
+        clue=_IPV4_CLUE,
+        locate=_locate_version,
+        reach=(50, 30),
+    ),
+    shape("IP_ADDRESS", _HOST_IPV4, _is_documented, case=False, clue=_IPV4_CLUE, reach=(50, 30)),
+    shape("INTERNAL_HOST", _HOST_IPV4, _is_machine, case=False, clue=_IPV4_CLUE, reach=(50, 30)),
+    shape(  # a line of /etc/hosts
+        "INTERNAL_HOST",
+        r"(?m:^)[+-]?(?P<part>(?:\d{1,3}\.){3}\d{1,3})[ \t]{1,16}(?=[a-z][a-z0-9.-]{1,60}[a-z])",
+        _is_machine,
+        clue=_IPV4_CLUE,
+        reach=(20, 110),
+    ),
+    shape("IP_ADDRESS", _IPV6, _is_public_address, clue=_IPV6_CLUE, reach=(90, 60)),
+    shape("IP_ADDRESS", _HOST_IPV6, _is_documented, case=False, clue=_IPV6_CLUE, reach=(90, 60)),
+    shape("INTERNAL_HOST", _HOST_IPV6, _is_machine, case=False, clue=_IPV6_CLUE, reach=(90, 60)),
+    shape(
+        "INTERNAL_HOST",
+        assigned(
+            r"(?:host|hostname|server|endpoint|domain|domains|machine|fqdn|smtp_ssl|imap4_ssl"
+            r"|-h|ssh)"
+        ),
         case=False,
-        clue=any_string(*(f".{end}" for end in _DOMAINS)),
+        clue=any_string("host", "server", "endpoint", "domain", "machine", "fqdn", "_ssl", "-h"),
+        locate=_locate_host,
+        reach=(24, 640),
     ),
-    shape(
-        "IP_ADDRESS",
-        r"(?<![\w.])(?<!\w/)(?:\d{1,3}\.){3}\d{1,3}(?!\.?\d)",  # Chrome/121.0.6167.85 is none
-        _is_one_address,
-        clue=all_clues(least_digits(4), any_match(r"\.\d{1,3}\.\d")),
-    ),
-    shape(
-        "IP_ADDRESS",
-        r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?::\d{1,3}(?:\.\d{1,3}){3})?(?![\w:])",
-        _is_one_address,
-        clue=any_match(":[0-9A-Fa-f]{0,4}:"),
+    shape(  # what an address of a page carries
+        "API_KEY",
+        r"[?&;](?:\w{0,20}_)?(?:token|sig|signature|code|t|h|hash|invite|ticket|nonce|state)="
+        r"(?P<part>[A-Za-z0-9+/=_.~%-]{12,2000})",
+        lambda value: looks_random(value.replace("%", "")),
+        clue=any_string("="),
+        reach=(40, 40),
     ),
     shape(
         "MAC_ADDRESS",
         r"(?<![\w:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![\w:-])",
+        lambda address: len(set(address.lower())) > 2,  # not 00:00:00:00:00:00, ff:ff:ff:ff:ff:ff
         clue=any_match("[:-][0-9A-Fa-f]{2}[:-]"),
+        reach=(24, 24),
     ),
     shape(
         "PHONE_NUMBER",
-        rf"(?<![\w+])(?<!\d[.,:/-])(?:{_PHONES}){_EXTENSION}(?!\w|[.,]\d)",
+        rf"(?<![^\W{_IDEOGRAPHS}]|\+)(?:(?=\+)|(?<!\d[.,:/-]))(?:{_PHONES}){_EXTENSION}"
+        rf"(?![^\W{_IDEOGRAPHS}]|[.,]\d)",
         _is_phone,
         clue=least_digits(7),
+    ),
+    shape(
+        "PHONE_NUMBER",
+        r"(?<=[=:])%2B\d{1,3}(?:(?:%20|-)?\d){6,13}(?!\w)",
+        clue=any_string("%2b"),
+        reach=(4, 60),
     ),
     shape(
         "PHONE_NUMBER",

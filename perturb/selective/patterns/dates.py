@@ -6,7 +6,7 @@ from perturb.selective.patterns.clues import any_clue, any_listed, any_string, l
 from perturb.selective.patterns.numbers import FIGURE, WORDS
 from perturb.selective.patterns.shape import any_of, shape
 
-__all__ = ["DATES", "SPANS"]
+__all__ = ["DATES", "DATE_FORMS", "SPANS"]
 
 _MONTHS = any_of(
     "january february march april may june july august september october november december",
@@ -46,6 +46,16 @@ _FORMS = "|".join(
         r"\d{1,2}(?:[.:]\d\d)? ?uhr|\d{1,2} ?h(?: ?\d\d)",
         rf"{_WEEKDAYS}(?!\w)",
         rf"{_YEAR}(?:s|[-/]\d\d(?:\d\d)?)?",
+    )
+)
+# With the day, the month and perhaps the year.
+DATE_FORMS = "|".join(
+    (
+        r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}",
+        r"\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}",
+        r"\d{1,2}\. \d{1,2}\. \d{4}",
+        rf"{_DAY}{_OF}[ -]{_MONTHS}\b\.?(?:,?{_OF}[ -]\d{{4}})?",
+        rf"{_MONTHS}\b\.? {_DAY}(?:,? {_YEAR})?",
     )
 )
 _UNIT_LISTS = (

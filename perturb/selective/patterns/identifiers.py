@@ -68,7 +68,12 @@ _CARDS = re.compile(
 _MIXED = r"\d(?:(?=[-/_]?[A-Za-z])|(?<=[A-Za-z].)|(?<=[A-Za-z][-/_].))"
 
 IDENTIFIERS = (
-    shape("CREDIT_CARD", r"(?<!\d)(?:\d[ -]?){12,18}\d(?!\d)", _is_card, clue=least_digits(13)),
+    shape(
+        "CREDIT_CARD",
+        r"(?:(?<!\w)|(?<=%B))(?<![\w.]-)(?:\d[ -]?){12,18}\d(?!\w|-\w)",
+        _is_card,
+        clue=least_digits(13),
+    ),
     shape(
         "IBAN_CODE",
         r"(?<!\w)[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{1,4}){3,8}(?!\w)",
@@ -106,7 +111,8 @@ IDENTIFIERS = (
         "CASE_NUMBER",
         rf"(?<!\w)(?:{_CASES})(?![\w/])",
         _is_no_date,
-        clue=all_clues(least_digits(2), any_match(r"[/\[]|:\d\d-")),
+        clue=any_match(r"\d ?/ ?\d|\[\d{4}\]|:\d\d-"),
+        reach=(48, 260),
     ),
 )
 OTHERS = (  # that no other type claims

@@ -11,6 +11,7 @@ from perturb.selective.patterns.clues import (
     any_string,
     least_digits,
 )
+from perturb.selective.patterns.settings import assigned, read_setting
 from perturb.selective.patterns.shape import any_of, shape
 
 __all__ = ["PLACES"]
@@ -54,11 +55,33 @@ _ROMANCE = (
 # -- type last, in one word or two: German, Dutch, Scandinavian, Finnish, Hungarian ---------------
 _ENDS = ("straße", "strasse", "str.", "straat", "gatan", "vägen", "veien", "gracht")
 _CAPITAL_ENDS = (
-    *("weg", "platz", "allee", "gasse", "damm", "ufer", "chaussee", "steig", "markt"),
+    *("weg", "platz", "allee", "gasse", "damm", "ufer", "chaussee", "steig", "stieg", "markt"),
     *("laan", "plein", "gade", "vej", "vegen", "gata", "gate", "katu", "tie", "utca", "út"),
 )
 _GERMANIC = rf"(?:{_CAPITAL} )?(?=[^\W\d_])[\w.-]{{3,40}}+ {_NUMBER}"
 _PREPOSITION = rf"(?:Am|An de[rn]|Im|In der|Auf de[mr]|Unter den|Zu[mr]|Beim) {_CAPITAL} {_NUMBER}"
+
+
+def _is_english_street(text: str) -> bool:
+    """Tell if a number before a kind of street belongs to it: not in `12 lines this way`."""
+    return not _WORDED.fullmatch(text)
+
+
+_WORDED = re.compile(
+    r"\d{1,5}[a-z]?,? (?:[a-z]{1,30} ){1,4}(?:way|place|close|row|square|pl|sq|ct|walk|drive"
+    r"|circle|terrace|court|trail|alley|crescent|mews|gardens)"
+)
+# These words also begin other phrases: `sort in place AND return`, `via Twitter`, `route Flask`.
+_AMBIGUOUS = re.compile(
+    r"(?:place|via|cours|route|corso|ronda|camino|trg|al\.|av\.|quai|largo)\s", re.IGNORECASE
+)
+
+
+def _is_romance_street(text: str) -> bool:
+    """Tell if a kind of street has a number, or begins no other phrase."""
+    if not _AMBIGUOUS.match(text):
+        return True
+    return any(c.isdigit() for c in text) and text[0].isupper() and " Port " not in text
 
 
 def _is_street(text: str) -> bool:
@@ -76,22 +99,71 @@ _BARE = (
     r"(?=,?\s{1,3}(?:[A-Z]{1,2}-)?\d{4,5} [A-ZÀ-ÖØ-Þ])"
 )
 
-_POSTCODE = (
-    r"[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z][ -]?\d[A-Z]\d|\d{5}-\d{4}|\d{4} [A-Z]{2}"
-    r"|\d{3} \d{2}|\d{2}-\d{3}"
+# Of the United Kingdom: no letters in the second half that it does not have, and no `8GB`.
+_BRITISH = (
+    r"(?:A[BL]|B[ABDHLNRST]?|C[ABFHMORTVW]|D[ADEGHLNTY]|E[CHNX]?|F[KY]|G[LUY]?|H[ADGPRSUX]|I[GMPV]"
+    r"|JE|K[ATWY]|L[ADELNSU]?|M[EKL]?|N[EGNPRW]?|O[LX]|P[AEHLOR]|R[GHM]|S[AEGKLMNOPRSTWY]?"
+    r"|T[ADFNQRSW]|UB|W[ACDFNRSV]?|YO|ZE)\d[A-Z\d]? ?\d(?![GT]B)[ABD-HJLNP-UW-Z]{2}"
 )
+_CANADIAN = r"[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d"
+# Figures alone are no evidence: a word for a postcode stands before, or a place after them.
+_FIGURES = r"\d{5}-\d{4}|\d{4} ?[A-Z]{2}|\d{3} \d{2}|\d{2}-\d{3}|\d{5,6}|\d{4}"
+_CODE_WORDS = any_of(
+    "zip zipcode zip_code postcode post_code postal_code postalcode plz postleitzahl code_postal",
+    "código_postal codigo_postal cap cp postnummer postcode: psč kod_pocztowy",
+).replace(" ", "[ _-]?")
+
+
+def _locate_street(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a street's address by the name of its key, in quotation marks."""
+    found = read_setting(match)
+    if found is None or not found.quote or found.between not in (":", "=", "=>", "value="):
+        return None
+    value = found.value
+    words = re.search(r"[^\W\d_]{3}|[\u3040-\u9fff]{2}", value) is not None
+    number = re.search(r"(?<![\w.@])\d{1,4}[a-zA-Z]?(?![\w.])", value) is not None
+    foreign = re.search(r"[@{}<>$%=]|://|0x|\d\.\d", value) is not None
+    if not (words and number) or foreign or (" " not in value and value.isascii()):
+        return None
+    return found.start, found.start + len(value)
+
+
+_STREET_KEYS = any_of(
+    "address address1 address2 street street_address addr adresse anschrift straße strasse calle",
+    "dirección direccion domicilio indirizzo rue ship_to endereço adres ulica",
+    "住所 地址 주소 адрес",
+).replace(" ", "[ _-]?")
 
 PLACES = (
     shape(
         "STREET_ADDRESS",
+        assigned(_STREET_KEYS),
+        case=False,
+        clue=all_clues(least_digits(1), any_match("[\"'`]")),
+        locate=_locate_street,
+    ),
+    shape(  # Shuinan Road 66
+        "STREET_ADDRESS",
+        rf"(?<!\w){_CAPITAL} (?:Road|Rd\.?|Street|Avenue|Lane) \d{{1,4}}(?![\w.,]\d|\w)",
+        clue=any_string(" road ", " rd", " street ", " avenue ", " lane "),
+        reach=(40, 30),
+    ),
+    shape(
+        "STREET_ADDRESS",
         rf"(?<![\w-])(?=[\dafpsu])(?:{_ENGLISH})(?!\w)",
+        _is_english_street,
         case=False,
         clue=all_clues(
             least_digits(1),
             any_listed(_SURE, _ALSO, "box obox pobox apt apartment suite unit flat"),
         ),
     ),
-    shape("STREET_ADDRESS", rf"(?<![\w-])(?=[\dacbfilpqrstuv])(?:{_ROMANCE}){_CITY}", case=False),
+    shape(
+        "STREET_ADDRESS",
+        rf"(?<![\w-])(?=[\dacbfilpqrstuv])(?:{_ROMANCE}){_CITY}",
+        _is_romance_street,
+        case=False,
+    ),
     shape(
         "STREET_ADDRESS",
         rf"(?<![\w-]){_GERMANIC}{_CITY}",
@@ -108,5 +180,24 @@ PLACES = (
         ),
     ),
     shape("STREET_ADDRESS", rf"(?<![\w-])(?:{_BARE}){_CITY}", clue=least_digits(5)),
-    shape("ZIP_CODE", rf"(?<![\w-])(?:{_POSTCODE})(?![\w-])", clue=least_digits(2)),
+    shape(
+        "ZIP_CODE",
+        rf"(?<![\w-])(?:{_BRITISH}|{_CANADIAN})(?![\w-])",
+        clue=any_match(r"\d[ABD-HJLNP-UW-Z]{2}(?!\w)|\d[A-Z] ?\d[A-Z]\d"),
+        reach=(10, 10),
+    ),
+    shape(
+        "ZIP_CODE",
+        rf"(?<![^\W_]){_CODE_WORDS}[\"'`]?(?: (?:is|ist|est|es))?[:=>#.\s\"'`]{{1,4}}"
+        rf"(?P<part>{_FIGURES})(?![\w-])",
+        case=False,
+        clue=any_string("zip", "post", "plz", "cap", "cp", "psč", "kod"),
+        reach=(16, 60),
+    ),
+    shape(
+        "ZIP_CODE",
+        rf"(?<![\w-])(?P<part>\d{{3}} \d{{2}}|\d{{2}}-\d{{3}}|\d{{4}} [A-Z]{{2}}) {_CAPITAL}",
+        lambda code: not code.endswith(("AM", "PM", "AD", "BC", "MB", "KB", "GB", "TB", "HZ")),
+        clue=all_clues(least_digits(4), any_match(r"\d(?: [A-Z]{2})? [A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ]")),
+    ),
 )

@@ -1,12 +1,28 @@
-"""Find secrets: keys and tokens in the forms that their issuers document, private keys, passwords
-in connection strings and in settings."""
+"""Find secrets: keys and tokens in the forms that their issuers document, private keys, hashes of
+passwords, and passwords by the names of their keys, in commands and in connection strings."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 
-from perturb.selective.patterns.clues import all_clues, any_string
-from perturb.selective.patterns.shape import shape
+from perturb.selective.patterns.clues import (
+    all_clues,
+    any_match,
+    any_string,
+    least_digits,
+)
+from perturb.selective.patterns.settings import (
+    Setting,
+    assigned,
+    is_ordinary_word,
+    is_placeholder,
+    is_reference,
+    looks_random,
+    read_setting,
+)
+from perturb.selective.patterns.shape import any_of, shape, words_of
 
 __all__ = ["SECRETS"]
 
@@ -26,7 +42,8 @@ _TOKENS = "|".join(
         r"dop_v1_[0-9a-f]{64}|dapi[0-9a-f]{32}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}",
         r"sq0(?:atp|csp|idp)-[\w-]{20,}+|EAAA[\w-]{60}",  # Square
         r"\d{8,10}:AA[\w-]{33}",  # Telegram
-        r"lin_api_[A-Za-z0-9]{32,}+|ntn_[A-Za-z0-9]{40,}+|secret_[A-Za-z0-9]{43}|PMAK-[0-9a-f-]{40,}+",
+        r"lin_api_[A-Za-z0-9]{32,}+|ntn_[A-Za-z0-9]{40,}+|secret_[A-Za-z0-9]{43}"
+        r"|PMAK-[0-9a-f-]{40,}+",
         r"hv[sb]\.[\w-]{24,}+|dp\.pt\.[A-Za-z0-9]{40,}+|tskey-[a-z]{3,12}-[\w-]{10,}+",
         r"NRAK-[A-Z0-9]{27}|glsa_\w{32,}+|sntrys_[\w=+/-]{40,}+|pscale_\w{2,8}_[\w.-]{32,}+",
         r"sbp_[0-9a-f]{40}|sb_secret_[\w-]{20,}+|AGE-SECRET-KEY-1[0-9A-Z]{58}",
@@ -39,68 +56,505 @@ _TOKENS = "|".join(
 _SIGNATURES = (
     r"(?:X-Amz-Signature|sig|AccountKey|SharedAccessKey)=(?P<part>[A-Za-z0-9+/%=_-]{16,}+)"
 )
-# A name that says what the value is. Quotes, brackets and blanks end a value.
-_NAMES = (
-    r"(?:api[_ -]?key|apikey|secret(?:[_ -]?(?:access[_ -]?)?key)?|client[_-]?secret"
-    r"|auth[_-]?token|access[_ -]?token|refresh[_-]?token|private[_-]?key|token"
-    r"|passwor[dt]|passwd|passphrase|pwd"
-    r"|kennwort|mot de passe|contraseña|bearer)"
-)
 _BLOCK = (  # until its end; without one, until the lines of the key end
     r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
     r"(?>(?:[^-]|-(?!----)){0,8000})(?:-----END [A-Z0-9 ]{1,60}-----)?"
 )
 
 
-# What stands for a secret: ${DB_PASSWORD}, {password}, <your-token>, %s, YOUR_API_KEY, changeme.
-_PLACEHOLDER = re.compile(
-    r"\$\{.*|\$\(.*|\$[A-Z][A-Z0-9_]*|\{\{?\w*\}?\}|%s|%\(\w+\)s|\*+|\.{3,}"
-    r"|(?i:x{3,}|(?:your|insert|put|enter)[_ -].*|.*[_-]here|change[_-]?(?:me|this|it)"
-    r"|example|placeholder|dummy|todo|redacted)",
-    re.DOTALL,
+# -- by the name of the key -----------------------------------------------------------------------
+# Words that name a password, wherever they stand in the name of a key.
+_PASSWORDS = """
+    password passwort passwords passwd passphrase passcode kennwort contraseña contrasena
+    mot_de_passe motdepasse mot_passe palavra-passe wachtwoord lösenord hasło пароль 密码 密碼 口令
+    パスワード 비밀번호 암호 secret geheimnis
+"""
+# These only as a word of their own: `DB_PASS`, `dbPass`; not `bypass`.
+_SHORT_PASSWORDS = "pass pwd psk clave mdp senha parola password_hash"
+# What these name is often no secret: its form must say so.
+_TOKENS_BY_NAME = "token key apikey auth credential credentials cookie session sessionid sid csrf"
+_KEYS = (
+    rf"(?:{any_of(_PASSWORDS, _SHORT_PASSWORDS, _TOKENS_BY_NAME)}"
+    r"(?:[_ -]?(?:access[_ -]?)?key(?:[_ -]?base)?)?"
+    r"(?:[_-](?:base|live|prod|production|staging|stage|test|dev|old|new|value|plain|id|\d{1,2})"
+    r"){0,2}\d?)"
+)
+_STRONG = words_of(_PASSWORDS)
+_OWN_WORD = words_of(_SHORT_PASSWORDS, _TOKENS_BY_NAME)
+_SECRET_KEYS = words_of(
+    """
+    api app access secret private priv auth encryption encrypt enc signing sign master account
+    service client shared preshared license licence subscription webhook consumer admin deploy
+    jwt hmac aes rest storage live prod test dev openai anthropic azure aws google stripe
+    mistral groq bot
+    """
+)
+_NO_SECRET_KEYS = words_of(
+    """
+    primary foreign cache sort partition public pub row idempotency object group unique index
+    range hash dict map translation routing composite message redis lock event item list state
+    host file path s3 bucket query order search filter column field form node tree sub super
+    hot arrow shift enter short natural surrogate candidate registry i18n locale label react
+    next prev page continuation cursor sync pad eos bos unk mask sep cls
+    """
+)
+# Words of which a value that is no secret is made: names, types and hints.
+_HINTS = words_of(
+    """
+    password passwort passwords passwd pass pwd passphrase passcode kennwort contraseña
+    contrasena clave secret secrets token tokens key keys apikey api auth bearer basic digest
+    authorization access refresh client user users username login signin name admin id my your
+    the our a an i in is of to for or and not new old current confirm confirmation repeat
+    verify validate reset forgot forgotten change changed update set get hash hashed salt
+    salted encrypted plain text input field form value values type string str bytes number int
+    integer bool boolean char varchar object any optional required hidden masked label
+    placeholder example sample test tests testing dummy default error errors invalid missing
+    wrong incorrect min max length size expires expiry ttl jwt json http https x url uri path
+    file header headers cookie cookies session db database data server app application service
+    config env var vars settings provider generator manager store vault ref reference param
+    params arg args kwargs req request res response body query self this state props prop el
+    item obj cred creds credential credentials grant flow scope code pin otp csrf xsrf rsa dsa
+    ec aes hmac sha md bcrypt scrypt argon base ascii utf hex super mysecret mypassword mytoken
+    secretkey supersecret topsecret some none null true false undefined postgres root mysql
+    mariadb mongo redis rabbitmq minio minioadmin guest demo foo bar baz abc foobar qwerty
+    public private primary foreign cache sort local remote prod production dev stage staging
+    live
+    """
+)
+# A value of several words is a sentence, not a passphrase, if it holds one of these.
+_SENTENCE = re.compile(
+    r"(?<!\w)(?:is|are|be|been|was|must|should|shall|can|cannot|will|may|your|you|this|that|these"
+    r"|which|field|required|optional|enter|please|invalid|wrong|incorrect|least|characters?|reset"
+    r"|forgot|forgotten|change|changed|confirm|repeat|the|a|an|for|to|of|used|not|does|match|too"
+    r"|passwords?|passwort|kennwort|contraseña|passe|secret|tokens?|keys?|ist|wird|muss|darf|bitte"
+    r"|ihr|dein|eingeben|falsch|ungültig|vergessen|mindestens|zeichen|est|doit|votre|saisir|oublié"
+    r"|incorrecte?|debe|su|olvidada?|olvidaste|introduzca|requerida?|obligatori[ao])(?!\w)",
+    re.IGNORECASE,
+)
+_CAMEL = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
+_FALSE_BEFORE = (
+    "no",
+    "has",
+    "is",
+    "use",
+    "show",
+    "hide",
+    "require",
+    "requires",
+    "allow",
+    "forgot",
+)
+_COUNTED = ("max", "min", "num", "total", "count", "len", "next", "page", "prompt", "completion")
+_ADJECTIVES = words_of(
+    """
+    falsch richtig korrekt ungültig abgelaufen erforderlich geändert gesetzt gespeichert sicher
+    unsicher lang kurz leer vergessen bekannt nötig notwendig pflicht verschlüsselt incorrect
+    incorrecte invalide requis requise obligatoire oublié expiré faux correct correcte sécurisé
+    incorrecta incorrecto inválida obligatoria obligatorio requerida requerido necesaria
+    correcta segura válida débil bcrypted salted hashed base64 sha256 md5 plaintext utf8 sha512
+    """
 )
 
 
-def _is_secret(credentials: str) -> bool:
-    """Check that the password of `user:password` is one."""
-    return not _PLACEHOLDER.fullmatch(credentials.partition(":")[2])
+def _is_worded(value: str) -> bool:
+    """Tell if a value is made of words that name or describe secrets: `my-secret-key-1`."""
+    words = [word.lower() for word in _CAMEL.findall(value)]
+    return bool(words) and all(word in _HINTS for word in words)
 
 
-def _is_value(value: str) -> bool:
-    """Check that the value of a setting is no placeholder and no word: it has a digit, or capitals
-    after a small letter."""
-    if _PLACEHOLDER.fullmatch(re.split(r"\\[nrt]", value)[0]):
+def _is_marked(value: str) -> bool:
+    """Tell if a value has the form of a password: a digit among letters, or a sign inside."""
+    letters = any(c.isalpha() for c in value)
+    if letters and any(c.isdigit() for c in value):
+        return True
+    return letters and re.search(r"\w[!#$%&*+?@^~]\w|[!#$%&*?@^~]\Z", value) is not None
+
+
+def _read_name(name: str) -> list[str]:
+    return [word.lower() for word in _CAMEL.findall(name)]
+
+
+def _locate_secret(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the secret in a setting; None where the setting holds none."""
+    found = read_setting(match)
+    if found is None or not _may_be_secret(found):
+        return None
+    return found.start, found.start + len(found.value)
+
+
+def _may_be_secret(found: Setting) -> bool:
+    value, words = found.value, _read_name(found.name)
+    if found.before.endswith(("${", "$", "%(")) and found.between != "=" and not found.is_joined:
         return False
-    return any(c.isdigit() for c in value) or re.search("[a-z][A-Z]", value) is not None
+    if value.startswith("<") and ">" in found.after.partition("\n")[0]:  # <paste it here>
+        return False
+    if is_placeholder(value) or (not found.quote and is_reference(value, found.after)):
+        return False
+    if _is_worded(value) or len(value) < 3:
+        return False
+    key = found.key.lower()
+    first = _read_name(found.key)[0] if _read_name(found.key) else key
+    if first in _OWN_WORD and not _begins_word(found):
+        return False
+    if any(word in _COUNTED or word in _FALSE_BEFORE for word in words[:-1]):
+        return False
+    if not _is_written(found):
+        return False
+    if _names_password(key):
+        return _is_password(found)
+    return _is_token(found, words)
 
 
-_NAME_CLUE = any_string(
-    *("key", "secret", "token", "passwor", "passwd", "passphrase", "pwd", "kennwort"),
-    *("mot de passe", "contraseña", "bearer"),
+def _names_password(key: str) -> bool:
+    return any(key.startswith(word) for word in (*_STRONG, "mot ", "pass", "pwd", "psk")) or (
+        key.rstrip("0123456789_-") in ("clave", "mdp", "senha", "parola")
+    )
+
+
+def _begins_word(found: Setting) -> bool:
+    """Tell if the key begins a word of the name: `DB_PASS`, `dbPass`, `pass`; not `bypass`."""
+    prefix = found.name[: len(found.name) - len(found.key)]
+    if not prefix or not prefix[-1].isalpha():
+        return True
+    return (prefix[-1].islower() and found.key[0].isupper()) or prefix.lower().endswith(
+        ("auth", "access", "bot", "api", "pg", "secret", "refresh", "preshared", "session", "csrf")
+    )
+
+
+def _is_written(found: Setting) -> bool:
+    """Tell if the sign between key and value says that the value belongs to the key."""
+    between, value = found.between, found.value
+    if between in ("(", ","):
+        calls = between == "(" or re.search(r"(?:\w\(|\()[\"'`]?\Z", found.before) is not None
+        return bool(found.quote) and calls and _is_marked(value) and " " not in value
+    if between == "|":
+        return _is_marked(value) and " " not in value and len(value) >= 6
+    if between == "":
+        if found.is_option:
+            return not value.startswith("-")
+        if found.before.endswith("#define "):
+            return True
+        if found.quote:  # password `Tea-Before-8`, PASSWORD 'x'
+            marked = _is_marked(value) or " " in value
+            named = not found.closed and found.key.lower() not in _OWN_WORD
+            return named and marked and not _SENTENCE.search(value)
+        return False
+    return True
+
+
+def _is_password(found: Setting) -> bool:
+    """Tell if what a key such as `password` has is a password, and no word about one."""
+    value = found.value
+    if " " in value and _SENTENCE.search(value):
+        return False
+    word = value.strip(".!?").lower()
+    prose = found.match["between"].strip(" :").isalpha()
+    if found.quote:
+        if value.startswith(("/", "./", "http://", "https://")) or re.fullmatch(r"\W+", value):
+            return False
+        return not (prose and (is_ordinary_word(word) or word in _ADJECTIVES))
+    if found.is_shell or found.is_element or found.is_option:
+        return True
+    if _is_marked(value):
+        return word not in _ADJECTIVES and not value.startswith(("/", "./", "http"))
+    if value.isdigit():
+        return len(value) >= 4 and (found.is_line or prose)
+    if is_ordinary_word(word) or word in _ADJECTIVES or len(value) < 5:
+        return False
+    if any(hint in _HINTS for hint in _read_name(value)) or value[0] in "{[(<&*|>":
+        return False
+    if prose:
+        return bool(re.match(r"[ .,;!]*(?:\n|\Z|[.,;!])", found.after)) and _is_owned(found)
+    # `password: kirschkuchen` in YAML; `password: String` is a type, and `pwd = askUser` is code.
+    named = value.islower() or "-" in value or not value.isidentifier()
+    return found.is_line and named and "_" not in value
+
+
+def _is_owned(found: Setting) -> bool:
+    """Tell if the sentence before the key says whose it is: `my password is …`."""
+    return (
+        re.search(
+            r"(?<!\w)(?:my|our|his|her|their|your|the|das|mein|unser|sein|dein|ihr|mon|ma|notre|le"
+            r"|mi|nuestra|la|su|wi-?fi|wlan|temporary|new|admin|root)[ -]\Z",
+            found.before.lower() + found.name[: len(found.name) - len(found.key)].lower(),
+        )
+        is not None
+    )
+
+
+def _is_token(found: Setting, words: list[str]) -> bool:
+    """Tell if what a key such as `token` or `api_key` has is drawn by chance."""
+    value, before = found.value, words[-2] if len(words) > 1 else ""
+    if " " in value or re.search(r"[{}()<>$\\]", value):
+        return False
+    if any(word in _NO_SECRET_KEYS for word in words[:-1]):
+        return False
+    key = found.key.lower()
+    if key.startswith("key") and not before:
+        if found.before.endswith(("?", "&")):
+            return looks_random(value)
+        return looks_random(value, 24) and not found.closed
+    mixed = any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+    plain = re.fullmatch(r"[\w+/=.~:!@#%^*-]+", value) is not None
+    if key.startswith("key") and before not in _SECRET_KEYS:
+        return looks_random(value, 16)
+    if found.match["between"].strip(" :").isalpha() and not key.startswith(
+        ("token", "key", "api")
+    ):
+        return False
+    if key.startswith(("session", "sid", "cookie", "csrf", "auth", "cred")):
+        return looks_random(value, 10)
+    if looks_random(value, 12):
+        return True
+    longest = max(re.split(r"[-_.:/]", value), key=len)
+    worded = is_ordinary_word(longest.rstrip("0123456789"))
+    return mixed and plain and len(value) >= 6 and not worded
+
+
+_KEY_CLUE = any_string(
+    *("key", "secret", "token", "pass", "pwd", "psk", "kennwort", "geheimnis", "clave", "mdp"),
+    *("contrase", "palavra-passe", "wachtwoord", "lösenord", "hasło", "senha", "parola", "auth"),
+    *("credential", "cookie", "session", "sid", "csrf", "пароль", "密", "口令", "パスワード"),
+    *("비밀번호", "암호"),
 )
+
+# -- in commands, files and headers -------------------------------------------------------------
+_WORD_OF_SHELL = (
+    r"(?:(?P<mark>[\"'])(?P<part>(?:(?!(?P=mark))[^\n]){1,100})(?P=mark)"
+    r"|(?P<bare>[^\s\"']{1,100}))"
+)
+
+
+def _locate_word(match: re.Match[str]) -> tuple[int, int] | None:
+    group = "part" if match["part"] else "bare"
+    value = match[group]
+    worded = _is_worded(value) and group == "bare" and not _is_marked(value)
+    return None if is_placeholder(value) or worded or value.startswith("$") else match.span(group)
+
+
+def _is_credential(value: str) -> bool:
+    return not is_placeholder(value) and not _is_worded(value) and not value.startswith("$")
+
+
+def _locate_password(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the password of `user:password`; None for a user and a group."""
+    return None if match["user"] == match["part"] else match.span("part")
+
+
+def _is_basic(value: str) -> bool:
+    """Check that a value is `user:password` in base64."""
+    try:
+        return b":" in base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+
+
+def _is_phrase(text: str) -> bool:
+    """Check the number of words of a seed phrase (BIP-39), and that they make no sentence."""
+    words = re.findall(r"[a-z]+", text)
+    return len(words) in (12, 15, 18, 21, 24) and _NO_SEEDS.isdisjoint(words)
+
+
+def _is_marked_secret(value: str) -> bool:
+    """Check that a value beside an address is drawn or has capitals inside."""
+    inside = re.search(r"[a-z][A-Z]", value) is not None
+    letters = any(c.isalpha() for c in value)
+    return letters and (inside or any(c.isdigit() for c in value)) and _is_credential(value)
+
+
+_ADDRESS_BEFORE = re.compile(r"(?<![\w.+%-])[\w.+%-]{1,64}@[\w.-]{1,80}\Z")
+
+
+def _locate_after_address(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a password that follows an e-mail address."""
+    end = match.start("part")
+    before = match.string[max(0, match.start() - 150) : end].rstrip(" /:;|")
+    return match.span("part") if _ADDRESS_BEFORE.search(before) else None
+
+
+_NO_SEEDS = words_of(
+    """
+    the and for are you not from has was your have of to in is it on as
+    """
+)
+_CODE_WORDS = (
+    r"(?:(?:pin|puk|otp|tan|cvv2?|cvc2?|passcode|digicode|geheimzahl)(?:[ -](?:code|nummer))?"
+    r"|(?:door|access|security|sign-?in|log-?in|verification|entry|gate|alarm|safe|unlock"
+    r"|confirmation|zugangs|tür|sicherheits|bestätigungs)[ -]?code"
+    r"|code (?:für|for|to|of) (?:die|the|your|our) (?:tür|door|gate|safe|alarm)"
+    r"|código de (?:acceso|verificación|seguridad)|code (?:d['’]accès|de vérification|secret))"
+)
+
+_HEADER = r"(?<!\w)authorization[\"'`]?(?: ?[:=,] ?|\]? ?= ?)[\"'`]?"
 
 SECRETS = (
-    shape("PRIVATE_KEY", _BLOCK),
+    shape("PRIVATE_KEY", _BLOCK, clue=any_string("private key"), reach=(90, 8200)),
     shape("API_KEY", rf"(?<![A-Za-z0-9])(?=[\dA-Zadeghklnprstwxy])(?:{_TOKENS})"),
-    shape("API_KEY", rf"(?<![A-Za-z0-9]){_SIGNATURES}", clue=any_string("=")),
+    shape("API_KEY", rf"(?<![A-Za-z0-9]){_SIGNATURES}", clue=any_string("="), reach=(30, 30)),
     shape(
         "PASSWORD",
-        rf"(?<![A-Za-z]){_NAMES}[\"'`]?(?: ?(?:=>|:=|[:=])| is) ?(?:bearer )?[\"'`]?"
-        r"(?P<part>[^\s\"'`,;<>(){}\[\]$]{6,200})",
-        _is_value,
+        assigned(_KEYS),
         case=False,
-        clue=all_clues(_NAME_CLUE, any_string("=", ":", " is")),
+        clue=_KEY_CLUE,
+        locate=_locate_secret,
+        reach=(24, 640),
     ),
     shape(  # scheme://user:password@host
         "PASSWORD",
-        r"(?<![\w+.-])[a-z][a-z0-9+.-]{1,20}+://"
-        r"(?P<part>[^\s:@/\"'`<>]{0,100}:[^\s@/\"'`<>]{1,200})@",
-        _is_secret,
+        r"(?<![\w+.-])[a-z][a-z0-9+.-]{1,20}+://[^\s:@/\"'`<>]{0,100}:"
+        r"(?P<part>[^\s/\"'`<>]{1,200})@(?=[\w\[$%{.-])",
+        _is_credential,
         clue=any_string("://"),
+        reach=(24, 310),
+    ),
+    shape(  # jdbc:oracle:thin:scott/tiger@//host
+        "PASSWORD",
+        r"(?<!\w)jdbc:oracle:\w{2,5}:[\w$#]{1,60}/(?P<part>[^\s@/\"']{1,100})@",
+        _is_credential,
+        clue=any_string("jdbc:oracle"),
+        reach=(8, 190),
+    ),
+    shape(
+        "PASSWORD",  # -u mira:hunter2, btoa('mira:hunter2')
+        r"(?:(?<![\w-])(?:-u|--user|--proxy-user|-U|--login)[ =]?|btoa\()(?P<mark>[\"'`])?"
+        r"(?P<user>[\w.@+-]{1,64}):"
+        r"(?P<part>(?(mark)(?:(?!(?P=mark))[^\n]){3,100}(?=(?P=mark))|(?<!\d:)[^\s\"'`]{3,100}))",
+        _is_credential,
+        clue=any_string("-u", "--user", "--proxy-user", "btoa(", "--login"),
+        locate=_locate_password,
+        reach=(8, 200),
+    ),
+    shape(
+        "PASSWORD",
+        r"(?<![\w/-])(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|mycli)"
+        rf"\b(?!\.)[^\n|;&]{{0,200}}?[ \t]-p{_WORD_OF_SHELL}",
+        case=True,
+        clue=any_string("-p"),
+        locate=_locate_word,
+        reach=(260, 110),
+    ),
+    shape(
+        "PASSWORD",
+        r"(?<![\w/-])(?:sshpass|(?:docker|podman|oc|az|helm registry) login|mongo(?:sh|dump)?"
+        rf"|htpasswd|smbclient|unzip)\b[^\n|;&]{{0,200}}?[ \t](?:-p|-P) ?{_WORD_OF_SHELL}",
+        clue=any_string("-p"),
+        locate=_locate_word,
+        reach=(260, 110),
+    ),
+    shape(  # netrc
+        "PASSWORD",
+        r"(?<!\w)login[ \t\n]{1,8}\S{1,100}[ \t\n]{1,8}password[ \t]{1,8}(?P<part>\S{1,200})",
+        _is_credential,
+        clue=all_clues(any_string("login"), any_string("password")),
+        reach=(8, 340),
+    ),
+    shape(  # .pgpass
+        "PASSWORD",
+        r"(?m:^)[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.*-]{1,64}:"
+        r"(?P<part>[^\s:]{3,100})$",
+        _is_credential,
+        clue=any_match(r":(?:\d{2,5}|\*):"),
+        reach=(110, 240),
+    ),
+    shape(  # mira@example.org:hunter2, as in lists of accounts
+        "PASSWORD",
+        r"(?<=[\w-]\.)[A-Za-z]{2,16}(?: / |[:;|] ?)"
+        r"(?P<part>[^\s\"'`,;|/:()<>]{6,64})(?=[\s\"'`,;|]|\Z)",
+        _is_marked_secret,
+        clue=any_string("@"),
+        locate=_locate_after_address,
+    ),
+    shape(  # a hash, as in /etc/shadow and .htpasswd
+        "PASSWORD",
+        r"(?<![\w$])(?:\$(?:apr1|2[abxy]?|[156y]|argon2(?:id|i|d)?)\$[\w./,=+$-]{16,200}"
+        r"|\{(?:SSHA|SHA|CRYPT)\d{0,3}\}[\w+/=.$-]{16,128})",
+        clue=any_string(
+            "$2", "$1$", "$5$", "$6$", "$y$", "$apr1$", "$argon2", "{ssha", "{sha", "{crypt"
+        ),
+        reach=(4, 230),
+    ),
+    shape(
+        "PASSWORD",
+        r"(?<!\w)identified (?:with \w{1,40} )?by (?:password )?"
+        r"[\"'](?P<part>[^\"'\n]{1,100})[\"']",
+        _is_credential,
+        case=False,
+        clue=any_string("identified "),
+        reach=(4, 180),
+    ),
+    shape(  # login("mira", "x"), auth=("mira", "x")
+        "PASSWORD",
+        r"(?:login|auth|credentials|authenticate|signin|sign_in)(?: ?[=:] ?)?\( ?"
+        r"[\"'](?P<user>[^\"'\n]{1,80})[\"'], ?"
+        r"[\"'](?P<part>[^\"'\n]{3,100})[\"']",
+        _is_credential,
+        case=False,
+        clue=any_string("login", "auth", "credentials", "sign"),
+        reach=(24, 230),
+    ),
+    shape(
+        "PASSWORD",
+        _HEADER + r"basic (?P<part>[A-Za-z0-9+/]{6,200}={0,2})",
+        _is_basic,
+        case=False,
+        clue=any_string("basic "),
+        reach=(40, 210),
+    ),
+    shape(
+        "API_KEY",
+        rf"{_HEADER}(?:token|apikey|api-key|key|digest|negotiate|bearer) "
+        r"(?P<part>[A-Za-z0-9._~+/=-]{8,2000})",
+        lambda value: not is_placeholder(value) and any(c.isdigit() for c in value),
+        case=False,
+        clue=any_string("authorization"),
+        reach=(4, 2100),
     ),
     shape(
         "API_KEY",
         r"(?<!\w)[Bb]earer (?P<part>[A-Za-z0-9._~+/=-]{16,}+)",
         clue=any_string("bearer "),
+        reach=(4, 40),
+    ),
+    shape(  # a header of cookies: all their values of some length
+        "API_KEY",
+        r"(?:sess\w{0,12}|sid|token|auth|jwt|(?<![A-Za-z])uid|remember[\w-]{0,12}"
+        r"|aspnetcore\.[\w.]{3,40})"
+        r"=(?P<part>(?:s%3A)?[A-Za-z0-9+/=_.%~-]{10,2000})",
+        lambda value: looks_random(value.replace("%", "").rstrip("="), 10),
+        case=False,
+        clue=any_string(
+            "sess", "sid=", "token=", "auth=", "jwt=", "uid=", "remember", "aspnetcore"
+        ),
+        reach=(8, 90),
+    ),
+    shape(
+        "PASSWORD",
+        rf"(?<!\w){_CODE_WORDS}(?!\w)[\"'`*]{{0,3}}"
+        r"(?:(?: (?:at|for|to|of|für|de|del|du)\b[^\n:`]{1,40})?:? ?| ?[:=-]{1,2} ?"
+        r"| (?:is|ist|lautet|est|es) )"
+        r"[\"'`]?(?P<part>\d(?:[ -]?\d){2,7}[#*]?)(?![\w.]\d|\w)",
+        case=False,
+        clue=all_clues(
+            least_digits(3),
+            any_string(
+                *("pin", "puk", "otp", "tan", "cvv", "cvc", "passcode", "digicode", "geheimzahl"),
+                *("code", "código"),
+            ),
+        ),
+        reach=(20, 130),
+    ),
+    shape(
+        "PASSWORD",
+        r"(?<!\w)(?i:seed|recovery|mnemonic|wallet|wiederherstellungs\w{0,9}|récupération"
+        r"|recuperación)\b"
+        r"[^\n]{0,80}?[:=\n\"'`]\s{0,4}[\"'`]?"
+        r"(?P<part>(?:(?:\d{1,2}[.)] ?)?[a-z]{3,8}(?:, ?|[ \n]{1,2})){11,23}"
+        r"(?:\d{1,2}[.)] ?)?[a-z]{3,8})"
+        r"(?![\w,]| [a-z]{3,8}[ \n])",
+        _is_phrase,
+        clue=any_string(
+            "seed", "recovery", "mnemonic", "wallet", "wiederherstellung", "récup", "recuper"
+        ),
+        reach=(20, 500),
     ),
 )

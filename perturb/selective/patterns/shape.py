@@ -8,16 +8,19 @@ searched window by window (`perturb.text.windows`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
-from perturb.selective.patterns.clues import Clue, no_clue
+from perturb.selective.patterns.clues import Clue, Facts, find_places, no_clue
 from perturb.text.expressions import Expression
 from perturb.text.windows import find_all
 
-__all__ = ["Lazy", "Shape", "any_of", "digits", "shape"]
+__all__ = ["Lazy", "Locate", "Shape", "any_of", "digits", "shape", "words_of"]
+
+Locate = Callable[[Any], tuple[int, int] | None]  # of a match of `re`
 
 
 @dataclass(frozen=True)
@@ -46,12 +49,19 @@ class Shape:
 
     Attributes:
         clue: tells quickly that a text has no part. It changes no result, only the time.
+        reach: a match lies within so many characters before and after a place of the clue, apart
+            from a run at its end; None where a match may be of any length, and the whole text is
+            searched.
+        locate: returns the place of the part in a match with the group `part`, which may be
+            smaller than the group; None where the surroundings say that it is no part.
     """
 
     type: str
     pattern: re.Pattern[str] | Lazy | Expression
     passes: Callable[[str], bool] = bool
     clue: Clue = no_clue
+    locate: Locate | None = None
+    reach: tuple[int, int] | None = None
 
     @property
     def source(self) -> str:
@@ -64,11 +74,57 @@ class Shape:
 
     def find(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield the start and the end of each part of a text."""
+        return self._read(self.pattern.finditer(text))
+
+    def search(self, facts: Facts) -> Iterator[tuple[int, int]]:
+        """Yield what `find` does, and search no more of the text than the clue says."""
+        if not self.clue(facts):
+            return iter(())
+        places = None if self.reach is None else find_places(self.clue, facts)
+        if places is None or self.reach is None or not isinstance(self.pattern, Lazy):
+            return self.find(facts.text)
+        return self._read(_search_near(self.pattern.compiled, facts.text, places, self.reach))
+
+    def _read(self, matches: Iterable[Any]) -> Iterator[tuple[int, int]]:
         named = self._named
-        for match in self.pattern.finditer(text):
+        for match in matches:
             group = "part" if named and match["part"] else 0
-            if match[group] and self.passes(match[group]):
-                yield match.span(group)
+            if not match[group] or not self.passes(match[group]):
+                continue
+            place = self.locate(match) if self.locate else match.span(group)
+            if place is not None:
+                yield place
+
+
+_BEYOND = 64  # characters that an expression looks ahead at, after the end of a match
+
+
+def _search_near(
+    pattern: re.Pattern[str], text: str, places: Iterable[int], reach: tuple[int, int]
+) -> Iterator[re.Match[str]]:
+    """Yield the matches around places, which are in order; each once."""
+    done = 0
+    for start, end in _join_windows(places, reach):
+        for found in find_all(pattern, text, max(done, start), min(end, len(text))):
+            match: re.Match[str] | None = found
+            if end < len(text) and found.end() + _BEYOND > end:  # it may go on
+                match = pattern.match(text, found.start())
+            if match is not None and match.start() >= done:
+                done = match.end()
+                yield match
+
+
+def _join_windows(places: Iterable[int], reach: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    begun, ended = 0, -1
+    for place in places:
+        start = max(0, place - reach[0])
+        if start > ended:
+            if ended >= 0:
+                yield begun, ended
+            begun = start
+        ended = place + reach[1] + _BEYOND
+    if ended >= 0:
+        yield begun, ended
 
 
 def shape(
@@ -78,9 +134,12 @@ def shape(
     *,
     case: bool = True,
     clue: Clue = no_clue,
+    locate: Locate | None = None,
+    reach: tuple[int, int] | None = None,
 ) -> Shape:
-    """Compile a shape; `case` says whether capitals matter, `clue` what every match holds."""
-    return Shape(type, Lazy(pattern, 0 if case else re.IGNORECASE), passes, clue)
+    """Compile a shape; `case` says whether capitals matter, `clue` what every match holds,
+    `locate` where the part lies in a match, and `reach` how far a match goes around its clue."""
+    return Shape(type, Lazy(pattern, 0 if case else re.IGNORECASE), passes, clue, locate, reach)
 
 
 def digits(text: str) -> list[int]:
@@ -97,8 +156,16 @@ def any_of(*lists: str) -> str:
     >>> any_of("ab abc new_york")
     '(?:a(?:b(?:c)?)|new york)'
     """
-    words = {word.replace("_", " ") for word in chain.from_iterable(map(str.split, lists))}
-    return _share_beginnings(words)
+    return _share_beginnings(words_of(*lists))
+
+
+def words_of(*lists: str) -> frozenset[str]:
+    """Return the words in lists. A blank inside an entry is written `_`.
+
+    >>> sorted(words_of("b a", "new_york"))
+    ['a', 'b', 'new york']
+    """
+    return frozenset(word.replace("_", " ") for word in chain.from_iterable(map(str.split, lists)))
 
 
 def _share_beginnings(words: Collection[str]) -> str:

@@ -1,4 +1,4 @@
-"""Read addresses of e-mail: the names and numbers that one is made of."""
+"""Read addresses of e-mail and names of users: the names and numbers that one is made of."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from perturb.selective.surrogates.names import load_names
 from perturb.selective.surrogates.persons import Cast, Word
 
-__all__ = ["DOMAIN", "Address", "is_made_of_names", "read_address"]
+__all__ = ["DOMAIN", "Address", "is_made_of_names", "read_address", "read_handle"]
 
 DOMAIN = ".example"  # reserved (RFC 2606): no letter to a surrogate reaches anybody
 _ADDRESS = re.compile(r"([A-Za-z0-9._%+'-]+)@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
+_HANDLE = re.compile(r"@?[._%+'-]*+[A-Za-z0-9][A-Za-z0-9._%+'-]*")
 _TOKEN = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]")
 
 
 @dataclass(frozen=True)
 class Address:
     """Hold an address: the runs of letters, of digits and the signs of its local part, and its
-    domain in small letters."""
+    domain in small letters, which is "" for the name of a user."""
 
     tokens: tuple[str, ...]
     domain: str
@@ -64,12 +65,23 @@ def read_address(raw: str) -> Address | None:
     return Address(tuple(_TOKEN.findall(found[1])), found[2].lower()) if found else None
 
 
+def read_handle(raw: str) -> Address | None:
+    """Return the name of a user, with or without an @ before it, as the local part of an address;
+    None for one with other signs.
+
+    >>> read_handle("@mholzapfel_7").tokens
+    ('@', 'mholzapfel', '_', '7')
+    """
+    return Address(tuple(_TOKEN.findall(raw)), "") if _HANDLE.fullmatch(raw) else None
+
+
 def is_made_of_names(token: str) -> bool:
-    """Tell if a run of letters is a public name, an initial, or two of these."""
-    names, plain = load_names()["latin"], token.lower()
-    if len(plain) == 1 or names.role_of(plain):
-        return True
-    return any(
-        all(len(part) == 1 or names.role_of(part) for part in (plain[:cut], plain[cut:]))
-        for cut in range(1, len(plain))
+    """Tell if a run of letters is a person's public name, an initial, or two of these."""
+    plain = token.lower()
+    return _is_name(plain) or any(
+        _is_name(plain[:cut]) and _is_name(plain[cut:]) for cut in range(1, len(plain))
     )
+
+
+def _is_name(plain: str) -> bool:
+    return len(plain) == 1 or load_names()["latin"].role_of(plain) in ("given", "surname")

@@ -21,7 +21,11 @@ __all__ = ["Form", "has_check", "read_form"]
 _LOWER, _UPPER, _DIGITS = string.ascii_lowercase, string.ascii_uppercase, string.digits
 _HEX = {"MAC_ADDRESS", "IP_ADDRESS"}
 # Written with and without blanks or strokes: equal numbers get equal surrogates in any grouping.
-_GROUPED = {"CREDIT_CARD", "IBAN_CODE", "NATIONAL_ID", "US_SSN", "VAT_NUMBER"}
+_GROUPED = {
+    *("CREDIT_CARD", "IBAN_CODE", "NATIONAL_ID", "PHONE_NUMBER", "US_SSN", "VAT_NUMBER"),
+}
+_BETWEEN = re.compile(r"[ ()./-]")
+_EXTENSION = re.compile(r"(?:ext|x)(?=\.? ?[0-9])")
 _CHECKS: Mapping[str, Callable[[str], bool]] = {
     "CREDIT_CARD": passes_luhn,
     "IBAN_CODE": is_iban,
@@ -29,6 +33,18 @@ _CHECKS: Mapping[str, Callable[[str], bool]] = {
     "NATIONAL_ID": has_national_check,
     "VAT_NUMBER": has_vat_check,
 }
+# Numbers that are reserved for fiction: 01 after the exchange 555 in North America (ATIS), and
+# 7700 900 among British mobile numbers (Ofcom). With the digits that such a number has.
+_RESERVED = (
+    (
+        re.compile(
+            r"(?:\+?1[ .-]?\(?[2-9][0-9]{2}\)?[ .-]?|\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[ .-])"
+            r"[0-9]{3}[ .-]?[0-9]{4}"
+        ),
+        "***55501**",
+    ),
+    (re.compile(r"(?:\+44 ?(?:\(0\) ?)?|0)7[0-9]{3} ?[0-9]{3} ?[0-9]{3}"), "7700900***"),
+)
 # Upper bounds on the chance of a character to stay, where a check ties it to the others.
 _TIED = {"IP_ADDRESS": 0.5, "NATIONAL_ID": 0.25, "VAT_NUMBER": 0.25}
 
@@ -39,15 +55,17 @@ class Form:
 
     Attributes:
         type: of the part.
-        raw: the part.
+        raw: the part; of a telephone number, a reserved one that it is made of.
         alphabets: the characters that each place may hold; "" for one that is not drawn.
         computed: the places of check digits, which follow from the other characters.
+        reserved: the last digits of a telephone number that nobody has; * for one that is drawn.
     """
 
     type: str
     raw: str
     alphabets: tuple[str, ...]
     computed: tuple[int, ...] = ()
+    reserved: str = ""
 
     @property
     def free(self) -> list[int]:
@@ -62,12 +80,20 @@ class Form:
     @property
     def name(self) -> str:
         """Return the name of the form: equal for parts that share a permutation."""
+        if self.reserved:
+            return f"{self.type} {self.reserved}"
         drawn = {*self.free, *self.computed}
         spelled = "".join("*" if i in drawn else c for i, c in enumerate(self.raw))
         if self.grouped:
-            spelled = re.sub("[ .-]", "", spelled)
+            spelled = _BETWEEN.sub("", spelled)
         sizes = [len(alphabet) for alphabet in self.alphabets if alphabet]
         return f"{self.type} {spelled} {sizes}"
+
+    def join(self, text: str) -> str:
+        """Return a text of this form as it is in all its groupings."""
+        if self.reserved:
+            return "".join(filter(str.isdigit, text))[-len(self.reserved) :]
+        return _BETWEEN.sub("", text) if self.grouped else text
 
     def passes(self, text: str) -> bool:
         """Tell if a text of this form has the right check digits, where the part has them."""
@@ -116,12 +142,17 @@ def read_form(type_: str, raw: str) -> Form | None:
     Zeros at the beginning of a number stay, and so do an IBAN's and a VAT number's country, and
     the first two digits of a card, which are its issuer's.
 
+    A telephone number becomes one that is reserved for fiction, in the forms of North America and
+    of British mobile numbers.
+
     >>> form = read_form("ID", "AB-0471")
     >>> form.free, [len(alphabet) for alphabet in form.alphabets]
     ([0, 1, 4, 5, 6], [26, 26, 0, 0, 9, 10, 10])
     """
     if not raw.isascii() or not any(map(str.isdigit, raw)):
         return None
+    if type_ == "PHONE_NUMBER" and (reserved := _reserve(raw)):
+        return reserved
     numeral = _HEX if ":" in raw or type_ == "MAC_ADDRESS" else ()
     letters = "ABCDEF" if raw.upper() == raw else "abcdef"
     hexadecimal = _DIGITS + letters if type_ in numeral else ""
@@ -137,8 +168,27 @@ def read_form(type_: str, raw: str) -> Form | None:
         kept = 3 if raw.startswith("CHE") else 2
     for place in (*places[:kept], *computed):
         alphabets[place] = ""
+    if type_ == "PHONE_NUMBER" and (found := _EXTENSION.search(raw)):
+        alphabets[found.start() : found.end()] = [""] * len(found[0])
     form = Form(type_, raw, tuple(alphabets), computed)
     return form if form.free else None
+
+
+def _reserve(raw: str) -> Form | None:
+    """Return the form of a telephone number whose surrogate is one that nobody has."""
+    for form, digits in _RESERVED:
+        if form.fullmatch(raw):
+            places = [i for i, c in enumerate(raw) if c.isdigit()][-len(digits) :]
+            template, alphabets = list(raw), [""] * len(raw)
+            for place, digit in zip(places, digits, strict=True):
+                if digit == "*":
+                    alphabets[place] = _DIGITS
+                else:
+                    template[place] = digit
+            if digits[0] == "*":  # no code of an area begins with 0 or 1
+                alphabets[places[0]] = _DIGITS[2:]
+            return Form("PHONE_NUMBER", "".join(template), tuple(alphabets), reserved=digits)
+    return None
 
 
 def _find_check_places(type_: str, raw: str, places: Sequence[int]) -> Sequence[int]:

@@ -1,10 +1,15 @@
-"""Hold the public names that surrogate persons are made of (`perturb/data/names.txt`)."""
+"""Hold the names that surrogates are made of (`perturb/data/names.txt`).
+
+The given names are real ones. Surnames, places and firms are coined: each is a beginning and an
+ending, without those that are well known or a word.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -12,7 +17,7 @@ from pathlib import Path
 __all__ = ["Names", "fold_name", "load_names", "name_words", "names_digest", "read_script"]
 
 NAMES_FILE = Path(__file__).parents[2] / "data" / "names.txt"
-_SECTION = re.compile(r"\[(\w+) (\w+)\]")
+_SECTION = re.compile(r"\[(\w+) ([\w ]+)\]")
 
 
 @dataclass(frozen=True)
@@ -20,22 +25,40 @@ class Names:
     """Hold the names of one script.
 
     Attributes:
-        given, surnames: two lists without a common name.
+        given, surnames, places, firms: lists without a common name; some scripts lack the last
+            two.
+        read: further given names, in small letters: they are read as such, and never drawn.
     """
 
     given: tuple[str, ...]
     surnames: tuple[str, ...]
+    places: tuple[str, ...] = ()
+    firms: tuple[str, ...] = ()
+    read: frozenset[str] = frozenset()
+
+    @cached_property
+    def by_role(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the lists by the role of their names."""
+        return {
+            "given": self.given,
+            "surname": self.surnames,
+            "place": self.places,
+            "firm": self.firms,
+        }
 
     @cached_property
     def roles(self) -> dict[str, str]:
         """Return the role of each name in small letters."""
-        given = dict.fromkeys((name.casefold() for name in self.given), "given")
-        return given | dict.fromkeys((name.casefold() for name in self.surnames), "surname")
+        return {name.casefold(): role for role, some in self.by_role.items() for name in some}
 
     @cached_property
     def given_keys(self) -> dict[str, int]:
         """Return the place of each given name in its list, by its key (`fold_name`)."""
         return {fold_name(name): place for place, name in enumerate(self.given)}
+
+    def is_given(self, key: str) -> bool:
+        """Tell if a word, by its key, is known as a given name."""
+        return key in self.given_keys or key in self.read
 
     def role_of(self, word: str) -> str:
         """Return the role of a word that the lists hold, alone or as two of one list that are
@@ -60,10 +83,20 @@ def load_names() -> dict[str, Names]:
             words = parts.setdefault((found[1], found[2]), [])
         else:
             words += line.split()
+
+    def coin(script: str, role: str) -> tuple[str, ...]:
+        known = frozenset(parts.get((script, "known"), ()))
+        first = parts.get((script, f"{role} beginnings"), ())
+        last = parts.get((script, f"{role} endings"), ())
+        return tuple(name for a in first for b in last if (name := a + b) not in known)
+
     return {
         script: Names(
-            tuple(parts[script, "given"]),
-            tuple(a + b for a in parts[script, "beginnings"] for b in parts[script, "endings"]),
+            given=tuple(parts[script, "given"]),
+            surnames=coin(script, "surname"),
+            places=coin(script, "place"),
+            firms=coin(script, "firm"),
+            read=frozenset(map(fold_name, parts.get((script, "read"), ()))),
         )
         for script in dict.fromkeys(script for script, _ in parts)
     }
@@ -77,7 +110,7 @@ def names_digest() -> str:
 
 @lru_cache(maxsize=1)
 def name_words() -> frozenset[str]:
-    """Return every name in small letters."""
+    """Return every name that is drawn, in small letters."""
     return frozenset(word for names in load_names().values() for word in names.roles)
 
 

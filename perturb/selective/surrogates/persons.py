@@ -108,7 +108,7 @@ class Cast:
         if word.key in self.roles:
             return self.roles[word.key]
         listed = load_names().get(read_script(word.key))
-        return "given" if listed and word.key in listed.given_keys else "surname"
+        return "given" if listed and listed.is_given(word.key) else "surname"
 
     def find_given(self, initial: Word) -> str:
         """Return the key of the given name that an initial stands for; "" if no name tells."""

@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from math import prod
 
-from perturb.release import Known, Link, Taken
+from perturb.release import Known, Link, RequestLink, Taken
 from perturb.rng import draw_below
-from perturb.selective.surrogates.addresses import DOMAIN, read_address
+from perturb.selective.surrogates.addresses import DOMAIN, Address, read_address, read_handle
+from perturb.selective.surrogates.dates import SHIFTS, shift_date
 from perturb.selective.surrogates.forms import Form, read_form
+from perturb.selective.surrogates.generic import PATH_WORDS
+from perturb.selective.surrogates.kinds import (
+    ADDRESSES,
+    DATES,
+    HANDLES,
+    ORGANIZATIONS,
+    PERSONS,
+    PLACES,
+    URLS,
+    WITHOUT,
+    is_phrase,
+)
 from perturb.selective.surrogates.names import fold_name, load_names, read_script
 from perturb.selective.surrogates.permute import permute
 from perturb.selective.surrogates.persons import Word, build_cast, read_person, read_words
+from perturb.selective.surrogates.phrases import SCRIPT, PhrasePiece, read_phrase
+from perturb.selective.surrogates.urls import UrlPiece, read_url
 from perturb.text.case import match_case
 
 __all__ = ["ADDRESSES", "PERSONS", "SurrogateWriter"]
 
-PERSONS = frozenset(("NAME", "PERSON"))
-ADDRESSES = frozenset(("EMAIL_ADDRESS",))
 TRIES = 50  # draws of a name that is free; then two names are joined
 ROOM = 10_000  # strings of a form from which a surrogate may avoid the raw values of the text
-_ORDINARY = "latin"  # the script of domains
+_NAMED = PERSONS | PLACES | ORGANIZATIONS
 
 
 class SurrogateWriter:
     """Write surrogates. Equal parts get one surrogate, under one link in all texts, and different
     parts of one request get different ones while there are free ones. None is another raw name of
-    the text.
+    the text, or a word that stays in it.
 
     Args:
         link: the noise of a part by its text.
         parts: the type and the text of each part that gets one.
         known: the parts of other texts that are sensitive in this one.
-        taken: the replacements of the request.
+        taken: the replacements of the request, and its texts: no surrogate is a word of one.
     """
 
     def __init__(
@@ -46,15 +59,33 @@ class SurrogateWriter:
         self._link = link
         self._taken = Taken() if taken is None else taken
         parts = list(parts)
-        named = [raw for type_, raw in parts if type_ in PERSONS]
-        named += [raw for raw, type_ in known.items() if type_ in PERSONS]
-        self._cast = build_cast(named)
-        self._raw = {fold_name(word) for name in named for word in read_words(name)[0]}
+        named = [(raw, type_) for type_, raw in parts] + list(known.items())
+        self._cast = build_cast(raw for raw, type_ in named if type_ in PERSONS)
+        words = {word for raw, type_ in named if type_ in _NAMED for word in read_words(raw)[0]}
+        self._raw = set(map(fold_name, words))
         self._raw.update(raw for _, raw in parts)
         self._names: dict[tuple[str, str, str], str] = {}
         self._written: dict[tuple[str, str], str] = {}
         self._turns: dict[str, int] = {}  # the turn of each address
         self._orders: dict[str, list[int]] = {}
+        self._days = 0
+
+    def write(self, type_: str, raw: str) -> str | None:
+        """Return the surrogate of a part of any type but a person's name, which is written word by
+        word; None where the type or the part has none."""
+        if type_ in WITHOUT:
+            return None
+        if type_ in ADDRESSES:
+            return self.write_address(raw)
+        if type_ in HANDLES:
+            return self.write_handle(raw)
+        if type_ in URLS:
+            return self.write_url(raw)
+        if type_ in DATES:
+            return self.write_date(raw)
+        if is_phrase(type_, raw):
+            return self.write_phrase(type_, raw)
+        return self.write_form(type_, raw)
 
     def write_person(self, words: Sequence[str], between: Sequence[str]) -> list[str] | None:
         """Return the surrogate of each word of a name; None for a script without names."""
@@ -74,25 +105,41 @@ class SurrogateWriter:
         address = read_address(raw)
         if address is None:
             return None
-        names = address.read_names(self._cast)
-        key = raw.lower()
-        turns = range(TRIES) if key not in self._turns else [self._turns[key]]
-        domain = self._find("domain", address.domain, _ORDINARY).lower()
-        made = ""
-        for turn in turns:
-            before, out = made, []
-            self._turns[key] = turn
-            for i, token in enumerate(address.tokens):
-                if i in names:
-                    words = (self._spell(word, "a" * len(word.key), turn) for word in names[i])
-                    out.append(match_case("".join(words), token))
-                elif token.isdigit() and (form := read_form("EMAIL", token)):
-                    out.append(self._draw_digits(form, address.key, turn))
-                else:
-                    out.append(token)
-            made = f"{''.join(out)}@{domain}{DOMAIN}"
-            if made == before or self._taken.take(made, raw):
-                break
+        domain = self._find("domain", address.domain, SCRIPT).lower() + DOMAIN
+        return self._take_turns(address, raw, f"@{domain}")
+
+    def write_handle(self, raw: str) -> str | None:
+        """Return the surrogate of the name of a user; None for one that cannot be read."""
+        handle = read_handle(raw)
+        return self._take_turns(handle, raw, "") if handle else None
+
+    def write_url(self, raw: str) -> str | None:
+        """Return the surrogate of an address of the web; None for one that cannot be read."""
+        pieces = read_url(raw)
+        if pieces is None:
+            return None
+        made = "".join(map(self._write_url_piece, pieces))
+        self._taken.take(made, raw)
+        return made
+
+    def write_date(self, raw: str) -> str | None:
+        """Return a date, moved by the days of the link; None for what is no whole date."""
+        if not self._days:
+            self._days = SHIFTS[draw_below(len(SHIFTS), self._link("surrogate dates"))]
+        order = self._link.day_first if isinstance(self._link, RequestLink) else None
+        made = shift_date(raw, self._days, order)
+        if made:
+            self._taken.take(made, raw)
+        return made
+
+    def write_phrase(self, type_: str, raw: str) -> str | None:
+        """Return the surrogate of a place, a firm or an address of a street; None where nothing in
+        it can be drawn."""
+        pieces = read_phrase(type_, raw)
+        if pieces is None:
+            return None
+        made = "".join(map(self._write_phrase_piece, pieces))
+        self._taken.take(made, raw)
         return made
 
     def write_form(self, type_: str, raw: str) -> str | None:
@@ -101,19 +148,64 @@ class SurrogateWriter:
         if form is None:
             return None
         # Equal in every grouping, and in the whole text, even when `take` has given up.
-        key = (form.name, "".join(raw[i] for i in form.free))
+        key = (form.name, form.join(raw))
         if key not in self._written:
             # In a small form, avoiding raw values would take what others need.
             roomy = prod(map(len, filter(None, form.alphabets))) >= ROOM
             free = (
                 drawn
-                for some in ([self._raw, ()] if roomy else [()])
+                for avoid in ((True, False) if roomy else (False,))
                 for drawn in islice(self._permute(form, ""), TRIES if roomy else ROOM)
-                if (out := form.fill(drawn)) not in some and self._taken.take(out, raw)
+                if not (avoid and self._is_raw(form.fill(drawn)))
+                and self._taken.take(form.fill(drawn), raw)
             )
             # Where all are taken, it collides, and is not restored.
             self._written[key] = next(free, None) or next(self._permute(form, ""))
         return form.fill(self._written[key])
+
+    def _take_turns(self, address: Address, raw: str, end: str) -> str:
+        """Write a local part, in another turn if its surrogate stands for another one."""
+        key = raw.lower()
+        turns = range(TRIES) if key not in self._turns else [self._turns[key]]
+        made = ""
+        for turn in turns:
+            before = made
+            self._turns[key] = turn
+            made = self._write_local(address, turn) + end
+            if made == before or self._taken.take(made, raw):
+                break
+        return made
+
+    def _write_local(self, address: Address, turn: int, kept: Collection[str] = ()) -> str:
+        """Write the names and numbers of a local part; words of `kept` stay."""
+        names, out = address.read_names(self._cast), []
+        for i, token in enumerate(address.tokens):
+            if token.lower() in kept:
+                out.append(token)
+            elif i in names:
+                words = (self._spell(word, "a" * len(word.key), turn) for word in names[i])
+                out.append(match_case("".join(words), token))
+            elif token.isdigit() and (form := read_form("EMAIL", token)):
+                out.append(self._draw_digits(form, address.key, turn))
+            else:
+                out.append(token)
+        return "".join(out)
+
+    def _write_url_piece(self, piece: UrlPiece) -> str:
+        if piece.kind == "host":
+            return self._find("domain", piece.text.lower(), SCRIPT).lower() + DOMAIN
+        if piece.kind == "address":
+            return self.write_form("IP_ADDRESS", piece.text) or piece.text
+        return self._write_local(piece.handle, 0, PATH_WORDS) if piece.handle else piece.text
+
+    def _write_phrase_piece(self, piece: PhrasePiece) -> str:
+        if piece.kind == "word":
+            own = self._find(piece.role, piece.key, SCRIPT)
+            return (match_case(own, piece.text) if piece.text.isalpha() else own) + piece.end
+        if piece.kind == "code":
+            return self.write_form("ZIP_CODE", piece.text) or piece.text
+        form = piece.form
+        return self._draw_digits(form, piece.key, 0) if form else piece.text
 
     def _permute(self, form: Form, name: str) -> Iterator[str]:
         """Yield what may stand at the free places of a form; the first is a permutation."""
@@ -149,12 +241,19 @@ class SurrogateWriter:
         """Return the public name that stands for a word, or for a domain."""
         place = (role, key, script)
         if place not in self._names:
-            self._names[place] = self._choose(role, key, script)
+            # The words of this request may rule out a name that an earlier turn drew.
+            word = key.partition(".")[0] if role == "domain" else key
+            earlier = self._taken.find_word(word)
+            listed = "surname" if role == "domain" else role
+            if earlier and load_names()[script].role_of(earlier.lower()) == listed:
+                self._names[place] = earlier.capitalize()
+            else:
+                self._names[place] = self._choose(role, key, script)
         return self._names[place]
 
     def _choose(self, role: str, key: str, script: str) -> str:
         names = load_names()[script]
-        listed = names.given if role == "given" else names.surnames
+        listed = names.by_role.get(role, names.surnames)  # of which domains are made, too
         noise = self._link(f"surrogate {role} {script} {key}")
         if role == "given" and key in names.given_keys:  # so that common names never collide
             own = listed[self._order(script)[names.given_keys[key]]]
@@ -181,6 +280,10 @@ class SurrogateWriter:
     def _take(self, name: str, owner: tuple[str, str, str]) -> bool:
         """Take a name for a word, if it is free and no raw word."""
         plain = fold_name(name)
-        if plain in self._raw or plain == owner[1].partition(".")[0]:
+        if self._is_raw(plain) or plain == owner[1].partition(".")[0]:
             return False
         return self._taken.take(name, owner[1])
+
+    def _is_raw(self, text: str) -> bool:
+        """Tell if a part, a word of a name or a word of a text is this one."""
+        return text in self._raw or text in self._taken.words

@@ -16,7 +16,7 @@ from datetime import date
 
 from perturb.selective.values.grid import DAYS, YEARS, Grid
 
-__all__ = ["CalendarDate", "find_day_first", "read_date"]
+__all__ = ["MONTHS", "CalendarDate", "find_day_first", "find_suffix", "read_date"]
 
 _ENGLISH, _SHORT, _GERMAN, _FRENCH, _SPANISH = (
     tuple(line.split())
@@ -28,7 +28,7 @@ _ENGLISH, _SHORT, _GERMAN, _FRENCH, _SPANISH = (
         "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
     )
 )
-_LANGUAGES = (_ENGLISH, _SHORT, _GERMAN, _FRENCH, _SPANISH)
+MONTHS = (_ENGLISH, _SHORT, _GERMAN, _FRENCH, _SPANISH)  # of each language, January first
 _SUFFIX = "(?P<suffix>st|nd|rd|th)?"
 _NAMED = (
     re.compile(
@@ -98,7 +98,7 @@ class CalendarDate:
         if self.months:
             month = self.months[when.month - 1]
             month = month.lower() if self.small else month.capitalize()
-            day = f"{when.day}" + (_find_suffix(when.day) if self.suffix else "")
+            day = f"{when.day}" + (find_suffix(when.day) if self.suffix else "")
         parts = {"day": day, "month": month, "year": f"{when.year}"}
         first, middle, last = sorted(parts, key=lambda name: self.form.groupindex[name])
         return f"{parts[first]}{self.one}{parts[middle]}{self.two}{parts[last]}"
@@ -171,13 +171,13 @@ def _read_named(form: re.Pattern[str], found: re.Match[str]) -> CalendarDate | N
         return None
     places = {
         months: [month.casefold() for month in months].index(name) + 1
-        for months in _LANGUAGES
+        for months in MONTHS
         if name in (month.casefold() for month in months)
     }
     month = next(iter(places.values()), 0)  # no name is of two months
     ordinal = _find_ordinal(found["year"], month, found["day"])
     suffix = found["suffix"] or ""
-    if ordinal is None or (suffix and suffix != _find_suffix(int(found["day"]))):
+    if ordinal is None or (suffix and suffix != find_suffix(int(found["day"]))):
         return None
     one, two = found["one"], found["two"].removeprefix(".")  # only a short name has a point
     if form is _NAMED[1]:
@@ -199,5 +199,6 @@ def _find_ordinal(year: str, month: str | int, day: str) -> int | None:
         return None
 
 
-def _find_suffix(day: int) -> str:
+def find_suffix(day: int) -> str:
+    """Return the ending of an English ordinal."""
     return "th" if 10 < day % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")

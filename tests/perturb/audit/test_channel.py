@@ -17,6 +17,7 @@ from perturb.audit.report import Audit, Figure, audit
 from perturb.mechanisms.rantext_ldp import RanTextLDP, RanTextLDPParameters
 from perturb.mechanisms.santext import SanText
 from perturb.vocabulary.frequencies import unigram_prior
+from tests.perturb.marking import WORDS
 
 CASES = (
     ("exponential", {}),
@@ -254,11 +255,11 @@ def test_unknown_prior_is_refused(name: str, prior: Any, small: EmbeddingTable) 
 
 def test_selective_is_audited_as_its_inner_mechanism(small: EmbeddingTable) -> None:
     inner = audit(get_mechanism("rantext_ldp", small, epsilon=3.0), "uniform")
-    found = audit(get_mechanism("selective", small, epsilon=3.0), "uniform")
+    found = audit(get_mechanism("selective", small, epsilon=3.0, **WORDS), "uniform")
     assert (found.epsilon, found.bayes_forms) == (inner.epsilon, inner.bayes_forms)
     assert found.mechanism == "selective"
     assert found.statement != inner.statement
-    assert "the policy marks" in found.notes[-1]
+    assert "drawn anew" in found.notes[-1]
 
 
 # Sampled mechanisms
@@ -334,7 +335,7 @@ def test_figure_shows_what_is_known(figure: Figure, shown: str) -> None:
 
 
 def test_selective_is_not_said_to_protect_the_text(toy: EmbeddingTable) -> None:
-    found = audit(get_mechanism("selective", toy, epsilon=3), "uniform")
+    found = audit(get_mechanism("selective", toy, epsilon=3, **WORDS), "uniform")
     assert (found.kind, found.epsilon_proved) == ("none", math.inf)
     assert found.epsilon.value == pytest.approx(3.0)  # of a word that is marked
 

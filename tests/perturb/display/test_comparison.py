@@ -14,6 +14,7 @@ from perturb.audit.report import audit
 from perturb.display.comparison import LONGEST, Comparison, compare_parts, compare_words
 from perturb.display.html import format_value, show_columns
 from perturb.testing import load_test_table
+from tests.perturb.marking import WORDS
 from tests.tables import bundled_table
 
 TEXT = 'Ask <script>alert("Anna")</script> Schmidt &\nher cat, at anna@example.org.\n'
@@ -78,7 +79,7 @@ def test_parts_that_do_not_fit_are_refused() -> None:
 
 
 def test_a_selective_release_is_compared_by_its_parts() -> None:
-    made = get_mechanism("selective", epsilon=8).perturb(TEXT, seeded_generator(1))
+    made = get_mechanism("selective", epsilon=8, **WORDS).perturb(TEXT, seeded_generator(1))
     found = made.compare(TEXT)
     changed = [(each.raw, each.released) for each in found.segments if each.changed]
     assert made.replaced

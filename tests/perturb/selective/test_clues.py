@@ -53,13 +53,13 @@ LISTED = (
 
 
 def find_hidden(shapes: Iterable[Shape], text: str) -> list[tuple[str, str]]:
-    """Return the types and the texts of the parts that a clue hides."""
+    """Return the types and the texts of the parts that a clue hides, or that lie beyond the reach
+    of its places."""
     facts = Facts(text)
     return [
         (shape.type, text[start:end])
         for shape in shapes
-        if not shape.clue(facts)
-        for start, end in shape.find(text)
+        for start, end in set(shape.find(text)) - set(shape.search(facts))
     ]
 
 

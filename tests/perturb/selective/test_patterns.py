@@ -16,13 +16,16 @@ from perturb.selective.patterns.checks import (
     passes_luhn,
 )
 from perturb.selective.patterns.shape import any_of
+from perturb.selective.patterns.tables import CELL_TYPES
 from perturb.selective.policies import PatternPolicy, settle
 from perturb.testing import PolicyContract
 from perturb.testing.growth import grows_linearly
+from tests.perturb.marking import WORDS
 from tests.perturb.selective.test_policies import MARKED
 from tests.tables import bundled_table
 
 SHIPPED = PatternPolicy.shipped()
+NAMES = ("NAME", "PERSON")
 KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\nkqhkiG9w0B\n-----END PRIVATE KEY-----"
 
 # type: texts with the marked part in brackets
@@ -181,7 +184,7 @@ BY_TYPE = {
         with password: [hunter2x] in
         with "api_key": "[f00dbabe99]" in
         with DB_PASSWORD=[hunter2x] in
-        from postgres://[admin:s3cr3t]@db/orders in
+        from postgres://admin:[s3cr3t]@db/orders in
     """,
     "PRIVATE_KEY": f"the key [{KEY}] is",
     "US_SSN": "ssn [078-05-1120] is",
@@ -205,12 +208,12 @@ def marks(text: str, policy: PatternPolicy = SHIPPED) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("text", "part", "type_"), cases())
 def test_a_part_is_marked_with_its_type(text: str, part: str, type_: str) -> None:
     named = {"Authorization", "Urteil", "DB"}
-    assert [(part, type_)] == [m for m in marks(text) if m[0] not in named and m[1] != "NAME"]
+    assert [(part, type_)] == [m for m in marks(text) if m[0] not in named and m[1] not in NAMES]
 
 
 def test_every_type_is_tried() -> None:
     tried = {type_ for _, _, type_ in cases()} | {type_ for _, _, type_ in MARKED}
-    assert tried - {None} == set(shape_types())
+    assert (tried - {None}) | {*CELL_TYPES} == set(shape_types())  # see test_tables, too
 
 
 class TestShipped(PolicyContract):
@@ -290,7 +293,7 @@ def test_hostile_texts_are_read_in_linear_time(policy: PatternPolicy, unit: str)
 @pytest.fixture(scope="module")
 def policy() -> PatternPolicy:
     """Build the policy as a mechanism does, with its words."""
-    [found] = get_mechanism("selective", bundled_table()).policies  # type: ignore[attr-defined]
+    [found] = get_mechanism("selective", bundled_table(), **WORDS).policies  # type: ignore[attr-defined]
     assert isinstance(found, PatternPolicy)
     return found
 
@@ -331,7 +334,7 @@ def test_names_stay_names(policy: PatternPolicy, text: str, name: str) -> None:
 
 def test_a_common_word_of_a_name_is_no_name_after_a_determiner() -> None:
     text = "met Anna Rose of Ankara Court. Rose told the Court, and the rose told Court."
-    spans = get_mechanism("selective", bundled_table()).spans(text) or ()
+    spans = get_mechanism("selective", bundled_table(), **WORDS).spans(text) or ()
     found = [text[s.start : s.end] for s in spans]
     assert found == ["Anna Rose of Ankara Court", "Rose", "Court"]
 

@@ -104,7 +104,7 @@ def test_a_built_in_name_is_never_taken() -> None:
     assert parts("regex") == ["Anna Schmidt"]
 
 
-@pytest.mark.parametrize("policy", ["", "Regex", 3, None, ["knn"], [], [3], ("regex", "names")])
+@pytest.mark.parametrize("policy", ["Regex", 3, None, ["knn"], [], [3], ("regex", "names")])
 def test_unknown_policies_are_refused_with_the_known_ones(policy: Any) -> None:
     with pytest.raises(ParameterError, match="^policy must be 'regex', .*; plug-ins have beyond,"):
         SelectiveParameters(policy=policy)

@@ -23,7 +23,7 @@ from perturb import (
 from perturb.selective.policies import PatternPolicy
 from perturb.selective.sanitizer import Selective, SelectiveParameters
 from perturb.testing.statistics import ALPHA, p_value
-from tests.perturb.marking import TABLE, TEXT, Fixed, fixed, marked, selective
+from tests.perturb.marking import TABLE, TEXT, WORDS, Fixed, fixed, marked, selective
 
 
 def test_a_policy_object_marks_in_place_of_the_named_one() -> None:
@@ -51,7 +51,7 @@ def new(text: str, *parts: str, seed: int = 1) -> list[str]:
 
 
 def test_only_what_is_marked_changes() -> None:
-    perturber = Perturber(get_mechanism("selective", TABLE, epsilon=6))
+    perturber = Perturber(get_mechanism("selective", TABLE, epsilon=6, **WORDS))
     done = perturber.perturb(TEXT, seeded_generator(1))
     assert done.replaced is not None
     rest, end, place = "", 0, 0
@@ -235,8 +235,9 @@ def test_receipt_counts_the_marked_parts_and_claims_nothing_for_the_text() -> No
     ],
 )
 def test_bad_parameters_are_refused_by_name(parameters: dict[str, Any], said: str) -> None:
+    words = {} if parameters.get("policy") == "all" else WORDS
     with pytest.raises(ParameterError, match=f"^{re.escape(said)}"):
-        get_mechanism("selective", TABLE, **parameters)
+        get_mechanism("selective", TABLE, **{**words, **parameters})
 
 
 def test_own_patterns_come_on_top_and_entities_choose() -> None:

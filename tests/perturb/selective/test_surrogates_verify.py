@@ -99,6 +99,95 @@ def test_a_release_by_another_action_is_refused() -> None:
         selective().verify(RAW, surrogates)
 
 
+KINDS = {  # one part of each kind
+    "LOCATION": "Hamburg",
+    "ORGANIZATION": "Lindenhof Logistik GmbH",
+    "STREET_ADDRESS": "Hauptstraße 57, 20095 Hamburg",
+    "URL": "https://firm.de/users/mholzapfel?id=4711",
+    "USERNAME": "mholzapfel_82",
+    "DATE_TIME": "12 May 2024",
+    "DATE_OF_BIRTH": "03.02.1985",
+    "PHONE_NUMBER": "+1 415 234 2671",
+    "PERSON": "Markus Holzapfel",
+}
+TEXT = "so " + "; ".join(KINDS.values()) + "; and in Hamburg, by Lindenhof, on 2024-05-19."
+SHORT = {"LOCATION": "Hamburg,", "ORGANIZATION": "Lindenhof,", "DATE_TIME": "2024-05-19"}
+
+
+def place_spans() -> list[Span]:
+    spans = [Span(TEXT.index(raw), TEXT.index(raw) + len(raw), t) for t, raw in KINDS.items()]
+    for type_, raw in SHORT.items():
+        start = TEXT.rindex(raw)
+        spans.append(Span(start, start + len(raw.rstrip(",")), type_))
+    return sorted(spans)
+
+
+# For each kind, what may not stand in place of its surrogate.
+TAMPERED: list[tuple[str, Any]] = [
+    ("LOCATION", "Hamburg"),
+    ("LOCATION", "Berlin"),
+    ("LOCATION", lambda new: new.upper()),
+    ("LOCATION", "Norvanta"),  # a firm
+    ("LOCATION", "Ashcombe"),  # a surname
+    ("LOCATION", lambda new: next(n for n in load_names()["latin"].places if n != new)),
+    ("LOCATION", lambda new: f"{new} {new}"),
+    ("ORGANIZATION", "Lindenhof Logistik GmbH"),
+    ("ORGANIZATION", lambda new: new.replace("GmbH", "AG")),
+    ("ORGANIZATION", lambda new: f"Lindenhof {new.split()[1]} GmbH"),
+    ("ORGANIZATION", lambda new: f"{new.split()[0]} {new.split()[0]} GmbH"),
+    ("ORGANIZATION", lambda new: f"{new.split()[1]} {new.split()[0]} GmbH"),
+    ("ORGANIZATION", lambda new: " ".join(new.split()[1:])),
+    ("ORGANIZATION", lambda new: f"Acme {new.split()[1]} GmbH"),
+    ("STREET_ADDRESS", lambda new: new.replace("straße", "weg")),
+    ("STREET_ADDRESS", lambda new: re.sub(r"^.*straße", "Hauptstraße", new)),
+    ("STREET_ADDRESS", lambda new: re.sub(r" \d+,", " 57,", new)),
+    ("STREET_ADDRESS", lambda new: re.sub(r" \d+,", " 571,", new)),
+    ("STREET_ADDRESS", lambda new: re.sub(r"\d{5}", "20095", new)),
+    ("STREET_ADDRESS", lambda new: re.sub(r"\w+$", "Hamburg", new)),
+    ("STREET_ADDRESS", lambda new: f"{new} x"),
+    ("URL", lambda new: re.sub(r"//[^/]+", "//firm.de", new)),
+    ("URL", lambda new: new.replace(".example", ".com")),
+    ("URL", lambda new: new.replace("https", "http")),
+    ("URL", lambda new: new.replace("users", "people")),
+    ("URL", lambda new: re.sub(r"\w+\?", "mholzapfel?", new)),
+    ("URL", lambda new: re.sub(r"\d+$", "4711", new)),
+    ("URL", lambda new: f"{new}&x=secret"),
+    ("USERNAME", "mholzapfel_82"),
+    ("USERNAME", lambda new: re.sub(r"^[a-z]+", "secret", new)),
+    ("USERNAME", lambda new: re.sub(r"\d+$", "82", new)),
+    ("DATE_TIME", "12 May 2024"),
+    ("DATE_TIME", "13 May 2024"),
+    ("DATE_TIME", lambda new: f"{int(new.split()[0]) % 28 + 1} {new.split(' ', 1)[1]}"),
+    ("DATE_TIME", "2024-05-26"),
+    ("DATE_OF_BIRTH", "03.02.1985"),
+    ("DATE_OF_BIRTH", "10.02.1925"),
+    ("DATE_OF_BIRTH", lambda new: new.replace(".", "/")),
+    ("PHONE_NUMBER", "+1 415 234 2671"),
+    ("PHONE_NUMBER", "+1 617 234 2671"),  # not reserved for fiction
+    ("PHONE_NUMBER", "+1 117 555 0171"),
+]
+
+
+@pytest.mark.parametrize(("type_", "broken"), TAMPERED)
+def test_broken_stand_ins_are_refused(type_: str, broken: Any) -> None:
+    perturber = fixed(place_spans(), actions=EVERY)
+    for seed in range(3):
+        done = perturber.perturb(TEXT, seeded_generator(seed))
+        perturber.verify(TEXT, done)
+        out, end, rest = "", 0, []
+        for part in done.replaced or ():
+            text = part.text
+            if part.type == type_ and part.start == TEXT.index(KINDS[type_]):
+                text = broken if isinstance(broken, str) else broken(part.text)
+                assert text != part.text
+            out += TEXT[end : part.start] + text
+            rest.append(changed(part, text=text))
+            end = part.end
+        wrong = changed(done, text=out + TEXT[end:], replaced=tuple(rest))
+        with pytest.raises(ReleaseError):
+            perturber.verify(TEXT, wrong)
+
+
 PIECES = [
     *(
         "Anna",
@@ -130,9 +219,15 @@ PIECES = [
         "½",
         "0",
     ),
+    *("GmbH", "Hauptstraße 5", "Rose Lane 12", "20095", "https://", "firm.de", "/a?b=c", "@anna"),
+    *("12 May 2024", "13/05/2024", "05.12.24", "May", "2024", "42nd", "O'Brien", "555-234-1234"),
     *("M&uuml;ller", "\u0301", "\u202e", "Müller", "a1", "::1", "+49 30", "_"),
 ]
-TYPES = ["NAME", "PERSON", "EMAIL_ADDRESS", "ID", "CREDIT_CARD", "IBAN_CODE", "VAT_NUMBER", "X"]
+TYPES = [
+    *("NAME", "PERSON", "EMAIL_ADDRESS", "ID", "CREDIT_CARD", "IBAN_CODE", "VAT_NUMBER", "X"),
+    *("LOCATION", "STREET_ADDRESS", "ORGANIZATION", "OTHER_NAME", "CUSTOM", "URL", "USERNAME"),
+    *("DATE_TIME", "DATE_OF_BIRTH", "PHONE_NUMBER", "API_KEY", "MONEY"),
+]
 MARK = st.tuples(st.integers(0, 60), st.integers(1, 14), st.sampled_from(TYPES))
 DROPPED = DocumentOptions(oov="drop", number="drop", layout="drop")
 

@@ -405,9 +405,9 @@ def test_an_amount_has_one_place_with_and_without_decimals() -> None:
         selective(actions=NEAR).verify(raw, rewrite(done, 0, "90000 euros", raw))
 
 
-def test_words_fall_back_to_replace() -> None:
+def test_words_have_a_tag() -> None:
     done = release("so aged forty, at 10:30 on Monday")
-    assert done.receipt.actions == {}
+    assert done.receipt.actions == {"tag": {"AGE": 1, "DATE_TIME": 2}}
     assert "forty" not in done.text
     assert "10:30" not in done.text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from perturb.release import Span
-from perturb.text.once import compute_once, remember_texts
+from perturb.text.once import Findings, compute_once, remember_texts
 
 
 class Finder:
@@ -46,3 +46,32 @@ def test_nothing_outlives_a_block() -> None:
             compute_once(finder.find, "Anna")
         compute_once(finder.find, "Anna")
     assert finder.texts == ["Anna"] * 4
+
+
+def test_findings_outlive_a_block_for_their_owner_alone() -> None:
+    finder, findings = Finder(), Findings()
+    for owner in ("alice", "alice", "bob", "alice"):
+        with remember_texts(findings, owner):
+            assert compute_once(finder.find, "Anna", "names") == (Span(0, 4, "NAME"),)
+    assert finder.texts == ["Anna", "Anna"]  # once for each owner
+
+
+def test_another_finder_or_none_has_no_findings() -> None:
+    finder, findings = Finder(), Findings()
+    for name in ("names", "others", "", ""):
+        with remember_texts(findings, "alice"):
+            compute_once(finder.find, "Anna", name)
+    assert finder.texts == ["Anna"] * 4
+
+
+def test_findings_are_bounded_and_the_oldest_are_forgotten() -> None:
+    finder, findings = Finder(), Findings(room=6)  # each text has one finding, and counts itself
+    for text in ("a", "b", "c", "a", "d", "a", "b"):
+        findings.find("o", "f", text, finder.find)
+    assert finder.texts == ["a", "b", "c", "d", "b"]
+
+
+def test_findings_hold_no_text() -> None:
+    finder, findings = Finder(), Findings()
+    findings.find("o", "f", "Xylophonist", finder.find)
+    assert "Xylophonist" not in repr(vars(findings))

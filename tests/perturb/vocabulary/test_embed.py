@@ -329,10 +329,10 @@ def test_command_builds_resumes_and_serves(
         assert said["receipt"]["table"] == table.sha256
         assert said["receipt"]["mechanism"] == name
         assert said["receipt"]["released"] == 4
-    assert main(["perturb", str(text), *arguments]) == 0
+    assert main(["perturb", str(text), *arguments, "--receipt"]) == 0
     shown = capsys.readouterr()
-    assert shown.out.endswith(".\n\n")
-    assert "mechanism: rantext_ldp\n" in shown.err
+    assert shown.out.endswith(".\n")
+    assert json.loads(shown.err)["mechanism"] == "rantext_ldp"
 
 
 def test_command_refuses_a_folder_of_another_run(

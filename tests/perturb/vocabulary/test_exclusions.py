@@ -31,6 +31,7 @@ from perturb.vocabulary.exclusions import EXCLUSIONS, EXCLUSIONS_VERSION, exclud
 from perturb.vocabulary.table_build import build_table
 from perturb.vocabulary.vocabulary import ALL_VARIANTS, TokenClass, Variant
 from perturb.vocabulary.words import load_vocabulary
+from tests.perturb.marking import WORDS
 from tests.tables import bundled_table
 
 # A change of the list is a new version, with a table of its own.
@@ -217,7 +218,7 @@ def test_receipt_says_which_words_there_are(
     )
     assert other.vocabulary == "V: the first 11,000 words of cl100k_base"
     assert one.table != other.table
-    marked = Perturber(get_mechanism("selective", bundled)).perturb("On 12 May.").receipt
+    marked = Perturber(get_mechanism("selective", bundled, **WORDS)).perturb("On 12 May.").receipt
     assert marked.vocabulary == one.vocabulary
 
 

@@ -1,0 +1,419 @@
+"""Find the names of people's accounts: home directories, logins by the names of their keys,
+options of commands, handles and profiles. What every machine has, such as `root`, is none."""
+
+from __future__ import annotations
+
+import re
+
+from perturb.selective.patterns.clues import (
+    all_clues,
+    any_clue,
+    any_listed,
+    any_match,
+    any_string,
+)
+from perturb.selective.patterns.settings import (
+    Setting,
+    assigned,
+    is_ordinary_word,
+    is_placeholder,
+    is_reference,
+    read_setting,
+)
+from perturb.selective.patterns.shape import any_of, shape, words_of
+
+__all__ = ["ACCOUNTS", "is_personal_account"]
+
+# Accounts of programs and roles, and what stands for a name.
+_GENERIC = words_of(
+    """
+    admin administrator root user users username user1 user2 userid login guest test tester
+    testuser test_user testing demo example sample default public shared common all everyone nobody
+    none null
+    undefined anonymous anon me you self owner author person name your your_name yourname you
+    your-username youruser your-user myuser my_user someuser some_user someone somebody foo bar baz
+    foobar ubuntu debian centos fedora alpine arch vagrant docker podman kubernetes kube pi osboxes
+    kali ec2-user ec2_user azureuser cloud-user core opc bitnami rancher git github gitlab gitea hg
+    svn runner runneradmin actions ci ci-bot cibot bot dependabot renovate jenkins circleci travis
+    buildkite builder build deploy deployer deployment release www www-data www_data http httpd
+    apache nginx caddy tomcat node nodejs npm app apps appuser app_user application api web webapp
+    server service services svc worker backend frontend client system systemd daemon bin sys sync
+    games man mail news uucp proxy backup list nfsnobody postgres postgresql mysql mariadb mongo
+    mongodb redis rabbitmq kafka zookeeper elastic elasticsearch kibana grafana prometheus minio
+    sa sysdba oracle db dbuser db_user dba database readonly read_only readwrite reader writer
+    replication replicator operator ops devops dev develop developer devuser staging stage prod
+    production sandbox local localhost home host spark hadoop hive airflow jovyan jupyter colab
+    conda python java django flask rails laravel wordpress wp odoo nextcloud ansible terraform
+    puppet chef salt vault consul nomad coder vscode codespace gitpod workspace project projects
+    src data work tmp temp shared linuxbrew homebrew steam games lost+found support info contact
+    sales marketing team office hello noreply no-reply webmaster postmaster hostmaster abuse
+    security billing customer member moderator editor viewer manager student teacher employee
+    superuser super su supervisor sysadmin monitor monitoring nagios zabbix munin nobody4 staff
+    alice bob carol dave eve mallory john jane johndoe janedoe john.doe jane.doe john_doe jane_doe
+    jdoe jsmith maxmustermann max.mustermann mustermann newuser new_user newstarter olduser
+    currentuser current_user uid gid id email mailbox true false yes no on off string str int text
+    varchar number integer boolean object any required optional missing unknown invalid empty
+    """
+)
+
+
+def is_personal_account(name: str) -> bool:
+    """Tell if the name of an account may be a person's.
+
+    >>> [is_personal_account(name) for name in ("nlindner", "www-data", "${USER}")]
+    [True, False, False]
+    """
+    plain = name.lower().strip("@._-")
+    return (
+        len(plain) >= 2
+        and not plain.isdigit()
+        and plain not in _GENERIC
+        and plain.rstrip("0123456789_-") not in _GENERIC
+        and not is_placeholder(name)
+        and re.fullmatch(r"[\w.@+'-]{2,64}", name) is not None
+    )
+
+
+def _is_home(name: str) -> bool:
+    return is_personal_account(name) and name.lower() not in _ROUTES
+
+
+_ROUTES = words_of(
+    """
+    about account blog cart checkout components contact dashboard docs explore feed help home
+    index index.html items layout links main menu news orders page pages posts products profile
+    search settings shop stats store tab tabs welcome library documents downloads desktop
+    """
+)
+_NAME = r"[A-Za-z_À-ž][\w.-]{1,31}"
+
+
+def _locate_by_key(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the name of an account in a setting; None where there is none."""
+    found = read_setting(match)
+    if found is None or found.between in ("(", ",", "|") or found.between.isalpha():
+        return None
+    prefix = found.name[: len(found.name) - len(found.key)].lower()
+    if prefix.endswith(_NO_USERS) or found.before.endswith(("${", "$", "{", "%(", "@")):
+        return None
+    value, start = found.value, found.start
+    _, sign, own = value.rpartition("\\")  # DOMAIN\mira
+    if sign:
+        value, start = own, found.start + len(found.value) - len(own)
+    if value.startswith("@"):
+        value, start = value[1:], start + 1
+    if "@" in value or not is_personal_account(value):
+        return None
+    if not found.quote:
+        if found.between == "":
+            if not found.is_option:
+                return None
+        elif not _is_bare_name(found, value):
+            return None
+    elif found.between == "" or (is_ordinary_word(value) and not found.is_shell):
+        return None
+    return start, start + len(value)
+
+
+_NO_USERS = ("no_", "is_", "has_", "type_", "per_", "by_", "multi_", "file", "domain", "class")
+
+
+def _is_bare_name(setting: Setting, value: str) -> bool:
+    """Tell if a value without quotation marks is a name, and no variable or type."""
+    after = setting.after
+    logged = setting.is_joined and re.match(r"[ \t]\w+=", after) is not None
+    if (is_reference(value, after) and not logged) or value[0].isdigit():
+        return False
+    if is_ordinary_word(value):
+        return False
+    if setting.is_shell or setting.is_option or setting.is_element:
+        return True
+    if any(word in _GENERIC for word in re.split(r"[._-]", value.lower())):
+        return False
+    if setting.is_line:
+        code = after.startswith((";", ",", ")", "}")) or not value[0].islower()
+        return not code and re.search(r"[a-z][A-Z]", value) is None
+    # user=mira in a log: white space on both sides, and no call around it
+    line = setting.before.rpartition("\n")[2]
+    calls = line.count("(") > line.count(")")
+    return (
+        setting.is_joined and not calls and re.match(r"[\s&;\"'\]|]|,\s\w+=|\Z", after) is not None
+    )
+
+
+_KEYS = any_of(
+    "user username user_name userid user_id login login_name loginname usuario benutzer",
+    "benutzername",
+    "utilisateur identifiant nutzername gebruiker gebruikersnaam utente nome_utente usr uname",
+    "handle nick nickname screen_name screenname twitter instagram mastodon github_user tiktok",
+    "telegram slack_id logname kullanıcı użytkownik пользователь логин 用户名 ユーザー名 사용자",
+).replace(" ", "[ _-]?")
+_SITES = "|".join(
+    (
+        r"(?:github|gitlab|bitbucket|codeberg)\.(?:com|org)/(?P<forge>[\w.-]{2,39})(?![\w./-])",
+        r"(?:linkedin\.com/in|xing\.com/profile|bsky\.app/profile|keybase\.io|reddit\.com/u"
+        r"(?:ser)?"
+        r"|stackoverflow\.com/users/\d+|kaggle\.com|dev\.to|linktr\.ee|about\.me|t\.me"
+        r"|(?:twitter|x|instagram|facebook|threads|pinterest|twitch|soundcloud|behance|dribbble"
+        r"|snapchat|flickr|vimeo|strava|vk|ok)\.(?:com|net|tv|ru))/@?(?P<site>[\w.%-]{2,60})",
+        r"(?:[\w-]{1,30}\.){1,3}[a-z]{2,14}/@(?P<fediverse>[\w.]{2,40})(?![\w/@-])",
+    )
+)
+_PATHS = words_of(
+    """
+    about features pricing login signup join explore topics trending marketplace settings search
+    share intent home watch reel reels p groups pages events company jobs help privacy terms policy
+    security contact sponsors orgs notifications issues pulls new apps blog docs api status hashtag
+    i tos legal download media site customer-stories enterprise readme features collections
+    sharer sharer.php dialog plugins tr stories tv accounts developer developers business ads
+    datasets competitions code models learn c r tags questions users joinchat addstickers s
+    microsoft google apple facebook meta openai anthropics anthropic torvalds python rust-lang
+    golang nodejs kubernetes docker apache mozilla github gitlab vercel huggingface pytorch
+    tensorflow numpy pandas-dev django rails spring-projects hashicorp elastic redis postgres
+    """
+)
+
+
+def _locate_profile(match: re.Match[str]) -> tuple[int, int] | None:
+    group = match.lastgroup or "site"
+    name = match[group].lower()
+    return match.span(group) if name not in _PATHS and is_personal_account(name) else None
+
+
+# Around a handle, these say that it is somebody's and no decorator.
+_SOCIAL = any_of(
+    """
+    twitter x instagram insta ig mastodon tiktok telegram tg slack discord github gitlab threads
+    bluesky snapchat snap signal handle account username ping cc follow following followed thanks
+    thank thx by dm hi hey hello hallo hola or from ask asked with reach contact folgt folge via
+    and und to tag tagged mention mentioned message credit credits kudos author reviewer assignee
+    assigned met saw tell told says said
+    """
+)
+_AT = re.compile(r"[=;{}()<>\[\]#$|*]|//")
+
+
+def _locate_handle(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a handle in a sentence; None in a line of code."""
+    text, (start, end) = match.string, match.span("part")
+    begin = max(text.rfind("\n", max(0, start - 120), start) + 1, start - 120)
+    after = text[end : end + 1]
+    code = _AT.search(text[begin : match.start()]) or after in ("(", "/", "[", "=", "{", "@", ":")
+    name = match["part"].rstrip(".")
+    plain = is_personal_account(name) and not is_ordinary_word(name) and "__" not in name
+    return (start, start + len(name)) if plain and not code else None
+
+
+_LOGS = "|".join(
+    (
+        r"(?:Accepted|Failed|Postponed) \w{3,20}(?:/\w{2,10})? for (?:invalid user )?",
+        r"(?:Invalid|invalid|illegal) user ",
+        r"session (?:opened|closed) for user ",
+        r"(?:password|shell|account) (?:changed|expired|locked|unlocked) for ",
+        r"authentication failure for ",
+        r"\(uid=\d{1,10}\) by |new user: name=|delete user '|sudo: {1,12}(?!pam_)",
+    )
+)
+
+
+def _locate_option(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the user that an option names; None for one that upgrades."""
+    text, start = match.string, match.start()
+    line = text[max(text.rfind("\n", max(0, start - 200), start) + 1, start - 200) : start]
+    return (
+        match.span("part")
+        if _COMMANDS.search(line)
+        or match["part"] + ":" in text[match.start("part") : match.end("part") + 1]
+        else None
+    )
+
+
+_COMMANDS = re.compile(
+    r"(?<![\w-])(?:curl|wget|psql|pg_dump|pg_restore|createdb|mysql|mysqldump|mysqladmin"
+    r"|mariadb|mongo"
+    r"|mongosh|mongodump|sudo|su|docker login|podman login|smbclient|redis-cli|sqlplus|ldapsearch"
+    r"|http|https|xh|crontab|ps|pkill|pgrep|cypher-shell|clickhouse-client|influx)(?![\w-])"
+)
+
+
+ACCOUNTS = (
+    shape(
+        "USERNAME",
+        rf"(?<![\w.-])(?:/export|/mnt|/var|/data|/Volumes/\w{{1,30}})?/(?:home|Users)/"
+        rf"(?P<part>{_NAME})",
+        _is_home,
+        clue=any_string("/home/", "/users/"),
+        reach=(60, 60),
+    ),
+    shape(
+        "USERNAME",
+        r"(?<![A-Za-z])(?:[A-Za-z]:|/mnt/[a-z]|/[a-z])[\\/]{1,4}(?:Users|Documents and Settings"
+        rf"|Benutzer|Utilisateurs|Usuarios)[\\/]{{1,4}}(?P<part>{_NAME})",
+        _is_home,
+        clue=any_string("users", "settings", "benutzer", "utilisateurs", "usuarios"),
+        reach=(30, 90),
+    ),
+    shape(
+        "USERNAME",
+        rf"(?<![a-z])[er]?[ug]id=\d{{1,10}}\((?P<part>{_NAME})\)",
+        is_personal_account,
+        clue=any_string("id="),
+        reach=(8, 60),
+    ),
+    shape(
+        "USERNAME",
+        r"(?<![\w/.-])(?:ssh|scp|sftp|rsync|mosh|ssh-copy-id|sshfs)\b[^\n|;&]{0,120}?[ \t]"
+        rf"(?P<part>{_NAME})@(?=[\w\[])",
+        is_personal_account,
+        clue=all_clues(any_string("@"), any_string("s")),
+        reach=(180, 10),
+    ),
+    shape(  # the prompt of a shell, and the note of a public key
+        "USERNAME",
+        rf"(?m:^|[\[(])\[?(?P<part>{_NAME})@[\w.-]{{1,60}}[: ][~/][^\n$#]{{0,120}}[$#] ",
+        is_personal_account,
+        clue=any_string("@"),
+        reach=(40, 200),
+    ),
+    shape(
+        "USERNAME",
+        r"(?<!\w)(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\w{8,10}) AAAA[A-Za-z0-9+/=]{20,}+ "
+        r"(?P<part>[\w.-]{1,40}(?:@[\w.-]{1,60})?)",
+        lambda note: is_personal_account(note.partition("@")[0]),
+        clue=any_string(" aaaa"),
+        reach=(40, 40),
+    ),
+    shape(
+        "USERNAME",
+        rf"(?<![^\W_]){assigned(_KEYS)}",
+        case=False,
+        clue=any_string(
+            *("user", "login", "usuario", "benutzer", "utilisateur", "identifiant", "nutzername"),
+            *("gebruiker", "utente", "usr", "uname", "handle", "nick", "screen", "twitter"),
+            *("instagram", "mastodon", "tiktok", "telegram", "slack_id", "logname", "kullanıcı"),
+            *("użytkownik", "пользователь", "логин", "用户名", "ユーザー名", "사용자"),
+        ),
+        locate=_locate_by_key,
+        reach=(24, 640),
+    ),
+    shape(  # dbUser, spring.datasource.username
+        "USERNAME",
+        rf"(?-i:(?<=[a-z])(?=[UL])){assigned('(?:user(?:name)?|login)')}",
+        case=False,
+        clue=any_match("[a-z](?:User|Login)"),
+        locate=_locate_by_key,
+        reach=(4, 640),
+    ),
+    shape(
+        "USERNAME",
+        rf"(?<![\w-])(?:-u|--user|--proxy-user|-U|--login)[ =]?[\"']?"
+        rf"(?P<part>{_NAME})(?=:[^\s:]|[\s\"']|\Z)",
+        is_personal_account,
+        clue=any_string("-u", "--login", "--proxy-user"),
+        locate=_locate_option,
+        reach=(12, 60),
+    ),
+    shape(
+        "USERNAME",
+        rf"(?:btoa\(|login\(|auth ?= ?\(|BasicAuth\(|create_user\(|authenticate\() ?[\"'`]"
+        rf"(?P<part>{_NAME})"
+        r"(?=:[^\s\"']|[\"'`],)",
+        is_personal_account,
+        case=False,
+        clue=any_string("btoa(", "login(", "auth", "user("),
+        reach=(16, 70),
+    ),
+    shape(
+        "USERNAME",
+        rf"(?<!\w)login[ \t\n]{{1,8}}(?P<part>{_NAME})[ \t\n]{{1,8}}password[ \t]",
+        is_personal_account,
+        clue=all_clues(any_string("login"), any_string("password")),
+        reach=(4, 80),
+    ),
+    shape(
+        "USERNAME",
+        rf"(?<!\w)(?:(?:create|alter|drop) (?:user|role)(?: if (?:not )?exists)? |(?:grant|revoke)"
+        rf" [^;\n]{{1,200}} (?:to|from) )[\"'`]?(?P<part>{_NAME})",
+        is_personal_account,
+        case=False,
+        clue=any_listed("user role grant revoke"),
+    ),
+    shape(  # scheme://user:password@host
+        "USERNAME",
+        rf"(?<![\w+.-])[a-z][a-z0-9+.-]{{1,20}}+://(?P<part>{_NAME})"
+        rf"(?::[^\s/\"'`<>]{{0,200}})?@(?=[\w\[])",
+        is_personal_account,
+        clue=any_string("://"),
+        reach=(24, 250),
+    ),
+    shape(
+        "USERNAME",
+        rf"(?:{_LOGS})(?P<part>{_NAME})",
+        is_personal_account,
+        clue=any_string(" for ", "user", "sudo:", " by "),
+        reach=(40, 60),
+    ),
+    shape(  # [20:14:40] <badger> in a chat
+        "USERNAME",
+        rf"\d:\d\d\]?(?:\x1b\[[\d;]{{0,12}}m|\s){{0,4}}<[@+%]?(?P<part>{_NAME})>",
+        is_personal_account,
+        clue=any_match(r"<[@+%]?[A-Za-z_À-ž][\w.-]{1,31}>"),
+        reach=(80, 40),
+    ),
+    shape(  # a handle alone in a cell
+        "USERNAME",
+        r"(?:>|\|)[ ]?@(?P<part>[A-Za-z_][\w.]{2,30})(?=[ ]?(?:</|\|))",
+        is_personal_account,
+        clue=any_match("[>|] ?@"),
+        reach=(4, 40),
+    ),
+    shape(
+        "USERNAME",
+        rf"(?<![\w.-])(?:www\.|m\.|mobile\.)?(?:{_SITES})",
+        clue=any_string(".com/", ".org/", "/@", "t.me/", ".to/", ".ee/", ".app/", ".io/", ".ru/"),
+        locate=_locate_profile,
+        reach=(110, 70),
+    ),
+    shape(
+        "USERNAME",
+        rf"(?<!\w){_SOCIAL}[\"'`*]?[:,]?[ \t][\"'`(*]?@(?P<part>[A-Za-z_][\w.]{{2,30}})",
+        case=False,
+        clue=any_match(r"[ \t\"'`(*]@(?i:[a-z_])"),
+        locate=_locate_handle,
+        reach=(40, 40),
+    ),
+    shape(  # @mira_h on Slack
+        "USERNAME",
+        r"(?<![\w.@/])@(?P<part>[A-Za-z_][\w.]{2,30})(?= on (?:the |twitter|x\b|slack|github"
+        r"|discord|telegram|instagram|insta|mastodon|tiktok|signal|threads|bluesky)"
+        r"|,? everywhere\b)",
+        case=False,
+        clue=any_match(r"(?i:@[a-z_][\w.]{2,30},? (?:on|every))"),
+        locate=_locate_handle,
+        reach=(4, 60),
+    ),
+    shape(  # user noor-lindner, chat `haoran.zh`
+        "USERNAME",
+        r"(?<!\w)(?:username|user(?: name)?|login|handle|chat|nick(?:name)?|account"
+        rf"|benutzer(?:name)?):? [`\"'](?P<part>{_NAME})[`\"']",
+        lambda name: is_personal_account(name) and not is_ordinary_word(name),
+        case=False,
+        clue=any_clue(
+            any_listed("user username login handle chat nick nickname account"),
+            any_string("benutzer"),
+        ),
+    ),
+    shape(
+        "USERNAME",
+        r"(?<!\w)(?:github|gitlab|twitter|slack|discord|telegram|instagram|reddit|steam|skype|irc"
+        r"|npm|docker ?hub|linkedin|mastodon) "
+        r"(?:user(?:name)?|handle|account|login|nick|id)(?: is|:)? "
+        r"[`\"'@]?(?P<part>[A-Za-z_][\w.-]{2,38})",
+        lambda name: is_personal_account(name.rstrip(".")) and not is_ordinary_word(name),
+        case=False,
+        clue=any_listed(
+            "github gitlab twitter slack discord telegram instagram reddit steam skype irc npm",
+            "docker dockerhub linkedin mastodon",
+        ),
+    ),
+)

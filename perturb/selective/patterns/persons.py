@@ -1,0 +1,732 @@
+"""Find names of persons by what stands around them: greetings, signatures, titles, relations,
+introductions, the names of keys, and e-mail addresses. A capital alone is no evidence."""
+
+from __future__ import annotations
+
+import re
+
+from perturb.selective.patterns.clues import (
+    all_clues,
+    any_listed,
+    any_match,
+    any_string,
+)
+from perturb.selective.patterns.settings import (
+    Setting,
+    assigned,
+    is_ordinary_word,
+    is_placeholder,
+    read_setting,
+)
+from perturb.selective.patterns.shape import any_of, shape, words_of
+from perturb.selective.patterns.words import GERMAN_NOUNS, OPENERS
+
+__all__ = ["CAPITALS", "PERSONS"]
+
+CAPITALS = "A-ZÀ-ÖØ-Þ" + "".join(
+    c for c in map(chr, (*range(0x100, 0x250), *range(0x370, 0x530))) if c.isupper()
+)
+_LETTER = r"[^\W\d_]"
+_WORD = rf"[{CAPITALS}]{_LETTER}{{1,30}}(?:['’-]{_LETTER}{{1,30}}){{0,3}}"
+_INITIAL = rf"[{CAPITALS}]\.(?:-[{CAPITALS}]\.)?"
+_LINK = r"(?:van der|van den|von der|von|van|de la|de los|de|del|della|der|den|di|da|dos|du|al|el"
+_LINK += r"|bin|ibn|ben|ter|ten|zu|y|ap|af|av|[dD]['’]|O['’]|[Mm]c|Mac|St\.)"
+_PART = rf"(?:(?:{_LINK} ?)?{_WORD}|{_INITIAL})"
+# One to five parts; the first is a word, an initial or a particle.
+_NAME = rf"(?:{_PART}(?:[ ]{{1,2}}{_PART}){{0,4}})"
+_FULL = rf"(?:{_PART}(?:[ ]{{1,2}}{_PART}){{1,4}})"
+_LOWER = rf"{_LETTER}{{2,20}}(?:-{_LETTER}{{2,20}})?"
+
+_TITLE_LIST = """
+    mr mrs ms miss mx dr prof professor herr herrn frau fräulein hr fr mme mlle m monsieur madame
+    mademoiselle maître sr sra srta señor señora señorita dña doña signor signora sig dott avv ing
+    dipl-ing pan pani pán paní meneer mevrouw dhr mevr fru rabbi pastor pfarrer père sœur officer
+    sergeant sgt lt capt detective nurse judge justice coach uncle aunt auntie tante onkel opa oma
+    grandma grandpa granny tía tío tata
+"""
+_TITLES = any_of(_TITLE_LIST)
+_NO_NAMES = words_of(
+    """
+    all team everyone everybody there world folks friends friend sir madam sirs customer customers
+    user users reader readers colleague colleagues hiring manager recruiter committee board editor
+    editors support service department office guys people valued client clients member members
+    students student parents neighbours neighbors community welt leute zusammen kollegen kollegin
+    kolleginnen kollege damen herren kunde kundin kunden team alle kitty moon dolly siri alexa
+    claude chatgpt gpt bot assistant gemini copilot google diary santa lord god mom mum dad mama
+    papa mother father brother sister boss doctor professor teacher monde tous tout todos mundo
+    equipo señores señor señora señoras clientes amigo amigos john doe jane foo bar recipient name
+    firstname lastname first last surname username nachname vorname customer github gitlab docker
+    kubernetes python java javascript linux windows hr it human resources sales marketing security
+    compliance legal engineering product press media admissions i we you he she it they the a an
+    this that what who ok
+    """
+)
+_KIN = any_of(
+    """
+    husband wife spouse partner boyfriend girlfriend fiancé fiancée fiance fiancee ex ex-husband
+    ex-wife mother father mom mum dad mama papa brother sister sibling son daughter child kid baby
+    grandson granddaughter grandmother grandfather grandma grandpa uncle aunt auntie cousin nephew
+    niece stepfather stepmother stepson stepdaughter mother-in-law father-in-law brother-in-law
+    sister-in-law twin boss manager supervisor colleague coworker co-worker teammate friend mate
+    buddy bestie roommate flatmate housemate neighbour neighbor landlord landlady tenant client
+    customer patient doctor dentist therapist psychiatrist counsellor counselor lawyer solicitor
+    attorney accountant teacher tutor professor coach nanny babysitter carer nurse student intern
+    assistant secretary ceo cto cfo
+    """
+)
+_KIN_ELSEWHERE = any_of(
+    """
+    mann ehemann frau ehefrau freund freundin partner partnerin verlobter verlobte mutter vater
+    mama
+    papa bruder schwester sohn tochter kind enkel enkelin oma opa onkel tante cousin cousine neffe
+    nichte schwager schwägerin schwiegermutter schwiegervater chef chefin kollege kollegin kollegen
+    nachbar nachbarin vermieter vermieterin mitbewohner mitbewohnerin arzt ärztin hausarzt lehrer
+    lehrerin kunde kundin anwalt anwältin mari femme époux épouse compagnon compagne copain copine
+    fiancé mère père frère sœur soeur fils fille enfant oncle neveu nièce patron patronne collègue
+    ami amie voisin voisine propriétaire médecin avocat avocate marido esposo esposa mujer novio
+    novia pareja madre padre mamá papá hermano hermana hijo hija abuelo abuela tío tía primo prima
+    sobrino sobrina jefe jefa compañero compañera colega amigo amiga vecino vecina casero casera
+    médico médica abogado abogada moglie marito fratello sorella figlio figlia amico amica mąż żona
+    brat siostra syn córka
+    """
+)
+# The daughter of a third person may be known to everybody.
+_OWNED = (
+    r"(?:my|our|your|mein(?:e[nmrs]?)?|unser(?:e[nmrs]?)?|dein(?:e[nmrs]?)?|mon|ma|mes|notre|nos"
+    r"|mi|mis|nuestr[oa]|mio|mia|mój|moja)"
+)
+_KIND_OF = (
+    r"(?:late|ex|old|older|elder|eldest|younger|youngest|little|big|best|dear|good|close|new"
+    r"|former|current|then|lieb(?:e[rn]?)|ältere[rn]?|jüngere[rn]?|kleine[rn]?|große[rn]?"
+    r"|beste[rn]?"
+    r"|alte[rn]?|ehemalige[rn]?|petite?|grande?|meilleure?|mejor|pequeñ[oa]|querid[oa])"
+)
+
+
+def _is_name(name: str) -> bool:
+    """Check that words with capitals name a person, and no group, thing or stand-in."""
+    words = [word.strip(".'’").lower() for word in re.split(r"[ -]+", name)]
+    if any(word in _NO_NAMES for word in words) or is_placeholder(name):
+        return False
+    ordinary = [word in OPENERS or is_ordinary_word(word) for word in words]
+    return not all(ordinary) or (len(words) == 1 and name.istitle() and words[0] in _GIVEN)
+
+
+# Given names that are ordinary words, too.
+_GIVEN = words_of(
+    """
+    will grace hope faith joy rose may june april mark hunter grant frank chase art bill bob jack
+    rob ray pat sue drew dean gene miles max daisy lily ivy jasmine violet olive ruby amber pearl
+    crystal robin jay guy wade reed clay dale glen heath rusty rich victor maria norma viola summer
+    autumn dawn eve iris holly heather ginger poppy sage carol penny patience charity chance angel
+    destiny christian earl duke harry josh nick tony basil herb misty sandy sky star storm
+    """
+)
+
+
+def _is_given_name(name: str) -> bool:
+    """Check one name or several, each with a capital, that follow a relation or a greeting."""
+    return _is_name(name) and not (" " not in name and name.lower() in GERMAN_NOUNS)
+
+
+def _is_lower_name(name: str) -> bool:
+    """Check a name in small letters: it is no ordinary word of the languages that are read."""
+    return (
+        name.islower()
+        and not is_ordinary_word(name)
+        and name not in _NO_NAMES
+        and name not in OPENERS
+        and not name.endswith(("ing", "ed", "ly", "n't", "tion", "ment"))
+        and name not in _MORE_WORDS
+    )
+
+
+_MORE_WORDS = words_of(
+    """
+    ist war hat und oder aber nicht will kann muss soll sagt sagte meint ging kam wurde wird haben
+    sind heißt wohnt lebt arbeitet möchte braucht immer noch schon auch gerade mit von bei nach
+    est a était veut peut dit vit travaille habite qui que dans avec pour et mais ne me te se es
+    era tiene quiere dice vive trabaja y con para que no está fue ha son del los las gonna wanna
+    dont doesnt didnt isnt wasnt cant wont hasnt im ive hes shes thats lol btw tbh idk whatsapped
+    texted emailed facetimed
+    """
+)
+
+
+def _is_full_name(name: str) -> bool:
+    """Check several words with capitals of which the dictionary has at most one."""
+    words = [word.strip(".'’").lower() for word in re.split(r"[ -]+", name)]
+    known = [word for word in words if len(word) > 1 and is_ordinary_word(word)]
+    return _is_name(name) and len(known) < max(1, len(words) - 1) + (words[0] in _GIVEN)
+
+
+# -- keys -----------------------------------------------------------------------------------------
+_PERSON_KEYS = """
+    first_name firstname given_name givenname forename middle_name middlename last_name lastname
+    surname family_name familyname full_name fullname real_name realname display_name displayname
+    legal_name maiden_name nickname vorname nachname familienname zuname prénom prenom
+    nom_de_famille nombre_completo apellido apellidos nome cognome sobrenome imię imie nazwisko
+    jméno příjmení voornaam achternaam förnamn efternamn patient patient_name customer_name
+    client_name contact_name contact_person employee employee_name manager_name holder cardholder
+    card_holder cardholder_name account_holder account_name_holder kontoinhaber kontoinhaberin
+    ansprechpartner ansprechpartnerin sachbearbeiter mitarbeiter geschäftsführer inhaber recipient
+    recipient_name beneficiary payee payer passenger guest_name tenant_name landlord skipper
+    applicant guardian next_of_kin emergency_contact spouse buyer_name seller_name shipping_name
+    billing_name signed_by written_by prepared_by approved_by solicitante interesado titular
+    имя фамилия отчество фио автор 姓名 氏名 名前 お名前 이름 성명 שם_מלא
+"""
+_ANY_KEYS = """
+    name names nom nombre naam namn jmeno customer client kunde kundin cliente author authors autor
+    autorin auteur owner maintainer maintainers assignee assigned_to reporter reviewer created_by
+    updated_by requested_by contact user sender from to cc attn re betreff mandant mandantin
+    primary
+    backup oncall on_call leader lead teacher doctor host member artist_name real family given
+    latin name_latin namelatin name_native gecos anwesend entschuldigt attendees participants
+    representative referee contestant player driver fahrer buyer seller signer witness
+"""
+_LABELS = words_of(
+    """
+    first last full name family given given surname middle nick display user string text str your
+    enter required optional unknown none null anonymous test example sample default vorname
+    nachname
+    prénom nombre apellido title label
+    """
+)
+
+
+def _locate_named(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a person's name in a setting by the name of its key."""
+    found = read_setting(match)
+    if found is None or found.between in ("(", ",", "|", "value"):
+        return None
+    if found.between == "" or found.between.isalpha():
+        return None
+    key = _join(found.key)
+    sure = key in _SURE_KEYS
+    if found.name != found.key and not sure and not _is_prefixed(found):
+        return None
+    start, value = found.start, _read_value(found)
+    stripped = value.strip()
+    start += len(value) - len(value.lstrip())
+    value = stripped
+    if not 2 <= len(value) <= 60 or is_placeholder(value) or not _NAMED.fullmatch(value):
+        return None
+    words = [word.strip(".,'’").lower() for word in re.split(r"[ ,-]+", value)]
+    if any(word in _LABELS or word in _NO_NAMES for word in words):
+        return None
+    if sure:
+        return (start, start + len(value)) if _is_sure_name(value, words, found) else None
+    many = len(words) > 1 and all(word[0].isupper() for word in re.split(r"[ ,]+", value) if word)
+    unknown = not any(len(word) > 1 and is_ordinary_word(word) for word in words)
+    if not value.isascii() and not many and not found.quote:
+        return None
+    good = many and unknown and not _PLACES.intersection(words)
+    return (start, start + len(value)) if good else None
+
+
+def _is_sure_name(value: str, words: list[str], found: Setting) -> bool:
+    """Tell if what a key such as `last_name` has is a name, and no variable, type or label."""
+    if all(map(is_ordinary_word, words)):
+        named = len(words) > 1 or value.lower() in _GIVEN
+        if not (named and value[0].isupper()):
+            return False
+    if found.quote:
+        return True
+    if found.after[:1] in (";", "(", ".", "[") or (value.isascii() and value[0].islower()):
+        return False
+    sure = found.is_line or found.is_element or "=" in found.between
+    return " " in value or not value.isascii() or sure
+
+
+def _is_prefixed(found: Setting) -> bool:
+    prefix = found.name[: len(found.name) - len(found.key)].lower().strip("_-.")
+    return prefix in _PREFIXES
+
+
+_PREFIXES = words_of(
+    """
+    customer client contact patient employee person owner author user buyer seller guest member
+    smtp_from from sender recipient artist student teacher doctor manager holder card billing
+    shipping data applicant tutor parent guardian
+    """
+)
+_PLACES = words_of(
+    """
+    san santa saint st los las el la new north south east west hong kong buenos aires rio costa sri
+    puerto sao são united great republic island islands lake mount mt city county inc ltd gmbh ag
+    llc corp co university college school hospital bank hotel church street road café
+    """
+)
+_NAMED = re.compile(
+    rf"(?:{_LETTER}|[\u0300-\u036f]){{1,30}}\.?"
+    rf"(?:(?:, ?|[ '’\u00b7.-]){{1,2}}(?:{_LETTER}|[\u0300-\u036f]){{1,30}}\.?){{0,5}}"
+)
+
+
+def _join(key: str) -> str:
+    return re.sub(r"[ _-]", "", key.lower())
+
+
+_SURE_KEYS = frozenset(map(_join, words_of(_PERSON_KEYS)))
+
+
+def _read_value(found: Setting) -> str:
+    """Return the value of a setting; without quotation marks, to the end of the line or field."""
+    if found.quote or found.between == ">":
+        return found.value
+    text = found.match.string
+    rest = re.match(r"[^\n,;|<>(){}\[\]\"#]{0,60}", text[found.start : found.start + 60])
+    value = rest[0] if rest else ""
+    return re.split(r" {2,}|\t| - | – |<", value)[0].rstrip(" .")
+
+
+_SURE = any_of(_PERSON_KEYS).replace(" ", "[ _-]?")
+_UNSURE = any_of(_ANY_KEYS).replace(" ", "[ _-]?")
+# The longest word of each sure key, apart from `name`, of which code is full.
+_STEMS = {
+    max((word for word in key.split("_") if word != "name"), key=len)
+    for key in _PERSON_KEYS.split()
+}
+_ADDRESSED = rf"(?P<part>{_PART}(?:[ ,]{{1,2}}{_PART}){{0,4}})"
+_MAILBOX = re.compile(
+    r"(?:no-?reply|support|info|team|hello|contact|security|bot|admin|sales|help|notifications?"
+    r"|service|newsletter|office|mail|list|dev|users|announce|git|build|ci)(?:[+-].*)?",
+    re.IGNORECASE,
+)
+
+
+def _locate_display(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the name before an e-mail address; None for an office's."""
+    if _MAILBOX.fullmatch(match["local"]) and not _is_full_name(match["part"]):
+        return None
+    return match.span("part") if _is_name(match["part"]) else None
+
+
+_REGARDS = any_of(
+    """
+    best_regards kind_regards warm_regards with_kind_regards with_best_regards regards best
+    best_wishes warm_wishes cheers thanks many_thanks thank_you thanks_a_lot sincerely
+    yours_sincerely yours_faithfully yours_truly yours respectfully love lots_of_love hugs xoxo
+    take_care all_the_best viele_grüße liebe_grüße beste_grüße herzliche_grüße freundliche_grüße
+    mit_freundlichen_grüßen mit_freundlichem_gruß mit_besten_grüßen schöne_grüße gruß grüße lg vg
+    mfg
+    danke dein deine euer eure ihr ihre cordialement bien_cordialement bien_à_vous amicalement
+    bises bisous merci sincères_salutations saludos un_saludo atentamente cordialmente
+    saludos_cordiales un_abrazo abrazos gracias cordiali_saluti saluti grazie atenciosamente
+    abraços met_vriendelijke_groet groetjes groeten pozdrawiam med_vänliga_hälsningar mvh
+    с_уважением
+    """
+)
+_GREETINGS = any_of(
+    """
+    dear hi hello hey hiya good_morning good_afternoon good_evening morning liebe lieber liebes
+    hallo hi servus moin guten_tag guten_morgen sehr_geehrte sehr_geehrter werte werter grüß_gott
+    bonjour cher chère salut bonsoir coucou hola buenos_días buenas_tardes estimado estimada
+    querido
+    querida ciao caro cara gentile buongiorno olá caro prezado prezada beste geachte hoi cześć
+    drogi droga szanowny szanowna hej kära käre ahoj dobrý_den здравствуйте привет уважаемый
+    уважаемая дорогой дорогая
+    """
+)
+_INTRODUCTIONS = any_of(
+    """
+    my_name_is my_name's my_full_name_is his_name_is her_name_is whose_name_is name_is
+    their_name_is mein_name_ist ich_heiße ich_heisse er_heißt sie_heißt namens je_m'appelle
+    je_m’appelle il_s'appelle elle_s'appelle mon_nom_est me_llamo se_llama mi_nombre_es un_tal
+    una_tal llamado llamada mi_chiamo si_chiama meu_nome_é nazywam_się mám_jméno jmenuji_se
+    mijn_naam_is ik_heet jag_heter меня_зовут его_зовут её_зовут ask_for speak_to speak_with
+    a_man_named a_man_called a_woman_named a_woman_called a_guy_named a_guy_called a_lady_named
+    a_lady_called a_girl_named a_girl_called a_boy_named a_boy_called someone_named someone_called
+    known_as signed_by written_by prepared_by reported_by fixed_by on_behalf_of in_the_name_of
+    a_nombre_de im_namen_von au_nom_de care_of c/o rückfragen_an inh. inhaber inhaberin
+    """
+)
+
+
+def _locate_lower(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the names that small letters begin with: `siobhan` of `siobhan said`."""
+    end = start = match.start("part")
+    for word in match["part"].split(" "):
+        if not _is_lower_name(word):
+            break
+        end = start + len(word)
+        start = end + 1
+    return (match.start("part"), end) if end > match.start("part") else None
+
+
+def _locate_titled(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the name after a title; None where a street ends: `12 Elm Dr Leeds`."""
+    before = match.string[max(0, match.start() - 30) : match.start()]
+    title = match[0][: match.start("part") - match.start()].strip(" .")
+    if title[:1].islower() and title not in ("pan", "pani", "tante", "onkel", "oma", "opa"):
+        short = title in ("dr", "mr", "mrs", "ms", "prof", "señor", "señora", "doña", "madame")
+        if not short:
+            return None
+    if title == "M" and match["part"][1:2] == ".":  # M. R. James
+        return None
+    if title in (
+        "M",
+        "Fr",
+        "Hr",
+        "Pan",
+        "Judge",
+        "Justice",
+        "Officer",
+        "Nurse",
+        "Coach",
+        "Lt",
+        "Sig",
+        "Ing",
+    ):
+        dotted = match[0][len(title) : len(title) + 1] == "."
+        if not dotted and title in ("M", "Fr", "Hr", "Pan", "Sig", "Ing", "Lt"):
+            return None
+    return None if re.search(r"\d{1,5} (?:\w+ ){1,3}\Z", before) else match.span("part")
+
+
+def _locate_card(match: re.Match[str]) -> tuple[int, int] | None:
+    text = match.string
+    near = text[max(0, match.start() - 400) : match.start()].lower()
+    return match.span("part") if "vcard" in near or "version:" in near else None
+
+
+PERSONS = (
+    shape(
+        "PERSON",
+        rf"(?m:^|(?<=[>\"'`])|(?<=\\n)|(?<=[.!?\n] ))[ \t>*_\"'(]{{0,4}}"
+        rf"(?i:{_GREETINGS})[ ,]{{1,2}}"
+        rf"(?:(?i:{_TITLES})\b\.? ?){{0,3}}(?P<part>{_NAME})(?=[,!:.\n–-]|[ ]?\Z| and | und "
+        rf"| et | y )",
+        _is_given_name,
+        clue=any_string(
+            *(
+                "dear",
+                "hi ",
+                "hi,",
+                "hello",
+                "hey",
+                "morning",
+                "good ",
+                "liebe",
+                "hallo",
+                "servus",
+                "moin",
+            ),
+            *("guten", "geehrte", "werte", "grüß", "bonjour", "cher", "chère", "salut", "bonsoir"),
+            *("coucou", "hola", "buenos", "estimad", "querid", "ciao", "caro", "cara", "gentile"),
+            *(
+                "buongiorno",
+                "olá",
+                "prezad",
+                "beste",
+                "geachte",
+                "hoi",
+                "cześć",
+                "drog",
+                "szanown",
+            ),
+            *("hej", "kär", "ahoj", "dobrý", "здравствуйте", "привет", "уважаем", "дорог"),
+        ),
+        reach=(24, 330),
+    ),
+    shape(
+        "PERSON",
+        rf"(?m:^|(?<=[.!?\\] )|(?<=\\n))[ \t>*]{{0,4}}(?i:{_REGARDS})[,.!]{{0,2}}[ \t]{{0,2}}"
+        rf"(?:(?:\r?\n|\\n)[ \t>*–-]{{0,4}}){{1,3}}(?:(?i:{_TITLES})\b\.? ?){{0,3}}"
+        rf"(?P<part>{_NAME})(?=[ \t]{{0,3}}(?:\(|,|\r?\n|\\|\Z|<))",
+        _is_given_name,
+        clue=any_string(
+            *(
+                "regards",
+                "wishes",
+                "best",
+                "cheers",
+                "thank",
+                "sincerely",
+                "yours",
+                "love",
+                "hugs",
+            ),
+            *(
+                "respectfully",
+                "xoxo",
+                "care",
+                "grüße",
+                "gruß",
+                "grüßen",
+                "lg",
+                "vg",
+                "mfg",
+                "danke",
+            ),
+            *(
+                "dein",
+                "eure",
+                "euer",
+                "ihr",
+                "cordial",
+                "bien",
+                "amicalement",
+                "bise",
+                "biso",
+                "merci",
+                "salu",
+            ),
+            *("atent", "abra", "gracias", "grazie", "groet", "pozdrawiam", "hälsningar", "mvh"),
+            *("уважением",),
+        ),
+        reach=(40, 330),
+    ),
+    shape(
+        "PERSON",
+        rf"(?m:^)[ \t>*]{{0,4}}(?i:{_REGARDS})[,.!]{{0,2}}[ \t]{{0,2}}"
+        rf"(?:\r?\n[ \t>–-]{{0,4}}){{1,3}}"
+        rf"(?P<part>{_LOWER}(?: {_LOWER}){{0,2}})(?=[ \t]{{0,3}}(?:\r?\n|\Z))",
+        lambda name: all(map(_is_lower_name, name.split())),
+        clue=any_string(
+            *(
+                "regards",
+                "wishes",
+                "best",
+                "cheers",
+                "thank",
+                "sincerely",
+                "yours",
+                "love",
+                "hugs",
+            ),
+            *(
+                "respectfully",
+                "xoxo",
+                "care",
+                "grüße",
+                "gruß",
+                "grüßen",
+                "lg",
+                "vg",
+                "mfg",
+                "danke",
+            ),
+            *(
+                "dein",
+                "eure",
+                "euer",
+                "ihr",
+                "cordial",
+                "bien",
+                "amicalement",
+                "bise",
+                "biso",
+                "merci",
+                "salu",
+            ),
+            *("atent", "abra", "gracias", "grazie", "groet", "pozdrawiam", "hälsningar", "mvh"),
+            *("уважением",),
+        ),
+        reach=(40, 330),
+    ),
+    shape(
+        "PERSON",
+        rf"(?<![\w.-])(?:(?i:{_TITLES})\b\.?(?:<br ?/?>| |\xa0){{1,2}}){{1,4}}(?P<part>{_NAME})",
+        _is_given_name,
+        clue=any_listed(_TITLE_LIST),
+        locate=_locate_titled,
+    ),
+    shape(  # dear mr featherstonehaugh
+        "PERSON",
+        rf"(?<!\w)(?:dear |hi |hello )?(?:mr|mrs|ms|dr|prof|herr|herrn|frau|mme|señora?) "
+        rf"(?P<part>{_LOWER})",
+        _is_lower_name,
+        clue=any_listed("mr mrs ms dr prof herr herrn frau mme señor señora"),
+    ),
+    shape(
+        "PERSON",
+        rf"(?<!\w)(?i:{_OWNED}) (?:(?i:{_KIND_OF}),? ){{0,2}}(?i:{_KIN}|{_KIN_ELSEWHERE})"
+        rf"(?:['’]s name is|,? (?i:called|named|namens|is called|is named|heißt|genannt))?,?"
+        rf"[ (:]{{1,2}}(?P<part>{_NAME})",
+        _is_given_name,
+        clue=any_listed(
+            "my our your mein meine meinen meinem meiner meines unser unsere unseren unserem",
+            "unserer unseres dein deine deinen deinem deiner deines mon ma mes notre nos mi mis",
+            "nuestro nuestra mio mia mój moja",
+        ),
+    ),
+    shape(  # my husband tom
+        "PERSON",
+        rf"(?<!\w)(?:my|our|his|her|mein|meine|meinen|meinem|meiner|mon|ma|mi) (?:{_KIND_OF} )?"
+        rf"(?:{_KIN}|{_KIN_ELSEWHERE}|little one)(?:,|['’]s name is| is called| called| named)?"
+        rf"[ (]{{1,2}}(?P<part>{_LOWER})(?![\w'’-])",
+        _is_lower_name,
+        clue=any_listed("my our his her mein meine meinen meinem meiner mon ma mi"),
+    ),
+    shape(
+        "PERSON",
+        rf"(?<!\w)(?i:{_INTRODUCTIONS}) (?:(?i:{_TITLES})\b\.? ?){{0,3}}[\"“„'*_]{{0,2}}"
+        rf"(?P<part>{_NAME})",
+        _is_given_name,
+        clue=any_string(
+            *(
+                "name is",
+                "name's",
+                "name ist",
+                "name é",
+                "nom est",
+                "nombre es",
+                "nome é",
+                "heiß",
+                "heiss",
+                "appelle",
+                "llam",
+                "chiam",
+                "namens",
+                "named",
+                "naam is",
+                "called",
+                "ask for",
+            ),
+            *(
+                "speak",
+                "known as",
+                " by",
+                "behalf",
+                "heet",
+                "heter",
+                "c/o",
+                "inh",
+                "зовут",
+                "un tal",
+            ),
+            *(
+                "una tal",
+                "nazywam",
+                "jmenuji",
+                "jméno",
+                "im namen",
+                "a nombre",
+                "in the name",
+                "au nom",
+                "care of",
+                "rückfragen",
+            ),
+        ),
+        reach=(40, 330),
+    ),
+    shape(
+        "PERSON",
+        rf"(?<!\w)(?i:{_INTRODUCTIONS}|hi,? i['’]?m) (?P<part>{_LOWER}(?: {_LOWER})?)(?![\w'’-])",
+        locate=_locate_lower,
+        clue=any_string(
+            *(
+                "name is",
+                "name's",
+                "name ist",
+                "name é",
+                "nom est",
+                "nombre es",
+                "nome é",
+                "heiß",
+                "heiss",
+                "appelle",
+                "llam",
+                "chiam",
+                "namens",
+                "named",
+                "naam is",
+                "called",
+                "ask for",
+            ),
+            *(
+                "speak",
+                "known as",
+                " by",
+                "behalf",
+                "heet",
+                "heter",
+                "c/o",
+                "inh",
+                "зовут",
+                "un tal",
+            ),
+            *(
+                "una tal",
+                "nazywam",
+                "jmenuji",
+                "jméno",
+                "im namen",
+                "a nombre",
+                "in the name",
+                "au nom",
+                "care of",
+                "rückfragen",
+            ),
+            *("i'm", "i’m", "im "),
+        ),
+        reach=(40, 330),
+    ),
+    shape(
+        "PERSON",
+        rf"(?<!\w)(?:I am|I['’]m|This is|this is|it['’]s|It['’]s|Ich bin|ich bin|[Jj]e suis|[Ss]oy"
+        rf"|[Ss]ono) (?P<part>{_FULL})(?![\w-])",
+        _is_full_name,
+        clue=any_string(
+            "i am", "i'm", "i’m", "is is", "it's", "it’s", "ich bin", "je suis", "soy", "sono"
+        ),
+        reach=(12, 200),
+    ),
+    shape(
+        "PERSON",
+        rf"(?<![^\W_]){assigned(_SURE)}",
+        case=False,
+        clue=any_string(*sorted(_STEMS)),
+        locate=_locate_named,
+        reach=(30, 340),
+    ),
+    shape(
+        "PERSON",
+        rf"(?<![^\W_]){assigned(_UNSURE)}",
+        case=False,
+        # Two words, each with a capital; or letters of other scripts in quotation marks.
+        clue=any_match(
+            rf"[{CAPITALS}][^\W\d_]{{0,30}}[.'’-]?(?:, ?|[ .'’\u00b7-]){{1,2}}"
+            rf"(?:{_LINK} ?)?[{CAPITALS}]"
+        ),
+        locate=_locate_named,
+        reach=(340, 80),
+    ),
+    shape(
+        "PERSON",
+        rf"(?<![\w'’-]){_ADDRESSED}\"?(?: \([^()\n]{{1,40}}\))? (?:<|&lt;)(?:mailto:)?"
+        r"(?P<local>[\w.+-]{1,64})(?:@|%40| at | \[at\] )[\w-]",
+        clue=all_clues(any_string("<", "&lt;"), any_string("@", "%40", " at ", "[at]")),
+        locate=_locate_display,
+        reach=(200, 100),
+    ),
+    shape(
+        "PERSON",
+        rf"(?m:^)[ +>-]{{0,3}}(?:Signed-off|Co-authored|Reviewed|Acked|Tested|Reported"
+        rf"|Suggested|Helped"
+        rf"|Co-developed|Approved|Mentored|Requested|Debugged)-[Bb]y: {_ADDRESSED}"
+        rf"(?=[ \t]{{0,2}}(?:<|\n|\Z))",
+        _is_name,
+        clue=any_string("-by: "),
+        reach=(20, 180),
+    ),
+    shape(
+        "PERSON",
+        rf"(?m:^)[ +>-]{{0,3}}(?:Author|Committer|From|To|Cc|Commit"
+        rf"|AuthorName): {{1,4}}\"?{_ADDRESSED}"
+        r"\"?(?=[ \t]{0,2}(?:<|\[|\n|\Z))",
+        _is_full_name,
+        clue=any_string("author", "committer", "from:", "to:", "cc:", "commit:"),
+        reach=(14, 200),
+    ),
+    shape(  # vCard
+        "PERSON",
+        rf"(?m:^)[ +-]?(?:FN|N|NICKNAME)(?:;[\w=;-]{{1,60}})?:(?:{_TITLES}\.? ){{0,2}}"
+        rf"(?P<part>{_LETTER}[^\n:;]{{0,60}}(?:;[^\n:;]{{0,40}}){{0,2}}[^\W\d_])",
+        case=False,
+        clue=any_string("begin:vcard", "fn:", "fn;", "\nn:", "-n:", "+n:", "nickname"),
+        locate=_locate_card,
+        reach=(10, 260),
+    ),
+)

@@ -1,0 +1,243 @@
+"""Find the values of settings by the names of their keys, in any syntax: `DB_PASS=x`, JSON (also
+inside strings), YAML, INI, XML, attributes, options of commands, calls, and prose.
+
+A value may be named (`password = get_password()`), described (`password: str`), or left open
+(`YOUR_API_KEY`); then it is none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from perturb.selective.patterns.shape import any_of
+from perturb.vocabulary.word_list import dictionary_words
+
+__all__ = [
+    "VALUE",
+    "Setting",
+    "assigned",
+    "is_ordinary_word",
+    "is_placeholder",
+    "is_reference",
+    "looks_random",
+    "read_setting",
+]
+
+_IS = any_of("is was are ist war lautet lautete heißt est était es era son è é це это")
+_NOW = any_of("now still currently just set_to set_as jetzt nun aktuell ahora maintenant")
+_ANNOTATION = r"[A-Za-z][\w.\[\]|<>?]{0,40}"
+# What stands between the key and its value. The order matters: the first that fits counts.
+_BETWEEN = "|".join(
+    (
+        rf"[ \t]?[?!]?: ?(?:{_ANNOTATION}) ?= ?",  # password: str = "x"
+        r"[ \t]?: ?[|>][-+]?\n[ \t]{1,20}",  # a block of YAML
+        r"[ \t]{0,8}(?:=>|:=|={1,3}|[:：])(?:\*\*|__)?[ \t]{0,4}",
+        rf" {_IS}(?: {_NOW})?:? ",
+        r"[ \t]?\([ ]?",  # a call
+        r",?\s{1,30}[\"']?value[\"']?: ?",  # a list of names and values
+        r",[ ]?(?=\\{0,7}[\"'`])",  # two arguments
+        r">",  # an element of XML
+        r"(?:\s[\w-]{1,20}=[\"'][^\"'<>\n]{0,40}[\"']){0,3}\s{1,4}value=",  # two attributes
+        r"[ \t]?\|[ \t]?",  # cells of a table
+        r"[ \t]{1,8}",
+    )
+)
+# To its quote; or to the end of the word. `locate` may take less.
+VALUE = (
+    r"(?:[bru](?=[\"']))?(?P<quote>\\{0,7}[\"'`])?"
+    r"(?P<part>(?(quote)(?:(?!(?P=quote))(?:\\[^\n]|[^\\\n])){1,200}(?=(?P=quote)|\n|\Z)"
+    r"|[^\s\"'`]{1,200}))"
+)
+
+
+def assigned(keys: str) -> str:
+    """Return the expression of a key and its value, which a match looks ahead at.
+
+    >>> bool(re.search(assigned("color"), "'color': 'red'"))
+    True
+    """
+    return (
+        rf"(?P<key>{keys})(?P<close>(?:\[\w{{0,9}}\]|\\{{0,7}}[\"'`])?[\])]?(?:\*\*|__)?)"
+        rf"(?P<between>{_BETWEEN})(?={VALUE})"
+    )
+
+
+_IDENTIFIER = re.compile(r"(?<![\w.\-])[\w.\-]*\Z")
+_LINE = re.compile(r"[ \t]*+(?:[-+*>#;/$%|]{1,3}[ \t]*+)?[\"'`]?")
+_SHELL = re.compile(
+    r"(?:^|[\s;&|\"'(+-])(?:export |set |env |arg |-e ?|--env[ =])?\Z", re.IGNORECASE
+)
+_REST = re.compile(r"[ \t]*(?:[#;].*|//.*|--.*|\\)?(?:\n|\Z)")
+
+
+class Setting:
+    """Hold a key and its value as they stand in a text.
+
+    Attributes:
+        name: the whole name of the key: `SMTP_PASSWORD` where the expression matched `PASSWORD`.
+        before: the characters before the name, at most 60.
+        key: the part of the name that the expression matched.
+        between: the sign or the word between, in small letters, without blanks around.
+        quote: the quotation mark before the value, if there is one.
+        value: the value; without a mark, to the end of the word.
+        start: the place of the value.
+        after: what follows the value (and its mark), at most 40 characters.
+    """
+
+    __slots__ = (
+        "after",
+        "before",
+        "between",
+        "closed",
+        "key",
+        "match",
+        "name",
+        "quote",
+        "start",
+        "value",
+    )
+
+    def __init__(self, match: re.Match[str]) -> None:
+        text, start = match.string, match.start("key")
+        ahead = text[max(0, start - 60) : start]
+        found = _IDENTIFIER.search(ahead)
+        prefix = found[0] if found else ""
+        self.match = match
+        self.name = prefix + match["key"]
+        self.before = ahead[: len(ahead) - len(prefix)]
+        self.key = match["key"]
+        self.closed = match["close"]
+        self.between = match["between"].strip(" \t").lower()
+        self.quote = match["quote"] or ""
+        self.value = match["part"]
+        self.start = match.start("part")
+        end = match.end("part") + len(self.quote)
+        self.after = text[end : end + 40]
+
+    @property
+    def is_joined(self) -> bool:
+        """Tell if nothing but the sign stands between the key and the value: `user=mira`."""
+        return self.match["between"] == "="
+
+    @property
+    def is_shell(self) -> bool:
+        """Tell if the setting is one of an environment: `DB_PASS=x`, in capitals."""
+        upper = self.name.upper() == self.name
+        return upper and self.is_joined and bool(_SHELL.search(self.before or "\n"))
+
+    @property
+    def is_option(self) -> bool:
+        """Tell if the key is an option of a command: `--password x`."""
+        return self.name.startswith("--") and self.between in ("", "=")
+
+    @property
+    def is_line(self) -> bool:
+        """Tell if the setting is a line of its own: the key is its first word, and the value its
+        last."""
+        line = self.before.rpartition("\n")[2]
+        begins = "\n" in self.before or len(self.before) + len(self.name) < 60
+        return begins and bool(_LINE.fullmatch(line)) and bool(_REST.match(self.after))
+
+    @property
+    def is_element(self) -> bool:
+        """Tell if the key is the tag of an element: `<password>x</password>`."""
+        return self.between == ">" and _TAG.search(self.before) is not None
+
+
+_TAG = re.compile(r"<(?:[\w-]{1,30}:)?\Z")
+_SIGNS_AFTER = ",;:.!?…"
+_PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
+
+
+def read_setting(match: re.Match[str]) -> Setting | None:
+    """Read a match of `assigned`; None where there is no value in the given syntax."""
+    setting = Setting(match)
+    value = setting.value
+    if setting.between == ">":
+        if not setting.is_element:
+            return None
+        value = value.partition("<")[0]
+    elif value.startswith("<<") and not setting.quote:
+        setting.start += 2
+        value = value[2:].partition(">>")[0]
+    elif setting.is_shell and not setting.quote:
+        value = value.rstrip(";")
+    elif not setting.quote:
+        # A sign behind the value belongs to the sentence or to the code.
+        value = re.split(r"[,;<|]|\\(?=[\"'nrt]|\Z)|&(?=\w{1,20}=)|\)(?=[.;,)])", value)[0]
+        while value and (value[-1] in _SIGNS_AFTER or _closes(value)):
+            value = value[:-1]
+    if not value:
+        return None
+    if len(value) != len(setting.value):
+        end = setting.start + len(value)
+        setting.after = match.string[end : end + 40]
+        setting.value = value
+    return setting
+
+
+def _closes(value: str) -> bool:
+    """Tell if a value ends with a bracket that it does not open."""
+    opening = _PAIRS.get(value[-1])
+    return opening is not None and value.count(opening) < value.count(value[-1])
+
+
+# What stands for a value: ${DB_PASSWORD}, {password}, <your-token>, %s, YOUR_API_KEY, changeme.
+_PLACEHOLDER = re.compile(
+    r"\$\{.*|\$\(.*|\$\w+|\$\{\{.*|#\{.*|\{\{?[\w .:|\"'-]*\}?\}|%[sdv]|%\(?\w+\)?[s%]|%\w+%"
+    r"|<[^<>]*>|\[[^\[\]]*\]|@\w+@|:\w+|\?+|[*•●·x_.X-]+|…|!\w+|&\w+|\*\w+|(?:\\[nrt])+"
+    r"|(?i:[x*•.…]{3,}\w{0,6}|\w{0,6}[x*•…]{4,}|\w{0,6}\.{3,}"
+    r"|(?:your|insert|put|enter|replace|fill|paste|dein|ihr|votre|tu|su)[_ -].*"
+    r"|your\w+|.*[_-](?:here|placeholder|goes[_-]here)|replaceme\w*"
+    r"|(?:please[_-]?)?change[_ -]?(?:me|this|it)\W*\w*|.*(?:change|replace)[_-]?me.*"
+    r"|example\W*|placeholder|dummy\w*|fake\w*|sample\w*|foo|bar|baz|foobar|todo|tbd|fixme"
+    r"|redacted"
+    r"|removed|masked|hidden|censored|omitted|filtered|none|null|nil|undefined|true|false|yes"
+    r"|no|on"
+    r"|off|nan|empty|void|default|auto|unset|n/?a|test|testing|tester|sekret|geheim|0+|1+|0x0+)",
+    re.DOTALL,
+)
+_CALL = re.compile(r"[A-Za-z_$][\w.$:>?-]{0,80}[(\[]|(?:new|await|yield) ")
+# `config.password`, `process.env.X`, `self->key`, `Foo::BAR`
+_MEMBER = re.compile(r"[A-Za-z_$][A-Za-z_$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+")
+
+
+def is_placeholder(value: str) -> bool:
+    """Tell if a value stands for another one, or for none.
+
+    >>> [is_placeholder(value) for value in ("${DB_PASSWORD}", "changeme", "hunter2")]
+    [True, True, False]
+    """
+    return _PLACEHOLDER.fullmatch(re.split(r"\\[nrt]", value)[0].strip()) is not None
+
+
+def is_reference(value: str, after: str) -> bool:
+    """Tell if a value without quotation marks is code: a call, an index, or a member."""
+    opened = re.match(r"[(\[]|\.[A-Za-z_]", after) is not None
+    return bool(_CALL.match(value)) or bool(_MEMBER.fullmatch(value)) or opened
+
+
+_SEGMENT = re.compile(r"[_\-./:+=~]")
+_TURN = re.compile(r"[A-Za-z](?=\d)|\d(?=[A-Za-z])|[a-z](?=[A-Z])")
+
+
+def looks_random(value: str, least: int = 16) -> bool:
+    """Tell if a value was drawn rather than worded: a long run of letters and digits mixed.
+
+    >>> [looks_random(value) for value in ("9f86d081884c7d65", "order-item-2024-01")]
+    [True, False]
+    """
+    if len(value) < least or not re.fullmatch(r"[A-Za-z0-9+/=_.~:-]+", value):
+        return False
+    longest = max(_SEGMENT.split(value.rstrip("=")), key=len)
+    if len(longest) < 8:
+        return False
+    turns = len(_TURN.findall(longest))
+    if any(c.isdigit() for c in longest):
+        return turns >= max(3, len(longest) // 10)
+    return len(longest) >= 20 and turns >= len(longest) // 4
+
+
+def is_ordinary_word(word: str) -> bool:
+    """Tell if a word is one of the English dictionary that is written in small letters."""
+    return word.lower() in dictionary_words()

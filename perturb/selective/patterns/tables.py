@@ -1,0 +1,195 @@
+"""Find the cells of tables by their headers: in CSV, with tabs, and in Markdown.
+
+A header is evidence for all cells below it. `name` alone may name products: it counts where
+another column is about persons, too, or where the cell looks like a person's name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+__all__ = ["CELL_TYPES", "HEADERS", "find_cells"]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_WORDS = {
+    "PERSON": """
+        full_name first_name last_name given_name family_name middle_name surname forename lastname
+        firstname fullname customer customer_name client_name patient patient_name employee
+        employee_name contact_name contact_person manager owner tenant_name guest student
+        student_name teacher author assignee reporter recipient sender account_holder cardholder
+        vorname nachname familienname kunde kundin patientin mitarbeiter mitarbeiterin
+        ansprechpartner ansprechpartnerin bearbeiter absender empfänger prénom prenom
+        nom_de_famille nom_complet apellido apellidos nombre_completo
+    """,
+    "DATE_OF_BIRTH": """
+        dob birth birthday birthdate birth_date date_of_birth born geburtsdatum geburtstag geboren
+        geb date_de_naissance naissance fecha_de_nacimiento nacimiento
+    """,
+    "STREET_ADDRESS": """
+        address street street_address home_address postal_address adresse straße strasse anschrift
+        rue dirección direccion calle
+    """,
+    "PHONE_NUMBER": """
+        phone telephone tel mobile cell phone_number mobile_number telefon telefonnummer handy
+        mobil téléphone portable teléfono telefono móvil movil
+    """,
+    "USERNAME": "user username user_name login handle benutzer benutzername utilisateur usuario",
+    "PASSWORD": """
+        password passwd pwd passphrase secret token api_key apikey secret_key access_token pin
+        passwort kennwort mot_de_passe contraseña clave
+    """,
+    "NATIONAL_ID": """
+        ssn social_security social_security_number national_id passport passport_number
+        passport_no id_card tax_id tin nhs nhs_number sozialversicherungsnummer steuer_id
+        ausweisnummer reisepass insee dni nie cpf
+    """,
+    "ORGANIZATION": """
+        company employer organisation organization firm firma arbeitgeber unternehmen société
+        entreprise employeur empresa
+    """,
+    "LOCATION": """
+        city town village residence place_of_birth birthplace wohnort stadt ort geburtsort ville
+        lieu_de_naissance ciudad municipio
+    """,
+    "MONEY": "salary wage income pay gehalt lohn einkommen salaire salario",
+    "CASE_NUMBER": """
+        customer_id client_id patient_id employee_id member_id account_id account_number mrn
+        customer_no policy_number case_number kundennummer patientennummer personalnummer
+        matrikelnummer
+    """,
+}
+_NAMES = _words(
+    """
+    name names nom nombre contact contacts person kontakt
+    """
+)
+# Columns that make a bare `name` the name of a person.
+_PERSONAL = _words(
+    """
+    age email e_mail mail gender sex alter geschlecht âge sexo edad
+    """
+)
+CELL_TYPES = tuple(_WORDS)
+HEADERS = {word: type_ for type_, words in _WORDS.items() for word in words.split()}
+_LINE = re.compile(r"[^\r\n]+")
+_CELLS = {
+    sign: re.compile(rf'\s*+(?:"(?P<quoted>[^"\r\n]*+)"|(?P<plain>[^{sign}\r\n]*+))({sign}|$)')
+    for sign in (",", ";", "\t", r"\|")
+}
+_RULE = re.compile(r"[\s|:+-]*+")  # below the header of a table in Markdown
+_PERSON = re.compile(r"[^\W\d_a-z][^\W\d_A-Z][\w.'’-]*+(?: [^\W\d_a-z][\w.'’-]*+){1,3}$")
+# Columns of tables about things.
+_THINGS = _words(
+    """
+    product price sku item version package module file path size status description unit
+    quantity qty stock type category key value license url produkt preis artikel menge produit
+    prix producto precio population capital country function method parameter default
+    """
+)
+_HEADER = re.compile(r"[\w .#*`/’'-]*+")  # nothing of code
+_CODE = re.compile(r"[(){}\[\]=<>;]|\.\s*$")
+_EMPTY = _words(
+    """
+    - – — n/a na none null nil unknown x yes no true false ?
+    """
+)
+_MOST = 64  # columns
+_LONGEST = 200  # characters of a header's cell
+
+
+def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the start, the end and the type of each cell below a header that names a type.
+
+    >>> text = "name,age,city\\nAda Winter,52,Ulm"
+    >>> [(text[start:end], type_) for start, end, type_ in find_cells(text)]
+    [('Ada Winter', 'PERSON'), ('Ulm', 'LOCATION')]
+    """
+    header: tuple[str, Sequence[str]] | None = None
+    waits = False  # for the rule below the header of a table in Markdown
+    for line in _LINE.finditer(text):
+        begin, content = line.start(), line[0]
+        if header is not None:
+            sign, types = header
+            if waits and _RULE.fullmatch(content):
+                waits = False
+                continue
+            cells = _split(content, sign)
+            if len(cells) == len(types) and (sign != "," or not _CODE.search(content)):
+                for (start, end), type_ in zip(cells, types, strict=True):
+                    found = content[start:end]
+                    if type_ and found and found.casefold() not in _EMPTY and _fits(type_, found):
+                        yield begin + start, begin + end, type_.rstrip("?")
+                continue
+        header = _read_header(content)
+        waits = header is not None and header[0] == r"\|"
+
+
+def _read_header(line: str) -> tuple[str, list[str]] | None:
+    """Return the sign between the cells of a header, and the type of each column or ""; None if
+    a line is no header."""
+    for sign, one in ((r"\|", "|"), ("\t", "\t"), (";", ";"), (",", ",")):
+        if one not in line:
+            continue
+        cells = [line[start:end] for start, end in _split(line, sign)]
+        if not 1 < len(cells) <= _MOST or max(map(len, cells)) > _LONGEST:
+            continue
+        if not all(map(_HEADER.fullmatch, cells)):
+            continue
+        words = [_spell(cell) for cell in cells]
+        types = [HEADERS.get(word, "") for word in words]
+        about = bool(set(types) - {"", "CASE_NUMBER"}) or not _PERSONAL.isdisjoint(words)
+        things = not _THINGS.isdisjoint(words)
+        for place, word in enumerate(words):
+            if word in _NAMES and (about or not things):
+                types[place] = "PERSON" if about else "PERSON?"
+        known = sum(
+            bool(type_) or word in _PERSONAL for type_, word in zip(types, words, strict=True)
+        )
+        # Two words with a comma between them are no header by themselves.
+        if any(types) and (len(words) > 2 or known == 2 or sign != ","):
+            return sign, types
+    return None
+
+
+def _split(line: str, sign: str) -> list[tuple[int, int]]:
+    """Return the start and the end of each cell, without quotes and blanks around it."""
+    found: list[tuple[int, int]] = []
+    place, end = 0, len(line)
+    if sign == r"\|":  # a row of Markdown begins and ends with the sign
+        place += len(line) - len(line.lstrip())
+        place += line.startswith("|", place)
+        stripped = line.rstrip()
+        end = len(stripped) - stripped.endswith("|")
+    while len(found) <= _MOST:
+        cell = _CELLS[sign].match(line, place, end)
+        if cell is None:
+            break
+        group = "plain" if cell["quoted"] is None else "quoted"
+        start, stop = cell.span(group)
+        shown = line[start:stop]
+        start += len(shown) - len(shown.lstrip())
+        found.append((start, max(start, stop - (len(shown) - len(shown.rstrip())))))
+        if cell.end() >= end and not cell[3]:
+            break
+        place = cell.end()
+    return found
+
+
+def _spell(cell: str) -> str:
+    """Return a header in small letters, with underscores between its words."""
+    return re.sub(r"[\W_]+", "_", cell.strip().strip("*`").casefold()).strip("_")
+
+
+def _fits(type_: str, cell: str) -> bool:
+    if type_ == "PERSON?":
+        return _PERSON.match(cell) is not None
+    if type_ in ("DATE_OF_BIRTH", "PHONE_NUMBER"):
+        return sum(map(str.isdigit, cell)) > 3 and len(cell) <= _LONGEST
+    if type_ == "PERSON":
+        return any(map(str.isalpha, cell)) and len(cell) <= 60
+    return len(cell) <= _LONGEST

@@ -1,0 +1,104 @@
+"""Define the profiles: what is sensitive, in seven steps from keys alone to every word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+__all__ = ["DEFAULT", "PROFILES", "SECRET_TYPES", "Profile", "profile_names"]
+
+SECRET_TYPES = frozenset(("API_KEY", "PASSWORD", "PRIVATE_KEY"))
+_CONTACT = SECRET_TYPES | {
+    *("CREDIT_CARD", "EMAIL_ADDRESS", "IBAN_CODE", "INTERNAL_HOST", "IP_ADDRESS", "MAC_ADDRESS"),
+    *("NATIONAL_ID", "PHONE_NUMBER", "STREET_ADDRESS", "URL", "USERNAME", "US_SSN", "VAT_NUMBER"),
+    "ZIP_CODE",
+}
+_PEOPLE = _CONTACT | {"DATE_OF_BIRTH", "PERSON"}
+_BUSINESS = _PEOPLE | {
+    *("CASE_NUMBER", "LOCATION", "MONEY", "ORGANIZATION"),
+}
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Say what is sensitive.
+
+    Attributes:
+        name: of the profile.
+        hides: what it adds to the one before it, in words.
+        types: the types that the patterns mark; None for all.
+        detected: the types that the detector marks, each from a probability; None for all types,
+            each where it is the most likely label of a word.
+        keeps_public: whether well-known names are left (`perturb.selective.public`).
+        beside: types that are sensitive only in a text that holds another sensitive part: an
+            amount of money in a question of arithmetic is nobody's.
+    """
+
+    name: str
+    hides: str
+    types: frozenset[str] | None = None
+    detected: tuple[tuple[str, float], ...] | None = None
+    keeps_public: bool = False
+    beside: frozenset[str] = frozenset()
+
+
+_LIST = (
+    Profile(
+        "secrets",
+        "keys, passwords, tokens, private keys, credentials in connection strings",
+        SECRET_TYPES,
+        (),
+    ),
+    Profile(
+        "contact",
+        "e-mail, street and network addresses, telephone, card, account and identity numbers, "
+        "user names, personal web addresses",
+        _CONTACT,
+        (),
+    ),
+    Profile(
+        "people",
+        "names of private persons, their dates of birth",
+        _PEOPLE,
+        (("PERSON", 0.7),),
+        keeps_public=True,
+    ),
+    Profile(
+        "business",
+        "organisations and places that are not publicly known; beside them, amounts of money, "
+        "case and customer numbers",
+        _BUSINESS,
+        (("LOCATION", 0.95), ("ORGANIZATION", 0.9), ("PERSON", 0.7)),
+        keeps_public=True,
+        beside=frozenset(("CASE_NUMBER", "MONEY")),
+    ),
+    Profile(
+        "names",
+        "publicly known names, too, and titles of works",
+        _BUSINESS,
+        (
+            ("ID", 0.5),
+            ("LOCATION", 0.1),
+            ("ORGANIZATION", 0.1),
+            ("OTHER_NAME", 0.1),
+            ("PERSON", 0.1),
+        ),
+    ),
+    Profile(
+        "record",
+        "dates, ages, durations, professions, nationalities, quantities: all that is found",
+    ),
+    Profile("everything", "every word"),
+)
+PROFILES: Mapping[str, Profile] = MappingProxyType({each.name: each for each in _LIST})
+DEFAULT = "people"
+
+
+def profile_names() -> tuple[str, ...]:
+    """Return the names of the profiles, from the least to the most that is hidden.
+
+    >>> profile_names()[0], profile_names()[-1]
+    ('secrets', 'everything')
+    """
+    return tuple(PROFILES)

@@ -1,0 +1,530 @@
+"""Tell what is publicly known, and keep it: well-known people, places, firms, works and terms.
+
+`data/public.txt` lists names by their keys (`read_key`) in sections, and `data/public.json`
+describes it; `scripts/list_public.py` makes both. `data/given_names.txt` lists given names.
+
+A finding is public if the list holds all of it, and nothing ties it to somebody's private life:
+
+- A person is private in a greeting, in a signature, as somebody's relation ("my neighbour …"), as
+  a customer or a patient, and beside an address, a number or another contact.
+- A place, a firm or a work is private in a sentence with a private person, in a form or an address
+  with one, and where people tell where they live, work or learn ("I work at …").
+- A term of programming has no private life.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from perturb.errors import VocabularyError
+from perturb.selective.surrogates.names import fold_name, load_names
+from perturb.text.fold import fold
+from perturb.vocabulary.word_list import dictionary_words
+
+__all__ = [
+    "BUNDLED_PUBLIC",
+    "LONGEST",
+    "PUBLIC_VERSION",
+    "PublicNames",
+    "drop_public",
+    "given_names",
+    "load_public",
+    "read_key",
+]
+
+BUNDLED_PUBLIC = Path(__file__).parents[1] / "data" / "public"
+GIVEN_NAMES = Path(__file__).parents[1] / "data" / "given_names.txt"
+PUBLIC_VERSION = 1  # of the list and of the keys
+LONGEST = 8  # words of a name
+
+PERSONS = frozenset(("PERSON", "NAME"))
+THINGS = frozenset(("LOCATION", "ORGANIZATION", "OTHER_NAME"))
+# Beside one of these, a name is somebody's.
+CONTACTS = frozenset(
+    (
+        "CREDIT_CARD",
+        "DATE_OF_BIRTH",
+        "EMAIL_ADDRESS",
+        "IBAN_CODE",
+        "NATIONAL_ID",
+        "PHONE_NUMBER",
+        "STREET_ADDRESS",
+        "USERNAME",
+        "US_SSN",
+    )
+)
+_TOKEN = re.compile(r"[^\W_]+[+#]*+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z])(?=[0-9])")
+_NUMBER = re.compile(r"\d{1,4}(?:[.,]\d{1,12}){0,2}|[a-zà-ÿ]")
+_LETTER = re.compile(r"[^\W\d_]")
+_JOINED = re.compile(r"[.@%_-]")  # beside a letter or a number: a part of a longer name
+_SIGN = r"[.:;(){}<>=_`/\[\]]"  # beside an identifier
+_CODE_BEFORE = re.compile(
+    rf"(?:{_SIGN}|\b(?:class|const|enum|extends|fn|func|function|implements|import|interface|new|"
+    r"public|static|struct|type|var)\s)\Z"
+)
+_CODE_AFTER = re.compile(_SIGN)
+_SECTION = re.compile(r"\[([a-z]+)\]")
+_GAP = 3  # characters between two words of a name
+# Words that may stand beside a public name in a finding.
+_BESIDE = """
+    a an and at by for from in of on or the to versus via vs with der die das den dem des und von
+    vom im le la les l de du d des et y e el los il lo gli di del della och i w z
+    s pope president king queen prince princess emperor empress saint st sir lord lady pharaoh
+    sultan tsar czar kaiser chancellor senator general admiral captain
+"""
+_NEUTRAL = frozenset(_BESIDE.split())
+_SENTENCE = re.compile(r"(?<=\w\w\w)[.!?][\"'”’)]{0,2}\s|\n")
+_NEAR = 4  # lines of a form on either side
+_LONG = 40  # characters that no word of a name has
+_DIGITS = 4  # of a number that is no name
+_REACH = 300  # characters of a sentence on either side of a place that may tie it
+_FEW = 3  # words that a line of a form has besides a name
+_LABELS = 24  # characters before a part that its label is in
+_AROUND = 80  # characters around a person that may tie them
+_CLOSING = re.compile(
+    r"\W{0,5}(?:(?:best|kind|warm|many|with)\s){0,2}(?:regards|wishes|sincerely|faithfully|best|cheers|"
+    r"thanks|thank you|love|yours|grüße|grüßen|gruß|cordialement|amicalement|saludos|atentamente|"
+    r"cordiali saluti|saluti|abraços|pozdrawiam)\b",
+    re.IGNORECASE,
+)
+_OWN = (
+    r"(?:my|our|meine?[mnrs]?|unsere?[mnrs]?|mon|ma|mes|notre|nos|mis?|nuestr[oa]s?|mio|mia|nostr[oa]|"
+    r"meu|minha|mój|moja|mojego)"
+)
+_RELATION = (
+    r"(?:neighbou?r|friend|boss|colleague|co-?worker|husband|wife|spouse|fianc[ée]e?|partner|son|"
+    r"daughter|child|kid|brother|sister|mother|mum|mom|father|dad|uncle|aunt|cousin|nephew|niece|"
+    r"grand(?:ma|pa|mother|father|son|daughter)|doctor|dentist|therapist|lawyer|landlord|landlady|"
+    r"tenant|client|customer|patient|teacher|tutor|professor|supervisor|student|pupil|manager|"
+    r"employee|assistant|intern|roommate|flatmate|housemate|boyfriend|girlfriend|ex|classmate|"
+    r"nachbar(?:in|n)?|freund(?:in)?|chef(?:in)?|kolleg(?:e|en|in)|mann|frau|sohn|tochter|bruder|"
+    r"schwester|mutter|vater|onkel|tante|arzt|ärztin|vermieter(?:in)?|lehrer(?:in)?|"
+    r"voisine?|amie?|patronne?|collègue|mari|femme|fils|fille|frère|sœur|mère|père|oncle|cousine?|"
+    r"vecin[oa]|amig[oa]|jefe|jefa|espos[oa]|marido|hij[oa]|herman[oa]|madre|padre|tí[oa]|prim[oa]|"
+    r"vicin[oa]|amic[oa]|capo|marito|moglie|figli[oa]|fratello|sorella|zi[oa])"
+)
+_ROLE = (
+    r"(?:customer|client|patient|tenant|applicant|candidate|employee|guest|passenger|recipient|"
+    r"(?:policy|account|card) ?holder|insured|claimant|contact|attendee|caller|kunden?|"
+    r"kundin|patientin|mieter(?:in)?|bewerber(?:in)?|mitarbeiter(?:in)?|empfänger(?:in)?|cliente?|"
+    r"paciente|paziente|locataire|destinataire|employé|empleado|klient|pacjent)(?:[ _-]?name)?"
+)
+_BEFORE = re.compile(
+    r"(?:\b(?:dear|hi|hello|hey|attn|liebe[rs]?|hallo|geehrte[rns]?|ch[eè]re?|bonjour|salut|"
+    r"querid[oa]|estimad[oa]|hola|car[oa]|gentile|ciao|drog[ia]|szanown[ya]|witaj)\W{1,3}|"
+    r"\b(?:mr|mrs|ms|miss|mx|herrn?|frau|monsieur|madame|mme|mlle|señora?|sra?|signora?|pani?)"
+    r"\.?\s|"
+    r"\b(?:my name is|my name's|i am|i['’]?m|ich hei(?:ß|ss)e|ich bin|je m['’]appelle|je suis|"
+    r"me llamo|mi nombre es|mi chiamo|nazywam się)\s|"
+    rf"\b{_OWN}\s(?:\w{{1,20}}\s){{0,2}}{_RELATION}\W{{1,3}}|"
+    rf"\b{_ROLE}\W{{1,5}})\Z",
+    re.IGNORECASE,
+)
+_AFTER = re.compile(
+    rf"\W{{0,3}}(?:(?:is|was|ist|war|est|es|è)\s)?{_OWN}\s(?:\w{{1,20}}\s){{0,2}}{_RELATION}\b",
+    re.IGNORECASE,
+)
+_SELF = re.compile(
+    r"\b(?:i|i['’](?:m|ve|d|ll)|me|my|we|we['’](?:re|ve|d|ll)|us|our|ours|mine|ich|mir|mich|wir|uns|"
+    r"meine?[mnrs]?|unsere?[mnrs]?|je|j|moi|mon|ma|mes|nous|notre|nos|yo|mis?|nosotros|nuestr[oa]|io|"
+    r"mio|mia|noi|nostr[oa]|eu|meu|minha|nós|mój|moja|moje|jestem)\b",
+    re.IGNORECASE,
+)
+_LIFE = re.compile(
+    r"\b(?:(?:live|lives|lived|living|reside[sd]?|residing|stay(?:s|ed|ing)?|based|located)\s"
+    r"(?:in|at|near|on)|(?:work|works|worked|working|job|intern(?:ed|ing|ship)?|employed|hired|"
+    r"fired|contract(?:ed|ing)?|position|role)\s(?:\w{1,20}\s){0,3}(?:at|for|with|by|in)|born in|"
+    r"grew up|moved (?:to|from|back)|moving to|(?:study|studied|studying|studies|enrolled|"
+    r"graduated?|degree|student|phd|thesis)\s(?:\w{1,20}\s){0,3}(?:at|from|in)|"
+    r"(?:my|our)\s(?:\w{1,20}\s)?(?:employer|company|firm|boss|office|school|university|college|"
+    r"hospital|doctor|clinic|bank|landlord|home|house|flat|apartment|address|hometown|home ?town|"
+    r"team|client|clients|customer|customers|supplier|offer)|"
+    r"wohne[nt]?|lebe[nt]?|arbeite[nt]?|geboren|aufgewachsen|umgezogen|studiere[nt]?|angestellt|"
+    r"arbeitgeber|habite|habitons|vis|travaille|travaillons|né|née|étudie|employeur)\b",
+    re.IGNORECASE,
+)
+# A key or a label before a part of somebody's record.
+_LABEL = re.compile(
+    r"(?:city|town|place|location|country|employer|company|school|ort|stadt|wohnort|land|firma|"
+    r"arbeitgeber|ville|pays|employeur|ciudad|empresa|città|azienda|miasto)\W{1,5}\Z",
+    re.IGNORECASE,
+)
+# Verbs whose form alone tells who speaks.
+_OWN_LIFE = re.compile(
+    r"\b(?:vivo|vivimos|trabajo|trabajamos|nací|estudio|abito|abitiamo|lavoro|lavoriamo|"
+    r"sono nat[oa]|moro|moramos|trabalho|trabalhamos|mieszkam|mieszkamy|pracuję|pracujemy|"
+    r"urodził[ea]m)\b",
+    re.IGNORECASE,
+)
+
+
+class _Marked(Protocol):
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def type(self) -> str: ...
+
+
+_Finding = TypeVar("_Finding", bound=_Marked)
+
+
+@dataclass(frozen=True, eq=False)
+class PublicNames:
+    """Hold the keys of the list.
+
+    Attributes:
+        persons: full names, and surnames that mean one person.
+        names: places, firms, works and other things, none of which is a person's name.
+        terms: of programming, and abbreviations.
+        shared: single names of places and things that may be people's names as well.
+        surnames: common surnames: private where they stand alone.
+        sha256: of the file.
+    """
+
+    persons: frozenset[str]
+    names: frozenset[str]
+    terms: frozenset[str]
+    shared: frozenset[str]
+    surnames: frozenset[str]
+    sha256: str
+
+    @cached_property
+    def lengths(self) -> dict[str, int]:
+        """Return the words of the longest name that begins with a word, by the word."""
+        longest: dict[str, int] = {}
+        for key in chain(self.persons, self.names, self.terms):
+            first, blank, _ = key.partition(" ")
+            if blank:
+                longest[first] = max(longest.get(first, 0), key.count(" ") + 1)
+        return longest
+
+
+@lru_cache(maxsize=1)
+def load_public(path: Path = BUNDLED_PUBLIC) -> PublicNames:
+    """Read and verify the list.
+
+    >>> public = load_public()
+    >>> "albert einstein" in public.persons, "new zealand" in public.names, "anna" in public.names
+    (True, True, False)
+
+    Args:
+        path: of both files, without suffix.
+
+    Raises:
+        VocabularyError: a file is missing or damaged, or is another version.
+    """
+    sections: dict[str, list[str]] = {}
+    try:
+        data = path.with_suffix(".txt").read_bytes()
+        side: dict[str, Any] = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        digest = hashlib.sha256(data).hexdigest()
+        if side["sha256"] != digest:
+            raise VocabularyError(f"{path.name}.txt is damaged: its SHA-256 differs")
+        if side["version"] != PUBLIC_VERSION:
+            raise VocabularyError(f"{path.name}.txt is not version {PUBLIC_VERSION}")
+        for line in data.decode().splitlines():
+            if found := _SECTION.fullmatch(line):
+                keys = sections.setdefault(found[1], [])
+            else:
+                keys.append(line)
+        return PublicNames(
+            **{name: frozenset(keys) for name, keys in sections.items()}, sha256=digest
+        )
+    except (OSError, ValueError, KeyError, TypeError, UnboundLocalError) as exc:
+        raise VocabularyError(
+            f"cannot read the public names {path.name}.txt and {path.name}.json"
+        ) from exc
+
+
+@lru_cache(maxsize=1)
+def given_names() -> frozenset[str]:
+    """Return given names of many languages, each by its key. Some are ordinary words, too.
+
+    >>> {"anna", "jürgen", "mehmet", "xiaoming"} - given_names()
+    {'jürgen'}
+    >>> "jurgen" in given_names()
+    True
+    """
+    lines = GIVEN_NAMES.read_text("utf-8").splitlines()
+    words = {word for line in lines if not line.startswith(("#", "[")) for word in line.split()}
+    words |= {name for names in load_names().values() for name in names.given}
+    return frozenset(map(read_key, words))
+
+
+def read_key(text: str) -> str:
+    """Return the form of a name that its spellings share: its words in small letters, without
+    accents and signs.
+
+    >>> read_key("J.R.R. Tolkien"), read_key("Côte d’Ivoire"), read_key("C++")
+    ('j r r tolkien', 'cote d ivoire', 'c++')
+    """
+    return " ".join(fold_name(word) for word in _TOKEN.findall(fold(text)))
+
+
+def drop_public(
+    text: str, findings: Iterable[_Finding]
+) -> tuple[tuple[_Finding, ...], tuple[_Finding, ...]]:
+    """Return the findings of a text that are not publicly known, and those that are.
+
+    Only persons, places, organizations and other names may be public. Takes time linear in the
+    text and the findings.
+
+    >>> from perturb import Span
+    >>> text = "Was Isaac Newton ever in France?"
+    >>> drop_public(text, [Span(4, 16, "PERSON"), Span(25, 31, "LOCATION")])[0]
+    ()
+    >>> text = "Our neighbour Isaac Newton works in France."
+    >>> [span.type for span in drop_public(text, [Span(14, 26, "PERSON")])[0]]
+    ['PERSON']
+    """
+    given = tuple(findings)
+    if not any(finding.type in PERSONS or finding.type in THINGS for finding in given):
+        return given, ()
+    found = _Knowledge(text, given)
+    decided = [(finding, found.is_public(finding)) for finding in given]
+    left = tuple(finding for finding, public in decided if not public)
+    return left, tuple(finding for finding, public in decided if public)
+
+
+class _Words:
+    """Hold the words of a text: their places and their keys."""
+
+    def __init__(self, text: str) -> None:
+        plain, self._lengths = fold(text), load_public().lengths
+        places = [match.span() for match in _TOKEN.finditer(plain)]
+        self.starts = [start for start, _ in places]
+        self.ends = [end for _, end in places]
+        self.written = [plain[start:end] for start, end in places]
+        self.keys = [fold_name(word) if len(word) <= _LONG else "" for word in self.written]
+
+    def meeting(self, start: int, end: int) -> tuple[int, int]:
+        """Return the first and the last word (exclusive) that meet a part of the text."""
+        return bisect_right(self.ends, start), bisect_left(self.starts, end)
+
+    def longest(self, first: int, least: int, known: Sequence[frozenset[str]]) -> int:
+        """Return the end of the longest name that begins with a word and goes on to `least` at
+        least; 0 if there is none."""
+        end, most = first + 1, first + self._lengths.get(self.keys[first], 1)
+        while end < min(len(self.keys), most) and self._near(end):
+            end += 1
+        for stop in range(end, max(first, least - 1), -1):
+            key = " ".join(self.keys[first:stop])
+            if any(key in names for names in known):
+                return stop
+        return 0
+
+    def _near(self, place: int) -> bool:
+        return self.starts[place] - self.ends[place - 1] <= _GAP
+
+
+class _Knowledge:
+    """Decide which findings of one text are public."""
+
+    def __init__(self, text: str, findings: Sequence[_Marked]) -> None:
+        self._text, self._public, self._words = text, load_public(), _Words(text)
+        self._given, self._common = given_names(), dictionary_words()
+        self._breaks = [match.end() for match in _SENTENCE.finditer(text)]
+        self._lines = [match.end() for match in re.finditer("\n", text)]
+        self._blank = [not line.strip() for line in text.split("\n")]
+        self._contacts = sorted(f.start for f in findings if f.type in CONTACTS)
+        self._surnames = set[str]()
+        private = [f for f in findings if f.type == "PERSON" and not self._is_known_person(f)]
+        self._private = sorted(f.start for f in private)
+        self._surnames = {
+            self._words.keys[last - 1]
+            for first, last in (self._words.meeting(f.start, f.end) for f in private)
+            if last - first > 1
+        }
+
+    def is_public(self, finding: _Marked) -> bool:
+        """Tell if a finding is publicly known, and nothing ties it to a private life."""
+        if finding.type not in PERSONS and finding.type not in THINGS:
+            return False
+        public, start, end = self._public, finding.start, finding.end
+        if self._is_covered(finding, public.terms) or self._is_number(finding):
+            return True
+        if self._is_covered(finding, public.persons):
+            return not self._is_tied_person(start, end)
+        things = [public.persons, public.names, public.terms]
+        if finding.type in THINGS:
+            things.append(public.shared)
+        if self._is_covered(finding, *things) or self._is_ordinary(finding):
+            tied = self._is_tied_thing(start, end)
+            return not tied and not (finding.type in PERSONS and self._is_tied_person(start, end))
+        return finding.type in PERSONS and self._is_short_name(finding)
+
+    def _is_known_person(self, finding: _Marked) -> bool:
+        public = self._public
+        if self._is_covered(finding, public.terms, public.names) or self._is_number(finding):
+            return True
+        if self._is_covered(finding, public.persons):
+            return not self._is_tied_person(finding.start, finding.end)
+        return self._is_ordinary(finding) or self._is_short_name(finding)
+
+    def _is_covered(self, finding: _Marked, *known: frozenset[str]) -> bool:
+        """Tell if names of the list hold every word of a finding, up to words like "the"."""
+        words = self._words
+        first, last = words.meeting(finding.start, finding.end)
+        place, names = max(0, first - LONGEST + 1), 0
+        while place < last:
+            if end := words.longest(place, first + 1, known):
+                joined = names and words.ends[place - 1] >= finding.start
+                if joined and finding.type in PERSONS and self._is_blank(place):
+                    return False  # two names in a row may be a third person's
+                names, place = names + 1, end
+                continue
+            if place >= first:
+                number = words.keys[place].isdigit() and len(words.keys[place]) <= _DIGITS
+                free = number and (names or known == (self._public.terms,))
+                if words.keys[place] not in _NEUTRAL and not free:
+                    return False
+            place += 1
+        return names > 0
+
+    def _is_blank(self, place: int) -> bool:
+        """Tell if nothing but white space is before a word."""
+        return self._text[self._words.ends[place - 1] : self._words.starts[place]].isspace()
+
+    def _is_number(self, finding: _Marked) -> bool:
+        """Tell if a finding is a small number or a letter, and no part of an address or a name."""
+        text, start, end = self._text, finding.start, finding.end
+        if not _NUMBER.fullmatch(text, start, end):
+            return False
+        if _JOINED.search(text, max(0, start - 1), start) or _JOINED.match(text, end, end + 1):
+            return text[start:end].isdigit() and not _LETTER.search(text, start - 2, end + 2)
+        first, _ = self._words.meeting(start, end)
+        before = self._words.written[first - 1] if first else ""  # a street, if it has a capital
+        street = before[:1].isupper() and self._words.ends[first - 1] == start - 1
+        return not (street and finding.type == "LOCATION")
+
+    def _is_ordinary(self, finding: _Marked) -> bool:
+        """Tell if a finding is an ordinary word in small letters, or an identifier made of such
+        words, of which none is a person's name."""
+        first, last = self._words.meeting(finding.start, finding.end)
+        if last - first != 1 or not self._words.keys[first]:
+            return False
+        start, end = self._words.starts[first], self._words.ends[first]
+        word = self._words.written[first]
+        parts = [part.lower() for part in _HUMP.split(word)]
+        if len(parts) > 1:
+            code = _CODE_BEFORE.search(self._text, max(0, start - 12), start)
+            code = code or _CODE_AFTER.match(self._text, end, end + 1)
+            if word[0].isupper() and not code:  # may be a firm's name
+                return False
+        elif not word.islower():
+            return False
+        return all(
+            (part in self._common or part in self._public.terms)
+            and part not in self._given
+            and part not in self._public.surnames
+            for part in parts
+        )
+
+    def _is_short_name(self, finding: _Marked) -> bool:
+        """Tell if a finding is the last word of a public person that the text names before."""
+        first, last = self._words.meeting(finding.start, finding.end)
+        if last - first != 1:
+            return False
+        key = self._words.keys[first]
+        return (
+            self._named.get(key, finding.start) < finding.start
+            and key not in self._surnames
+            and not self._is_tied_person(finding.start, finding.end)
+        )
+
+    @cached_property
+    def _named(self) -> dict[str, int]:
+        """Return the last words of the public persons in the text, each with its first place."""
+        words, found, place = self._words, dict[str, int](), 0
+        while place < len(words.keys):
+            end = words.longest(place, place + 2, [self._public.persons])
+            if end and not self._is_tied_person(words.starts[place], words.ends[end - 1]):
+                found.setdefault(words.keys[end - 1], words.starts[place])
+            place = end or place + 1
+        return found
+
+    def _is_tied_person(self, start: int, end: int) -> bool:
+        """Tell if a person is spoken of as somebody's own, or beside a contact."""
+        text, low = self._text, max(0, start - _AROUND)
+        if _BEFORE.search(text, low, start) or _AFTER.match(text, end, end + _AROUND):
+            return True
+        first, last = self._line(start), self._line(max(start, end - 1))
+        line = self._line_start(first), self._line_start(last + 1)
+        if _holds(self._contacts, *line) or _holds(self._contacts, *self._form(start, end)):
+            return True
+        if self._words.meeting(*line) != self._words.meeting(start, end):
+            return False
+        above = first - 2 if self._blank[max(0, first - 1)] else first - 1
+        return above >= 0 and bool(_CLOSING.match(text, self._line_start(above)))
+
+    def _is_tied_thing(self, start: int, end: int) -> bool:
+        """Tell if a place or a firm is a part of somebody's life."""
+        low, high = self._sentence(start, end)
+        if _holds(self._private, low, high) or _holds(self._contacts, low, high):
+            return True
+        form = self._form(start, end)
+        if _holds(self._private, *form) or _holds(self._contacts, *form):
+            return True
+        private = _holds(self._private, *self._around(start, end))
+        if private and _LABEL.search(self._text, max(0, start - _LABELS), start):
+            return True
+        low, high = max(low, start - _REACH), min(high, end + _REACH)
+        if _OWN_LIFE.search(self._text, low, high):
+            return True
+        return bool(_LIFE.search(self._text, low, high)) and (
+            private or bool(_SELF.search(self._text, low, high))
+        )
+
+    def _sentence(self, start: int, end: int) -> tuple[int, int]:
+        first, last = bisect_right(self._breaks, start), bisect_right(self._breaks, end - 1)
+        low = self._breaks[first - 1] if first else 0
+        return low, self._breaks[last] if last < len(self._breaks) else len(self._text)
+
+    def _line(self, place: int) -> int:
+        return bisect_right(self._lines, place)
+
+    def _line_start(self, line: int) -> int:
+        if line > len(self._lines):
+            return len(self._text)
+        return self._lines[line - 1] if line else 0
+
+    def _form(self, start: int, end: int) -> tuple[int, int]:
+        """Return the lines around a part if its own has few other words, as in an address, a form
+        or a record; else nothing."""
+        first, last = self._line(start), self._line(max(start, end - 1))
+        low, high = self._line_start(first), self._line_start(last + 1)
+        inside, whole = (self._words.meeting(*place) for place in ((start, end), (low, high)))
+        if (whole[1] - whole[0]) - (inside[1] - inside[0]) > _FEW:
+            return start, start
+        return self._around(start, end)
+
+    def _around(self, start: int, end: int) -> tuple[int, int]:
+        """Return the lines around a part, up to a blank one."""
+        first, last = self._line(start), self._line(max(start, end - 1)) + 1
+        low, high = self._line_start(first), self._line_start(last)
+        for line in range(first - 1, max(-1, first - 1 - _NEAR), -1):
+            if self._blank[line]:
+                break
+            low = self._line_start(line)
+        for line in range(last, min(len(self._blank), last + _NEAR)):
+            if self._blank[line]:
+                break
+            high = self._line_start(line + 1)
+        return low, high
+
+
+def _holds(places: Sequence[int], low: int, high: int) -> bool:
+    """Tell if one of some ordered places is in a range."""
+    return bisect_left(places, low) < bisect_left(places, high)

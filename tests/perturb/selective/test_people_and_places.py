@@ -1,0 +1,379 @@
+"""Contact data, accounts, dates of birth and persons: what is evidence, and what is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from perturb.selective.policies import PatternPolicy
+from tests.perturb.selective.test_secrets import read_marked
+
+TYPES = (
+    *("EMAIL_ADDRESS", "PHONE_NUMBER", "CREDIT_CARD", "IBAN_CODE", "NATIONAL_ID", "US_SSN"),
+    *("VAT_NUMBER", "STREET_ADDRESS", "ZIP_CODE", "IP_ADDRESS", "INTERNAL_HOST", "MAC_ADDRESS"),
+    *("URL", "USERNAME", "DATE_OF_BIRTH", "PERSON", "PASSWORD", "API_KEY", "PRIVATE_KEY"),
+)
+POLICY = PatternPolicy.shipped(TYPES)
+
+# type: lines with the part between the marks ⟦ and ⟧; ⏎ is the end of a line
+FOUND = {
+    "USERNAME": r"""
+        in /home/⟦nlindner⟧/notes
+        in /Users/⟦nele.l⟧/Documents
+        in C:\Users\⟦nelel⟧\Desktop
+        "C:\\Users\\⟦nelel⟧\\Desktop"
+        uid=1000(⟦nelel⟧) gid=1000
+        ssh ⟦nelel⟧@10.6.3.19
+        rsync -av x ⟦leahw⟧@backup:/srv
+        user: ⟦nlind⟧
+        username=⟦nlind⟧
+        "username": "⟦nele.lind⟧"
+        login: ⟦nlind⟧
+        DB_USER=⟦nlindner⟧
+        ansible_user: ⟦skaltenbach⟧
+        usuario = DESPACHO\⟦iarrizabalaga⟧
+        2026 INFO user=⟦nlindner⟧ action=login
+        login ok user=⟦m.papathanasiou⟧ took=41ms
+        curl -u ⟦nelel⟧:$PASS https://x.org
+        psql -U ⟦leah⟧ shop
+        CREATE USER '⟦u.petersohn⟧'@'%'
+        Accepted publickey for ⟦vtikhonov⟧ from
+        auth=("⟦g.haverkamp⟧", PASSWORD)
+        machine git.x.org login ⟦fneledzij⟧ password $X
+        see https://github.com/⟦nele-lind⟧ for more
+        see https://www.linkedin.com/in/⟦nele-lindner-12⟧
+        see https://twitter.com/⟦nele_lind⟧
+        see https://instagram.com/⟦nele.lind⟧/
+        tg: https://t.me/⟦nelelind⟧
+        on https://mastodon.social/@⟦lilou_qmr⟧
+        ping @⟦nele_lind⟧ on Slack
+        Write to her, or @⟦inostrozarisk⟧ everywhere
+        mastodon: "@⟦lilou_qmr⟧"
+        GitHub user ⟦nele-lindner⟧ wrote it
+        chat `⟦haoran.zh⟧` is open
+        [20:14:40] <⟦badger_marzena⟧> hi
+        <td>@⟦kostis_mm⟧</td>
+        postgres://⟦billing_mh⟧:${PASS}@db/x
+    """,
+    "DATE_OF_BIRTH": """
+        she was born on ⟦12 May 1984⟧ there
+        DOB: ⟦1987-06-09⟧
+        date of birth ⟦27/10/1961⟧, hospital
+        "birthDate": "⟦1968-11-02⟧"
+        "birth_date": "⟦1968-11-02⟧"
+        born: '⟦1983-03-27⟧'
+        data-born="⟦1988-12-24⟧"
+        BDAY:⟦19851130⟧
+        geb. ⟦17.05.1953⟧, wohnhaft
+        geboren am ⟦3. Februar 1962⟧ dort
+        Geburtsdatum: ⟦07.10.1976⟧
+        née le ⟦5 mars 1990⟧ ici
+        né(e) le ⟦05/03/1990⟧
+        date de naissance : ⟦05/03/1990⟧
+        nacida el ⟦3 de febrero de 1962⟧ allí
+        Nacido el ⟦08-09-1990⟧
+        fecha de nacimiento: ⟦08/09/1990⟧
+        nar. ⟦14. 5. 1983⟧
+        出生日期：⟦1987-06-09⟧
+        生年月日: ⟦1987年6月9日⟧
+        🎂⟦1987-06-09⟧
+        my birthday is on ⟦3 March⟧ again
+        dob=⟦1979-05-21⟧, afm
+    """,
+    "EMAIL_ADDRESS": """
+        write to ⟦nele@lindenhof.example⟧ now
+        nele [at] x: ⟦nele [at] lindenhof [dot] example⟧ now
+        is ⟦nele(at)lindenhof.example⟧ now
+        is ⟦nele at lindenpost dot org⟧ now
+        ?mail=⟦ngozi.eze%40harmattan.example⟧&x=1
+        mailto:⟦nele%40lindenpost.org⟧
+        an ⟦käthe.füßli@bäckerei-münster.de⟧ bitte
+    """,
+    "PHONE_NUMBER": """
+        电话⟦13812345678⟧。
+        携帯⟦090-4417-2963⟧です
+        手机：⟦138 1234 5678⟧
+        &tel=⟦%2B2348121130096⟧&x
+        office 5,⟦+7 812 640 11 93⟧)
+    """,
+    "STREET_ADDRESS": """
+        at ⟦Shuinan Road 66⟧ there
+        "address": "⟦9 Banksia Rise⟧"
+        "street": "⟦Hlíðarsel 22⟧"
+        Adresse: "⟦Gut Hasselbrook 1⟧"
+        in der ⟦Kiefernstieg 23⟧ dort
+    """,
+    "ZIP_CODE": """
+        code ⟦SW1A 1AA⟧ it is
+        zip: ⟦12345-6789⟧ it is
+        <plz>⟦5020⟧</plz>
+        PLZ ⟦10115⟧ it is
+        to ⟦111 22⟧ Stockholm
+        to ⟦1234 AB⟧ Utrecht
+    """,
+    "IP_ADDRESS": """
+        from ⟦91.198.174.192⟧ port 22
+        ip=⟦203.0.113.41⟧ GET
+        peer ⟦2001:db8:77c1::91bf:22:604a⟧
+        to ⟦2a01:4f8:c0c:1234::1⟧ now
+    """,
+    "INTERNAL_HOST": r"""
+        ansible_host: ⟦10.41.7.21⟧
+        host = ⟦10.8.0.14⟧
+        DB_HOST=⟦10.6.3.19⟧
+        mysql -h ⟦10.60.1.5⟧ shop
+        DB_HOST=⟦db2.praxis-oezdemir.example⟧
+        machine ⟦ftp.bakkerij.example⟧ login
+        ⟦172.20.4.10⟧	erp-old
+        on ⟦build-7.kestrel.internal⟧ now
+        \\⟦nas-despacho⟧\expedientes
+    """,
+    "URL": """
+        at ⟦https://wiki.kestrel.internal/page⟧ now
+        at ⟦http://jenkins.corp:8080/job⟧ now
+        at ⟦https://aigaio-lab.example/~svlaho/fw/⟧ now
+    """,
+    "PERSON": """
+        Dear ⟦Nele⟧, thank you
+        Hi ⟦Tom⟧,⏎I am late
+        Liebe Frau ⟦Lindner⟧,
+        Sehr geehrter Herr Dr. ⟦Sattler⟧,
+        Bonjour ⟦Claire⟧, merci
+        Hola ⟦Pablo⟧, gracias
+        Estimada Sra. ⟦Ruiz⟧:
+        Best regards,⏎⟦Nele Lindner⟧
+        Viele Grüße⏎⟦Anna⟧
+        Cordialement,⏎⟦Jean-Baptiste Le Gall⟧
+        Saludos,⏎⟦Candela Risueño⟧
+        thanks⏎⏎⟦jess haldane⟧⏎
+        then Dr. ⟦Lindner⟧ came
+        then Mrs ⟦Webb⟧ came
+        then Prof. Dr. ⟦Achim von Rautenfeld⟧ came
+        dear mr ⟦featherstonehaugh⟧,
+        my husband ⟦tom⟧ has asthma
+        my daughter ⟦Nele⟧ is late
+        my boss, ⟦Emil Sattler⟧, said
+        meine Frau ⟦Anna⟧ ist da
+        mi hermano ⟦Pablo⟧ vive
+        ma sœur ⟦Claire⟧ habite
+        My name is ⟦Emil R. Sattler⟧ and
+        my name is ⟦greta hollweg⟧. My
+        Me llamo ⟦Candela Risueño⟧, y
+        Je m'appelle ⟦Claire Dubosc⟧ et
+        Ich heiße ⟦Annegret Lüdtke⟧ und
+        I'm ⟦Nele Lindner⟧ and
+        a lady named ⟦siobhan⟧ said
+        ask for ⟦Tom Haldane⟧)
+        "full_name": "⟦Nele Lindner⟧"
+        "firstName": "⟦Annegret⟧"
+        "lastName": "⟦Lüdtke-Wahl⟧"
+        imie: ⟦Zofia⟧
+        nazwisko: ⟦Grzegorczyk⟧
+        name: '⟦Ñáñez Quiroga, Belén⟧'
+        name = "⟦Eleni Karagiannopoulou⟧"
+        {\\"name\\":\\"⟦Chukwuemeka Adebowale⟧\\"}
+        - nom: ⟦Aurélie Quemeneur⟧
+        <Nachname>⟦Lindner⟧</Nachname>
+        holder="⟦Lim Swee Hock⟧"
+        "customer": "⟦Ngozi Adebowale⟧"
+        owner: ⟦Ravi Venkataraman⟧
+        From: ⟦Nele Lindner⟧ <nlind>
+        ⟦Benedikt Osterloh⟧ <b@kompost.example>
+        Signed-off-by: ⟦Benedikt Osterloh⟧ <b>
+        Reviewed-by: ⟦Ludivine P.⟧ <l>
+        BEGIN:VCARD⏎FN:⟦Corina Ammann⟧⏎
+        姓名：⟦王小明⟧
+        氏名：⟦佐藤花子⟧
+        이름: ⟦김철수⟧
+        имя: ⟦Геннадий⟧
+    """,
+}
+
+PLAIN = r"""
+see https://docs.python.org/3/library/asyncio.html
+see https://react.dev/link/warning-keys.
+at https://maven.pkg.github.com/example-org/toolbox
+at http://localhost:3000 and http://127.0.0.1:8000/healthz
+fetch(`https://api.example.com/v1/items/${id}`)
+LOG.info("x"); logger.info(y)
+import "github.com/google/uuid"
+go get github.com/prometheus/client_golang
+git clone https://github.com/org/repo.git
+git clone git@github.com:org/repo.git
+see https://github.com/features and https://github.com/pricing
+see https://github.com/torvalds/linux/blob/master/README
+https://x.com/search?q=cats
+https://www.instagram.com/p/abc
+open main.py and app.js
+pip install numpy==1.26.4
+trust 192.168.0.0/16 and 10.0.0.0/8
+listen on 0.0.0.0:80 and ::1
+dns 8.8.8.8 and 1.1.1.1
+version 4.18.2.1 is out
+upgrade to 3.2.1.0 now
+Chrome/121.0.6167.85
+std::vector<int> v; dead::beef b; a::b::c
+threading.local() and self.local
+MAC 00:00:00:00:00:00 or ff:ff:ff:ff:ff:ff
+id 11111111-2222-3333-4444-555555555555
+git show 9fceb02d0ae598e95dc970b74767f19372d61af8
+array.sort() sort in place AND return
+5 lines this way
+route Flask requests via Twitter
+200 15 and 404 2903 and 429 77
+"GET /healthz HTTP/1.1" 200 15
+M1 8GB of memory
+write to user@example.com or you@example.org
+name@domain.com is a placeholder
+noreply@github.com sent it
+@property
+@Override
+@app.route("/x")
+@media (max-width: 600px) {
+import x from "@types/node"
+npm install @angular/core
+@Component({ selector: "x" })
+ * @param user the user
+SELECT @user_id = 3
+<button @click="go">
+uses: actions/checkout@v4
+image: nginx@sha256:abc
+cd /home/user/project
+cd /home/ubuntu && ls
+path="/home/dashboard"
+/Users/Shared/x
+C:\Users\Public\Documents
+user: User
+user: string
+user: admin
+user=admin
+username=postgres
+username: str
+"username": "admin"
+"user": "user"
+const user = await getUser();
+user = User.objects.get(id=1)
+user = request.user
+username = request.form["username"]
+def login(username, password):
+connect(user=user, host=host)
+connect(user=db_user, host=db_host)
+user=${USER}
+USER=$USER
+DB_USER=postgres
+login: required
+login: true
+docker run -u root img
+pip install -U pip
+git push -u origin main
+uid=0(root) gid=0(root)
+postgres://postgres@localhost/db
+the user is logged in
+User interface design
+released on 12 May 1984
+created: 2024-05-12
+updated_at: "2024-05-12"
+due date: 12/05/2024
+Mozart was born on 27 January 1756.
+Albert Einstein was born on 14 March 1879
+died on 5 May 1984
+born to run
+/* 127.0.0.1 */
+Dear Sir or Madam,
+Dear Hiring Manager,
+Dear Customer,
+Hi all,
+Hi there!
+Hello World!
+Hello, World
+Hallo Welt!
+Hallo zusammen,
+Sehr geehrte Damen und Herren,
+Bonjour tout le monde
+Hola mundo
+Best regards,⏎The Team
+Thanks,⏎Team
+Thanks!⏎The code works now.
+Best⏎practices are listed
+my husband has asthma
+my boss wants a report
+my friend told me
+my son and my daughter
+My name is on the list
+my name is not important
+I'm Not Sure
+I am using Visual Studio
+This is New York
+This is Machine Learning
+it's Open Source
+a function called Foo
+a library called React
+name: Build And Test
+name: build
+"name": "Order Service"
+"name": "my-package"
+"name": "New York"
+"name": "string"
+"name": "Los Angeles"
+name: CI
+name = "linkcheck"
+class_name: "BaseService"
+file_name: "Report Final.pdf"
+hostname: localhost
+first_name: str
+first_name: string;
+"firstName": "First name"
+"lastName": "Last"
+firstName = user.firstName
+author: unknown
+owner: root
+customer: Customer
+from: "noreply"
+to: Berlin
+host: api.github.com
+host: smtp.gmail.com
+host = "localhost"
+server: nginx
+endpoint: https://api.example.com
+domain: example.com
+Support Team <support@example.com>
+GitHub <noreply@github.com>
+address: 0x7ffe
+"address": "127.0.0.1:8080"
+address = "0x8e21f0c94b7735ad60129ce4fb3d8a7716c05e92"
+street: string
+the postcode is missing
+zip files and tar.gz
+zip(a, b)
+2024 AD was a leap year
+Dr Pepper is a drink
+Mr. or Mrs.
+the Prof said so
+Ms Excel
+Fr, Sa, So
+M. R. James wrote it
+list<Person> persons
+SELECT name FROM users
+total 1234567890123
+"""
+
+
+def list_found() -> list[tuple[str, str]]:
+    return [
+        (type_, line.strip())
+        for type_, lines in FOUND.items()
+        for line in lines.strip("\n").splitlines()
+        if line.strip()
+    ]
+
+
+@pytest.mark.parametrize(("type_", "line"), list_found())
+def test_a_part_with_evidence_is_found(type_: str, line: str) -> None:
+    text, parts = read_marked(line)
+    found = {(text[s.start : s.end]) for s in POLICY.find(text) if s.type == type_}
+    assert found == set(parts)
+
+
+@pytest.mark.parametrize("line", PLAIN.strip("\n").splitlines())
+def test_what_has_the_form_alone_is_left(line: str) -> None:
+    text, _ = read_marked(line)
+    assert [(text[s.start : s.end], s.type) for s in POLICY.find(text)] == []

@@ -1,0 +1,103 @@
+"""Profiles choose what is sensitive; the default hides people and leaves ordinary texts alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from perturb import ParameterError, get_mechanism
+from perturb.selective.detector import DETECTED
+from perturb.selective.patterns import shape_types
+from perturb.selective.profiles import DEFAULT, PROFILES, profile_names
+from perturb.selective.sanitizer import SelectiveParameters
+from tests.tables import bundled_table
+
+TABLE = bundled_table()
+PRIVATE = (
+    "Dear Mira Holzapfel,\nplease call +49 30 7654321 or write to mira.holz@lindenhof.example. "
+    'DB_PASSWORD="tr0mbone!Quilt" is the password, the card is 4095-2609-9393-4932 and the rent '
+    "€1,250.50 a month since 12 May 2024."
+)
+ORDINARY = (
+    "What is 1234 * 5678?",
+    "Write a function in Python that returns the n-th prime number.",
+    "import os\nfrom abc import ABC\n\nclass UserService(BaseService):\n    pass\n",
+    "SELECT name, price FROM products WHERE price > 10 ORDER BY price DESC LIMIT 5;",
+    "Explain the difference between TCP and UDP in three sentences.",
+    "Wie viele Tage hat der Februar in einem Schaltjahr?",
+    "git rebase -i HEAD~3 && npm run build -- --mode production",
+    "Solve 3x + 7 = 22 for x, then check x^2 - 5x + 6 = 0.",
+)
+
+
+def types_of(profile: str, text: str) -> set[str]:
+    mechanism = get_mechanism("selective", TABLE, profile=profile)
+    return {span.type for span in mechanism.spans(text) or ()}
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+@pytest.mark.parametrize("profile", ["secrets", "contact", "people"])
+def test_an_ordinary_text_has_no_sensitive_part(profile: str, text: str) -> None:
+    assert get_mechanism("selective", TABLE, profile=profile).spans(text) == ()
+
+
+def test_each_profile_marks_all_that_the_one_before_it_marks() -> None:
+    before: set[int] = set()
+    for profile in profile_names()[:-1]:
+        spans = get_mechanism("selective", TABLE, profile=profile).spans(PRIVATE) or ()
+        marked = {place for span in spans for place in range(span.start, span.end)}
+        assert before <= marked, profile
+        before = marked
+    assert get_mechanism("selective", TABLE, profile="everything").spans(PRIVATE) is None
+
+
+def test_profiles_add_their_types() -> None:
+    assert types_of("secrets", PRIVATE) == {"PASSWORD"}
+    contact = {"PASSWORD", "PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD"}
+    assert types_of("contact", PRIVATE) == contact
+    assert types_of("people", PRIVATE) == {*contact, "PERSON"}
+    assert types_of("business", PRIVATE) >= {*contact, "PERSON", "MONEY"}
+    assert types_of("record", PRIVATE) >= {"PASSWORD", "CREDIT_CARD", "PERSON", "DATE_TIME"}
+
+
+def test_a_profile_names_types_that_its_finders_know() -> None:
+    for profile in PROFILES.values():
+        assert (profile.types or frozenset()) <= {*shape_types()}
+        detected = profile.detected or ()
+        assert {type_ for type_, _ in detected} <= {*DETECTED}
+        assert all(0 < least < 1 for _, least in detected)
+    assert DEFAULT in PROFILES
+
+
+def test_without_parameters_the_default_profile_is_found_by_patterns_and_detector() -> None:
+    plain = SelectiveParameters()
+    assert (plain.profile, plain.policy) == (DEFAULT, ("regex", "detector"))
+    assert SelectiveParameters(profile="contact").policy == ("regex", "detector")
+    assert SelectiveParameters(profile="everything").policy == "all"
+
+
+def test_a_policy_or_types_without_a_profile_mark_all_they_name() -> None:
+    assert SelectiveParameters(policy="regex").profile == ""
+    named = SelectiveParameters(entities=("EMAIL_ADDRESS",))
+    assert (named.profile, named.policy) == ("", ("regex", "detector"))
+    assert SelectiveParameters(policy="regex", profile="people").profile == "people"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rule"),
+    [
+        ({"profile": "peple"}, "profile must be one of secrets, contact, people"),
+        ({"profile": 3}, "profile must be one of"),
+        ({"profile": "people", "entities": ("PERSON",)}, "entities must be left out"),
+        ({"profile": "people", "policy": "digits"}, "profile must be left out"),
+        ({"profile": "people", "policy": ("regex", "presidio")}, "profile must be left out"),
+        ({"profile": "everything", "policy": "regex"}, "policy must be left out"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(parameters: dict[str, object], rule: str) -> None:
+    with pytest.raises(ParameterError, match=rule):
+        SelectiveParameters(**parameters)  # type: ignore[arg-type]
+
+
+def test_an_operators_own_patterns_count_beside_a_profile() -> None:
+    mechanism = get_mechanism("selective", TABLE, patterns={"PROJECT": "Zanzibar"})
+    assert [span.type for span in mechanism.spans("the project Zanzibar") or ()] == ["PROJECT"]

@@ -1,0 +1,86 @@
+"""The header of a table is evidence for its cells; code, prose and tables of things are none."""
+
+from __future__ import annotations
+
+import pytest
+
+from perturb.selective.patterns import shape_types
+from perturb.selective.patterns.tables import CELL_TYPES, HEADERS, find_cells
+from perturb.testing.growth import grows_linearly
+
+
+def cells(text: str) -> list[tuple[str, str]]:
+    return [(text[start:end], type_) for start, end, type_ in find_cells(text)]
+
+
+ADA = ("Ada Winter", "PERSON")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("name,age,city\nAda Winter,52,Ulm\n", [ADA, ("Ulm", "LOCATION")]),
+        ("name;age;city\r\nAda Winter;52;Ulm\r\n", [ADA, ("Ulm", "LOCATION")]),
+        ("name\tage\nAda Winter\t52", [ADA]),
+        ('"full name","dob"\n"Ada Winter","1984-03-02"', [ADA, ("1984-03-02", "DATE_OF_BIRTH")]),
+        ("| Name | E-Mail |\n|------|:-----:|\n| Ada Winter | a@b.example |", [ADA]),
+        ("Name | Phone\n--- | ---\nAda Winter | 0176 123", [ADA, ("0176 123", "PHONE_NUMBER")]),
+        ("Nachname,Vorname,Ort\nWinter,Ada,Ulm", None),
+        ("id,name,note\n3,Ada Winter,\n4,chair,", [ADA]),  # what looks like a person's name
+        ("id,customer,total\n3,ada,12.50\n4,,3", [("ada", "PERSON")]),
+        ("a note\n\nname,email\nAda Winter,a@b.example\n\nthe end", [ADA]),
+        ("email,password\na@b.example,sesame", [("sesame", "PASSWORD")]),
+        ("user_name,role,score\nawinter,admin,3", [("awinter", "USERNAME")]),
+    ],
+)
+def test_cells_have_the_type_of_their_header(
+    text: str, found: list[tuple[str, str]] | None
+) -> None:
+    if found is None:
+        assert len(cells(text)) == 3
+    else:
+        assert cells(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "product,name,price\n1,Blue Chair,3",
+        "name;version;license\nLeft Pad;1.3.0;MIT",
+        "first_name, last_name = row\nprint(first_name, last_name)",
+        "def f(name, email):\n    return g(name, email)",
+        "SELECT name, email, phone FROM users\nWHERE id = 3, 4, 5",
+        "City, country\nWe went there, and came back",
+        "name,email,phone\n\nDear reader, thank you",
+        "x = [name, age]\ny = [1, 2]",
+        "a | b | c\n1 | 2 | 3",
+        "name,age,city",
+        "phone | storage\niPhone 15 | 128",
+        "",
+        "\n,\n",
+        "name,age\n-,52\nn/a,3\n,4",
+    ],
+)
+def test_anything_else_has_no_cells(text: str) -> None:
+    assert cells(text) == []
+
+
+@pytest.mark.parametrize(("header", "type_"), sorted(HEADERS.items()))
+def test_every_header_gives_its_type(header: str, type_: str) -> None:
+    text = f"no;{header};note\n1;Ada 1984-03-02;x\n"
+    assert cells(text) == [("Ada 1984-03-02", type_)]
+
+
+def test_its_types_are_types_of_the_shipped_set() -> None:
+    assert {*CELL_TYPES} <= {*shape_types()}
+
+
+@pytest.mark.parametrize(
+    "piece", ["name,age\n", "a,", '",', "|", "|-", "name,age\nA,1\n", '"', "name;", "\t", "Ada "]
+)
+def test_any_text_is_read_in_linear_time(piece: str) -> None:
+    def work(length: int) -> None:
+        for _ in find_cells(piece * (length // len(piece))):
+            pass
+
+    assert grows_linearly(work, 400_000, seconds=1.0)
