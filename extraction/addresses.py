@@ -57,6 +57,7 @@ _QUOTES = {quote: re.compile(quote) for quote in "\"'"}
 _RUN_AND_BLANKS = re.compile(r"[^ \t\r\n]*[ \t]*")
 _END_OF_STYLE = re.compile(r"</style", re.IGNORECASE)
 _IN_TARGET = re.compile(r"[\\()>\"'\s]")
+_WHOLE = frozenset((("<", ">"), ("]", ")")))
 _OWN = re.compile(r"//|www\.", re.IGNORECASE)
 _HOST_ENDS = re.compile(r"[^/?#]*//[^/?#\\]+[/?#]")  # whatever follows goes to the same host
 _ENDS = re.compile(r"[)\]}>\"'*_`|.,;:!?]{0,8}(?:(?P<end>[\s<])|\Z)")
@@ -88,8 +89,9 @@ class Addresses:
     def admits(self, new: str, raw: str, following: str, *, whole: bool) -> bool | None:
         """Tell if a value may be restored as the next part of the text.
 
-        A replacement that is an address itself may, as the user wrote it, if the remote added
-        nothing to its host.
+        A replacement that is an address itself, or stands for one, may, as the user wrote it, if
+        the remote added nothing to its host; and so may a whole tag of HTML or
+        target of Markdown.
 
         Args:
             new, raw: the replacement and its value.
@@ -101,7 +103,9 @@ class Addresses:
         """
         if self.inside:
             return False
-        if _OWN.search(new):
+        if (new[:1], new[-1:]) in _WHOLE:  # a tag or a target that the user wrote
+            return True
+        if _OWN.search(new) or _OWN.search(raw):
             return bool(_HOST_ENDS.match(raw)) or self._ends(following, whole=whole)
         if self._opening:
             return False

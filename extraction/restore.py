@@ -15,6 +15,7 @@ from itertools import accumulate
 from extraction.addresses import LOOK_AHEAD, Addresses
 from perturb.text.fold import decode_entities, read
 from perturb.text.prefixes import Prefixes
+from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = ["choose_restorable", "find_unrestorable", "restore"]
 
@@ -31,11 +32,11 @@ def restore(generation: str, pairs: Iterable[tuple[str, str]], kept: str = "") -
 
     A raw value is restored on one line. If it is written in two ways, with entities of HTML or
     characters of no width, the shorter one is used. A replacement is left alone where it could
-    mean something else: two raw values share it, it also occurs in `kept`, it is a single word
-    without a capital, or it has fewer than three letters and digits. Nor is a shorter one restored
-    inside of it. The words of a replacement of several words, without digits, are also restored
-    one by one ("Mr. Miller" for "John Miller"), under the same rules. Nothing is restored inside
-    an address: a remote could write one to exfiltrate the value.
+    mean something else: two raw values share it, it also occurs in `kept`, it is an ordinary
+    word in small letters, or it has fewer than three letters and digits. Nor is a shorter one
+    restored inside of it. The words of a replacement of several words, without digits, are also
+    restored one by one ("Mr. Miller" for "John Miller"), under the same rules. Nothing is restored
+    inside an address: a remote could write one to exfiltrate the value.
 
     The time is linear in the length of the texts.
 
@@ -68,7 +69,11 @@ def restore(generation: str, pairs: Iterable[tuple[str, str]], kept: str = "") -
 
 
 def choose_restorable(
-    pairs: Iterable[tuple[str, str]], kept: str = "", *, shortest: int = SHORTEST
+    pairs: Iterable[tuple[str, str]],
+    kept: str = "",
+    *,
+    shortest: int = SHORTEST,
+    on_one_line: bool = True,
 ) -> dict[str, str]:
     """Return the raw value of each replacement that can be told from other text, by the rules of
     `restore`, whose arguments these are.
@@ -76,12 +81,14 @@ def choose_restorable(
     Args:
         pairs, kept: as for `restore`.
         shortest: the fewest letters and digits of a replacement.
+        on_one_line: whether white space in a raw value becomes one blank.
     """
     raw_of: dict[str, dict[str, str]] = {}  # for each replacement, raw values as they are read
     for new, raw in dict.fromkeys(pairs):
         for part, value in ((new, raw), *_pair_words(new, raw)):
-            raws, value = raw_of.setdefault(" ".join(part.split()), {}), " ".join(value.split())
-            shown = read(value).text
+            raws, line = raw_of.setdefault(" ".join(part.split()), {}), " ".join(value.split())
+            shown = read(line).text
+            value = line if on_one_line else _trim(value, part)
             raws[shown] = min(raws.get(shown, value), value, key=len)
     usable = {
         new: next(iter(raws.values()))
@@ -118,11 +125,18 @@ def _pair_words(new: str, raw: str) -> Iterable[tuple[str, str]]:
     return [(word, value) for word, value in pairs if word.isalpha() and value.isalpha()]
 
 
+def _trim(raw: str, new: str) -> str:
+    """Return a raw value without the white space that its replacement begins and ends with."""
+    inner = new.strip()
+    before, _, after = new.partition(inner) if inner else ("", "", "")
+    return raw.removeprefix(before).removesuffix(after)
+
+
 def _is_distinctive(new: str, shortest: int) -> bool:
     """Return whether a replacement stands out from ordinary text."""
     if sum(c.isalnum() for c in new) < shortest:
         return False
-    return not new.isalpha() or not new.islower()
+    return not (new.isalpha() and new.islower()) or new not in dictionary_words()
 
 
 @dataclass(frozen=True, slots=True)

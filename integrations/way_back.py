@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from proxy.restoring.json_text import JsonRestorer
-from proxy.restoring.text import Piece, Replacements, TextRestorer, spell_pieces
+from proxy.restoring.text import Replacements, TextRestorer, spell_pieces
 
 __all__ = ["WayBack"]
 
@@ -28,7 +28,11 @@ class WayBack:
 
     def __init__(self, done: dict[str, Any]) -> None:
         self.streamed = False
-        self._replacements = Replacements(done["replacements"], done.get("left", ()))
+        self._replacements = Replacements(
+            done["replacements"],
+            done.get("left", ()),
+            ordinary=frozenset(done.get("ordinary", ())),
+        )
         self._wholes: dict[str, str] = done["wholes"]
         form = (done["body"].get("response_format") or {}).get("type")
         self._writes_json = form in ("json_object", "json_schema")
@@ -71,7 +75,7 @@ class WayBack:
     def _finish(self, index: int, delta: dict[str, Any]) -> dict[str, Any]:
         """Return the last delta of a choice with the rests of its texts and calls."""
         for place in [place for place in self._parts if place[0] == index]:
-            rest, (_, name, number) = _spell(self._parts.pop(place).finish()), place
+            rest, (_, name, number) = spell_pieces(self._parts.pop(place).finish()), place
             if rest and name == "arguments":
                 call = {"index": number, "function": {"arguments": rest}}
                 delta["tool_calls"] = [*(delta.get("tool_calls") or ()), call]
@@ -81,18 +85,14 @@ class WayBack:
 
     def _restore(self, text: str, name: str) -> str:
         restorer = self._start(name)
-        return _spell(restorer.feed(text)) + _spell(restorer.finish())
+        return spell_pieces(restorer.feed(text)) + spell_pieces(restorer.finish())
 
     def _feed(self, place: tuple[int, str, int], text: str) -> str:
         if place not in self._parts:
             self._parts[place] = self._start(place[1])
-        return _spell(self._parts[place].feed(text))
+        return spell_pieces(self._parts[place].feed(text))
 
     def _start(self, name: str) -> TextRestorer | JsonRestorer:
         if name == "arguments" or (name == "content" and self._writes_json):
             return JsonRestorer(self._replacements, self._wholes)
         return TextRestorer(self._replacements)
-
-
-def _spell(found: str | list[Piece]) -> str:
-    return found if isinstance(found, str) else spell_pieces(found)

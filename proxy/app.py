@@ -16,6 +16,7 @@ from extraction.backends.base import Backend
 from extraction.extractor import Extractor, Tokenizer
 from extraction.judge import build_judge
 from perturb import EmbeddingTable, Vocabulary, load_table
+from perturb.text.once import Findings
 from perturb.vocabulary.encoding import encode_text
 from proxy.access.admission import Admission
 from proxy.access.auth import Keyring
@@ -27,6 +28,7 @@ from proxy.api.app_keys import (
     CONFIG,
     DEMONSTRATIONS,
     EXTRACTOR,
+    FINDINGS,
     HOUSEKEEPING,
     KEYRING,
     LEDGER,
@@ -86,6 +88,7 @@ def build_app(
     app[CONFIG] = config
     app[STARTED] = time.monotonic()
     app[METRICS] = metrics or Metrics()
+    app[FINDINGS] = Findings()
     app[BACKGROUND] = Background(app[METRICS])
     app[METRICS].prices = config.telemetry.prices
     app[ADMISSION] = Admission(config, app[METRICS])

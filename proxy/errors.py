@@ -1,7 +1,8 @@
 """Build the errors that a client sees, in OpenAI's shape.
 
     ApiError                 carries status, message, type, code, param
-    └── GuardRefused         the outgoing body failed the last check; nothing was sent
+    ├── GuardRefused         the outgoing body failed the last check; nothing was sent
+    └── PartsRefused         a text holds parts of a type whose action is `refuse`
 
 Every HTTP error is built here. Messages name fields and rules. They never hold a client's text or
 an upstream's answer.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import traceback
+from collections.abc import Mapping
 from typing import Any
 
 from extraction.errors import (
@@ -25,6 +27,7 @@ __all__ = [
     "ApiError",
     "ConfigError",
     "GuardRefused",
+    "PartsRefused",
     "bad_request",
     "from_local",
     "internal_error",
@@ -118,6 +121,29 @@ class GuardRefused(ApiError):
             code="guard_refused",
         )
         self.rule = rule
+
+
+class PartsRefused(ApiError):
+    """Report a text with parts of a type whose action is `refuse`.
+
+    Args:
+        text: the raw text, by which its place is found. No message shows it.
+        lines: the line of the first such part of each type, from 1.
+    """
+
+    def __init__(self, text: str, lines: Mapping[str, int]) -> None:
+        self.text = text
+        self._lines = lines
+        super().__init__(400, self._describe("A text", lines), code="refused_part")
+
+    def place(self, param: str, first: int = 1) -> None:
+        """Name the place of the text, which begins in the line `first` there."""
+        lines = {type_: line + first - 1 for type_, line in self._lines.items()}
+        self.param, self.message = param, self._describe(f"'{param}'", lines)
+
+    def _describe(self, subject: str, lines: Mapping[str, int]) -> str:
+        parts = ", ".join(f"{type_} (line {line})" for type_, line in lines.items())
+        return f"{subject} holds parts of a type that is refused: {parts}. Nothing was sent."
 
 
 def internal_error(exc: Exception) -> ApiError:

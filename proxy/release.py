@@ -11,7 +11,9 @@ from perturb import Perturbation, Sanitizer
 
 __all__ = ["Release", "pair_parts", "pair_runs"]
 
-_RUN = re.compile(r"[^\s\"'<>]++")
+# An escape of JSON in the text ends a run: it is a line break where the answer is read.
+_RUN = re.compile(r"\\[nrtbf\"]|(?P<run>[^\s\"'<>\\]++)|\\")
+_TAG = re.compile(r"<[A-Za-z][^<>]{1,390}>|\]\([^()\s]{1,390}\)")  # or a target of Markdown
 _WORD = re.compile(r"\w+(?:[.,]\d\w*)*")  # or a number
 
 
@@ -72,31 +74,39 @@ def pair_parts(releases: Iterable[Release]) -> tuple[list[tuple[str, str]], str]
 
 def pair_runs(releases: Iterable[Release]) -> list[tuple[str, str]]:
     """Pair the words, numbers and addresses that hold a replacement, as released, with their raw
-    form. A replacement in `STRING_id` or in `https://host/STRING` is no word that can be found.
+    form: a replacement in `STRING_id` or in `https://host/STRING` is no word that can be found. So
+    do whole tags of HTML and targets of Markdown, in which nothing else is restored.
     """
     pairs: list[tuple[str, str]] = []
     for release in releases:
         text, end, grown = release.sanitized.text, 0, 0
         spans: list[tuple[int, int, int]] = []  # and how much longer the raw text is so far
         shape: list[str] = []  # the text with every replacement as a part of a word
+        addresses: list[str] = []  # the text with the slashes of addresses that were replaced
         for part in release.sanitized.replaced or ():
             start, before = part.start - grown, text[end : part.start - grown]
             end = start + len(part.text)
             grown += part.end - part.start - len(part.text)
             spans.append((start, end, grown))
             shape += [before, re.sub(r"\W", "w", part.text)]
+            is_address = "//" in release.raw[part.start : part.end]
+            addresses += [before, "/" * len(part.text) if is_address else part.text]
         if spans:
             shape.append(text[end:])
+            addresses.append(text[end:])
             words = (run.span() for run in _WORD.finditer("".join(shape)))
-            pairs += [*_pair(release, spans, words), *_pair(release, spans, _find_addresses(text))]
+            tags = (tag.span() for tag in _TAG.finditer(text))
+            for runs in (words, _find_addresses("".join(addresses)), tags):
+                pairs += _pair(release, spans, runs)
     return pairs
 
 
 def _find_addresses(text: str) -> Iterator[tuple[int, int]]:
     """Yield the runs that hold a `//` with something after it, without the signs at their end."""
     for run in _RUN.finditer(text):
-        end = len(run[0].rstrip(".,;:!?)]}"))
-        if 0 <= run[0].find("//") < end - 2:
+        shown = run["run"] or ""
+        end = len(shown.rstrip(".,;:!?)]}"))
+        if 0 <= shown.find("//") < end - 2:
             yield run.start(), run.start() + end
 
 

@@ -10,14 +10,27 @@ required_open_webui_version: 0.12.0
 
 from __future__ import annotations
 
+import html
 import json
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from copy import copy
 from html import unescape
+from html.entities import codepoint2name
 from itertools import chain
 from typing import Any, NamedTuple
+from urllib.parse import quote, quote_plus
 
 import aiohttp
 from pydantic import BaseModel, Field
@@ -314,6 +327,7 @@ _QUOTES = {quote: re.compile(quote) for quote in "\"'"}
 _RUN_AND_BLANKS = re.compile(r"[^ \t\r\n]*[ \t]*")
 _END_OF_STYLE = re.compile(r"</style", re.IGNORECASE)
 _IN_TARGET = re.compile(r"[\\()>\"'\s]")
+_WHOLE = frozenset((("<", ">"), ("]", ")")))
 _OWN = re.compile(r"//|www\.", re.IGNORECASE)
 _HOST_ENDS = re.compile(r"[^/?#]*//[^/?#\\]+[/?#]")  # whatever follows goes to the same host
 _ENDS = re.compile(r"[)\]}>\"'*_`|.,;:!?]{0,8}(?:(?P<end>[\s<])|\Z)")
@@ -345,8 +359,9 @@ class Addresses:
     def admits(self, new: str, raw: str, following: str, *, whole: bool) -> bool | None:
         """Tell if a value may be restored as the next part of the text.
 
-        A replacement that is an address itself may, as the user wrote it, if the remote added
-        nothing to its host.
+        A replacement that is an address itself, or stands for one, may, as the user wrote it, if
+        the remote added nothing to its host; and so may a whole tag of HTML or
+        target of Markdown.
 
         Args:
             new, raw: the replacement and its value.
@@ -358,7 +373,9 @@ class Addresses:
         """
         if self.inside:
             return False
-        if _OWN.search(new):
+        if (new[:1], new[-1:]) in _WHOLE:  # a tag or a target that the user wrote
+            return True
+        if _OWN.search(new) or _OWN.search(raw):
             return bool(_HOST_ENDS.match(raw)) or self._ends(following, whole=whole)
         if self._opening:
             return False
@@ -571,13 +588,736 @@ def _cannot_define(raw: str, following: str, *, whole: bool) -> bool | None:
     return rest[0] not in "\r\n\"'("
 
 
+ENGLISH = (
+    *("January", "February", "March", "April", "May", "June", "July", "August"),
+    *("September", "October", "November", "December"),
+)
+GERMAN = (
+    *("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August"),
+    *("September", "Oktober", "November", "Dezember"),
+)
+_MONTHS = {
+    name[:size].lower(): number
+    for names in (ENGLISH, GERMAN)
+    for number, name in enumerate(names, 1)
+    for size in (3, len(name))
+} | {"sept": 9}
+_ISO = re.compile(r"(?P<y>[12][0-9]{3})[-/.](?P<m>[0-9]{1,2})[-/.](?P<d>[0-9]{1,2})")
+_FIGURES = re.compile(r"(?P<a>[0-9]{1,2})(?P<s>[-/.])(?P<b>[0-9]{1,2})[-/.](?P<y>[12][0-9]{3})")
+_NAMED = (
+    re.compile(
+        r"(?P<d>[0-9]{1,2})(?:\.|st|nd|rd|th)?\s(?:of\s)?(?P<m>[^\W\d_]{3,9})\.?"
+        r"(?:,?\s(?P<y>[12][0-9]{3}))?"
+    ),
+    re.compile(
+        r"(?P<m>[^\W\d_]{3,9})\.?\s(?P<d>[0-9]{1,2})(?:st|nd|rd|th)?(?:,?\s(?P<y>[12][0-9]{3}))?"
+    ),
+    re.compile(r"(?P<m>[^\W\d_]{3,9})\.?,?\s(?P<y>[12][0-9]{3})(?P<d>)"),
+)
+
+
+class _Date(NamedTuple):
+    """Hold a date; what it does not tell is 0."""
+
+    year: int
+    month: int
+    day: int
+
+
+def spell_dates(new: str, raw: str) -> Iterator[tuple[str, str]]:
+    """Yield a date that replaces another one in each way to write it, with that one written so.
+
+    Where the order of day and month is not known, it is read both ways.
+
+    >>> dict(spell_dates("2023-06-09", "2021-05-12"))["June 9"]
+    'May 12'
+    """
+    for ours, theirs in zip(_read_date(new), _read_date(raw), strict=False):
+        if [bool(part) for part in ours] != [bool(part) for part in theirs]:
+            continue
+        for write in _WAYS:
+            shown = write(ours)
+            if shown is not None and shown != new:
+                yield shown, write(theirs) or raw
+
+
+def _read_date(text: str) -> list[_Date]:
+    text = " ".join(text.split())
+    if found := _ISO.fullmatch(text):
+        read = [(found["y"], found["m"], found["d"])]
+    elif found := _FIGURES.fullmatch(text):
+        read = [(found["y"], found["b"], found["a"])]
+        if found["s"] != ".":
+            read.append((found["y"], found["a"], found["b"]))
+    else:
+        read = []
+        for named in _NAMED:
+            if found := named.fullmatch(text):
+                month = _MONTHS.get(found["m"].lower(), 0)
+                read = [(found["y"] or "0", str(month), found["d"] or "0")] if month else []
+                break
+    # What is no date in one order keeps its place: the orders of two dates pair up.
+    return [_Date(*map(int, parts)) for parts in read]
+
+
+def _has(date: _Date, parts: str) -> bool:
+    told = {"y": date.year, "m": 1 <= date.month <= 12, "d": 1 <= date.day <= 31}
+    return all(map(told.get, parts))
+
+
+def _figures(pattern: str) -> Callable[[_Date], str | None]:
+    def write(date: _Date) -> str | None:
+        shown = pattern.format(y=date.year, m=date.month, d=date.day)
+        return shown if _has(date, "ymd") else None
+
+    return write
+
+
+def _words(pattern: str, names: tuple[str, ...], parts: str) -> Callable[[_Date], str | None]:
+    def write(date: _Date) -> str | None:
+        if not _has(date, parts):
+            return None
+        day = date.day
+        ordinal = "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+        month = names[date.month - 1]
+        return pattern.format(y=date.year, m=month, s=month[:3], d=day, o=f"{day}{ordinal}")
+
+    return write
+
+
+def _write_year(date: _Date) -> str | None:
+    return str(date.year) if date.year else None
+
+
+_WAYS = (
+    *map(_figures, ("{y}-{m:02}-{d:02}", "{y}/{m:02}/{d:02}", "{y}{m:02}{d:02}")),
+    *map(_figures, ("{d:02}.{m:02}.{y}", "{d}.{m}.{y}", "{d:02}/{m:02}/{y}", "{d}/{m}/{y}")),
+    *map(_figures, ("{m:02}/{d:02}/{y}", "{m}/{d}/{y}", "{d:02}-{m:02}-{y}", "{m:02}-{d:02}-{y}")),
+    *(
+        _words(pattern.replace("M", month) + year, ENGLISH, "md" + "y" * bool(year))
+        for pattern, years in (
+            ("{d} M", (" {y}", "")),
+            ("M {d}", (", {y}", " {y}", "")),
+            ("{o} M", (" {y}", "")),
+            ("{o} of M", (" {y}", ", {y}", "")),
+            ("M {o}", (", {y}", "")),
+        )
+        for month in ("{m}", "{s}")
+        for year in years
+    ),
+    *(
+        _words(pattern, GERMAN, "md" + "y" * pattern.endswith("{y}"))
+        for pattern in ("{d}. {m} {y}", "{d}. {m}", "{d} {m} {y}")
+    ),
+    *(
+        _words(pattern, names, "my")
+        for pattern in ("{m} {y}", "{s} {y}")
+        for names in (ENGLISH, GERMAN)
+    ),
+    _write_year,
+)
+
+
+FEWEST_DIGITS = 7  # of a number that is known without its separators
+MOST_DIGITS = 40
+ENDED = 9  # digits of a number that people tell by its last four
+YEARS = range(1900, 2101)
+CALLING = {
+    *("20", "27", "30", "31", "32", "33", "34", "36", "40", "41", "43", "44", "45", "46", "47"),
+    *("48", "49", "51", "52", "54", "55", "56", "57", "60", "61", "62", "63", "64", "65", "66"),
+    *("81", "82", "84", "86", "90", "91", "92", "93", "94", "95", "98"),
+}
+ENDINGS = (
+    *("ending in ", "ending with ", "ends in ", "ends with ", "ending ", "ended in "),
+    *("last four digits ", "last 4 digits ", "last four digits: ", "last 4 digits: "),
+    *("last four digits are ", "last 4 digits are ", "last four ", "last 4: "),
+    *("endet auf ", "endend auf ", "endet mit ", "mit der endung ", "endziffern "),
+    *("letzte vier ziffern ", "letzten vier ziffern ", "letzte vier ziffern: "),
+    *("*", "* ", "*-", "•", "• ", "…", "… ", "...", "... ", "xxxx", "xxxx ", "xxxx-", "x"),
+)
+_SEPARATORS = re.compile(r"[ .\-/()+]")
+_RUN = re.compile(rf"[0-9](?:[ .\-/()]{{0,3}}[0-9]){{0,{MOST_DIGITS - 1}}}")
+_AMOUNT = re.compile(
+    r"(?P<before>[^\w\s]?\s?|[A-Z]{3}\s?)(?P<whole>[0-9]{1,3}(?:(?P<sign>[ ,.'])[0-9]{3})"
+    r"(?:(?P=sign)[0-9]{3}){0,4}|[0-9]{1,9})(?:[.,](?P<part>[0-9]{1,2}))?"
+    r"(?P<after>\s?[^\d\s]{0,12})"
+)
+_LONG = re.compile(r"[A-Z0-9]{9,40}")
+
+
+def _read_digits(text: str) -> str:
+    """Return the digits of a number, or nothing if it is none."""
+    digits = _SEPARATORS.sub("", text)
+    return digits if digits.isascii() and digits.isdigit() else ""
+
+
+def spell_amounts(new: str, raw: str) -> Iterator[tuple[str, str]]:
+    """Yield an amount with other separators, or without its unit, with the raw one written so.
+
+    >>> dict(spell_amounts("$4,310.50", "$950"))["4310.50"]
+    '950'
+    """
+    ours, theirs = _AMOUNT.fullmatch(new), _AMOUNT.fullmatch(raw)
+    if not ours or not theirs or len(whole := re.sub(r"\D", "", ours["whole"])) < 4:
+        return
+    bare = not (ours["before"] or ours["after"])
+    if bare and not ours["sign"]:
+        return
+    same_unit = (ours["before"], ours["after"]) == (theirs["before"], theirs["after"])
+    for thousands, point in (("", "."), ("", ","), (",", "."), (".", ","), (" ", ","), ("'", ".")):
+        for is_round in (False, True):
+            if is_round and (ours["part"] or "").strip("0"):
+                continue
+            told = [_write(each, thousands, point, is_round=is_round) for each in (ours, theirs)]
+            shown, value = told
+            if same_unit and not bare:
+                shown_unit, unit = (f"{a['before']}{{}}{a['after']}" for a in (ours, theirs))
+                yield shown_unit.format(shown), unit.format(value)
+            if thousands or (ours["part"] and not is_round) or int(whole) not in YEARS:
+                yield shown, value
+
+
+def _write(amount: re.Match[str], thousands: str, point: str, *, is_round: bool) -> str:
+    whole = f"{int(re.sub(r'[^0-9]', '', amount['whole'])):,}".replace(",", thousands)
+    part = amount["part"] or ""
+    return whole if not part or (is_round and not part.strip("0")) else whole + point + part
+
+
+def spell_endings(new: str, raw: str) -> Iterator[tuple[str, str, int]]:
+    """Yield the last four digits of a long number, as they are told, with those of the raw one,
+    and the length of what comes before them. Four digits alone may be anything."""
+    ours, theirs = (_SEPARATORS.sub("", text) for text in (new, raw))
+    if not (_LONG.fullmatch(ours) and _LONG.fullmatch(theirs)):
+        return
+    if not ours[-4:].isdigit() or not theirs[-4:].isdigit() or sum(map(str.isdigit, ours)) < ENDED:
+        return
+    for told in ENDINGS:
+        yield told + ours[-4:], theirs[-4:], len(told)
+    if int(ours[-4:]) not in YEARS:
+        yield ours[-4:], theirs[-4:], 0
+
+
+class Number(NamedTuple):
+    """Hold where a number ends, its replacement, and its raw value with the separators that are
+    written; None for that if two values share it."""
+
+    end: int
+    new: str
+    raw: str | None
+
+
+class Numbers:
+    """Find long numbers, whatever their separators: telephones, cards, accounts.
+
+    Args:
+        raw_of: the raw value of each replacement.
+    """
+
+    def __init__(self, raw_of: Mapping[str, str]) -> None:
+        self._raws: dict[str, dict[str, str]] = {}  # by digits: the raw digits, and whose
+        for new, raw in raw_of.items():
+            ours, theirs = _read_digits(new), _read_digits(raw)
+            if len(ours) < FEWEST_DIGITS or not theirs or len(ours) > MOST_DIGITS:
+                continue
+            if new.startswith("+") != raw.startswith("+"):
+                continue
+            self._add(ours, theirs, new)
+            if not new.startswith("+"):
+                continue
+            self._add("00" + ours, "00" + theirs, new)
+            if ours[:2] == theirs[:2] and ours[:2] in CALLING:
+                self._add("0" + ours[2:], "0" + theirs[2:], new)
+                self._add(f"{ours[:2]}0{ours[2:]}", f"{theirs[:2]}0{theirs[2:]}", new)
+            elif ours[0] == theirs[0] == "1":
+                self._add(ours[1:], theirs[1:], new)
+        self._prefixes = Prefixes(self._raws)
+
+    def _add(self, ours: str, theirs: str, new: str) -> None:
+        self._raws.setdefault(ours, {}).setdefault(theirs, new)
+
+    def __bool__(self) -> bool:
+        return bool(self._raws)
+
+    def find(self, text: str, start: int, *, whole: bool) -> list[Number] | None:
+        """Find the numbers that begin at a digit, the longest first.
+
+        Returns:
+            None if it depends on what follows.
+        """
+        run = _RUN.match(text, start)
+        if run is None:
+            return []
+        places = [place for place in range(start, run.end()) if text[place].isdigit()]
+        digits = "".join(text[place] for place in places)
+        rest = text[run.end() : run.end() + 4]
+        may_continue = len(rest) < 4 and not rest.strip(" .-/()")
+        if not whole and may_continue and self._prefixes.continues(digits):
+            return None
+        found = []
+        for number in self._prefixes.find(digits, 0):
+            end = places[len(number) - 1] + 1
+            (raw, new), *others = self._raws[number].items()
+            value = None if others else _lay_out(raw, text[start:end], len(number))
+            found.append(Number(end, new, value))
+        return found
+
+
+def _lay_out(raw: str, written: str, count: int) -> str:
+    """Write the digits of a raw number with the separators of another one."""
+    if len(raw) != count:
+        return raw
+    digits = iter(raw)
+    return "".join(next(digits) if c.isdigit() else c for c in written)
+
+
+LONGEST_FORM = 100  # characters of a replacement that has other forms than its own
+MOST_WORDS = 6  # of a replacement that is looked for as one word
+_ABBREVIATIONS = (
+    "AC AD AI AM API AR AS AT BA BC BE BS CA CC CD CE CEO CFO CI CLI CM CO CPU CS CSS CSV "
+    "CTO CV DB DC DE DI DJ DM DNA DNS DO DR EC EG EM EN EOF ER ES EU FAQ FR FTP FX GB GDP "
+    "GO GP GPS GPU GUI HD HR HTTP ID IDE IE IF II III IN IO IP IS ISO IT IV JD JS JSON KB "
+    "KM KPI LA LLM LP MA MB MBA MD ML MM MP MR MS MVP NA NASA NATO NB NDA NET NLP NO NY OK "
+    "ON OR OS PA PC PDF PE PH PHP PI PM PO PR PS QA RAM RE REST RNA RO RSS SA SD SDK SE SEO "
+    "SI SMS SO SQL SSD SSH SSL TB TLS TO TV UI UK UN UP URL US USA USB USD UTC UX VAT VI VM "
+    "VP VPN VR WA WE WWW XML "
+)
+# Initials that are a word of their own.
+ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
+_TAG = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){0,6}_[1-9][0-9]{0,3}")
+_PLAIN_WORDS = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)*")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_ALNUM = re.compile(r"[^\W_]+")
+_APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
+_NAME_WORD = re.compile(r"[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*")
+_MAIL = re.compile(r"([^\s@:/]+)@([^\s@:/]+\.[^\s@:/.]+)")
+_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+_ALPHA = re.compile(r"[A-Za-z]")
+
+Spell = Callable[[str], str | None]
+
+
+class Form(NamedTuple):
+    """Hold one form.
+
+    Attributes:
+        name: of the form, for readers of the table.
+        spell: returns a replacement in it, or None if the replacement has no such form.
+        respell: the same for a raw value.
+        exact: whether other capitals are something else.
+        certain: whether it can be restored. Anything else is counted and left.
+    """
+
+    name: str
+    spell: Spell
+    respell: Spell
+    exact: bool = False
+    certain: bool = True
+
+
+class Spelling(NamedTuple):
+    """Hold a replacement in one form.
+
+    Attributes:
+        new, raw: the replacement and its value.
+        shown: the replacement in the form.
+        form: see `Form`.
+        kept: how many characters at its beginning, such as `ending in `, stay as they are.
+        year: whether it is a year that is no part of another date.
+    """
+
+    new: str
+    raw: str
+    shown: str
+    form: Form
+    kept: int = 0
+    year: bool = False
+
+
+def fold_case(text: str) -> str:
+    """Return a text in small letters, character by character: the length stays, and a part of a
+    text is folded as it is in the whole."""
+    if text.isascii():
+        return text.lower()
+    return "".join(low if len(low := character.lower()) == 1 else character for character in text)
+
+
+def is_tag(new: str) -> bool:
+    """Tell if a replacement is a type and a number, such as `PERSON_417`."""
+    return _TAG.fullmatch(new) is not None
+
+
+def spell(new: str, raw: str) -> Iterator[Spelling]:
+    """Yield a replacement in each form that it has. Its own form is the first; of two forms that
+    are written alike, the first counts."""
+    yield Spelling(new, raw, new, PLAIN)
+    if len(new) > LONGEST_FORM:
+        return
+    seen = {fold_case(new)}
+    for found in _spell_all(new, raw):
+        key = fold_case(found.shown)
+        if key not in seen:
+            seen.add(key)
+            yield found
+
+
+def _spell_all(new: str, raw: str) -> Iterator[Spelling]:
+    is_tagged = is_tag(new)
+    forms: tuple[Form, ...] = FORMS
+    if is_tagged:
+        forms = TAG_FORMS
+    elif _PLAIN_WORDS.fullmatch(new):  # most names: there is nothing to escape
+        forms = FORMS_OF_WORDS if " " in new else FORMS_OF_WORD
+    for form in forms:
+        shown = form.spell(new)
+        if shown is not None and shown != new and form.respell(raw) is not None:
+            yield Spelling(new, raw, shown, form)
+    if is_tagged or not any(map(str.isdigit, new)):
+        return
+    for shown, value in (*spell_dates(new, raw), *spell_amounts(new, raw)):
+        yield Spelling(new, value, shown, VALUE, year=shown.isdigit() and len(shown) == 4)
+    for shown, value, kept in spell_endings(new, raw):
+        yield Spelling(new, value, shown, VALUE if kept else UNCERTAIN, kept)
+
+
+def recase(found: Spelling, written: str, *, joined: bool) -> str | None:
+    """Return the raw value in the form and in the capitals of what is written; None if that is
+    something else.
+
+    Args:
+        found: what is written, but for its capitals.
+        joined: whether it is a part of a longer name, such as `PERSON_417_file`.
+    """
+    form, new, raw = found.form, found.new, found.raw
+    if form.exact and written != found.shown:
+        return None
+    if is_tag(new):
+        return _join_words(raw, written) if joined and written != new else form.respell(raw)
+    if written != found.shown and _has_capitals(raw):
+        cased = _recase_words(new, raw, fold_case(found.shown), written)
+        raw = _recase_whole(form, new, raw, written) if cased is None else cased
+    return form.respell(raw)
+
+
+def _join_words(raw: str, written: str) -> str:
+    """Return a value as a part of a longer name, if it is made of words."""
+    if not all(map(str.isalpha, raw.split())):
+        return raw
+    between = "_" if "_" in written else "-" if "-" in written else ""
+    cased = raw.lower() if written.islower() else raw
+    return between.join(cased.split())
+
+
+def _has_capitals(raw: str) -> bool:
+    """Tell if other capitals leave a value what it is: a key of letters and digits has its own."""
+    return "@" in raw or not any(map(str.isdigit, raw))
+
+
+def _recase_words(new: str, raw: str, shown: str, written: str) -> str | None:
+    """Return a raw value, each word in the capitals of its word; None if they do not pair up."""
+    ours, theirs = _LETTERS.findall(new), _LETTERS.findall(raw)
+    if len(ours) != len(theirs):
+        return None
+    place, cases = 0, []
+    for word, value in zip(ours, theirs, strict=True):
+        start = shown.find(fold_case(word), place)
+        if start < 0:
+            return None
+        place = start + len(word)
+        cases.append(_recase_word(word, written[start:place], value))
+    words = iter(cases)
+    return _LETTERS.sub(lambda _: next(words), raw)
+
+
+def _recase_word(word: str, written: str, value: str) -> str:
+    if written == word:
+        return value
+    if written.islower():
+        return value.lower()
+    if written.isupper() and len(written) > 1:
+        return value.upper()
+    if written[:1].isupper() and written[1:] == written[1:].lower():
+        keeps = value[:1].isupper() and not value.isupper()
+        return value if keeps else value[:1].upper() + value[1:].lower()
+    return value
+
+
+def _recase_whole(form: Form, new: str, raw: str, written: str) -> str:
+    for case in (str.upper, str.lower):
+        if form.spell(case(new)) == written:
+            return case(raw)
+    plain = _ESCAPES.sub("", written)
+    return raw.upper() if plain.isupper() else raw.lower() if plain.islower() else raw
+
+
+_ESCAPES = re.compile(r"%[0-9A-Fa-f]{2}|\\u[0-9a-fA-F]{4}|&#?\w{1,8};")
+
+
+def _same(text: str) -> str | None:
+    return text
+
+
+def _symmetric(name: str, spell_: Spell, *, exact: bool = False, certain: bool = True) -> Form:
+    return Form(name, spell_, spell_, exact, certain)
+
+
+def _split(text: str) -> list[str]:
+    """Return the words of a text that can become one word, or nothing."""
+    if "@" in text or "//" in text or not _LETTERS.search(text):
+        return []
+    return _ALNUM.findall(_APOSTROPHE.sub("", text))
+
+
+def _write_joined(name: str, between: str) -> Form:
+    """Return the form in which words are joined: file names, names of variables, addresses."""
+
+    def spell_joined(text: str) -> str | None:
+        words = _split(text)
+        return between.join(words) if 1 < len(words) <= MOST_WORDS else None
+
+    def respell_joined(text: str) -> str | None:
+        return between.join(_split(text)) or None
+
+    return Form(name, spell_joined, respell_joined)
+
+
+def _space_out(name: str, between: str) -> Form:
+    """Return the form in which white space is written as something else."""
+
+    def spell_spaced(text: str) -> str | None:
+        words = text.split()
+        return between.join(words) if len(words) <= MOST_WORDS else None
+
+    return _symmetric(name, spell_spaced)
+
+
+def _write_name(
+    name: str,
+    write: Callable[[list[str]], str],
+    *,
+    exact: bool = False,
+    besides: frozenset[str] = frozenset(),
+) -> Form:
+    """Return a form of a person's name, but for some that are something else. Only a name of
+    several words has one."""
+
+    def spell_name(text: str) -> str | None:
+        words = text.split()
+        if not 1 < len(words) <= 4 or not all(map(_NAME_WORD.fullmatch, words)):
+            return None
+        return write(words)
+
+    def spell_replacement(text: str) -> str | None:
+        shown = spell_name(text)
+        return None if shown in besides else shown
+
+    return Form(name, spell_replacement, spell_name, exact)
+
+
+def _possess(text: str) -> str | None:
+    """Return a name with the `s` of a genitive or a plural: `Webers`."""
+    if not text or not text[-1].isalpha() or len(text) < 3:
+        return None
+    return text + "s"
+
+
+def _possess_raw(text: str) -> str | None:
+    if not text or not text[-1].isalpha():
+        return None
+    return text + ("'" if text[-1] in "sxzßSXZ" else "S" if text.isupper() else "s")
+
+
+def _put_backslashes(*signs: str) -> Spell:
+    """Return a function that writes a backslash before each of some characters."""
+    wanted = re.compile(f"[{re.escape(''.join(signs))}]")
+    return lambda text: wanted.sub(lambda found: f"\\{found[0]}", text)
+
+
+def _spell_json(text: str) -> str:
+    return json.dumps(text)[1:-1]
+
+
+def _name_entities(text: str) -> str:
+    """Write a text with the named entities of HTML."""
+    return "".join(
+        f"&{codepoint2name[ord(c)]};" if ord(c) in codepoint2name else c
+        for c in text.replace("'", "&#39;").replace("&#39;", "\0")
+    ).replace("\0", "&#39;")
+
+
+def _number_entities(text: str) -> str:
+    return "".join(f"&#{ord(c)};" if not c.isascii() or c in "&<>\"'" else c for c in text)
+
+
+def _strip_accents(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text.translate(_LIGATURES))
+    return "".join(c for c in plain if not unicodedata.combining(c))
+
+
+_LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "ø": "o", "đ": "d", "ł": "l", "œ": "oe"})
+_UMLAUTS = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss"}
+)
+
+
+def _spell_domain(text: str) -> str | None:
+    found = _MAIL.fullmatch(text)
+    return found[2] if found else None
+
+
+def _spell_local(text: str) -> str | None:
+    found = _MAIL.fullmatch(text)
+    return found[1] if found and len(found[1]) > 3 else None
+
+
+def _respell_local(text: str) -> str | None:
+    found = _MAIL.fullmatch(text)
+    return found[1] if found else None
+
+
+def _spell_out(name: str, at: str) -> Form:
+    """Return the form in which an address of e-mail is written for people."""
+
+    def spell_at(text: str) -> str | None:
+        return text.replace("@", at) if _MAIL.fullmatch(text) else None
+
+    return _symmetric(name, spell_at)
+
+
+def _group(name: str, between: str) -> Form:
+    """Return a form of an IBAN, in groups of four."""
+
+    def spell_groups(text: str) -> str | None:
+        plain = re.sub(r"[\s-]", "", text).upper()
+        if not _IBAN.fullmatch(plain):
+            return None
+        return between.join(plain[i : i + 4] for i in range(0, len(plain), 4))
+
+    return _symmetric(name, spell_groups)
+
+
+def _tag(
+    name: str, between: str, last: str, respell: Spell = _same, *, certain: bool = True
+) -> Form:
+    """Return a form of a tag: with something else between its words, and before its number."""
+
+    def spell_tag(text: str) -> str | None:
+        *words, number = text.split("_")
+        # `Person 7` may be the remote's own.
+        sure = len(words) > 1 or len(number) > 2 or last not in ("", " ")
+        return between.join(words) + last + number if sure == certain else None
+
+    return Form(name, spell_tag, respell, certain=certain)
+
+
+_markdown = _put_backslashes("\\", "`", "*", "_", "[", "]", "<", ">", "#", "|", "~")
+_regex = _put_backslashes(*".*+?^$(){}|[]\\")
+
+# As it is written, and values that change with the form.
+PLAIN = _symmetric("as written", _same)
+VALUE = _symmetric("another way to write a value", _same)
+UNCERTAIN = _symmetric("what may be something else", _same, certain=False)
+FORMS = (
+    _symmetric("URL", lambda text: quote(text, safe="")),
+    _symmetric("query of a URL", quote_plus),
+    _symmetric("path of a URL", lambda text: quote(text, safe="@:+,;=&")),
+    _symmetric("JSON", _spell_json),
+    _symmetric("JSON inside a string", lambda text: _spell_json(_spell_json(text))),
+    _symmetric("JSON with slashes", lambda text: _spell_json(text).replace("/", "\\/")),
+    _symmetric("HTML", html.escape),
+    _symmetric("HTML, apostrophes", lambda t: html.escape(t).replace("&#x27;", "&#39;")),
+    _symmetric("HTML, apostrophes by name", lambda t: html.escape(t).replace("&#x27;", "&apos;")),
+    _symmetric("HTML, text alone", lambda text: html.escape(text, quote=False)),
+    _symmetric("HTML, by name", _name_entities),
+    _symmetric("HTML, by number", _number_entities),
+    _symmetric("regular expression", _regex),
+    _symmetric("regular expression, escaped twice", lambda t: _spell_json(_regex(t) or "")),
+    _symmetric("regular expression of Python", re.escape),
+    _symmetric("regular expression, a class", lambda text: text.replace(".", "[.]")),
+    _symmetric("Markdown", _markdown),
+    _symmetric("Markdown, all signs", _put_backslashes(*"\\`*_{}[]<>()#+-.!|~@")),
+    _symmetric("LaTeX", _put_backslashes(*"&%$#_{}")),
+    _symmetric("shell", lambda text: re.sub(r"([^\w@%+=:,./-])", r"\\\1", text)),
+    _symmetric("shell, in quotes", lambda text: text.replace("'", "'\\''")),
+    _symmetric("SQL, in quotes", lambda text: text.replace("'", "''")),
+    _symmetric("a backslash before quotes", _put_backslashes("'", '"', "\\")),
+    _space_out("HTML blanks", "&nbsp;"),
+    _space_out("LaTeX blanks", "~"),
+    _space_out("blanks of a regular expression", r"\s+"),
+    _space_out("blanks of a regular expression, any", r"\s*"),
+    _space_out("one blank of a regular expression", r"\s"),
+    _write_joined("snake_case", "_"),
+    _write_joined("snake_case in Markdown", r"\_"),
+    _write_joined("kebab-case", "-"),
+    _write_joined("with dots", "."),
+    _write_joined("camelCase", ""),
+    _write_joined("with blanks", " "),
+    _symmetric("no accents", _strip_accents),
+    _symmetric("no umlauts", lambda text: text.translate(_UMLAUTS)),
+    Form("genitive", _possess, _possess_raw),
+    _write_name("an initial", lambda w: " ".join([*(f"{x[0]}." for x in w[:-1]), w[-1]])),
+    _write_name("an initial without a dot", lambda w: " ".join([*(x[0] for x in w[:-1]), w[-1]])),
+    _write_name("an initial, no blank", lambda w: "".join([*(f"{x[0]}." for x in w[:-1]), w[-1]])),
+    _write_name("an initial, in one word", lambda w: "".join([*(x[0] for x in w[:-1]), w[-1]])),
+    _write_name("an initial, snake_case", lambda w: "_".join([*(x[0] for x in w[:-1]), w[-1]])),
+    _write_name("the surname's initial", lambda w: f"{' '.join(w[:-1])} {w[-1][0]}."),
+    _write_name("initials", lambda w: " ".join(f"{x[0]}." for x in w), exact=True),
+    _write_name("initials, no blank", lambda w: "".join(f"{x[0]}." for x in w), exact=True),
+    _write_name(
+        "initials, letters alone",
+        lambda w: "".join(x[0] for x in w),
+        exact=True,
+        besides=ABBREVIATIONS,
+    ),
+    _group("IBAN", " "),
+    _group("IBAN, no blanks", ""),
+    _group("IBAN, hyphens", "-"),
+    _symmetric("domain", _spell_domain),
+    Form("local part", _spell_local, _respell_local),
+    _spell_out("at in brackets", " [at] "),
+    _spell_out("at in parentheses", " (at) "),
+    _spell_out("at in brackets, no blanks", "[at]"),
+    _spell_out("at in parentheses, no blanks", "(at)"),
+    _spell_out("at as a word", " at "),
+)
+FORMS_OF_WORDS, FORMS_OF_WORD = (
+    tuple(form for form in FORMS if form.spell(sample) not in (None, sample))
+    for sample in ("Abcd Efgh", "Abcd")
+)
+_BETWEEN = (("_", _same), (r"\_", _markdown), (r"\\_", _same), (" ", _same), ("-", _same))
+TAG_FORMS = (
+    *(
+        _tag(f"tag: {a!r} and {b!r}", a, b, respell)
+        for a, respell in _BETWEEN
+        for b, _ in _BETWEEN
+        if a == b or "\\" not in a + b
+    ),
+    _tag("tag in one word", "", ""),
+    _tag("tag in one word, then a sign", "", "_"),
+    _tag("tag that may be something else", " ", " ", certain=False),
+    _tag("tag in one word that may be something else", "", "", certain=False),
+    _tag("tag in a URL", "%5F", "%5F", lambda text: quote(text, safe="")),
+    _tag("tag in HTML", "&#95;", "&#95;", html.escape),
+    _tag("tag with dots", ".", "."),
+    Form("genitive of a tag", lambda text: f"{text}s", _possess_raw),
+)
+
+
 LONGEST = 400  # characters of a replacement that is looked for: bounds what is held back
 BLANKS = 16  # of white space between two of its words
+BEFORE = 32  # characters before a replacement that may decide
 _BLANK = re.compile(r"[^\S ]")
-_RUN = re.compile(r" {2,}")
+_GAP = re.compile(r" {2,}")
+_ALIKE = str.maketrans("\u2010\u2011\u2012\u2013\u2212\u2019", "-----'")
 # Scripts without blanks between words: a replacement may touch their characters.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_WORD = re.compile(rf"[^\W{_UNSPACED}]")
+_WORD = re.compile(rf"[^\W_{_UNSPACED}]")
+_LETTER_RUN = re.compile(r"[^\W\d_]+")
+_DIGIT = re.compile(r"\d")
+_HEAD = 3  # characters by which most places are seen to begin no replacement
+_IN_DATE = re.compile(
+    r"(?:[0-9][./-]|(?<![^\W\d_])(?:jan|feb|m[aä]r|apr|ma[iy]|ju[nl]|aug|sep|o[ck]t|nov|de[cz])"
+    r"[^\W\d_]{0,6}\.?,? |[0-9](?:st|nd|rd|th)?,? )\Z"
+)
 
 
 class Piece(NamedTuple):
@@ -586,12 +1326,12 @@ class Piece(NamedTuple):
     Attributes:
         source: how many characters of the remote's text it stands for.
         text: the restored text.
-        restored: whether it is a raw value.
+        new: the replacement whose raw value it is; empty for other text.
     """
 
     source: int
     text: str
-    restored: bool = False
+    new: str = ""
 
 
 def spell_pieces(pieces: Iterable[Piece]) -> str:
@@ -602,58 +1342,251 @@ def spell_pieces(pieces: Iterable[Piece]) -> str:
 class Replacements:
     """Hold the raw value of each replacement, ready to be looked for in many texts.
 
+    Each is looked for in every form in which a remote may write it (`proxy.restoring.forms`), and
+    its value comes back in the same form. What two values share in one form, or what may be
+    something else, is left where it stands.
+
     Args:
         raw_of: the raw value of each replacement; longer ones than 400 characters are left out.
-        left: replacements that are left where they stand, with all that is in them.
+        left: what is left where it stands, as it is written, with all that is in it.
+        ordinary: words of the language. They are no replacements in other capitals than their
+            own.
+        in_any_form: whether to look for other forms than a replacement's own, also other capitals.
+
+    Attributes:
+        raw_of, left: see above, those that are not too long.
+        ordinary: the ordinary words among all forms of the replacements.
     """
 
-    def __init__(self, raw_of: Mapping[str, str], left: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        raw_of: Mapping[str, str],
+        left: Iterable[str] = (),
+        *,
+        ordinary: Container[str] = (),
+        in_any_form: bool = True,
+    ) -> None:
         self.raw_of = {new: raw for new, raw in raw_of.items() if 0 < len(new) <= LONGEST}
         self.left = sorted(new for new in left if 0 < len(new) <= LONGEST)
-        pairs: dict[str, str | None] = {**dict.fromkeys(self.left), **self.raw_of}
-        self._by_form = {_BLANK.sub(" ", new): (new, raw) for new, raw in pairs.items()}
-        self._prefixes = Prefixes(self._by_form)
-        first = "".join(map(re.escape, sorted({form[0] for form in self._by_form})))
-        self.starts = re.compile(rf"(?<![^\W{_UNSPACED}])[{first}]") if first else None
+        self.ordinary: set[str] = set()
+        self._in_any_form = in_any_form
+        self._left = {_flatten(new) for new in self.left}
+        self._left_keys = {fold_case(new) for new in self._left}
+        self._by_key: dict[str, list[Spelling]] = {}
+        for new in self._left:
+            self._by_key.setdefault(self._note(new, ordinary)[0], [])
+        for new, raw in self.raw_of.items():
+            spellings = spell(new, raw)
+            for each in spellings if in_any_form else [next(spellings)]:
+                shown = _flatten(each.shown)
+                key, words = self._note(shown, ordinary)
+                told = len(key) <= LONGEST and self._is_distinctive(each, key, words)
+                if told or each.form is PLAIN:
+                    own = each if shown == each.shown else each._replace(shown=shown)
+                    self._by_key.setdefault(key, []).append(own)
+        self._index()
 
-    def match(self, text: str, start: int, *, whole: bool) -> _Match | None:
-        """Find the longest replacement that begins at a place as a whole word.
+    def _index(self) -> None:
+        self._prefixes = Prefixes(self._by_key)
+        self._heads = {key[:_HEAD] for key in self._by_key}
+        self._brief = {key for key in self._by_key if len(key) < _HEAD}
+        self._numbers = Numbers(self.raw_of if self._in_any_form else {})
+        self._starts = self._compile_starts()
+
+    def _note(self, shown: str, ordinary: Container[str]) -> tuple[str, list[str]]:
+        """Return a form in small letters and its words, and note which of them are ordinary."""
+        key = fold_case(shown)
+        words = _LETTER_RUN.findall(key)
+        self.ordinary.update(word for word in words if word in ordinary)
+        return key, words
+
+    def _is_ordinary(self, key: str) -> bool:
+        """Tell if a form in small letters is made of ordinary words alone."""
+        words = _LETTER_RUN.findall(key)
+        return bool(words) and self.ordinary.issuperset(words) and not _DIGIT.search(key)
+
+    def _is_distinctive(self, found: Spelling, key: str, words: list[str]) -> bool:
+        """Tell if a form stands out from ordinary text."""
+        if found.form.exact:
+            return sum(map(len, words)) > 1
+        if _DIGIT.search(key):
+            return True
+        words = [word for word in words if len(word) > 1]
+        return sum(map(len, words)) > 2 and not self.ordinary.issuperset(words)
+
+    def _compile_starts(self) -> re.Pattern[str] | None:
+        """Return an expression that finds where a replacement may begin."""
+        first = {key[0] for key in self._by_key} | set("0123456789" if self._numbers else "")
+        if not first:
+            return None
+        first |= {c.upper() for c in first if len(c.upper()) == 1}
+        border = rf"(?<![^\W_{_UNSPACED}])"
+        if self._in_any_form:  # in camelCase, a word begins with its capital
+            border = rf"(?:{border}|(?<=[a-z])(?=[A-Z])|(?=[<\]]))"
+        return re.compile(rf"{border}[{''.join(map(re.escape, sorted(first)))}]")
+
+    def find_starts(self, text: _Even, place: int, *, whole: bool) -> Iterator[int]:
+        """Yield the places from one on at which a replacement may begin."""
+        if self._starts is None:
+            return
+        folded, heads, brief = text.folded, self._heads, self._brief
+        has_numbers = bool(self._numbers)
+        for found in self._starts.finditer(text.shown, place):
+            start = found.start()
+            head = folded[start : start + _HEAD]
+            if (
+                head in heads
+                or (brief and (head[:1] in brief or head[:2] in brief))
+                or (len(head) < _HEAD and not whole)
+                or (has_numbers and head[0].isdigit())
+            ) and not _continues_number(folded, start):
+                yield start
+
+    def match(self, text: _Even, start: int, *, whole: bool) -> Match | None:
+        """Find the longest replacement that begins at a place.
 
         Args:
-            text: the text as far as it is known, with even blanks (`_even`).
+            text: as far as it is known.
             whole: whether nothing follows it.
 
         Raises:
             _Undecided: it depends on what follows.
         """
-        if not whole and len(text) - start < LONGEST and self._prefixes.continues(text[start:]):
+        folded = text.folded
+        may_continue = not whole and len(folded) - start < LONGEST
+        if may_continue and self._prefixes.continues(folded[start:]):
             raise _Undecided
-        for form in self._prefixes.find(text, start):
-            end = start + len(form)
-            if _ends_word(text, end - 1, whole=whole):
-                return _Match(end, *self._by_form[form])
-        return None
+        return next(self.find_all(text, start, whole=whole), None)
+
+    def find_all(self, text: _Even, start: int, *, whole: bool) -> Iterator[Match]:
+        """Yield the replacements that begin at a place, the longest first. Raises `_Undecided`."""
+        numbers: list[Number] = []
+        if self._numbers and text.shown[start].isdigit():
+            found = self._numbers.find(text.shown, start, whole=whole)
+            if found is None:
+                raise _Undecided
+            numbers = found
+        for key in self._prefixes.find(text.folded, start):
+            while numbers and numbers[0].end - start > len(key):
+                yield from self._check_number(text, start, numbers.pop(0), whole=whole)
+            if match := self._resolve(key, text, start, whole=whole):
+                yield match
+        for number in numbers:
+            yield from self._check_number(text, start, number, whole=whole)
+
+    def _check_number(
+        self, text: _Even, start: int, number: Number, *, whole: bool
+    ) -> Iterator[Match]:
+        if _find_border(text.shown, start, number.end, whole=whole) in (BORDER, JOINED):
+            yield Match(start, number.end, number.new, number.raw)
+
+    def _resolve(self, key: str, text: _Even, start: int, *, whole: bool) -> Match | None:
+        """Return what a form stands for at a place; None if for nothing."""
+        shown, end, spellings = text.shown, start + len(key), self._by_key[key]
+        is_tagged = any(is_tag(each.new) for each in spellings)
+        border = _find_border(shown, start, end, whole=whole, is_tagged=is_tagged)
+        if border in (INSIDE, NUMBER) or (not is_tagged and self._is_apart(key, border)):
+            return None
+        written = shown[start:end]
+        if written in self._left:
+            return Match(start, end, written, None)
+        own = [each for each in spellings if each.form is PLAIN and each.shown == written]
+        if own:
+            return Match(start, end, own[0].new, own[0].raw)
+        ordinary = self._is_ordinary(key)
+        if not self._in_any_form or (ordinary and key.isalpha() and written == key):
+            return None  # a word like any other
+        if not any(each.form is PLAIN for each in spellings) and key in self._left_keys:
+            return Match(start, end, written, None)
+        found: dict[str | None, Spelling] = {}
+        for each in spellings:
+            if each.year and not _stands_apart(text, start, end, whole=whole):
+                continue
+            value = recase(each, written[each.kept :], joined=border != BORDER)
+            if value is not None:
+                sure = each.form.certain and (not ordinary or each.form.exact)
+                found.setdefault(value if sure else None, each)
+        if not found:
+            return None
+        (value, each), *others = found.items()
+        begin = start + each.kept
+        if others or value is None:
+            return Match(begin, end, each.new, None)
+        return Match(begin, end, each.new, value) if value != shown[begin:end] else None
+
+    def _is_apart(self, key: str, border: str) -> bool:
+        """Tell if a form is none where it is a part of a longer name, such as `NAME_file`."""
+        if border == BORDER:
+            return False
+        if not self._in_any_form:
+            return True
+        if border == TOUCHED and not key.isalpha():
+            return True
+        fewest = 6 if key.isdigit() else 4 if border == JOINED else 5
+        return len(key) < fewest or self._is_ordinary(key)
+
+    def leave(self, text: str) -> None:
+        """Leave what also stands in a text that was released as it is, wherever it comes back."""
+        even = _Even(text)
+        written = {
+            even.shown[start : match.end]
+            for start in self.find_starts(even, 0, whole=True)
+            for match in self.find_all(even, start, whole=True)
+        }
+        if not written:
+            return
+        gone = {new for new in self.raw_of if _flatten(new) in written}
+        for new in gone:
+            del self.raw_of[new]
+        self.left = sorted({*self.left, *written})
+        self._left |= written
+        self._left_keys |= {fold_case(_flatten(new)) for new in gone}
+        for key in {fold_case(each) for each in written}:
+            self._by_key.setdefault(key, [])
+        for key, spellings in self._by_key.items():
+            if any(each.new in gone for each in spellings):
+                self._by_key[key] = [each for each in spellings if each.new not in gone]
+        self._index()
 
 
-def _even(text: str) -> tuple[str, Sequence[int]]:
-    """Return a text with one blank for white space, and the place of each of its characters. More
-    white space than may stand between two words becomes a line break, which no replacement has."""
+class _Even:
+    """Hold a text with one blank for white space, also in small letters, and the place of each of
+    its characters. More white space than may stand between two words becomes a line break, which
+    no replacement has."""
+
+    def __init__(self, text: str) -> None:
+        self.places: Sequence[int] = range(len(text))
+        self.shown = _flatten(text)
+        if "  " in self.shown:
+            self.shown, self.places = _close_gaps(self.shown)
+        self.folded = fold_case(self.shown)
+
+    def find(self, place: int) -> int:
+        """Return the first character at or after a place of the written text."""
+        return place if isinstance(self.places, range) else bisect_left(self.places, place)
+
+
+def _flatten(text: str) -> str:
+    """Return a text with blanks for white space, and plain hyphens and apostrophes."""
     text = _BLANK.sub(" ", text)
-    if "  " not in text:  # most texts
-        return text, range(len(text))
+    return text if text.isascii() else text.translate(_ALIKE)
+
+
+def _close_gaps(text: str) -> tuple[str, Sequence[int]]:
     shown: list[str] = []
     places: list[int] = []
     end = 0
-    for found in _RUN.finditer(text):
+    for found in _GAP.finditer(text):
         shown += text[end : found.start()], " " if len(found[0]) <= BLANKS else "\n"
         places += range(end, found.start() + 1)
         end = found.end()
     return "".join([*shown, text[end:]]), [*places, *range(end, len(text))]
 
 
-class _Match(NamedTuple):
-    """Hold where a replacement ends, and its raw value; None for one that is left."""
+class Match(NamedTuple):
+    """Hold where a replacement stands, and its raw value; None for one that is left."""
 
+    start: int
     end: int
     new: str
     raw: str | None
@@ -663,18 +1596,40 @@ class _Undecided(Exception):
     """Report that the next characters decide."""
 
 
-def _ends_word(text: str, last: int, *, whole: bool) -> bool:
-    """Tell if no word, and no number, goes on after a character. Raises `_Undecided`."""
-    rest = text[last + 1 : last + 3]
+# How a part of a text meets what is around it: as words of its own, beside `_`, beside a capital
+# in camelCase, inside a word, inside a number.
+BORDER, JOINED, TOUCHED, INSIDE, NUMBER = "border", "joined", "touched", "inside", "number"
+
+
+def _find_border(text: str, start: int, end: int, *, whole: bool, is_tagged: bool = False) -> str:
+    """Tell how a part of a text meets what is around it. Raises `_Undecided`."""
+    rest, last = text[end : end + 2], text[end - 1]
     if not rest and not whole:
         raise _Undecided
-    if rest and _WORD.match(rest):
-        return False
-    if rest and rest[0] in ".," and text[last].isdigit():  # 57 is not in 57.5
+    if rest and rest[0] in ".," and last.isdigit() and not is_tagged:  # 57 is not in 57.5
         if len(rest) < 2 and not whole:
             raise _Undecided
-        return not rest[1:].isdigit()
-    return True
+        if rest[1:].isdigit():
+            return NUMBER
+    touched = start > 0 and bool(_WORD.match(text, start - 1) and _WORD.match(text, start))
+    if rest and _WORD.match(rest) and last not in ">)":  # nothing goes on after a tag
+        if not (rest[0].isupper() and (last.islower() or last.isdigit())):
+            return INSIDE
+        touched = True
+    if touched:
+        return TOUCHED
+    return JOINED if rest[:1] == "_" or text[max(0, start - 1) : start] == "_" else BORDER
+
+
+def _stands_apart(text: _Even, start: int, end: int, *, whole: bool) -> bool:
+    """Tell if a year is no part of another date. Raises `_Undecided`."""
+    rest = text.shown[end : end + 2]
+    if rest[:1] in ("-", "/"):
+        if len(rest) < 2 and not whole:
+            raise _Undecided
+        if rest[1:].isdigit():
+            return False
+    return _IN_DATE.search(text.folded[max(0, start - BEFORE // 2) : start]) is None
 
 
 class TextRestorer:
@@ -712,53 +1667,59 @@ class TextRestorer:
         return pieces
 
     def _advance(self, *, whole: bool) -> list[Piece]:
-        starts = self._replacements.starts
         text = self._before + self._held
-        shown, places = _even(text)
         done = len(self._before)
-        place = done if shown is text else bisect_left(places, done)
+        even = _Even(text)
+        place = even.find(done)
         pieces: list[Piece] = []
-        while starts and (found := starts.search(shown, place)):
-            start = found.start()
-            if _continues_number(shown, start):
-                place = start + 1
+        for start in self._replacements.find_starts(even, place, whole=whole):
+            if start < place:
                 continue
             try:
-                match = self._replacements.match(shown, start, whole=whole)
+                match = self._replacements.match(even, start, whole=whole)
             except _Undecided:
-                pieces += self._pass(text[done : places[start]])
-                self._keep(text, places[start])
+                pieces += self._pass(text[done : even.places[start]])
+                self._keep(text, even.places[start])
                 return pieces
-            place = start + 1
             if match is None:
                 continue
-            begin, end = places[start], places[match.end - 1] + 1
-            pieces += self._pass(text[done:begin])
-            done, following = begin, text[end : end + LOOK_AHEAD]
-            if match.raw is None:
-                allowed: bool | None = False
-            else:
-                allowed = self._addresses.admits(match.new, match.raw, following, whole=whole)
+            begin, end = even.places[match.start], even.places[match.end - 1] + 1
+            written, following = text[begin:end], text[end : end + LOOK_AHEAD]
+            pieces += self._pass(text[done : even.places[start]])
+            done = even.places[start]
+            allowed = self._admits(text[done:begin], match, following, whole=whole)
             if allowed is None:
-                self._keep(text, begin)
+                self._keep(text, done)
                 return pieces
-            pieces += self._replace(text[begin:end], match, allowed=allowed)
-            place, done = match.end, end
+            pieces += self._pass(text[done:begin])
+            pieces += self._replace(written, match, allowed=allowed)
+            done, place = end, match.end
         pieces += self._pass(text[done:])
         self._keep(text, len(text))
         return pieces
 
+    def _admits(self, before: str, match: Match, following: str, *, whole: bool) -> bool | None:
+        """Tell if a value may be restored after a text that stays; None if it depends on what
+        follows."""
+        if match.raw is None:
+            return False
+        addresses = self._addresses
+        if before:
+            addresses = copy(addresses)
+            addresses.read(before)
+        return addresses.admits(match.new, match.raw, following, whole=whole)
+
     def _keep(self, text: str, end: int) -> None:
         """Hold back a text from a place on."""
-        self._before, self._held = text[max(0, end - 2) : end], text[end:]
+        self._before, self._held = text[max(0, end - BEFORE) : end], text[end:]
 
     def _pass(self, text: str) -> list[Piece]:
         self._addresses.read(text)
         return [Piece(len(text), text)] if text else []
 
-    def _replace(self, text: str, match: _Match, *, allowed: bool) -> list[Piece]:
+    def _replace(self, text: str, match: Match, *, allowed: bool) -> list[Piece]:
         raw = match.raw
-        if raw is not None and self._strict and _is_number(match.new) and not _is_number(raw):
+        if raw is not None and self._strict and _is_number(text) and not _is_number(raw):
             allowed = False
         if raw is None or not allowed:
             self.left += 1
@@ -766,15 +1727,17 @@ class TextRestorer:
         self.restored += 1
         raw = _space(raw, text)
         self._addresses.read(raw)  # the reader's client sees this text
-        return [Piece(len(text), raw, restored=True)]
+        return [Piece(len(text), raw, match.new)]
 
 
 def _space(raw: str, text: str) -> str:
     """Return a raw value with the white space between the words of its replacement."""
-    words, gaps = raw.split(), _SPACE.findall(text)
+    inner = raw.strip()
+    words, gaps = inner.split(), _SPACE.findall(text)
     if len(words) != len(gaps) + 1:
         return raw
-    return "".join(chain.from_iterable(zip(words, [*gaps, ""], strict=True)))
+    spaced = "".join(chain.from_iterable(zip(words, [*gaps, ""], strict=True)))
+    return raw.replace(inner, spaced) if inner else raw
 
 
 _SPACE = re.compile(r"\s+")
@@ -791,6 +1754,9 @@ def _continues_number(text: str, start: int) -> bool:
     return text[start].isdigit() and before[1:] in (".", ",") and before[0].isdigit()
 
 
+DEEPEST = 4  # strings inside of each other that are read as JSON
+_JSON = re.compile(r"[{\[]\s?[\"{\[]")  # begins a text that is JSON
+_MAY_BE_JSON = re.compile(r"(?:[{\[]\s?)?\Z")
 _PLAIN = re.compile(r'[^"\\]+')
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # one character, in two halves
@@ -805,91 +1771,103 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 class JsonRestorer:
-    """Restore one JSON text that comes in pieces. JSON stays JSON.
+    """Restore one JSON text that comes in pieces. JSON stays JSON, and what is not restored stays
+    as it is written.
 
-    The content of each string is restored as a text of its own and escaped again. A string, or a
-    key, that is as a whole a string of the request comes back as that string. Outside of
-    strings, a number is restored by a number alone.
+    The content of each string is restored as a text of its own, or as JSON if it begins as an
+    object or a list, and what is restored is escaped. A string, or a key, that is as a whole a
+    string of the request comes back as that string. Outside of strings, a number is restored by a
+    number alone.
 
     Args:
         replacements: what to restore.
         wholes: the raw string of each whole string that left.
+        depth: how many strings this text is inside of.
     """
 
-    def __init__(self, replacements: Replacements, wholes: Mapping[str, str]) -> None:
+    def __init__(
+        self, replacements: Replacements, wholes: Mapping[str, str], *, depth: int = 0
+    ) -> None:
+        self._replacements = replacements
         self._outside = TextRestorer(replacements, strict=True)
-        self._inside = TextRestorer(replacements)
         self._wholes = wholes
         self._order = sorted(wholes)
+        self._depth = depth
         self._in_string = False
         self._held = ""  # the beginning of an escape
+        self._inside: TextRestorer | JsonRestorer | None = None
+        self._head = ""  # of the content, by which it is seen to be JSON
+        self._written: deque[tuple[str, str]] = deque()  # what is inside, decoded and as written
+        self._taken = 0  # characters of the first of them that were passed on
         # Of a string that may yet be a whole one: its pieces, their length, and which ones.
         self._start: list[str] | None = None
         self._size = 0
         self._possible = (0, len(self._order))
-        self._restored = 0
+        self._restored = self._left = 0
 
     @property
     def restored(self) -> int:
         """Return how many replacements were restored."""
-        return self._outside.restored + self._inside.restored + self._restored
+        inside = self._inside.restored if self._inside else 0
+        return self._outside.restored + self._restored + inside
 
     @property
     def left(self) -> int:
         """Return how many replacements were left where they stand."""
-        return self._outside.left + self._inside.left
+        return self._outside.left + self._left + (self._inside.left if self._inside else 0)
 
-    def feed(self, text: str) -> str:
+    def feed(self, text: str) -> list[Piece]:
         """Take the next piece of the text, and return what is certain now."""
         text, self._held = self._held + text, ""
-        out: list[str] = []
+        out: list[Piece] = []
         place = 0
         while place < len(text):
             if not self._in_string:
                 place = self._read_outside(text, place, out)
             elif text[place] == '"':
-                out += [self._close(), '"']
+                out += [*self._close(), Piece(1, '"')]
                 self._in_string = False
                 place += 1
             elif found := _PLAIN.match(text, place):
-                out.append(self._add(found[0]))
+                out += self._add(found[0], found[0])
                 place = found.end()
             elif _UNFINISHED.match(text, place):
                 self._held = text[place:]
                 break
             else:
                 found = _ESCAPE.match(text, place)
-                shown = found[0] if found else text[place]
-                out.append(self._add(_decode(shown)))
-                place += len(shown)
-        return "".join(out)
+                written = found[0] if found else text[place]
+                out += self._add(_decode(written), written)
+                place += len(written)
+        return out
 
-    def finish(self) -> str:
+    def finish(self) -> list[Piece]:
         """Return the rest of a text that broke off, or nothing."""
         rest, self._held = self._held, ""
         if self._in_string:
-            return self._close(whole=False) + rest
-        return spell_pieces(self._outside.finish())
+            return [*self._close(whole=False), *([Piece(len(rest), rest)] if rest else ())]
+        return self._outside.finish()
 
-    def _read_outside(self, text: str, place: int, out: list[str]) -> int:
+    def _read_outside(self, text: str, place: int, out: list[Piece]) -> int:
         """Read up to the next string, and return the place after its opening quote."""
         end = text.find('"', place)
-        out.append(spell_pieces(self._outside.feed(text[place : end if end >= 0 else None])))
+        out += self._outside.feed(text[place : end if end >= 0 else None])
         if end < 0:
             return len(text)
-        out += [spell_pieces(self._outside.finish()), '"']
-        self._in_string, self._start = True, []
+        out += [*self._outside.finish(), Piece(1, '"')]
+        self._in_string, self._start, self._inside, self._head = True, [], None, ""
         self._size, self._possible = 0, (0, len(self._order))
         return end + 1
 
-    def _add(self, text: str) -> str:
+    def _add(self, text: str, written: str) -> list[Piece]:
         """Add a part of a string's content, and return what of it is certain, escaped."""
+        self._written.append((text, written))
         if self._start is not None:
             self._start.append(text)
             if self._is_possible(text):
-                return ""
+                return []
             text, self._start = "".join(self._start), None
-        return _escape(spell_pieces(self._inside.feed(text)))
+        return self._escape_pieces(self._read_inside(text))
 
     def _is_possible(self, text: str) -> bool:
         """Tell if a whole string continues so."""
@@ -902,15 +1880,61 @@ class JsonRestorer:
         self._possible = first, last
         return first < last
 
-    def _close(self, *, whole: bool = True) -> str:
+    def _read_inside(self, text: str, *, whole: bool = False) -> list[Piece]:
+        """Restore the next part of a string's content."""
+        if self._inside is None:
+            text = self._head + text
+            if _MAY_BE_JSON.match(text) and not whole:
+                self._head = text
+                return []
+            if self._depth < DEEPEST and _JSON.match(text):
+                self._inside = JsonRestorer(
+                    self._replacements, self._wholes, depth=self._depth + 1
+                )
+            else:
+                self._inside = TextRestorer(self._replacements)
+        return self._inside.feed(text)
+
+    def _close(self, *, whole: bool = True) -> list[Piece]:
         """Return the rest of a string's content, escaped."""
-        pieces_so_far, self._start = self._start, None
-        start = "".join(pieces_so_far or ())
-        if whole and pieces_so_far is not None and start in self._wholes:
+        start = "".join(self._start or ())
+        if whole and self._start is not None and start in self._wholes:
             self._restored += 1
-            return _escape(self._wholes[start])
-        pieces = self._inside.feed(start)
-        return _escape(spell_pieces([*pieces, *self._inside.finish()]))
+            source = sum(len(written) for _, written in self._written)
+            self._written.clear()
+            return [Piece(source, _escape(self._wholes[start]), start)]
+        pieces = self._read_inside(start, whole=True)
+        assert self._inside is not None
+        pieces += self._inside.finish()
+        self._restored += self._inside.restored
+        self._left += self._inside.left
+        self._inside = None
+        return self._escape_pieces(pieces)
+
+    def _escape_pieces(self, pieces: Iterable[Piece]) -> list[Piece]:
+        """Return pieces of a string's content as JSON writes them."""
+        out = []
+        for piece in pieces:
+            written = self._take(piece.source)
+            out.append(
+                Piece(len(written), _escape(piece.text) if piece.new else written, piece.new)
+            )
+        return out
+
+    def _take(self, size: int) -> str:
+        """Return the next characters of a string's content as they are written."""
+        out = []
+        while size:
+            text, written = self._written[0]
+            rest = len(text) - self._taken
+            if rest > size:  # nothing in it is escaped
+                out.append(written[self._taken : self._taken + size])
+                self._taken += size
+                break
+            out.append(written[self._taken :])
+            size, self._taken = size - rest, 0
+            self._written.popleft()
+        return "".join(out)
 
 
 def _decode(escape: str) -> str:
@@ -943,7 +1967,11 @@ class WayBack:
 
     def __init__(self, done: dict[str, Any]) -> None:
         self.streamed = False
-        self._replacements = Replacements(done["replacements"], done.get("left", ()))
+        self._replacements = Replacements(
+            done["replacements"],
+            done.get("left", ()),
+            ordinary=frozenset(done.get("ordinary", ())),
+        )
         self._wholes: dict[str, str] = done["wholes"]
         form = (done["body"].get("response_format") or {}).get("type")
         self._writes_json = form in ("json_object", "json_schema")
@@ -986,7 +2014,7 @@ class WayBack:
     def _finish(self, index: int, delta: dict[str, Any]) -> dict[str, Any]:
         """Return the last delta of a choice with the rests of its texts and calls."""
         for place in [place for place in self._parts if place[0] == index]:
-            rest, (_, name, number) = _spell(self._parts.pop(place).finish()), place
+            rest, (_, name, number) = spell_pieces(self._parts.pop(place).finish()), place
             if rest and name == "arguments":
                 call = {"index": number, "function": {"arguments": rest}}
                 delta["tool_calls"] = [*(delta.get("tool_calls") or ()), call]
@@ -996,21 +2024,17 @@ class WayBack:
 
     def _restore(self, text: str, name: str) -> str:
         restorer = self._start(name)
-        return _spell(restorer.feed(text)) + _spell(restorer.finish())
+        return spell_pieces(restorer.feed(text)) + spell_pieces(restorer.finish())
 
     def _feed(self, place: tuple[int, str, int], text: str) -> str:
         if place not in self._parts:
             self._parts[place] = self._start(place[1])
-        return _spell(self._parts[place].feed(text))
+        return spell_pieces(self._parts[place].feed(text))
 
     def _start(self, name: str) -> TextRestorer | JsonRestorer:
         if name == "arguments" or (name == "content" and self._writes_json):
             return JsonRestorer(self._replacements, self._wholes)
         return TextRestorer(self._replacements)
-
-
-def _spell(found: str | list[Piece]) -> str:
-    return found if isinstance(found, str) else spell_pieces(found)
 
 
 # End of the copy.

@@ -7,6 +7,7 @@ from aiohttp import web
 from extraction.backends.base import Backend
 from extraction.extractor import Extractor
 from perturb import EmbeddingTable
+from perturb.text.once import Findings
 from proxy.access.admission import Admission
 from proxy.access.auth import Keyring
 from proxy.access.grants import Client
@@ -33,6 +34,7 @@ __all__ = [
     "DEMONSTRATIONS",
     "ERROR",
     "EXTRACTOR",
+    "FINDINGS",
     "FINISHED",
     "HOUSEKEEPING",
     "KEYRING",
@@ -59,6 +61,7 @@ ADMISSION = web.AppKey("admission", Admission)
 CONFIG = web.AppKey("config", Config)
 DEMONSTRATIONS = web.AppKey("demonstrations", Demonstrations)
 EXTRACTOR = web.AppKey("extractor", Extractor)
+FINDINGS = web.AppKey("findings", Findings)
 HOUSEKEEPING = web.AppKey("housekeeping", Housekeeping)
 LOCAL = web.AppKey[Backend]("local")
 KEYRING = web.AppKey("keyring", Keyring)

@@ -58,11 +58,13 @@ from proxy.requests.protocol import (
     Options,
     PerturbRequest,
 )
+from proxy.requests.responses.items import COMPACTION
 from proxy.requests.validation import validate
 from proxy.scoring import check_scoring, score, wants_scores, write_scores
 
 __all__ = [
     "chat_completions",
+    "compact",
     "completions",
     "count_message_tokens",
     "embeddings",
@@ -92,6 +94,12 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
 async def responses(request: web.Request) -> web.StreamResponse:
     """Answer a request for a response, streamed or in full, as a chat of another form."""
     return await answer_chat(request, RESPONSES)
+
+
+@routes.post("/v1/responses/compact")
+async def compact(request: web.Request) -> web.Response:
+    """Refuse to compact a conversation, and tell what the client can do instead."""
+    raise ApiError(404, f"'{request.path}' is not served. {COMPACTION}", code="not_found")
 
 
 @routes.post(MESSAGES_PATH)

@@ -19,6 +19,7 @@ from proxy.api.app_keys import (
     BODY,
     CONFIG,
     ERROR,
+    FINDINGS,
     FINISHED,
     KEYRING,
     METRICS,
@@ -114,7 +115,8 @@ async def _respond(request: web.Request, handler: Handler) -> web.StreamResponse
             if known is not None:
                 visit = Visit(request[REQUEST_ID], _find_path(request), time.time())
                 request[TENANT] = known.during(visit)
-            with remember_texts(), limit_work(request.app[CONFIG].limits.work_seconds):
+            seconds, findings = request.app[CONFIG].limits.work_seconds, request.app[FINDINGS]
+            with remember_texts(findings, client), limit_work(seconds):
                 response = await handler(request)
             await _finish(request, response)  # the place and the memory are held until it is sent
             return response

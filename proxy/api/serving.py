@@ -16,7 +16,17 @@ from perturb import PerturbError
 from perturb.offload import offload
 from perturb.vocabulary.vocabulary import Vocabulary
 from proxy.access.grants import Client
-from proxy.api.app_keys import BODY, CONFIG, ERROR, HOUSEKEEPING, PIPELINE, PLAN, TABLE, TENANT
+from proxy.api.app_keys import (
+    BODY,
+    CONFIG,
+    ERROR,
+    HOUSEKEEPING,
+    LOCAL,
+    PIPELINE,
+    PLAN,
+    TABLE,
+    TENANT,
+)
 from proxy.api.dialects import Dialect
 from proxy.api.render import CompletionRenderer, Renderer
 from proxy.api.sse import SSE_HEADERS, stream_answer
@@ -129,9 +139,12 @@ async def read_plan(
 async def read_completion(app: web.Application, data: bytes) -> CompletionRequest:
     """Read the body of a text completion. Raises `ApiError`."""
     limit = app[CONFIG].limits.prompts
-    return await _parse(
+    body = await _parse(
         app, data, partial(validate, CompletionRequest), {"prompt": limit}, "prompt"
     )
+    if body.suffix and LOCAL in app:
+        raise unsupported("suffix", "a local model that writes the answer cannot insert text")
+    return body
 
 
 async def plan_completion(

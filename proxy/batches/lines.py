@@ -19,7 +19,7 @@ from perturb.offload import offload
 from perturb.text.once import remember_texts
 from perturb.work import limit_work
 from proxy.access.grants import Client, Visit
-from proxy.api.app_keys import CONFIG, KEYRING, METRICS, RATES, RECORDER
+from proxy.api.app_keys import CONFIG, FINDINGS, KEYRING, METRICS, RATES, RECORDER
 from proxy.api.dialects import CHAT, RESPONSES
 from proxy.api.middleware import describe_plan
 from proxy.api.render import Renderer
@@ -165,7 +165,8 @@ class LineAnswerer:
         line = await offload(brief, read_line, data, limits)
         visit = Visit(_make_id(), batch.endpoint, time.time())
         client, plan = Client(batch.tenant, key=batch.key, visit=visit), None
-        with remember_texts(), limit_work(limits.work_seconds):
+        remember = remember_texts(self._app[FINDINGS], batch.tenant)
+        with remember, limit_work(limits.work_seconds):
             for delay in (*DELAYS, None):
                 try:
                     client = await self._app[KEYRING].recall(batch.tenant, batch.key)

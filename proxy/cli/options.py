@@ -211,10 +211,10 @@ def load_configuration(path: str | None) -> Config:
 
 
 def read_text(path: str) -> str:
-    """Read a file, or standard input for `-`; bytes that are not UTF-8 become U+FFFD."""
-    if path == "-":
-        return sys.stdin.buffer.read().decode("utf-8", "replace")
-    return Path(path).read_text("utf-8", "replace")
+    """Read a file, or standard input for `-`, with its line breaks as they are; bytes that are
+    not UTF-8 become U+FFFD."""
+    data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    return data.decode("utf-8", "replace")
 
 
 def print_json(value: Any) -> None:

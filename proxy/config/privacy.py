@@ -46,7 +46,7 @@ class Privacy(Section):
     )
     parameters: dict[str, Any] = Field(
         {},
-        description="The mechanism's own parameters, such as {policy: digits} for selective or "
+        description="The mechanism's own parameters, such as {profile: business} for selective or "
         "{clip: [-9.5, 9.5]} for dp_prompt (`inferdpt privacy clip-bounds` measures them). "
         "`inferdpt privacy perturb --help` and docs/mechanisms.md list them with their defaults.",
     )

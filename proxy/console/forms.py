@@ -22,11 +22,12 @@ class Setting:
     mechanism: str = ""
     epsilon: str = ""
     actions: str = ""
+    deny: str = ""  # terms, with commas between them
 
     @classmethod
     def read(cls, form: Mapping[str, str], number: int) -> Setting:
         """Read the first or the second setting of a form."""
-        names = ("mechanism", "epsilon", "actions")
+        names = ("mechanism", "epsilon", "actions", "deny")
         return cls(*(form.get(f"{name}_{number}", "").strip() for name in names))
 
     def write_chat(self, form: Mapping[str, str]) -> ChatRequest:
@@ -55,6 +56,7 @@ class Setting:
             "mechanism": self.mechanism or None,
             "epsilon": read_number(self.epsilon, "epsilon"),
             "actions": parse_pairs(self.actions or None),
+            "deny": [term.strip() for term in self.deny.split(",") if term.strip()] or None,
         }
         return {name: value for name, value in found.items() if value is not None}
 

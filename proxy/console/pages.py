@@ -14,6 +14,7 @@ from aiohttp import web
 from perturb.rounding import format_sum
 from proxy.access.grants import Client
 from proxy.api.app_keys import CONFIG, KEYRING, TENANT
+from proxy.console.replaced import describe_parts
 from proxy.errors import ApiError
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
+        "describe": describe_parts,
         "json": _format_json,
         "epsilon": _format_epsilon,
         "number": _format_number,

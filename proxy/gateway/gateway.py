@@ -16,7 +16,7 @@ from perturb import Perturbation, Sanitizer
 from perturb.offload import SHORT, offload
 from proxy.access.grants import Client
 from proxy.config.settings import Config
-from proxy.errors import bad_request
+from proxy.errors import PartsRefused, bad_request
 from proxy.gateway.positions import chat_positions, completion_positions
 from proxy.gateway.reading import Reading
 from proxy.gateway.receipt import make_gateway_receipt
@@ -26,6 +26,7 @@ from proxy.gateway.sanitizing import (
     Letter,
     compose,
     count_positions,
+    find_lost_parts,
     write_body,
     write_draft,
 )
@@ -33,6 +34,7 @@ from proxy.metrics import Metrics
 from proxy.pipeline.answer import Answer
 from proxy.pipeline.answering import Announce, Emit
 from proxy.pipeline.composing import join, merge
+from proxy.pipeline.draft import Draft
 from proxy.pipeline.memory import Memory
 from proxy.pipeline.plan import Plan, Preview
 from proxy.pipeline.policy import Policy
@@ -45,6 +47,7 @@ from proxy.requests.validation import unsupported
 __all__ = ["Gateway"]
 
 NO_LOCAL_MODEL = "there is no local model (local.mode: none)"
+PROMPT = "prompt"  # of a text completion
 SHORT_REQUEST = 20 * SHORT  # characters of a request that is read in a few milliseconds
 
 
@@ -98,7 +101,7 @@ class Gateway:
         letter = await self._read_chat(request, client, route)
         await self._public.check_size(letter.reading.public)
         asked = write_draft(self._digests, client, letter, apart=self._apart)
-        (draft,) = await self._drafter.draw(client.tenant, sanitizer, [asked])
+        (draft,) = await self._draw(client, sanitizer, [letter], [asked])
         body = route.remote.write(await offload(False, write_body, letter, draft))
         return Preview(
             sanitizer, route.remote.alias, join(draft.spans), draft.unique_releases, body
@@ -136,7 +139,7 @@ class Gateway:
         reading.add(text, "text")
         letter = Letter({}, reading, (text,), {})
         draft = write_draft(self._digests, client, letter, apart=self._apart)
-        (drawn,) = await self._drafter.draw(client.tenant, sanitizer, [draft])
+        (drawn,) = await self._draw(client, sanitizer, [letter], [draft])
         if drawn.releases:
             return merge(drawn.spans)
         return replace(await sanitizer.release(""), text=text)
@@ -164,6 +167,7 @@ class Gateway:
             "body": body,
             "replacements": back.replacements.raw_of,
             "left": back.replacements.left,
+            "ordinary": sorted(back.replacements.ordinary),
             "wholes": dict(back.wholes),
             "receipt": make_gateway_receipt(plan, None),
         }
@@ -232,11 +236,41 @@ class Gateway:
 
         kept = route.remote.config.identifiers == "pseudonym"
         most = self._config.limits.json_values // 8
-        reading = Reading(most=most, alias=hash_name if kept else None)
+        marks = route.remote.config.api == "messages"
+        reading = Reading(most=most, alias=hash_name if kept else None, marks=marks)
         brief = sum(len(part) for part in opening) <= SHORT_REQUEST
         outline = await offload(brief, positions.read, body, "", reading)
         added, api = _add_fields(request, route), route.remote.config.api
         return Letter(outline, reading, tuple(opening), added, api)
+
+    async def _draw(
+        self,
+        client: Client,
+        sanitizer: Sanitizer,
+        letters: Sequence[Letter],
+        drafts: Sequence[Draft],
+    ) -> list[Draft]:
+        """Return the drafts of letters with a release for each text; raise `ApiError`.
+
+        Each is brought back on its own before anything leaves: parts that would not come back as
+        they were get a tag instead. What does not come back then, either, is counted in the
+        receipt as ambiguous.
+        """
+        try:
+            drawn = await self._drafter.draw(client.tenant, sanitizer, drafts)
+            lost: frozenset[str] = frozenset()
+            for pair in zip(letters, drawn, strict=True):
+                lost |= await offload(False, find_lost_parts, *pair)
+            if lost:
+                drawn = await self._drafter.draw(client.tenant, sanitizer, drafts, tagged=lost)
+            return drawn
+        except PartsRefused as exc:
+            places = ((i, letter.reading.find(exc.text)) for i, letter in enumerate(letters))
+            if found := next(((i, at) for i, at in places if at is not None), None):
+                number, at = found
+                several = at == PROMPT and len(letters) > 1
+                exc.place(f"{PROMPT}[{number}]" if several else at)
+            raise
 
     async def _plan(
         self,
@@ -252,11 +286,10 @@ class Gateway:
         findings = await self._public.inspect(public)
         trace = Trace(["skipped"] * len(letters))
         with self._metrics.stage("perturb", trace.note_stage):
-            drafts = await self._drafter.draw(
-                client.tenant,
-                sanitizer,
-                [write_draft(self._digests, client, each, apart=self._apart) for each in letters],
-            )
+            drafts = [
+                write_draft(self._digests, client, each, apart=self._apart) for each in letters
+            ]
+            drafts = await self._draw(client, sanitizer, letters, drafts)
         size = sum(len(release.raw) for draft in drafts for release in draft.releases)
         brief = size <= SHORT_REQUEST
         for pair in zip(letters, drafts, strict=True):  # what cannot be written is not charged

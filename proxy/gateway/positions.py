@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from proxy.gateway.openrouter import OPENROUTER
 from proxy.gateway.rules import (
     Drop,
     Each,
@@ -17,6 +18,7 @@ from proxy.gateway.rules import (
     Identifier,
     JsonText,
     Label,
+    Mark,
     Name,
     Numeral,
     OneOf,
@@ -34,7 +36,7 @@ __all__ = ["WORDS", "chat_positions", "completion_positions"]
 
 TEXT, NAME, JSON_TEXT, SCHEMA, FREE, LABEL = Text(), Name(), JsonText(), Schema(), Free(), Label()
 WHOLE = Text(whole=True)
-DROP, FLAG, NUMERAL, IDENTIFIER = Drop(), Flag(), Numeral(), Identifier()
+DROP, FLAG, NUMERAL, IDENTIFIER, MARK = Drop(), Flag(), Numeral(), Identifier(), Mark()
 # Words that the protocol itself defines, wherever they stand.
 WORDS = TYPES | FORMATS | DIALECTS
 
@@ -45,11 +47,19 @@ def _word(*words: str) -> Word:
 
 TOKEN_IDS = Refuse("token ids spell text, which cannot be read here")
 FUNCTION_CALL = Fields({"name": NAME, "arguments": JSON_TEXT, "parsed_arguments": DROP})
-CALL = Fields({"id": LABEL, "type": _word("function"), "function": FUNCTION_CALL, "index": DROP})
+CALL = Fields(
+    {
+        "id": LABEL,
+        "type": _word("function"),
+        "function": FUNCTION_CALL,
+        "index": DROP,
+        "cache_control": MARK,
+    }
+)
 FUNCTION = Fields(
     {"name": NAME, "description": TEXT, "parameters": OneOf(object=SCHEMA), "strict": FLAG}
 )
-TOOL = Fields({"type": _word("function"), "function": FUNCTION, "cache_control": DROP})
+TOOL = Fields({"type": _word("function"), "function": FUNCTION, "cache_control": MARK})
 FUNCTION_NAME = Fields({"name": NAME})
 ALLOWED = Fields({"type": _word("function"), "function": FUNCTION_NAME})
 CHOICE = Tagged(
@@ -81,7 +91,11 @@ FORMAT = Tagged(
         ),
     },
 )
-_PART_FIELDS = {"annotations": DROP, "cache_control": DROP, "prompt_cache_breakpoint": DROP}
+_PART_FIELDS: Mapping[str, Rule] = {
+    "annotations": DROP,
+    "cache_control": MARK,
+    "prompt_cache_breakpoint": DROP,
+}
 
 
 def _parts(text: Rule) -> Rule:
@@ -107,6 +121,7 @@ SAMPLING: Mapping[str, Rule] = {
     **dict.fromkeys(("metadata", "store", "service_tier", "background_options"), DROP),
     **dict.fromkeys(("client_metadata", "moderation", "prompt_cache_options"), DROP),
     "prompt_cache_retention": DROP,
+    **OPENROUTER,
 }
 MESSAGE_FIELDS: Mapping[str, Rule] = {
     "role": _word("system", "developer", "user", "assistant", "tool", "function"),
@@ -114,6 +129,7 @@ MESSAGE_FIELDS: Mapping[str, Rule] = {
     "tool_call_id": LABEL,
     "tool_calls": Each(CALL),
     "function_call": OneOf(object=FUNCTION_CALL),
+    "cache_control": MARK,
     **dict.fromkeys(("refusal", "annotations", "audio", "id", "parsed", "type"), DROP),
     **dict.fromkeys(("provider_specific_fields", "reasoning", "reasoning_content"), DROP),
     **dict.fromkeys(("reasoning_details", "thinking_blocks"), DROP),
@@ -136,6 +152,7 @@ def chat_positions(*, public_system: bool) -> Fields:
             "messages": Each(Tagged("role", roles), turns=True),
             "max_completion_tokens": NUMERAL,
             "reasoning_effort": _word(*EFFORTS),
+            "cache_control": MARK,
             "logprobs": FLAG,
             "top_logprobs": NUMERAL,
             "response_format": OneOf(object=FORMAT),
@@ -158,7 +175,7 @@ def completion_positions() -> Fields:
     return Fields(
         {
             **SAMPLING,
-            "prompt": TEXT,
+            **dict.fromkeys(("prompt", "suffix"), TEXT),
             "logprobs": NUMERAL,
             **dict.fromkeys(("echo", "best_of"), DROP),
         }

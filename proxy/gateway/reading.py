@@ -21,6 +21,7 @@ class Reading:
     Args:
         most: the most texts of a request.
         alias: replaces the name of a client's own user; None leaves such names out.
+        marks: whether the remote knows marks of Anthropic's prompt cache; else they are left out.
 
     Attributes:
         turns: the raw texts of each turn, each text where it occurs first. The first turn holds
@@ -31,16 +32,24 @@ class Reading:
         words: the protocol's words in the body, and the labels.
     """
 
-    def __init__(self, *, most: int, alias: Callable[[str], str] | None = None) -> None:
+    def __init__(
+        self, *, most: int, alias: Callable[[str], str] | None = None, marks: bool = False
+    ) -> None:
         self.turns: list[list[str]] = [[]]
         self.wholes: dict[str, None] = {}
         self.names: dict[str, None] = {}
         self.public: list[tuple[str, str]] = []
         self.words: set[str] = set()
         self.alias = alias
+        self.marks = marks
         self._most = most
         self._places: dict[str, Counter[str]] = {}
+        self._firsts: dict[str, str] = {}
         self._labels: dict[str, str] = {}
+
+    def find(self, raw: str) -> str | None:
+        """Return the first place of a string; None if it has none."""
+        return self._firsts.get(raw)
 
     def open_turn(self) -> None:
         """Open the next turn of the conversation."""
@@ -55,6 +64,7 @@ class Reading:
             if len(self._places) >= self._most:
                 raise too_large(f"A request may hold at most {self._most} texts.", param=at)
             self._places[raw] = Counter()
+            self._firsts[raw] = at
             self.turns[-1].append(raw)
         self._places[raw][_INDEX.sub("[]", at)] += 1
         if whole:

@@ -21,7 +21,8 @@ def make_gateway_receipt(plan: Plan, restored: Restored | None) -> dict[str, Any
 
     - `positions`: the replaced parts by position and type, as often as they stand there;
     - `restored`: the replacements that came back in the answer and were restored;
-    - `unrestored`: those that came back altered or in a web address, and were left;
+    - `unrestored`: those that came back in a web address, or in a form that may be something
+      else, and were left;
     - `ambiguous`: the replacements of the request that cannot be told from other text, and are
       left wherever they come back.
 

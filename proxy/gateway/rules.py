@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from proxy.errors import bad_request
 from proxy.gateway.outline import DROPPED, Embedded, Keyed, Number, Outline
 from proxy.gateway.reading import Reading
+from proxy.requests.cache_marks import read_mark
 from proxy.requests.validation import clean_name, unsupported
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Identifier",
     "JsonText",
     "Label",
+    "Mark",
     "Name",
     "Numeral",
     "OneOf",
@@ -163,6 +165,17 @@ class Identifier:
         if not isinstance(value, str) or reading.alias is None:
             return DROPPED
         return reading.speak(reading.alias(value))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Pass a mark of the prompt cache to a remote that knows them, or leave it out."""
+
+    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+        mark = read_mark(value) if reading.marks else None
+        if mark is None:
+            return DROPPED
+        return {reading.speak(key): reading.speak(word) for key, word in mark.items()}
 
 
 @dataclass(frozen=True)

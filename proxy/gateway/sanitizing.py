@@ -18,10 +18,17 @@ from proxy.remote.messages.request import WORDS as MESSAGES_WORDS
 from proxy.remote.messages.request import spell_messages
 from proxy.remote.strings import StringClearance
 from proxy.requests.messages import Prompt
-from proxy.restoring.way_back import build_way_back
+from proxy.restoring.way_back import build_way_back, find_lost
 from proxy.storage.digests import Digests
 
-__all__ = ["Letter", "compose", "count_positions", "write_body", "write_draft"]
+__all__ = [
+    "Letter",
+    "compose",
+    "count_positions",
+    "find_lost_parts",
+    "write_body",
+    "write_draft",
+]
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,19 @@ def count_positions(
         for place, counts in letter.reading.count(made).items():
             found.setdefault(place, Counter()).update(counts)
     return {place: dict(sorted(counts.items())) for place, counts in found.items()}
+
+
+def find_lost_parts(letter: Letter, draft: Draft) -> frozenset[str]:
+    """Return the raw parts of a draft that an answer which repeats its texts does not bring
+    back."""
+    reading, releases = letter.reading, draft.releases
+    back = build_way_back(releases, reading.wholes, reading.names)
+    return frozenset(
+        release.raw[part.start : part.end]
+        for release, numbers in find_lost(back, releases)
+        for number, part in enumerate(release.sanitized.replaced or ())
+        if number in numbers
+    )
 
 
 def compose(letter: Letter, draft: Draft) -> Exchange:

@@ -12,7 +12,7 @@ from itertools import accumulate
 from extraction.errors import LocalModelError
 from perturb import DocumentTooLong, RefusedPart, Sanitizer
 from proxy.config.settings import Config
-from proxy.errors import bad_request, from_local, too_large
+from proxy.errors import PartsRefused, from_local, too_large
 from proxy.metrics import Metrics
 from proxy.pipeline.draft import Draft, Private
 from proxy.pipeline.findings import Findings, find
@@ -73,11 +73,14 @@ class Drafter:
         sanitizer: Sanitizer,
         drafts: Sequence[Draft],
         unsent: Sequence[str] = (),
+        tagged: frozenset[str] = frozenset(),
     ) -> list[Draft]:
         """Return drafts with a release for each of their private texts.
 
         Args:
             unsent: private texts that are not sent; their sensitive parts still count.
+            tagged: sensitive parts that get a tag, see `RequestLink`; draws of texts that hold
+                one are made again, unless they were released already.
 
         Raises:
             ApiError: as `draft`.
@@ -87,15 +90,13 @@ class Drafter:
             findings = await find(sanitizer, [unsent, *turns])
             firsts = accumulate((len(draft.turns) for draft in drafts), initial=1)
             return [
-                await self._draw_one(tenant, sanitizer, findings, draft, first)
+                await self._draw_one(tenant, sanitizer, findings, draft, first, tagged)
                 for draft, first in zip(drafts, firsts, strict=False)
             ]
         except DocumentTooLong as exc:
             raise too_large(f"{exc}.") from exc
         except RefusedPart as exc:
-            raise bad_request(
-                f"The request was refused: {exc}. Nothing was sent.", code="refused_part"
-            ) from exc
+            raise PartsRefused(exc.text, exc.lines) from exc
         except LocalModelError as exc:  # of a paraphrase
             error = from_local(exc)
             self._metrics.count_failure("local", error)
@@ -108,6 +109,7 @@ class Drafter:
         findings: Findings,
         draft: Draft,
         first: int,
+        tagged: frozenset[str],
     ) -> Draft:
         """Return a draft with a release for each private text.
 
@@ -118,7 +120,8 @@ class Drafter:
             for number, turn in enumerate(draft.turns, first)
             for raw in turn.pending
         ]
-        releases = iter(await self._memo.releases(tenant, draft.scope, sanitizer, pending))
+        found = await self._memo.releases(tenant, draft.scope, sanitizer, pending, tagged)
+        releases = iter(found)
         return draft.change(lambda c: next(releases) if isinstance(c, Private) else c)
 
 

@@ -17,11 +17,12 @@ from perturb import Perturbation, Sanitizer
 from proxy.access.grants import Client
 from proxy.config.settings import Config
 from proxy.demonstrations import Demonstrations
-from proxy.errors import bad_request, not_permitted
+from proxy.errors import PartsRefused, bad_request, not_permitted
 from proxy.metrics import Metrics
 from proxy.pipeline.answer import Answer
 from proxy.pipeline.answering import Announce, Answerer, Emit
 from proxy.pipeline.composing import Composer, join, merge
+from proxy.pipeline.draft import Draft
 from proxy.pipeline.memory import Memory
 from proxy.pipeline.plan import Exchange, Plan, Preview, Unsent
 from proxy.pipeline.policy import Policy
@@ -37,6 +38,7 @@ from proxy.requests.protocol import (
     SamplingRequest,
     select_local_fields,
 )
+from proxy.requests.validation import unsupported
 from proxy.storage.ledger import BudgetExceeded
 
 __all__ = ["Pipeline"]
@@ -118,7 +120,7 @@ class Pipeline:
         """
         client.check(None, sanitizer)
         prompts = [read_text(text, "chat")]
-        (draft,) = await self._drafter.draft(client.tenant, sanitizer, prompts)
+        (draft,) = await self._draft(client, sanitizer, prompts, "text")
         if draft.releases:
             return merge(draft.spans)
         return replace(await sanitizer.release(""), text=join(draft.spans))
@@ -136,7 +138,7 @@ class Pipeline:
         self._check(request, client, sanitizer)
         route = await self._remotes.find(request.model)
         await self._inspect_public(request, [prompt])
-        (draft,) = await self._drafter.draft(client.tenant, sanitizer, [prompt])
+        (draft,) = await self._draft(client, sanitizer, [prompt])
         outgoing = self._composer.compose(draft, request, route)
         body, demonstrations = None, 0
         if outgoing is not None:
@@ -187,7 +189,8 @@ class Pipeline:
         if not options.local_only:  # else nothing is drawn, since nothing is sent
             findings = await self._inspect_public(request, prompts)
             with self._metrics.stage("perturb", trace.note_stage):
-                drafts = await self._drafter.draft(client.tenant, sanitizer, prompts)
+                field = "prompt" if isinstance(request, CompletionRequest) else None
+                drafts = await self._draft(client, sanitizer, prompts, field)
             try:
                 with self._metrics.stage("commit", trace.note_stage):
                     settlement = await self._settler.settle(
@@ -218,6 +221,26 @@ class Pipeline:
         self._metrics.count_plan(sanitizer, fresh=plan.fresh, released=plan.released)
         return plan
 
+    async def _draft(
+        self,
+        client: Client,
+        sanitizer: Sanitizer,
+        prompts: Sequence[Prompt],
+        field: str | None = None,
+    ) -> list[Draft]:
+        """Draft prompts; `field` is the name of the field that holds their texts, if they are no
+        chats. Raises `ApiError`."""
+        try:
+            return await self._drafter.draft(client.tenant, sanitizer, prompts)
+        except PartsRefused as exc:
+            for i, prompt in enumerate(prompts):
+                if found := prompt.find(exc.text):
+                    at, line = found
+                    several = f"{field}[{i}]" if len(prompts) > 1 else field
+                    exc.place(several or at, line)
+                    break
+            raise
+
     def _check(self, request: SamplingRequest, client: Client, sanitizer: Sanitizer) -> None:
         """Check a request against the limits and the client's grant; raise `ApiError`."""
         limits = self._config.limits
@@ -231,6 +254,8 @@ class Pipeline:
                 param="inferdpt.candidates",
             )
         client.check(request.model, sanitizer)
+        if request.provider:
+            raise unsupported("provider", "the operator chooses where the remote runs")
         if request.inferdpt.instruction and not self._config.privacy.public_tags:
             raise not_permitted(
                 "The instruction is sent as it is, and the operator allows no public text "
@@ -255,4 +280,5 @@ class Pipeline:
         own = [(INSTRUCTION, instruction)] if instruction else []
         public = [place for prompt in prompts for place in prompt.public]
         await self._public.check_size([*public, *own * len(prompts)])
-        return await self._public.inspect([*public, *own])
+        lines = {at: numbers for prompt in prompts for at, numbers in prompt.lines.items()}
+        return await self._public.inspect([*public, *own], lines)

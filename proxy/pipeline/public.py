@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 
 from perturb import DocumentTooLong, Vocabulary
 from perturb.offload import offload
@@ -17,6 +18,7 @@ from perturb.release import Span
 from perturb.sanitizer import Marking
 from perturb.selective.patterns import NAME, Shape
 from perturb.selective.policies import PatternPolicy, Policy, settle
+from perturb.selective.terms import Cover, Terms
 from perturb.vocabulary.frequencies import common_words, plain_words, proper_words
 from proxy.config.settings import Privacy
 from proxy.errors import ApiError, bad_request, too_large
@@ -31,7 +33,7 @@ ORDINARY = frozenset(
         *("PROFESSION", "QUANTITY", "TITLE", "ZIP_CODE"),
     )
 )
-ADDRESS = "URL"  # not counted itself; the parts inside it are
+ADDRESSES = ("PUBLIC_URL", "URL")  # not counted themselves; the parts inside them are
 # Capitalised words that belong to nobody's name: languages and their speakers, formats, and names
 # of things that instructions mention.
 _CAPITALISED = """
@@ -88,6 +90,7 @@ class PublicText:
         self._vocabulary = vocabulary
         self._at_most = at_most
         self._own = marking.own if marking else frozenset[str]()
+        self._allowed = Terms(marking.allow if marking else ())
 
     @cached_property  # on first use: the words take megabytes
     def _policies(self) -> list[Policy]:
@@ -124,11 +127,17 @@ class PublicText:
                     param=place,
                 ) from None
 
-    async def inspect(self, places: Sequence[tuple[str, str]]) -> dict[str, int]:
+    async def inspect(
+        self,
+        places: Sequence[tuple[str, str]],
+        lines: Mapping[str, Sequence[int]] = MappingProxyType({}),
+    ) -> dict[str, int]:
         """Return the number of sensitive parts of each type in public texts.
 
         Args:
             places: the name of the place and the text of each.
+            lines: for errors, the number of each line of a text by its place, where the text is
+                only a part of what stands there.
 
         Raises:
             ApiError: 400, one of them holds some and `public_findings` is `refuse`.
@@ -139,7 +148,11 @@ class PublicText:
         found = await offload(False, self._find_each, {text for _, text in places})
         for place, text in places:
             if found[text] and self._action == "refuse":
-                raise _sensitive(place, found[text])
+                firsts = await offload(False, self._find_lines, text)
+                own = lines.get(place)
+                raise _sensitive(
+                    place, {type_: own[i] if own else i + 1 for type_, i in firsts.items()}
+                )
         counts: Counter[str] = Counter()
         for _, text in places:
             counts += found[text]
@@ -150,23 +163,37 @@ class PublicText:
 
     def find(self, text: str) -> Counter[str]:
         """Count the sensitive parts of a text by type."""
+        return Counter(span.type for span in self._find_spans(text))
+
+    def _find_lines(self, text: str) -> dict[str, int]:
+        """Return the line of the first sensitive part of each type, from 0."""
+        lines: dict[str, int] = {}
+        for span in sorted(self._find_spans(text)):
+            lines.setdefault(span.type, text.count("\n", 0, span.start))
+        return lines
+
+    def _find_spans(self, text: str) -> list[Span]:
         groups: dict[str, list[Span]] = {}  # so that none hides in a longer ordinary one
         for policy in self._policies:
             for span in policy.find(text):
                 groups.setdefault(self._group(span.type), []).append(span)
-        groups.pop(ADDRESS, None)
+        groups.pop("address", None)
         common = common_words(self._vocabulary) if groups else ()
-        return Counter(
-            span.type
+        allowed = Cover(self._allowed.find(text) if groups else ())
+        return [
+            span
             for spans in groups.values()
             for span in settle(text, spans, common=common)
             if self._counts(span.type, text[span.start : span.end])
-        )
+            and (span.type in self._own or not allowed.holds(span.start, span.end))
+        ]
 
     def _group(self, type_: str) -> str:
         if type_ in self._own:
             return "own"
-        return type_ if type_ in (NAME, ADDRESS) else "rest"
+        if type_ in ADDRESSES:
+            return "address"
+        return NAME if type_ == NAME else "rest"
 
     def _counts(self, type_: str, part: str) -> bool:
         if type_ in self._own:
@@ -188,10 +215,10 @@ class PublicText:
         return len(words) > 1 and any(len(word) > 1 and word not in plain for word in words)
 
 
-def _sensitive(place: str, found: Counter[str]) -> ApiError:
-    types = ", ".join(f"{type_} ({count})" for type_, count in sorted(found.items()))
+def _sensitive(place: str, lines: Mapping[str, int]) -> ApiError:
+    types = ", ".join(f"{type_} (line {line})" for type_, line in sorted(lines.items()))
     return bad_request(
-        f"Public text is sent as it is, and this one seems to hold sensitive parts: {types}. "
+        f"Public text is sent as it is, and '{place}' seems to hold sensitive parts: {types}. "
         "Nothing was sent. Leave it private or reword it; the operator's privacy.public_findings "
         "decides.",
         param=place,

@@ -1,4 +1,4 @@
-"""Put a note in the place of images, audio and files, which cannot be sanitized.
+"""Put a note in the place of images, audio, files and whatever else cannot be sanitized.
 
 An agent sends its whole history again: one picture in it would refuse every later turn.
 """
@@ -10,17 +10,28 @@ from typing import Any
 
 from proxy.requests.protocol import Json
 
-__all__ = ["note_attachments"]
+__all__ = ["HINT", "name_attachment", "note_attachments"]
 
+HINT = "With server.attachments: note, a note stands in the place of such a part."
 # The kinds that a note names, and what the types of parts that hold one contain.
-_KINDS = {"image": "image", "screenshot": "image", "audio": "audio", "video": "video"}
-_FILES = ("file", "document", "container_upload")
+_KINDS = {
+    **dict.fromkeys(("image", "screenshot"), "image"),
+    "audio": "audio",
+    "video": "video",
+    **dict.fromkeys(("file", "document", "container_upload"), "file"),
+}
+# Other parts without a text that can be read, by their whole type.
+_OTHERS = {
+    "compaction": "earlier conversation",  # encrypted for the server that wrote it
+    "search_result": "search result",
+    "tool_reference": "reference to a tool",
+}
 _LISTS = ("content", "output")  # of the parts of a message, an item or a block
 
 
 def note_attachments(body: Mapping[str, Any]) -> Json:
-    """Return a body with a text, such as `[image left out]`, in place of each image, audio or
-    file of its conversation. Nothing of them is kept, nor their names.
+    """Return a body with a text, such as `[image left out]`, in place of each image, audio, file
+    or the like of its conversation. Nothing of them is kept, nor their names.
 
     Args:
         body: of a chat, a response or a message; malformed parts are left to its model.
@@ -39,6 +50,9 @@ def _note_in(item: Any, *, flat: bool) -> Any:
     """Return a message, an item of the Responses API (`flat`) or a block with notes in it."""
     if not isinstance(item, dict):
         return item
+    if flat and item.get("type") == "compaction":
+        note = {"type": "input_text", "text": _spell_note("compaction")}
+        return {"type": "message", "role": "user", "content": [note]}
     text = "text"
     if flat:
         text = "output_text" if item.get("role") == "assistant" else "input_text"
@@ -54,11 +68,15 @@ def _note_part(part: Any, text: str) -> Any:
     kind = part.get("type") if isinstance(part, dict) else None
     if kind == "tool_result":
         return _note_in(part, flat=False)
-    name = _name(kind) if isinstance(kind, str) else ""
-    return {"type": text, "text": f"[{name} left out]"} if name else part
+    return {"type": text, "text": _spell_note(kind)} if name_attachment(kind) else part
 
 
-def _name(kind: str) -> str:
-    """Return the name of what a part of a type holds; "" if it is no attachment."""
-    found = next((name for word, name in _KINDS.items() if word in kind), "")
-    return found or ("file" if any(word in kind for word in _FILES) else "")
+def _spell_note(kind: Any) -> str:
+    return f"[{name_attachment(kind)} left out]"
+
+
+def name_attachment(kind: Any) -> str:
+    """Return the name of what a part of a type holds; "" if no note can stand in its place."""
+    if not isinstance(kind, str):
+        return ""
+    return _OTHERS.get(kind) or next((name for word, name in _KINDS.items() if word in kind), "")

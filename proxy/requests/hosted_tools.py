@@ -51,6 +51,8 @@ def keep_functions(body: Mapping[str, Any], *, ignore: bool) -> Json:
         ApiError: 400, naming the place and type of the first one.
     """
     out = dict(body)
+    if ignore:
+        out.pop("plugins", None)  # hosted tools of OpenRouter
     if isinstance(out.get("tools"), list):
         out["tools"] = _keep_functions(out["tools"], "tools", ignore=ignore)
     out["tool_choice"] = _keep_choice(out.get("tool_choice"), ignore=ignore)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -75,6 +75,8 @@ class Prompt:
         messages: the raw conversation for the local model, in OpenAI's form.
         private: every raw text that must not be sent as it is, local system turns included.
         public: every text that is sent as it is, with the name of its place.
+        lines: by the name of the place, the lines of the message in which the lines of its public
+            text stand, from 1.
     """
 
     task: Task
@@ -82,11 +84,24 @@ class Prompt:
     messages: tuple[dict[str, Any], ...]
     private: tuple[str, ...]
     public: tuple[tuple[str, str], ...]
+    lines: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @property
     def question(self) -> str:
         """Return the raw turn to answer."""
         return self.turns[-1].text
+
+    def find(self, text: str) -> tuple[str, int] | None:
+        """Return the place of a raw text, and the line of the message in which it begins; None if
+        no message has it."""
+        for i, message in enumerate(self.messages):
+            calls = [call["function"] for call in message.get("tool_calls", ())]
+            spelled = spell_turn(message["content"], ((c["name"], c["arguments"]) for c in calls))
+            places = {f"messages[{i}].content": message["content"], f"messages[{i}]": spelled}
+            for at, own in places.items():
+                if (start := own.find(text)) >= 0:
+                    return at, own.count("\n", 0, start) + 1
+        return None
 
     @property
     def opening(self) -> list[str]:
@@ -132,6 +147,7 @@ def read_chat(request: ChatRequest, *, system: SystemPolicy, public_tags: bool) 
     messages: list[dict[str, Any]] = []
     private: list[str] = []
     public: list[tuple[str, str]] = []
+    lines: dict[str, Sequence[int]] = {}
     for i, message in enumerate(request.messages):
         role = _ROLES[message.role]
         if role == "assistant":  # the proxy's own answers hold the remote's words: not private
@@ -146,6 +162,7 @@ def read_chat(request: ChatRequest, *, system: SystemPolicy, public_tags: bool) 
             turns.append(Turn(role, parts))
         if shown := "\n".join(part.text for part in parts if part.public):
             public.append((f"messages[{i}].content", shown))
+            lines[public[-1][0]] = _number_lines(parts)
         messages.append(_spell_message(message, parts))
     if task == "continuation" and [t.role for t in turns if t.role != "system"] != ["user"]:
         raise bad_request(
@@ -155,7 +172,7 @@ def read_chat(request: ChatRequest, *, system: SystemPolicy, public_tags: bool) 
     if not turns:
         raise bad_request("The conversation has no turn to answer.", param="messages")
     seen = turns[-1:] if task == "instruct" else turns
-    return Prompt(task, tuple(seen), tuple(messages), tuple(private), tuple(public))
+    return Prompt(task, tuple(seen), tuple(messages), tuple(private), tuple(public), lines)
 
 
 def read_text(text: str, task: Task) -> Prompt:
@@ -172,6 +189,17 @@ def _split_user(message: Message, *, tags: bool) -> tuple[Part, ...]:
             parts.append(Part("\n", public=True))
         parts += split_public(text, tags=tags)
     return tuple(parts)
+
+
+def _number_lines(parts: Iterable[Part]) -> list[int]:
+    """Return the line of the message for each line of its public parts."""
+    found: list[int] = []
+    line = 1
+    for part in parts:
+        end = line + part.text.count("\n")
+        found += range(line, end + 1) if part.public else ()
+        line = end
+    return found
 
 
 def spell_assistant(message: Message) -> str:

@@ -112,6 +112,7 @@ class ToolCall(Strict):
     type: Literal["function"] = "function"
     function: FunctionCall
     index: int | None = None
+    cache_control: Any = None
 
     @model_validator(mode="after")
     def _name_type(self) -> ToolCall:
@@ -120,9 +121,9 @@ class ToolCall(Strict):
 
 
 class Message(Strict):
-    """Hold one message of a conversation.
+    """Hold one message of a conversation. `cache_control` marks the end of its content.
 
-    SDKs and clients send the fields after `function_call` back with an answer. They are accepted
+    SDKs and clients send the fields after `cache_control` back with an answer. They are accepted
     and never read.
     """
 
@@ -133,6 +134,7 @@ class Message(Strict):
     tool_call_id: str | None = None
     tool_calls: Items[ToolCall] | None = None
     function_call: FunctionCall | None = None
+    cache_control: Any = None
     annotations: Any = None
     audio: None = None
     id: Any = None
@@ -202,6 +204,13 @@ class SamplingRequest(Strict):
     safety_identifier: Annotated[str | None, DROP] = None
     prompt_cache_key: Annotated[str | None, DROP] = None
     service_tier: Annotated[str | None, DROP] = None
+    # extensions of OpenRouter, for a gateway's remote
+    provider: Annotated[Json | None, PIPELINE] = None
+    reasoning: Annotated[Json | None, PIPELINE] = None
+    transforms: Annotated[Items[str] | None, PIPELINE] = None
+    usage: Annotated[Json | None, PIPELINE] = None
+    models: Annotated[Any, DROP] = None
+    route: Annotated[Any, DROP] = None
     # known fields without effect here, whatever they hold
     background_options: Annotated[Any, DROP] = None
     client_metadata: Annotated[Any, DROP] = None
@@ -226,6 +235,7 @@ class ChatRequest(SamplingRequest):
     messages: Annotated[Items[Message], PIPELINE] = Field(min_length=1)
     max_completion_tokens: Annotated[int | None, REMOTE] = Field(None, ge=1, lt=2**31)
     reasoning_effort: Annotated[Effort, REMOTE] = None
+    cache_control: Annotated[Any, PIPELINE] = None
     logprobs: Annotated[bool | None, LOCAL] = None
     top_logprobs: Annotated[int | None, LOCAL] = Field(None, ge=0, le=20)
     response_format: Annotated[Json | None, LOCAL] = None
@@ -244,6 +254,7 @@ class CompletionRequest(SamplingRequest):
     """Hold the body of `POST /v1/completions`."""
 
     prompt: Annotated[Texts, PIPELINE]
+    suffix: Annotated[str | None, PIPELINE] = None
     max_tokens: Annotated[int | None, REMOTE] = Field(None, ge=0, lt=2**31)
     echo: Annotated[bool | None, PIPELINE] = None
     best_of: Annotated[int | None, PIPELINE] = Field(None, ge=1)
@@ -280,6 +291,8 @@ def select_local_fields(request: SamplingRequest) -> Json:
         and getattr(request, name) is not None
     }
     out = request.model_dump(include=wanted, exclude_unset=True) if wanted else {}
+    for tool in out.get("tools") or ():
+        tool.pop("cache_control", None)  # of a remote's cache
     if isinstance(request, CompletionRequest) and request.logprobs is not None:
         out |= {"logprobs": True, "top_logprobs": request.logprobs}  # the chat form
     return out

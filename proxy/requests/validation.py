@@ -10,6 +10,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from proxy.errors import ApiError, bad_request
+from proxy.requests.attachments import HINT, name_attachment
 from proxy.requests.protocol import Json, Options, StreamOptions
 
 __all__ = ["clean_name", "unsupported", "validate"]
@@ -22,13 +23,12 @@ REJECTED = {
     "conversation": "the remote keeps no state",
     "background": "the remote keeps no state",
     "audio": "only text is served",
-    "suffix": "text cannot be inserted",
+    "plugins": "they run at a server, which would see raw text; only functions are served",
     "use_beam_search": "beam search is not served",
     "length_penalty": "beam search is not served",
     "prompt_logprobs": "the prompt's own log probabilities are not served",
     "extra_body": "SDKs merge its content into the body; send its fields at the top",
 }
-_MEDIA = ("image", "audio", "file", "video")
 
 
 def validate(model: type[Body], body: Json, rejected: Mapping[str, str] = REJECTED) -> Body:
@@ -64,9 +64,9 @@ def _refuse_media(messages: Any) -> None:
         parts = message.get("content") if isinstance(message, dict) else None
         for j, part in enumerate(parts if isinstance(parts, list) else ()):
             kind = part.get("type") if isinstance(part, dict) else None
-            if isinstance(kind, str) and any(media in kind for media in _MEDIA):
+            if name_attachment(kind):
                 raise bad_request(
-                    "Only text parts are supported; images, audio and files are not.",
+                    f"Only text parts are supported; images, audio and files are not. {HINT}",
                     param=f"messages[{i}].content[{j}]",
                     code="unsupported_content",
                 )

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping
 
-from proxy.restoring.text import Replacements, TextRestorer, spell_pieces
+from proxy.restoring.text import Piece, Replacements, TextRestorer
 
 __all__ = ["JsonRestorer"]
 
+DEEPEST = 4  # strings inside of each other that are read as JSON
+_JSON = re.compile(r"[{\[]\s?[\"{\[]")  # begins a text that is JSON
+_MAY_BE_JSON = re.compile(r"(?:[{\[]\s?)?\Z")
 _PLAIN = re.compile(r'[^"\\]+')
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # one character, in two halves
@@ -25,91 +29,103 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 class JsonRestorer:
-    """Restore one JSON text that comes in pieces. JSON stays JSON.
+    """Restore one JSON text that comes in pieces. JSON stays JSON, and what is not restored stays
+    as it is written.
 
-    The content of each string is restored as a text of its own and escaped again. A string, or a
-    key, that is as a whole a string of the request comes back as that string. Outside of
-    strings, a number is restored by a number alone.
+    The content of each string is restored as a text of its own, or as JSON if it begins as an
+    object or a list, and what is restored is escaped. A string, or a key, that is as a whole a
+    string of the request comes back as that string. Outside of strings, a number is restored by a
+    number alone.
 
     Args:
         replacements: what to restore.
         wholes: the raw string of each whole string that left.
+        depth: how many strings this text is inside of.
     """
 
-    def __init__(self, replacements: Replacements, wholes: Mapping[str, str]) -> None:
+    def __init__(
+        self, replacements: Replacements, wholes: Mapping[str, str], *, depth: int = 0
+    ) -> None:
+        self._replacements = replacements
         self._outside = TextRestorer(replacements, strict=True)
-        self._inside = TextRestorer(replacements)
         self._wholes = wholes
         self._order = sorted(wholes)
+        self._depth = depth
         self._in_string = False
         self._held = ""  # the beginning of an escape
+        self._inside: TextRestorer | JsonRestorer | None = None
+        self._head = ""  # of the content, by which it is seen to be JSON
+        self._written: deque[tuple[str, str]] = deque()  # what is inside, decoded and as written
+        self._taken = 0  # characters of the first of them that were passed on
         # Of a string that may yet be a whole one: its pieces, their length, and which ones.
         self._start: list[str] | None = None
         self._size = 0
         self._possible = (0, len(self._order))
-        self._restored = 0
+        self._restored = self._left = 0
 
     @property
     def restored(self) -> int:
         """Return how many replacements were restored."""
-        return self._outside.restored + self._inside.restored + self._restored
+        inside = self._inside.restored if self._inside else 0
+        return self._outside.restored + self._restored + inside
 
     @property
     def left(self) -> int:
         """Return how many replacements were left where they stand."""
-        return self._outside.left + self._inside.left
+        return self._outside.left + self._left + (self._inside.left if self._inside else 0)
 
-    def feed(self, text: str) -> str:
+    def feed(self, text: str) -> list[Piece]:
         """Take the next piece of the text, and return what is certain now."""
         text, self._held = self._held + text, ""
-        out: list[str] = []
+        out: list[Piece] = []
         place = 0
         while place < len(text):
             if not self._in_string:
                 place = self._read_outside(text, place, out)
             elif text[place] == '"':
-                out += [self._close(), '"']
+                out += [*self._close(), Piece(1, '"')]
                 self._in_string = False
                 place += 1
             elif found := _PLAIN.match(text, place):
-                out.append(self._add(found[0]))
+                out += self._add(found[0], found[0])
                 place = found.end()
             elif _UNFINISHED.match(text, place):
                 self._held = text[place:]
                 break
             else:
                 found = _ESCAPE.match(text, place)
-                shown = found[0] if found else text[place]
-                out.append(self._add(_decode(shown)))
-                place += len(shown)
-        return "".join(out)
+                written = found[0] if found else text[place]
+                out += self._add(_decode(written), written)
+                place += len(written)
+        return out
 
-    def finish(self) -> str:
+    def finish(self) -> list[Piece]:
         """Return the rest of a text that broke off, or nothing."""
         rest, self._held = self._held, ""
         if self._in_string:
-            return self._close(whole=False) + rest
-        return spell_pieces(self._outside.finish())
+            return [*self._close(whole=False), *([Piece(len(rest), rest)] if rest else ())]
+        return self._outside.finish()
 
-    def _read_outside(self, text: str, place: int, out: list[str]) -> int:
+    def _read_outside(self, text: str, place: int, out: list[Piece]) -> int:
         """Read up to the next string, and return the place after its opening quote."""
         end = text.find('"', place)
-        out.append(spell_pieces(self._outside.feed(text[place : end if end >= 0 else None])))
+        out += self._outside.feed(text[place : end if end >= 0 else None])
         if end < 0:
             return len(text)
-        out += [spell_pieces(self._outside.finish()), '"']
-        self._in_string, self._start = True, []
+        out += [*self._outside.finish(), Piece(1, '"')]
+        self._in_string, self._start, self._inside, self._head = True, [], None, ""
         self._size, self._possible = 0, (0, len(self._order))
         return end + 1
 
-    def _add(self, text: str) -> str:
+    def _add(self, text: str, written: str) -> list[Piece]:
         """Add a part of a string's content, and return what of it is certain, escaped."""
+        self._written.append((text, written))
         if self._start is not None:
             self._start.append(text)
             if self._is_possible(text):
-                return ""
+                return []
             text, self._start = "".join(self._start), None
-        return _escape(spell_pieces(self._inside.feed(text)))
+        return self._escape_pieces(self._read_inside(text))
 
     def _is_possible(self, text: str) -> bool:
         """Tell if a whole string continues so."""
@@ -122,15 +138,61 @@ class JsonRestorer:
         self._possible = first, last
         return first < last
 
-    def _close(self, *, whole: bool = True) -> str:
+    def _read_inside(self, text: str, *, whole: bool = False) -> list[Piece]:
+        """Restore the next part of a string's content."""
+        if self._inside is None:
+            text = self._head + text
+            if _MAY_BE_JSON.match(text) and not whole:
+                self._head = text
+                return []
+            if self._depth < DEEPEST and _JSON.match(text):
+                self._inside = JsonRestorer(
+                    self._replacements, self._wholes, depth=self._depth + 1
+                )
+            else:
+                self._inside = TextRestorer(self._replacements)
+        return self._inside.feed(text)
+
+    def _close(self, *, whole: bool = True) -> list[Piece]:
         """Return the rest of a string's content, escaped."""
-        pieces_so_far, self._start = self._start, None
-        start = "".join(pieces_so_far or ())
-        if whole and pieces_so_far is not None and start in self._wholes:
+        start = "".join(self._start or ())
+        if whole and self._start is not None and start in self._wholes:
             self._restored += 1
-            return _escape(self._wholes[start])
-        pieces = self._inside.feed(start)
-        return _escape(spell_pieces([*pieces, *self._inside.finish()]))
+            source = sum(len(written) for _, written in self._written)
+            self._written.clear()
+            return [Piece(source, _escape(self._wholes[start]), start)]
+        pieces = self._read_inside(start, whole=True)
+        assert self._inside is not None
+        pieces += self._inside.finish()
+        self._restored += self._inside.restored
+        self._left += self._inside.left
+        self._inside = None
+        return self._escape_pieces(pieces)
+
+    def _escape_pieces(self, pieces: Iterable[Piece]) -> list[Piece]:
+        """Return pieces of a string's content as JSON writes them."""
+        out = []
+        for piece in pieces:
+            written = self._take(piece.source)
+            out.append(
+                Piece(len(written), _escape(piece.text) if piece.new else written, piece.new)
+            )
+        return out
+
+    def _take(self, size: int) -> str:
+        """Return the next characters of a string's content as they are written."""
+        out = []
+        while size:
+            text, written = self._written[0]
+            rest = len(text) - self._taken
+            if rest > size:  # nothing in it is escaped
+                out.append(written[self._taken : self._taken + size])
+                self._taken += size
+                break
+            out.append(written[self._taken :])
+            size, self._taken = size - rest, 0
+            self._written.popleft()
+        return "".join(out)
 
 
 def _decode(escape: str) -> str:

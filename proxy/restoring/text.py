@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import chain
 from typing import NamedTuple
 
 from extraction.addresses import LOOK_AHEAD, Addresses
 from perturb.text.prefixes import Prefixes
+from proxy.restoring.forms import PLAIN, Spelling, fold_case, is_tag, recase, spell
+from proxy.restoring.numerals import Number, Numbers
 
-__all__ = ["Piece", "Replacements", "TextRestorer", "spell_pieces"]
+__all__ = ["Match", "Piece", "Replacements", "TextRestorer", "spell_pieces"]
 
 LONGEST = 400  # characters of a replacement that is looked for: bounds what is held back
 BLANKS = 16  # of white space between two of its words
+BEFORE = 32  # characters before a replacement that may decide
 _BLANK = re.compile(r"[^\S ]")
-_RUN = re.compile(r" {2,}")
+_GAP = re.compile(r" {2,}")
+_ALIKE = str.maketrans("\u2010\u2011\u2012\u2013\u2212\u2019", "-----'")
 # Scripts without blanks between words: a replacement may touch their characters.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_WORD = re.compile(rf"[^\W{_UNSPACED}]")
+_WORD = re.compile(rf"[^\W_{_UNSPACED}]")
+_LETTER_RUN = re.compile(r"[^\W\d_]+")
+_DIGIT = re.compile(r"\d")
+_HEAD = 3  # characters by which most places are seen to begin no replacement
+_IN_DATE = re.compile(
+    r"(?:[0-9][./-]|(?<![^\W\d_])(?:jan|feb|m[aä]r|apr|ma[iy]|ju[nl]|aug|sep|o[ck]t|nov|de[cz])"
+    r"[^\W\d_]{0,6}\.?,? |[0-9](?:st|nd|rd|th)?,? )\Z"
+)
 
 
 class Piece(NamedTuple):
@@ -28,12 +40,12 @@ class Piece(NamedTuple):
     Attributes:
         source: how many characters of the remote's text it stands for.
         text: the restored text.
-        restored: whether it is a raw value.
+        new: the replacement whose raw value it is; empty for other text.
     """
 
     source: int
     text: str
-    restored: bool = False
+    new: str = ""
 
 
 def spell_pieces(pieces: Iterable[Piece]) -> str:
@@ -44,58 +56,251 @@ def spell_pieces(pieces: Iterable[Piece]) -> str:
 class Replacements:
     """Hold the raw value of each replacement, ready to be looked for in many texts.
 
+    Each is looked for in every form in which a remote may write it (`proxy.restoring.forms`), and
+    its value comes back in the same form. What two values share in one form, or what may be
+    something else, is left where it stands.
+
     Args:
         raw_of: the raw value of each replacement; longer ones than 400 characters are left out.
-        left: replacements that are left where they stand, with all that is in them.
+        left: what is left where it stands, as it is written, with all that is in it.
+        ordinary: words of the language. They are no replacements in other capitals than their
+            own.
+        in_any_form: whether to look for other forms than a replacement's own, also other capitals.
+
+    Attributes:
+        raw_of, left: see above, those that are not too long.
+        ordinary: the ordinary words among all forms of the replacements.
     """
 
-    def __init__(self, raw_of: Mapping[str, str], left: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        raw_of: Mapping[str, str],
+        left: Iterable[str] = (),
+        *,
+        ordinary: Container[str] = (),
+        in_any_form: bool = True,
+    ) -> None:
         self.raw_of = {new: raw for new, raw in raw_of.items() if 0 < len(new) <= LONGEST}
         self.left = sorted(new for new in left if 0 < len(new) <= LONGEST)
-        pairs: dict[str, str | None] = {**dict.fromkeys(self.left), **self.raw_of}
-        self._by_form = {_BLANK.sub(" ", new): (new, raw) for new, raw in pairs.items()}
-        self._prefixes = Prefixes(self._by_form)
-        first = "".join(map(re.escape, sorted({form[0] for form in self._by_form})))
-        self.starts = re.compile(rf"(?<![^\W{_UNSPACED}])[{first}]") if first else None
+        self.ordinary: set[str] = set()
+        self._in_any_form = in_any_form
+        self._left = {_flatten(new) for new in self.left}
+        self._left_keys = {fold_case(new) for new in self._left}
+        self._by_key: dict[str, list[Spelling]] = {}
+        for new in self._left:
+            self._by_key.setdefault(self._note(new, ordinary)[0], [])
+        for new, raw in self.raw_of.items():
+            spellings = spell(new, raw)
+            for each in spellings if in_any_form else [next(spellings)]:
+                shown = _flatten(each.shown)
+                key, words = self._note(shown, ordinary)
+                told = len(key) <= LONGEST and self._is_distinctive(each, key, words)
+                if told or each.form is PLAIN:
+                    own = each if shown == each.shown else each._replace(shown=shown)
+                    self._by_key.setdefault(key, []).append(own)
+        self._index()
 
-    def match(self, text: str, start: int, *, whole: bool) -> _Match | None:
-        """Find the longest replacement that begins at a place as a whole word.
+    def _index(self) -> None:
+        self._prefixes = Prefixes(self._by_key)
+        self._heads = {key[:_HEAD] for key in self._by_key}
+        self._brief = {key for key in self._by_key if len(key) < _HEAD}
+        self._numbers = Numbers(self.raw_of if self._in_any_form else {})
+        self._starts = self._compile_starts()
+
+    def _note(self, shown: str, ordinary: Container[str]) -> tuple[str, list[str]]:
+        """Return a form in small letters and its words, and note which of them are ordinary."""
+        key = fold_case(shown)
+        words = _LETTER_RUN.findall(key)
+        self.ordinary.update(word for word in words if word in ordinary)
+        return key, words
+
+    def _is_ordinary(self, key: str) -> bool:
+        """Tell if a form in small letters is made of ordinary words alone."""
+        words = _LETTER_RUN.findall(key)
+        return bool(words) and self.ordinary.issuperset(words) and not _DIGIT.search(key)
+
+    def _is_distinctive(self, found: Spelling, key: str, words: list[str]) -> bool:
+        """Tell if a form stands out from ordinary text."""
+        if found.form.exact:
+            return sum(map(len, words)) > 1
+        if _DIGIT.search(key):
+            return True
+        words = [word for word in words if len(word) > 1]
+        return sum(map(len, words)) > 2 and not self.ordinary.issuperset(words)
+
+    def _compile_starts(self) -> re.Pattern[str] | None:
+        """Return an expression that finds where a replacement may begin."""
+        first = {key[0] for key in self._by_key} | set("0123456789" if self._numbers else "")
+        if not first:
+            return None
+        first |= {c.upper() for c in first if len(c.upper()) == 1}
+        border = rf"(?<![^\W_{_UNSPACED}])"
+        if self._in_any_form:  # in camelCase, a word begins with its capital
+            border = rf"(?:{border}|(?<=[a-z])(?=[A-Z])|(?=[<\]]))"
+        return re.compile(rf"{border}[{''.join(map(re.escape, sorted(first)))}]")
+
+    def find_starts(self, text: _Even, place: int, *, whole: bool) -> Iterator[int]:
+        """Yield the places from one on at which a replacement may begin."""
+        if self._starts is None:
+            return
+        folded, heads, brief = text.folded, self._heads, self._brief
+        has_numbers = bool(self._numbers)
+        for found in self._starts.finditer(text.shown, place):
+            start = found.start()
+            head = folded[start : start + _HEAD]
+            if (
+                head in heads
+                or (brief and (head[:1] in brief or head[:2] in brief))
+                or (len(head) < _HEAD and not whole)
+                or (has_numbers and head[0].isdigit())
+            ) and not _continues_number(folded, start):
+                yield start
+
+    def match(self, text: _Even, start: int, *, whole: bool) -> Match | None:
+        """Find the longest replacement that begins at a place.
 
         Args:
-            text: the text as far as it is known, with even blanks (`_even`).
+            text: as far as it is known.
             whole: whether nothing follows it.
 
         Raises:
             _Undecided: it depends on what follows.
         """
-        if not whole and len(text) - start < LONGEST and self._prefixes.continues(text[start:]):
+        folded = text.folded
+        may_continue = not whole and len(folded) - start < LONGEST
+        if may_continue and self._prefixes.continues(folded[start:]):
             raise _Undecided
-        for form in self._prefixes.find(text, start):
-            end = start + len(form)
-            if _ends_word(text, end - 1, whole=whole):
-                return _Match(end, *self._by_form[form])
-        return None
+        return next(self.find_all(text, start, whole=whole), None)
+
+    def find_all(self, text: _Even, start: int, *, whole: bool) -> Iterator[Match]:
+        """Yield the replacements that begin at a place, the longest first. Raises `_Undecided`."""
+        numbers: list[Number] = []
+        if self._numbers and text.shown[start].isdigit():
+            found = self._numbers.find(text.shown, start, whole=whole)
+            if found is None:
+                raise _Undecided
+            numbers = found
+        for key in self._prefixes.find(text.folded, start):
+            while numbers and numbers[0].end - start > len(key):
+                yield from self._check_number(text, start, numbers.pop(0), whole=whole)
+            if match := self._resolve(key, text, start, whole=whole):
+                yield match
+        for number in numbers:
+            yield from self._check_number(text, start, number, whole=whole)
+
+    def _check_number(
+        self, text: _Even, start: int, number: Number, *, whole: bool
+    ) -> Iterator[Match]:
+        if _find_border(text.shown, start, number.end, whole=whole) in (BORDER, JOINED):
+            yield Match(start, number.end, number.new, number.raw)
+
+    def _resolve(self, key: str, text: _Even, start: int, *, whole: bool) -> Match | None:
+        """Return what a form stands for at a place; None if for nothing."""
+        shown, end, spellings = text.shown, start + len(key), self._by_key[key]
+        is_tagged = any(is_tag(each.new) for each in spellings)
+        border = _find_border(shown, start, end, whole=whole, is_tagged=is_tagged)
+        if border in (INSIDE, NUMBER) or (not is_tagged and self._is_apart(key, border)):
+            return None
+        written = shown[start:end]
+        if written in self._left:
+            return Match(start, end, written, None)
+        own = [each for each in spellings if each.form is PLAIN and each.shown == written]
+        if own:
+            return Match(start, end, own[0].new, own[0].raw)
+        ordinary = self._is_ordinary(key)
+        if not self._in_any_form or (ordinary and key.isalpha() and written == key):
+            return None  # a word like any other
+        if not any(each.form is PLAIN for each in spellings) and key in self._left_keys:
+            return Match(start, end, written, None)
+        found: dict[str | None, Spelling] = {}
+        for each in spellings:
+            if each.year and not _stands_apart(text, start, end, whole=whole):
+                continue
+            value = recase(each, written[each.kept :], joined=border != BORDER)
+            if value is not None:
+                sure = each.form.certain and (not ordinary or each.form.exact)
+                found.setdefault(value if sure else None, each)
+        if not found:
+            return None
+        (value, each), *others = found.items()
+        begin = start + each.kept
+        if others or value is None:
+            return Match(begin, end, each.new, None)
+        return Match(begin, end, each.new, value) if value != shown[begin:end] else None
+
+    def _is_apart(self, key: str, border: str) -> bool:
+        """Tell if a form is none where it is a part of a longer name, such as `NAME_file`."""
+        if border == BORDER:
+            return False
+        if not self._in_any_form:
+            return True
+        if border == TOUCHED and not key.isalpha():
+            return True
+        fewest = 6 if key.isdigit() else 4 if border == JOINED else 5
+        return len(key) < fewest or self._is_ordinary(key)
+
+    def leave(self, text: str) -> None:
+        """Leave what also stands in a text that was released as it is, wherever it comes back."""
+        even = _Even(text)
+        written = {
+            even.shown[start : match.end]
+            for start in self.find_starts(even, 0, whole=True)
+            for match in self.find_all(even, start, whole=True)
+        }
+        if not written:
+            return
+        gone = {new for new in self.raw_of if _flatten(new) in written}
+        for new in gone:
+            del self.raw_of[new]
+        self.left = sorted({*self.left, *written})
+        self._left |= written
+        self._left_keys |= {fold_case(_flatten(new)) for new in gone}
+        for key in {fold_case(each) for each in written}:
+            self._by_key.setdefault(key, [])
+        for key, spellings in self._by_key.items():
+            if any(each.new in gone for each in spellings):
+                self._by_key[key] = [each for each in spellings if each.new not in gone]
+        self._index()
 
 
-def _even(text: str) -> tuple[str, Sequence[int]]:
-    """Return a text with one blank for white space, and the place of each of its characters. More
-    white space than may stand between two words becomes a line break, which no replacement has."""
+class _Even:
+    """Hold a text with one blank for white space, also in small letters, and the place of each of
+    its characters. More white space than may stand between two words becomes a line break, which
+    no replacement has."""
+
+    def __init__(self, text: str) -> None:
+        self.places: Sequence[int] = range(len(text))
+        self.shown = _flatten(text)
+        if "  " in self.shown:
+            self.shown, self.places = _close_gaps(self.shown)
+        self.folded = fold_case(self.shown)
+
+    def find(self, place: int) -> int:
+        """Return the first character at or after a place of the written text."""
+        return place if isinstance(self.places, range) else bisect_left(self.places, place)
+
+
+def _flatten(text: str) -> str:
+    """Return a text with blanks for white space, and plain hyphens and apostrophes."""
     text = _BLANK.sub(" ", text)
-    if "  " not in text:  # most texts
-        return text, range(len(text))
+    return text if text.isascii() else text.translate(_ALIKE)
+
+
+def _close_gaps(text: str) -> tuple[str, Sequence[int]]:
     shown: list[str] = []
     places: list[int] = []
     end = 0
-    for found in _RUN.finditer(text):
+    for found in _GAP.finditer(text):
         shown += text[end : found.start()], " " if len(found[0]) <= BLANKS else "\n"
         places += range(end, found.start() + 1)
         end = found.end()
     return "".join([*shown, text[end:]]), [*places, *range(end, len(text))]
 
 
-class _Match(NamedTuple):
-    """Hold where a replacement ends, and its raw value; None for one that is left."""
+class Match(NamedTuple):
+    """Hold where a replacement stands, and its raw value; None for one that is left."""
 
+    start: int
     end: int
     new: str
     raw: str | None
@@ -105,18 +310,40 @@ class _Undecided(Exception):
     """Report that the next characters decide."""
 
 
-def _ends_word(text: str, last: int, *, whole: bool) -> bool:
-    """Tell if no word, and no number, goes on after a character. Raises `_Undecided`."""
-    rest = text[last + 1 : last + 3]
+# How a part of a text meets what is around it: as words of its own, beside `_`, beside a capital
+# in camelCase, inside a word, inside a number.
+BORDER, JOINED, TOUCHED, INSIDE, NUMBER = "border", "joined", "touched", "inside", "number"
+
+
+def _find_border(text: str, start: int, end: int, *, whole: bool, is_tagged: bool = False) -> str:
+    """Tell how a part of a text meets what is around it. Raises `_Undecided`."""
+    rest, last = text[end : end + 2], text[end - 1]
     if not rest and not whole:
         raise _Undecided
-    if rest and _WORD.match(rest):
-        return False
-    if rest and rest[0] in ".," and text[last].isdigit():  # 57 is not in 57.5
+    if rest and rest[0] in ".," and last.isdigit() and not is_tagged:  # 57 is not in 57.5
         if len(rest) < 2 and not whole:
             raise _Undecided
-        return not rest[1:].isdigit()
-    return True
+        if rest[1:].isdigit():
+            return NUMBER
+    touched = start > 0 and bool(_WORD.match(text, start - 1) and _WORD.match(text, start))
+    if rest and _WORD.match(rest) and last not in ">)":  # nothing goes on after a tag
+        if not (rest[0].isupper() and (last.islower() or last.isdigit())):
+            return INSIDE
+        touched = True
+    if touched:
+        return TOUCHED
+    return JOINED if rest[:1] == "_" or text[max(0, start - 1) : start] == "_" else BORDER
+
+
+def _stands_apart(text: _Even, start: int, end: int, *, whole: bool) -> bool:
+    """Tell if a year is no part of another date. Raises `_Undecided`."""
+    rest = text.shown[end : end + 2]
+    if rest[:1] in ("-", "/"):
+        if len(rest) < 2 and not whole:
+            raise _Undecided
+        if rest[1:].isdigit():
+            return False
+    return _IN_DATE.search(text.folded[max(0, start - BEFORE // 2) : start]) is None
 
 
 class TextRestorer:
@@ -154,53 +381,59 @@ class TextRestorer:
         return pieces
 
     def _advance(self, *, whole: bool) -> list[Piece]:
-        starts = self._replacements.starts
         text = self._before + self._held
-        shown, places = _even(text)
         done = len(self._before)
-        place = done if shown is text else bisect_left(places, done)
+        even = _Even(text)
+        place = even.find(done)
         pieces: list[Piece] = []
-        while starts and (found := starts.search(shown, place)):
-            start = found.start()
-            if _continues_number(shown, start):
-                place = start + 1
+        for start in self._replacements.find_starts(even, place, whole=whole):
+            if start < place:
                 continue
             try:
-                match = self._replacements.match(shown, start, whole=whole)
+                match = self._replacements.match(even, start, whole=whole)
             except _Undecided:
-                pieces += self._pass(text[done : places[start]])
-                self._keep(text, places[start])
+                pieces += self._pass(text[done : even.places[start]])
+                self._keep(text, even.places[start])
                 return pieces
-            place = start + 1
             if match is None:
                 continue
-            begin, end = places[start], places[match.end - 1] + 1
-            pieces += self._pass(text[done:begin])
-            done, following = begin, text[end : end + LOOK_AHEAD]
-            if match.raw is None:
-                allowed: bool | None = False
-            else:
-                allowed = self._addresses.admits(match.new, match.raw, following, whole=whole)
+            begin, end = even.places[match.start], even.places[match.end - 1] + 1
+            written, following = text[begin:end], text[end : end + LOOK_AHEAD]
+            pieces += self._pass(text[done : even.places[start]])
+            done = even.places[start]
+            allowed = self._admits(text[done:begin], match, following, whole=whole)
             if allowed is None:
-                self._keep(text, begin)
+                self._keep(text, done)
                 return pieces
-            pieces += self._replace(text[begin:end], match, allowed=allowed)
-            place, done = match.end, end
+            pieces += self._pass(text[done:begin])
+            pieces += self._replace(written, match, allowed=allowed)
+            done, place = end, match.end
         pieces += self._pass(text[done:])
         self._keep(text, len(text))
         return pieces
 
+    def _admits(self, before: str, match: Match, following: str, *, whole: bool) -> bool | None:
+        """Tell if a value may be restored after a text that stays; None if it depends on what
+        follows."""
+        if match.raw is None:
+            return False
+        addresses = self._addresses
+        if before:
+            addresses = copy(addresses)
+            addresses.read(before)
+        return addresses.admits(match.new, match.raw, following, whole=whole)
+
     def _keep(self, text: str, end: int) -> None:
         """Hold back a text from a place on."""
-        self._before, self._held = text[max(0, end - 2) : end], text[end:]
+        self._before, self._held = text[max(0, end - BEFORE) : end], text[end:]
 
     def _pass(self, text: str) -> list[Piece]:
         self._addresses.read(text)
         return [Piece(len(text), text)] if text else []
 
-    def _replace(self, text: str, match: _Match, *, allowed: bool) -> list[Piece]:
+    def _replace(self, text: str, match: Match, *, allowed: bool) -> list[Piece]:
         raw = match.raw
-        if raw is not None and self._strict and _is_number(match.new) and not _is_number(raw):
+        if raw is not None and self._strict and _is_number(text) and not _is_number(raw):
             allowed = False
         if raw is None or not allowed:
             self.left += 1
@@ -208,15 +441,17 @@ class TextRestorer:
         self.restored += 1
         raw = _space(raw, text)
         self._addresses.read(raw)  # the reader's client sees this text
-        return [Piece(len(text), raw, restored=True)]
+        return [Piece(len(text), raw, match.new)]
 
 
 def _space(raw: str, text: str) -> str:
     """Return a raw value with the white space between the words of its replacement."""
-    words, gaps = raw.split(), _SPACE.findall(text)
+    inner = raw.strip()
+    words, gaps = inner.split(), _SPACE.findall(text)
     if len(words) != len(gaps) + 1:
         return raw
-    return "".join(chain.from_iterable(zip(words, [*gaps, ""], strict=True)))
+    spaced = "".join(chain.from_iterable(zip(words, [*gaps, ""], strict=True)))
+    return raw.replace(inner, spaced) if inner else raw
 
 
 _SPACE = re.compile(r"\s+")

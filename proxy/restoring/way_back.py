@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from extraction.restore import choose_restorable, find_unrestorable
+from perturb.vocabulary.word_list import dictionary_words
 from proxy.release import Release, pair_parts, pair_runs
-from proxy.restoring.altered import count_altered
 from proxy.restoring.json_text import JsonRestorer
-from proxy.restoring.text import Replacements, TextRestorer, spell_pieces
+from proxy.restoring.text import Piece, Replacements, TextRestorer, spell_pieces
 
-__all__ = ["Restored", "RestoredText", "WayBack", "build_way_back"]
+__all__ = ["Restored", "RestoredText", "WayBack", "build_way_back", "find_lost"]
 
 SHORTEST = 2  # letters and digits of a replacement: nobody reads the answer before its reader does
 
@@ -45,8 +46,8 @@ class WayBack:
 
 @dataclass(frozen=True)
 class Restored:
-    """Count the replacements in an answer: restored, and left in another form, in an address, or
-    because two values share them."""
+    """Count the replacements in an answer: restored, and left in an address, or because they may
+    stand for something else."""
 
     restored: int = 0
     unrestored: int = 0
@@ -61,27 +62,26 @@ class RestoredText:
 
     way_back: WayBack
     json: bool
-    _parts: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         back = self.way_back
-        self._json = JsonRestorer(back.replacements, back.wholes) if self.json else None
-        self._text = TextRestorer(back.replacements)
+        self._reader: JsonRestorer | TextRestorer = (
+            JsonRestorer(back.replacements, back.wholes)
+            if self.json
+            else TextRestorer(back.replacements)
+        )
 
     def feed(self, text: str) -> str:
         """Take the next piece, and return what is certain now."""
-        self._parts.append(text)
-        return self._json.feed(text) if self._json else spell_pieces(self._text.feed(text))
+        return spell_pieces(self._reader.feed(text))
 
     def finish(self) -> str:
         """Return the rest."""
-        return self._json.finish() if self._json else spell_pieces(self._text.finish())
+        return spell_pieces(self._reader.finish())
 
     def count(self) -> Restored:
         """Count what was restored, once the text is finished."""
-        used = self._json or self._text
-        altered = count_altered("".join(self._parts), self.way_back.replacements)
-        return Restored(used.restored, used.left + altered)
+        return Restored(self._reader.restored, self._reader.left)
 
 
 def build_way_back(
@@ -102,8 +102,10 @@ def build_way_back(
     changed = _invert({raw: sanitized[raw] for raw in wholes})
     pairs, kept = pair_parts(releases)
     pairs += pair_runs(releases)
-    usable = choose_restorable([*pairs, *changed.items()], kept, shortest=SHORTEST)
-    replacements = Replacements(usable, find_unrestorable(pairs, usable))
+    usable = choose_restorable([*pairs, *changed.items()], shortest=SHORTEST, on_one_line=False)
+    left = find_unrestorable(pairs, usable)
+    replacements = Replacements(usable, left, ordinary=dictionary_words())
+    replacements.leave(kept)
     sought = replacements.raw_of
     return WayBack(
         replacements=replacements,
@@ -112,6 +114,103 @@ def build_way_back(
         writes_json=writes_json,
         ambiguous=len({new for new, _ in pairs if " ".join(new.split()) not in sought}),
     )
+
+
+def find_lost(back: WayBack, releases: Sequence[Release]) -> list[tuple[Release, frozenset[int]]]:
+    """Return the releases that the way back does not turn into their raw texts, and which of
+    their replaced parts (their numbers in `release.sanitized.replaced`) are the reason.
+
+    A part is also a reason where its replacement is restored in what another release kept.
+    Releases without replaced parts are not read. The time is linear in the length of the texts.
+
+    Args:
+        back: the way back of the request.
+        releases: of every string that was sanitized.
+    """
+    lost: dict[int, set[int]] = {}
+    strayed: set[str] = set()
+    for i, release in enumerate(releases):
+        if not release.sanitized.replaced:
+            continue
+        restorer = TextRestorer(back.replacements)
+        pieces = [*restorer.feed(release.sanitized.text), *restorer.finish()]
+        if spell_pieces(pieces) != release.raw:
+            parts, stray = _compare(release, pieces)
+            lost[i] = parts
+            strayed |= stray
+    if strayed:
+        for i, release in enumerate(releases):
+            parts = {
+                number
+                for number, part in enumerate(release.sanitized.replaced or ())
+                if part.text in strayed or any(word in strayed for word in part.text.split())
+            }
+            if parts:
+                lost.setdefault(i, set()).update(parts)
+    return [(releases[i], frozenset(parts)) for i, parts in sorted(lost.items())]
+
+
+class _Stretch(NamedTuple):
+    """Hold a part of a sanitized text that was replaced (its number, and how much later the raw
+    text is after it), or that was restored (what it became)."""
+
+    start: int
+    end: int
+    number: int = -1
+    shift: int = 0
+    piece: Piece | None = None
+
+
+def _compare(release: Release, pieces: Iterable[Piece]) -> tuple[set[int], set[str]]:
+    """Return the replaced parts of a release that did not come back, and the replacements that
+    were restored where there was none."""
+    lost: set[int] = set()
+    strayed: set[str] = set()
+    shift = 0
+    for block in _find_blocks(_find_stretches(release, pieces)):
+        start, end = block[0].start, max(stretch.end for stretch in block)
+        before, shown, place = shift, "", start
+        numbers, news = [], []
+        for stretch in block:
+            if stretch.piece is None:
+                numbers.append(stretch.number)
+                shift = stretch.shift
+            else:
+                news.append(stretch.piece.new)
+                shown += release.sanitized.text[place : stretch.start] + stretch.piece.text
+                place = stretch.end
+        shown += release.sanitized.text[place:end]
+        if shown != release.raw[start + before : end + shift]:
+            lost.update(numbers)
+            strayed.update(() if numbers else news)
+    return lost, strayed
+
+
+def _find_stretches(release: Release, pieces: Iterable[Piece]) -> list[_Stretch]:
+    found, shift, place = [], 0, 0
+    for number, part in enumerate(release.sanitized.replaced or ()):
+        start = part.start - shift
+        shift = part.end - start - len(part.text)
+        found.append(_Stretch(start, start + len(part.text), number, shift))
+    for piece in pieces:
+        if piece.new:
+            found.append(_Stretch(place, place + piece.source, piece=piece))
+        place += piece.source
+    return sorted(found, key=lambda stretch: stretch[:2])
+
+
+def _find_blocks(stretches: Iterable[_Stretch]) -> Iterator[list[_Stretch]]:
+    """Yield the stretches that overlap, together."""
+    block: list[_Stretch] = []
+    until = 0
+    for stretch in stretches:
+        if block and stretch.start >= until:
+            yield block
+            block = []
+        until = max(until, stretch.end) if block else stretch.end
+        block.append(stretch)
+    if block:
+        yield block
 
 
 def _invert(sanitized: Mapping[str, str]) -> dict[str, str]:

@@ -81,7 +81,12 @@ class Memo:
         self._rng = secure_generator()  # for brief texts, which are drawn on the event loop
 
     async def releases(
-        self, tenant: str, scope: str, sanitizer: Sanitizer, texts: Sequence[Pending]
+        self,
+        tenant: str,
+        scope: str,
+        sanitizer: Sanitizer,
+        texts: Sequence[Pending],
+        tagged: frozenset[str] = frozenset(),
     ) -> list[Release]:
         """Return a release for each text: an earlier one, or a draw that is not settled yet.
 
@@ -91,11 +96,17 @@ class Memo:
         Args:
             tenant, scope: the owner, and the scope in which equal texts share a release: "" for
                 all of the tenant's texts, else a conversation's name.
+            tagged: sensitive parts that get a tag. Texts that hold one are drawn again if they
+                were not released yet.
 
         Raises:
             ApiError: 503, the store failed. Also everything that `Sanitizer.release` raises.
         """
         keys = [[self._digests.text(tenant, scope, c, t.raw) for c in t.channels] for t in texts]
+        for some, text in zip(keys, texts, strict=True):
+            if any(part in text.raw for part in tagged):
+                for key in some:
+                    self._drawn.drop(key)
         found = await self.recall([key for some in keys for key in some])
         chosen = [
             next((key for key in some if key in found or key in self._drawing), some[-1])
@@ -110,7 +121,8 @@ class Memo:
                 if key in found
             ]
             noise = self._link(tenant, find_channel(sanitizer))
-            link = link_request(noise, (text.raw for text in texts), pair_parts(earlier)[0])
+            raws, pairs = (text.raw for text in texts), pair_parts(earlier)[0]
+            link = link_request(noise, raws, pairs, tagged)
             made = found | await self._draw_all(sanitizer, new, link)
         return [
             Release(text.raw, made[key], sanitizer, key)

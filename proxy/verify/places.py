@@ -12,7 +12,7 @@ from proxy.verify.values import Value
 
 __all__ = ["PLACES", "Place"]
 
-Kind = Literal["text", "string", "name", "number"]
+Kind = Literal["text", "string", "name", "number", "label"]
 JSON = "<json>"  # a step of a path: into the JSON of a string
 KEY = "<key>"  # the last step of a path: the value becomes the key of an object
 Path = tuple[str | int, ...]
@@ -27,7 +27,8 @@ class Place:
         name: its name in the table.
         path: the steps from the body to it.
         kind: `text` takes a value in a sentence, `string` the value alone, `name` the value as
-            a function's name, `number` its digits as a number.
+            a function's name, `number` its digits as a number. `label` takes the value alone
+            and is not shown to the model, so that no answer can repeat it.
     """
 
     endpoint: str
@@ -41,11 +42,18 @@ class Place:
         spelled: Any = {
             "text": f"Please keep {value.text} in mind.",
             "string": value.text,
+            "label": value.text,
             "name": value.name,
             "number": value.number,
         }[self.kind]
-        if spelled is None:
-            return None
+        return None if spelled is None else self._fill(spelled, model)
+
+    def write(self, text: str, model: str) -> dict[str, Any] | None:
+        """Return a request with a whole text at this position; None if that is no place for it."""
+        fits = self.kind in ("text", "string") and self.path[-1] != KEY
+        return self._fill(text, model) if fits else None
+
+    def _fill(self, spelled: Any, model: str) -> dict[str, Any]:
         body: dict[str, Any] = _put(copy.deepcopy(BODIES[self.endpoint]), self.path, spelled)
         return {**body, "model": model}
 
@@ -116,11 +124,11 @@ def _list_chat() -> list[Place]:
         *_list_schema(end, "answer schema", ("response_format", "json_schema", "schema")),
         Place(end, "stop", ("stop", 0), "string"),
         Place(end, "prediction", ("prediction", "content")),
-        Place(end, "user", ("user",), "string"),
-        Place(end, "safety_identifier", ("safety_identifier",), "string"),
-        Place(end, "prompt_cache_key", ("prompt_cache_key",), "string"),
-        Place(end, "metadata: value", ("metadata", "x"), "string"),
-        Place(end, "metadata: key", ("metadata", KEY), "string"),
+        Place(end, "user", ("user",), "label"),
+        Place(end, "safety_identifier", ("safety_identifier",), "label"),
+        Place(end, "prompt_cache_key", ("prompt_cache_key",), "label"),
+        Place(end, "metadata: value", ("metadata", "x"), "label"),
+        Place(end, "metadata: key", ("metadata", KEY), "label"),
     ]
 
 
@@ -138,8 +146,8 @@ def _list_responses() -> list[Place]:
         Place(end, "tool: description", ("tools", 0, "description")),
         *_list_schema(end, "tool schema", ("tools", 0, "parameters")),
         *_list_schema(end, "answer schema", ("text", "format", "schema")),
-        Place(end, "user", ("user",), "string"),
-        Place(end, "metadata: value", ("metadata", "x"), "string"),
+        Place(end, "user", ("user",), "label"),
+        Place(end, "metadata: value", ("metadata", "x"), "label"),
     ]
 
 
@@ -148,7 +156,7 @@ def _list_completions() -> list[Place]:
     return [
         Place(end, "prompt", ("prompt", 1)),
         Place(end, "stop", ("stop", 0), "string"),
-        Place(end, "user", ("user",), "string"),
+        Place(end, "user", ("user",), "label"),
     ]
 
 
@@ -160,7 +168,7 @@ def _list_messages() -> list[Place]:
         Place(end, "system", ("system",)),
         Place(end, "system block", ("system", 0, "text")),
         Place(end, "user message", ("messages", 0, "content")),
-        Place(end, "thinking in the history", (*answer, 0, "thinking")),
+        Place(end, "thinking in the history", (*answer, 0, "thinking"), "label"),
         Place(end, "assistant text in the history", (*answer, 1, "text")),
         Place(end, "tool call: name", (*answer, 2, "name"), "name"),
         *_list_input(end, (*answer, 2, "input")),
@@ -173,7 +181,7 @@ def _list_messages() -> list[Place]:
         Place(end, "tool_choice: name", ("tool_choice", "name"), "name"),
         *_list_schema(end, "answer schema", ("output_config", "format", "schema")),
         Place(end, "stop_sequences", ("stop_sequences", 0), "string"),
-        Place(end, "metadata: user_id", ("metadata", "user_id"), "string"),
+        Place(end, "metadata: user_id", ("metadata", "user_id"), "label"),
     ]
 
 

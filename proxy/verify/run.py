@@ -8,10 +8,15 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from perturb.selective.actions import Actions
+from perturb.selective.parameters import SelectiveParameters
+from perturb.selective.profiles import PROFILES
 from proxy.app import build_app, build_runner
+from proxy.config.privacy import Privacy
 from proxy.config.settings import Config, load_config
 from proxy.serve import start_runner
 from proxy.verify.probe import Advance, Findings, probe
+from proxy.verify.trials import ALL_TYPES, plan_trials
 from proxy.verify.upstream import Upstream
 
 __all__ = ["verify"]
@@ -26,6 +31,8 @@ async def verify(
     port: int = 0,
     model: str = MODEL,
     api_key: str = "none",
+    seed: int = 1,
+    full: bool = False,
     announce: Callable[[str], None] = lambda _: None,
     advance: Advance = lambda done, total: None,
 ) -> Findings:
@@ -38,6 +45,8 @@ async def verify(
         base_url: the address of a gateway that is running already, in place of a proxy.
         port: the port of the throwaway upstream; 0 picks a free one.
         model, api_key: in the requests to the gateway.
+        seed: chooses the sample of positions and types, and the values.
+        full: send every type, and every kind of document, at every position.
         announce: called with the address of the upstream.
         advance: called with the number of requests that are done, and of all.
 
@@ -46,7 +55,10 @@ async def verify(
         OSError: the port is taken.
     """
     upstream = Upstream()
-    test = partial(probe, upstream=upstream, model=model, api_key=api_key, advance=advance)
+    privacy = Privacy(mechanism="selective") if config is None else load_config(config).privacy
+    types = ALL_TYPES if base_url is not None else _list_hidden(privacy)
+    trials = plan_trials(model, types=types, seed=seed, full=full)
+    test = partial(probe, upstream=upstream, trials=trials, api_key=api_key, advance=advance)
     try:
         await upstream.start(port)
         announce(upstream.base_url)
@@ -57,6 +69,24 @@ async def verify(
             return await test(url)
     finally:
         await upstream.stop()
+
+
+def _list_hidden(privacy: Privacy) -> tuple[str, ...]:
+    """Return the types of values that a configuration hides: those of its profile, or of its
+    entities, whose action is not `keep`."""
+    parameters = privacy.checked_parameters
+    if not isinstance(parameters, SelectiveParameters):
+        return ALL_TYPES
+    actions = Actions(tuple(dict(parameters.actions).items()))
+    profile = PROFILES.get(parameters.profile)
+    wanted = profile.types if profile else frozenset(parameters.entities) or None
+    names = {"NAME": ("NAME", "PERSON")}  # the patterns' type and the detector's
+    return tuple(
+        type_
+        for type_ in ALL_TYPES
+        if any(wanted is None or spelled in wanted for spelled in names.get(type_, (type_,)))
+        and actions.of(type_) != "keep"
+    )
 
 
 @asynccontextmanager

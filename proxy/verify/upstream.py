@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from aiohttp import web
 
-__all__ = ["Upstream", "list_strings"]
+from proxy.verify.forms import find_faults
+
+__all__ = ["Upstream", "find_echo", "list_strings"]
 
 HOST = "127.0.0.1"
 PIECE = 3  # characters of an event: replacements, and escapes, are cut
@@ -20,11 +23,13 @@ class Upstream:
 
     Attributes:
         texts: the head of each request, and every string, key and number of its body.
+        faults: the places of bodies that break the form of their endpoint, as often as they did.
         base_url: its address, once it is started.
     """
 
     def __init__(self) -> None:
         self.texts: list[str] = []
+        self.faults: Counter[str] = Counter()
         self.base_url = ""
         app = web.Application(client_max_size=LARGEST)
         app.router.add_route("*", "/{path:.*}", self._answer)
@@ -50,8 +55,10 @@ class Upstream:
             body = json.loads(data)
         except ValueError:
             self.texts.append(data.decode("utf-8", "replace"))
+            self.faults[f"{request.path}: no JSON"] += 1
             return web.json_response({}, status=400)
         self.texts += [data.decode("utf-8", "replace"), *list_strings(body)]
+        self.faults.update(f"{request.path}: {each}" for each in find_faults(request.path, body))
         return await _write(request, body)
 
 
@@ -76,10 +83,34 @@ def list_strings(value: Any) -> Iterator[str]:
         yield json.dumps(value)
 
 
+def find_echo(body: dict[str, Any]) -> str:
+    """Return the longest string of a request, also of those in the arguments of a call."""
+    texts = _list_texts({key: value for key, value in body.items() if key != "model"})
+    return max(texts, key=len, default="")
+
+
+def _list_texts(value: Any, key: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _list_texts(item, name)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _list_texts(item)
+    elif isinstance(value, str):
+        try:
+            arguments = json.loads(value) if key == "arguments" else None
+        except ValueError:
+            arguments = None
+        if isinstance(arguments, dict):
+            yield from _list_texts(arguments)
+        else:
+            yield value
+
+
 async def _write(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
-    """Answer with the last text of a request, or with a call of its first tool."""
+    """Answer with the longest text of a request, or with a call of its first tool."""
     chat, responds = "messages" in body, "input" in body
-    text = _find_text(body)
+    text = find_echo(body)
     if request.path.endswith("/messages"):
         return await _write_message(request, body, text)
     tools = body.get("tools") if chat else None
@@ -162,16 +193,6 @@ def _cut(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"tool_calls": [{**call, "index": 0, "function": opened}]}
         for piece in _pieces(call["function"]["arguments"]):
             yield {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}
-
-
-def _find_text(body: dict[str, Any]) -> str:
-    """Return the last text of a request."""
-    last: Any = (body.get("messages") or body.get("input") or body.get("prompt") or [""])[-1:]
-    last = last[0] if isinstance(last, list) else body.get("prompt")
-    content = last.get("content", "") if isinstance(last, dict) else last
-    if isinstance(content, list):
-        return "".join(part.get("text", "") for part in content)
-    return str(content)
 
 
 def _make_response(text: str) -> dict[str, Any]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-__all__ = ["TYPES", "Value", "Values"]
+__all__ = ["IN_CONTEXT", "NUMBER", "TYPES", "Value", "Values", "find_values"]
 
 _SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
 _FIRST = ("Ottilie", "Bartosz", "Henrike", "Aurelio", "Milena", "Thaddeus", "Ginevra", "Ruprecht")
 _STREETS = ("Street", "Avenue", "Road", "Lane", "Drive")
+NUMBER = "NUMBER"  # the type of a bare number without a check digit
+_CHECKED = "CREDIT_CARD"
 _SEPARATORS = re.compile(r"[^\w]|_")
 
 
@@ -37,17 +39,45 @@ class Value:
         return int(digits) if numeric and digits[0] != "0" else None
 
     @property
+    def number_type(self) -> str:
+        """Return the type of the value where it is a bare number."""
+        return self.type if self.type == _CHECKED else NUMBER
+
+    @property
     def name(self) -> str | None:
         """Return the value as the name of a function; None if it cannot be one."""
-        spelled = self.text.replace(" ", "_")
+        spelled = self.text.replace(" ", "_") if self.type == "NAME" else self.text
         return spelled if re.fullmatch(r"[A-Za-z0-9_-]+", spelled) else None
 
-    def is_in(self, text: str) -> bool:
-        """Tell if a text shows the value, in any capitals and with any separators."""
-        shown = text.casefold()
-        if any(core.casefold() in shown for core in self.cores):
-            return True
-        return self.number is not None and str(self.number) in _SEPARATORS.sub("", shown)
+
+def find_values(values: Iterable[Value], texts: Iterable[str]) -> set[Value]:
+    """Return the values that texts show, in any capitals and with any separators."""
+    values = tuple(values)
+    folded = "\n".join(dict.fromkeys(texts)).casefold()
+    cores = {core.casefold() for value in values for core in value.cores}
+    numbers = {str(value.number) for value in values if value.number is not None}
+    shown = _find_words(cores, folded)
+    shown_numbers = _find_words(numbers, _SEPARATORS.sub("", folded))
+    return {
+        value
+        for value in values
+        if not shown.isdisjoint(core.casefold() for core in value.cores)
+        or str(value.number) in shown_numbers
+    }
+
+
+def _find_words(words: Collection[str], text: str) -> set[str]:
+    """Return the words that a text holds; one pass, however many words there are."""
+    size = min(map(len, words), default=0)
+    by_start: dict[str, list[str]] = {}
+    for word in words:
+        by_start.setdefault(word[:size], []).append(word)
+    found: set[str] = set()
+    for i in range(len(text) - size + 1) if by_start else ():
+        for word in by_start.get(text[i : i + size], ()):
+            if text.startswith(word, i):
+                found.add(word)
+    return found
 
 
 class Values:
@@ -58,9 +88,9 @@ class Values:
         self._made: set[str] = set()
 
     def make(self, type_: str) -> Value:
-        """Make a new value of a type."""
+        """Make a new value of a type: of `TYPES`, a PASSWORD or a PRIVATE_KEY."""
         while True:
-            text, cores = TYPES[type_](self)
+            text, cores = (TYPES | IN_CONTEXT)[type_](self)
             if not self._made.intersection(cores):
                 self._made.update(cores)
                 return Value(type_, text, cores)
@@ -102,8 +132,8 @@ def _make_mail(values: Values) -> Made:
 
 
 def _make_url(values: Values) -> Made:
-    host = values.word()
-    return f"https://{host}.example.org/{values.word()}", (host,)
+    user = values.word()
+    return f"https://{values.word()}.example/~{user}/notes.html", (user,)
 
 
 def _make_street(values: Values) -> Made:
@@ -147,6 +177,15 @@ def _make_key(values: Values) -> str:
     return f"sk-{values.word()}{values.digits(4)}{values.word()}{values.digits(4)}"
 
 
+def _make_private_key(values: Values) -> Made:
+    lines = tuple("".join(values.pick(_BASE64) for _ in range(64)) for _ in range(4))
+    return "\n".join((_BEGIN, *lines, _END)), lines
+
+
+_BASE64 = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+_BEGIN, _END = (f"-----{word} PRIVATE KEY-----" for word in ("BEGIN", "END"))
+
+
 TYPES: dict[str, Callable[[Values], Made]] = {
     "NAME": _make_name,
     "EMAIL_ADDRESS": _make_mail,
@@ -162,4 +201,9 @@ TYPES: dict[str, Callable[[Values], Made]] = {
     "MONEY": _whole(lambda v: f"${v.digits(2)},{v.digits(3)},{v.digits(3)}"),
     "ID": _whole(lambda v: f"CX-{v.digits(8)}"),
     "API_KEY": _whole(_make_key),
+}
+# Types whose values are known by what stands around them: they are in documents only.
+IN_CONTEXT: dict[str, Callable[[Values], Made]] = {
+    "PASSWORD": _whole(lambda v: f"{v.word()}-{v.word().capitalize()}{v.digits(2)}"),
+    "PRIVATE_KEY": _make_private_key,
 }

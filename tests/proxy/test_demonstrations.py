@@ -20,6 +20,7 @@ from proxy.demonstrations import BYTES, EXAMPLES, read_demonstrations
 from proxy.errors import ConfigError, GuardRefused
 from proxy.remote.guard import Clearance, check
 from proxy.synthetic.files import write_examples
+from tests.perturb.marking import WORDS
 from tests.proxy.canaries import Canaries, check_none_left, fire
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.proxy.pipeline.test_canaries import request
@@ -167,7 +168,11 @@ def test_a_gateway_refuses_them(file: Path) -> None:
         load_config(
             None,
             {
-                "privacy": {"mechanism": "selective", "demonstrations": str(file)},
+                "privacy": {
+                    "mechanism": "selective",
+                    "parameters": WORDS,
+                    "demonstrations": str(file),
+                },
                 "local": {"mode": "none"},
             },
         )

@@ -26,6 +26,7 @@ from proxy.config.settings import load_config
 from proxy.errors import ConfigError
 from proxy.requests.protocol import ChatRequest
 from proxy.tracing import FIELDS, Note, Tracing
+from tests.perturb.marking import WORDS
 from tests.proxy.canaries import Canaries, fire
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
@@ -35,7 +36,7 @@ from tests.servers import status
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 TRACEPARENT = f"00-{TRACE}-{PARENT}-01"
 STAGES = {"commit", "extract", "perturb", "remote"}
-GATEWAY = {"local": {"mode": "none"}, "privacy": {"mechanism": "selective"}}
+GATEWAY = {"local": {"mode": "none"}, "privacy": {"mechanism": "selective", "parameters": WORDS}}
 ROOT = Path(__file__).parents[2]
 
 

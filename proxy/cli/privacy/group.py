@@ -47,8 +47,9 @@ def privacy_group() -> typer.Typer:
     )
     perturbing = page(
         'echo "The meeting is on Monday." | inferdpt privacy perturb - --mechanism rantext',
-        "inferdpt privacy perturb letter.txt --mechanism rantext_ldp --epsilon 8 --json",
+        "inferdpt privacy perturb mail.txt --mechanism selective --receipt > released.txt",
         "inferdpt privacy perturb letter.txt --mechanism selective --diff",
+        "inferdpt privacy perturb letter.txt --mechanism rantext_ldp --epsilon 8 --json",
         "inferdpt privacy perturb letter.txt --mechanism surrogate --epsilon 12",
         "inferdpt privacy perturb mail.txt --mechanism selective"
         " --set 'patterns={CASE: \"CX-[0-9]+\"}'",
@@ -90,23 +91,28 @@ def perturb(
     layout: Annotated[
         Literal["keep", "drop"], typer.Option(help="Keep or drop line breaks and indents.")
     ] = "keep",
-    lines: Annotated[
-        bool, typer.Option("--lines", help="Read every line as a text; print no receipts.")
-    ] = False,
+    lines: Annotated[bool, typer.Option("--lines", help="Read every line as a text.")] = False,
     diff: Annotated[
         bool, typer.Option("--diff", help="Show the raw text beside its release.")
     ] = False,
-    as_json: AsJson = False,
+    with_receipt: Annotated[
+        bool, typer.Option("--receipt", help="Print the receipt, too, as JSON on standard error.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the text and the receipt as one JSON object.")
+    ] = False,
 ) -> int:
-    """Sanitize a text and print its receipt.
+    """Sanitize a text, and print what is released.
 
-    The text goes to standard output and the receipt to standard error; with --json both are one
-    object on standard output.
+    Only the released text goes to standard output, with a line break at its end where the given
+    text has one.
     """
     from perturb import DocumentOptions
 
     if diff and (lines or as_json):
         raise typer.BadParameter("give one of them", param_hint=["--diff", "--lines", "--json"])
+    if with_receipt and (lines or as_json):
+        raise typer.BadParameter("give one of them", param_hint=["--receipt", "--lines", "--json"])
 
     options = DocumentOptions(oov=oov, number=number, layout=layout)
     sanitizer = load_sanitizer(mechanism, epsilon, settings, table, vocabulary, options)
@@ -123,10 +129,11 @@ def perturb(
     if diff:
         print_comparison(done.compare(raw))
     else:
-        print(done.text)
-    for key, value in receipt.items():
-        shown = value if isinstance(value, (str, int, float)) else json.dumps(value)
-        print(f"{key}: {shown}", file=sys.stderr)
+        unfinished = raw.endswith("\n") and not done.text.endswith("\n")
+        sys.stdout.write(done.text + "\n" * unfinished)
+    if with_receipt:
+        sys.stdout.flush()
+        print(json.dumps(receipt, ensure_ascii=False, indent=2), file=sys.stderr)
     return 0
 
 

@@ -15,6 +15,7 @@ from proxy.console.door import make_token, read_form
 from proxy.console.figures import find_figures
 from proxy.console.forms import Setting
 from proxy.console.pages import page
+from proxy.console.replaced import Part, list_parts
 from proxy.console.streaming import PageRenderer
 from proxy.console.words import Piece, compare_words
 from proxy.pipeline.plan import Preview
@@ -37,6 +38,7 @@ class Shown:
     Attributes:
         receipt: without outcomes; None if nothing would be sent.
         raw, released: both texts in pieces; None if they are too long to compare.
+        parts: the replaced parts, where a policy marks them.
         figures: what attackers were measured to read, see `find_figures`.
     """
 
@@ -46,6 +48,7 @@ class Shown:
     receipt: dict[str, Any] | None = None
     raw: list[Piece] | None = None
     released: list[Piece] | None = None
+    parts: tuple[Part, ...] = ()
     figures: tuple[dict[str, Any], ...] = ()
 
     @property
@@ -90,9 +93,12 @@ async def _preview(request: web.Request, setting: Setting, chat: ChatRequest) ->
     text = chat.messages[0].text
     cut = await offload(len(text) <= SHORT, compare_words, text, preview.text)
     raw, released = (None, None) if cut is None else cut
+    parts = await offload(len(text) <= SHORT, list_parts, preview)
     sanitizer = preview.sanitizer
     figures = find_figures(sanitizer.name, sanitizer.guarantee.nominal)
-    return Shown(setting, receipt["statement"], preview, receipt, raw, released, tuple(figures))
+    return Shown(
+        setting, receipt["statement"], preview, receipt, raw, released, parts, tuple(figures)
+    )
 
 
 def _show(request: web.Request, form: Mapping[str, str], found: list[Shown]) -> web.Response:

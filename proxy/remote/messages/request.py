@@ -7,10 +7,11 @@ strings that are added are the words of the API.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from proxy.errors import bad_request
+from proxy.requests.cache_marks import MARKS
 from proxy.requests.validation import unsupported
 
 __all__ = ["MAX_TOKENS", "WORDS", "spell_messages"]
@@ -25,13 +26,13 @@ _SPELLED = frozenset(
     (
         *("model", "messages", "max_tokens", "max_completion_tokens", "temperature", "top_p"),
         *("top_k", "stop", "stream", "tools", "tool_choice", "parallel_tool_calls", "user"),
-        *("response_format", "reasoning_effort"),
+        *("response_format", "reasoning_effort", "cache_control"),
     )
 )
 _DROPPED = frozenset(
     (
         *("stream_options", "store", "seed", "safety_identifier", "prompt_cache_key"),
-        *("prediction", "verbosity"),
+        *("prediction", "verbosity", "transforms", "usage"),
     )
 )
 WORDS = frozenset(
@@ -79,7 +80,26 @@ def _spell(chat: Mapping[str, Any]) -> Json:
         body["metadata"] = {"user_id": chat["user"]}
     if wanted := _spell_output(chat):
         body["output_config"] = wanted
-    return body | _spell_tools(chat)
+    body |= {**_spell_tools(chat), **_copy_mark(chat)}
+    if (marks := sum(_find_marks(body))) > MARKS:
+        raise bad_request(
+            f"A request may have at most {MARKS} marks 'cache_control'; this one has {marks}.",
+            param="cache_control",
+            code="invalid_value",
+        )
+    return body
+
+
+def _copy_mark(holder: Mapping[str, Any]) -> Json:
+    return {"cache_control": holder["cache_control"]} if "cache_control" in holder else {}
+
+
+def _find_marks(body: Json) -> Iterator[bool]:
+    """Tell of each place for a mark of the prompt cache whether it has one."""
+    blocks = [block for turn in body["messages"] for block in turn["content"]]
+    inner = [text for block in blocks for text in block.get("content", ())]
+    for holder in (body, *body.get("tools", ()), *body.get("system", ()), *blocks, *inner):
+        yield "cache_control" in holder
 
 
 def _refuse(place: str) -> Exception:
@@ -113,21 +133,28 @@ def _spell_message(message: Json, at: str) -> tuple[str, list[Json]]:
     texts = _spell_texts(message.get("content"))
     if role == "tool":
         block: Json = {"type": "tool_result", "tool_use_id": message["tool_call_id"]}
-        return role, [{**block, "content": texts} if texts else block]
+        return role, [{**block, **({"content": texts} if texts else {}), **_copy_mark(message)}]
     calls = [_spell_call(call) for call in message.get("tool_calls") or ()]
+    if marked := texts or calls:
+        marked[-1] |= _copy_mark(message)
     return ("system" if role == "developer" else role), [*texts, *calls]
 
 
 def _spell_texts(content: Any) -> list[Json]:
     """Return the blocks of a content; the API takes no blank ones."""
-    texts = [content] if isinstance(content, str) else [part["text"] for part in content or ()]
-    return [{"type": "text", "text": text} for text in texts if text.strip()]
+    parts = [{"text": content}] if isinstance(content, str) else content or ()
+    return [
+        {"type": "text", "text": part["text"], **_copy_mark(part)}
+        for part in parts
+        if part["text"].strip()
+    ]
 
 
 def _spell_call(call: Json) -> Json:
     function = call["function"]
     found = _read_arguments(function["arguments"])
-    return {"type": "tool_use", "id": call["id"], "name": function["name"], "input": found}
+    block: Json = {"type": "tool_use", "id": call["id"], "name": function["name"], "input": found}
+    return {**block, **_copy_mark(call)}
 
 
 def _read_arguments(text: str) -> Json:
@@ -162,7 +189,7 @@ def _spell_tools(chat: Mapping[str, Any]) -> Json:
     """Return the tools and the choice between them."""
     if not chat.get("tools"):
         return {}
-    out: Json = {"tools": [_spell_tool(tool["function"]) for tool in chat["tools"]]}
+    out: Json = {"tools": [_spell_tool(tool) for tool in chat["tools"]]}
     alone = chat.get("parallel_tool_calls") is False
     if "tool_choice" not in chat and not alone:
         return out
@@ -178,7 +205,8 @@ def _spell_tools(chat: Mapping[str, Any]) -> Json:
     return {**out, "tool_choice": choice}
 
 
-def _spell_tool(function: Json) -> Json:
+def _spell_tool(tool: Json) -> Json:
+    function = tool["function"]
     schema = function.get("parameters") or {"type": "object"}
-    found: Json = {"name": function["name"], "input_schema": schema}
+    found: Json = {"name": function["name"], "input_schema": schema, **_copy_mark(tool)}
     return found | {name: function[name] for name in ("description", "strict") if name in function}

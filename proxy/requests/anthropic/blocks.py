@@ -7,10 +7,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Tag
 
 from proxy.errors import bad_request
+from proxy.requests.attachments import HINT, name_attachment
 from proxy.requests.fields import Items
 from proxy.requests.protocol import Json, Strict
 
 __all__ = [
+    "HOSTED",
     "REFUSED",
     "Block",
     "MessageItem",
@@ -23,17 +25,21 @@ __all__ = [
     "spell_messages",
 ]
 
-# Every other type of the current SDK. Errors name only these.
-REFUSED = frozenset(
+# Calls of tools that a server runs, and what these returned.
+HOSTED = frozenset(
     (
-        *("image", "document", "search_result", "container_upload", "tool_reference"),
         *("server_tool_use", "web_search_tool_result", "web_fetch_tool_result"),
         *("code_execution_tool_result", "bash_code_execution_tool_result"),
         *("text_editor_code_execution_tool_result", "tool_search_tool_result"),
         *("advisor_tool_result", "mcp_tool_use", "mcp_tool_result", "mcp_tool_listing"),
-        *("browser_state", "compaction", "fallback", "tool_addition", "tool_removal"),
+        *("browser_state", "tool_addition", "tool_removal"),
     )
 )
+# Every other type of the current SDK. Errors name only these.
+REFUSED = HOSTED | {
+    *("image", "document", "search_result", "container_upload", "tool_reference"),
+    *("compaction", "fallback"),
+}
 _BLOCKS = ("text", "tool_use", "tool_result", "thinking", "redacted_thinking")
 
 
@@ -115,8 +121,12 @@ class MessageItem(Strict):
     output_config: Any = None
 
 
-def spell_messages(given: Any) -> Any:
+def spell_messages(given: Any, *, ignore: bool = False) -> Any:
     """Spell the contents of messages as lists of blocks; malformed input is left to the models.
+
+    Args:
+        ignore: leave out calls of hosted tools and what they returned, in place of an error. A
+            blank text stands in their place, so that the other blocks keep their numbers.
 
     Raises:
         ApiError: 400, naming the place and the type of the first block that is not served.
@@ -124,11 +134,23 @@ def spell_messages(given: Any) -> Any:
     if not isinstance(given, list):
         return given
     return [
-        {**item, "content": spell_blocks(item["content"], f"messages[{i}].content", _BLOCKS)}
+        {**item, "content": _spell_content(item["content"], f"messages[{i}].content", ignore)}
         if isinstance(item, dict) and "content" in item
         else item
         for i, item in enumerate(given)
     ]
+
+
+def _spell_content(given: Any, where: str, ignore: bool) -> Any:
+    blocks = given
+    if ignore and isinstance(given, list):
+        blocks = [{"type": "text", "text": ""} if _is_hosted(block) else block for block in given]
+    return spell_blocks(blocks, where, _BLOCKS)
+
+
+def _is_hosted(block: Any) -> bool:
+    kind = block.get("type") if isinstance(block, dict) else None
+    return isinstance(kind, str) and kind in HOSTED
 
 
 def spell_blocks(given: Any, where: str, served: tuple[str, ...] = ("text",)) -> Any:
@@ -146,8 +168,9 @@ def _spell_block(block: Any, where: str, served: tuple[str, ...]) -> Any:
         return block
     if kind not in served:
         name = f"'{kind}'" if isinstance(kind, str) and kind in {*REFUSED, *_BLOCKS} else "this"
+        hint = f" {HINT}" if name_attachment(kind) else ""
         raise bad_request(
-            f"Only blocks of the types {', '.join(served)} are served here; {name} is not.",
+            f"Only blocks of the types {', '.join(served)} are served here; {name} is not.{hint}",
             param=where,
             code="unsupported_content",
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from proxy.errors import bad_request
@@ -18,6 +19,7 @@ from proxy.requests.anthropic.blocks import (
 )
 from proxy.requests.anthropic.protocol import Conversation, MessagesRequest
 from proxy.requests.anthropic.tools import Tool
+from proxy.requests.cache_marks import read_mark
 from proxy.requests.protocol import (
     ChatRequest,
     FunctionCall,
@@ -31,13 +33,16 @@ from proxy.requests.protocol import (
 
 __all__ = ["convert_to_chat", "find_place", "list_dropped"]
 
-ALIKE = ("model", "inferdpt", "stream", "temperature", "top_p")
+ALIKE = ("model", "inferdpt", "stream", "temperature", "top_p", "cache_control")
 CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 FORMAT_NAME = "answer"  # chats give each format a name; here it has none
 FAILED = "The tool failed:"  # chats have no field for it
 # Claude Code spells a header of its own, with a fingerprint of the client, as a system text.
 BILLING = "x-anthropic-billing-header:"
-_MESSAGE = re.compile(r"messages\[(\d+)\]")
+_MESSAGE = re.compile(
+    r"messages\[(?P<message>\d+)\]"
+    r"(?:(?P<content>\.content)(?:\[(?P<text>\d+)\])?|\.tool_calls\[(?P<call>\d+)\])?"
+)
 _TOOL = re.compile(r"(?<=\])\.function(\.parameters)?")
 _NAMES = {  # how the names of a chat's fields begin, and those of the fields they are made from
     "max_completion_tokens": "max_tokens",
@@ -46,7 +51,43 @@ _NAMES = {  # how the names of a chat's fields begin, and those of the fields th
     "stop": "stop_sequences",
     "user": "metadata.user_id",
 }
-Origin = tuple[str, Message]  # a message, and its place in the request
+
+
+@dataclass(frozen=True)
+class _Text:
+    """Hold a text with its place in the request, and the block that it comes from."""
+
+    at: str
+    text: str
+    block: TextBlock | None = None
+    number: int = 0  # of the block in its message
+
+    @property
+    def mark(self) -> Json:
+        """Return the field of its mark of the prompt cache."""
+        return {} if self.block is None else _read_mark(self.block)
+
+    def spell(self) -> TextPart:
+        """Return it as a part of a message."""
+        return TextPart(type="text", text=self.text, **self.mark)
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """Hold a message of the chat, and the places of the request that it comes from."""
+
+    message: Message
+    at: str
+    texts: tuple[_Text, ...] = ()
+    calls: tuple[str, ...] = ()
+
+    def find(self, match: re.Match[str]) -> str:
+        """Return the place of a field of the message."""
+        if match["call"] is not None:
+            return self.calls[int(match["call"])]
+        if match["text"] is not None:
+            return self.texts[int(match["text"])].at
+        return self.texts[0].at if match["content"] and len(self.texts) == 1 else self.at
 
 
 def convert_to_chat(request: Conversation) -> ChatRequest:
@@ -55,7 +96,7 @@ def convert_to_chat(request: Conversation) -> ChatRequest:
     Raises:
         ApiError: 400, the messages hold nothing to answer.
     """
-    messages = [message for _, message in _convert_messages(request)]
+    messages = [origin.message for origin in _convert_messages(request)]
     if all(message.role == "system" for message in messages):
         raise bad_request("The messages hold nothing to answer.", param="messages")
     fields: dict[str, Any] = {name: getattr(request, name, None) for name in ALIKE}
@@ -78,8 +119,7 @@ def find_place(param: str | None, request: Conversation) -> str | None:
     if param is None:
         return None
     if match := _MESSAGE.match(param):
-        origins = list(_convert_messages(request))
-        return origins[int(match[1])][0]
+        return list(_convert_messages(request))[int(match["message"])].find(match)
     if param.startswith("tools["):
         return _TOOL.sub(lambda match: ".input_schema" if match[1] else "", param, count=1)
     for theirs, ours in _NAMES.items():
@@ -98,24 +138,39 @@ def list_dropped(request: Conversation) -> list[str]:
     blocks = {block.type for item in request.messages for block in item.content}
     found += [f"messages[].content[] ({kind})" for kind in _THINKING if kind in blocks]
     inner = {name for tool in request.tools or () for name in tool.model_fields_set & _UNUSED}
-    return found + [f"tools[].{name}" for name in sorted(inner)]
+    found += [f"tools[].{name}" for name in sorted(inner)]
+    unknown = any(read_mark(mark) != mark for mark in _list_marks(request))
+    return [*found, "cache_control (of another form)"] if unknown else found
 
 
 _THINKING = ("thinking", "redacted_thinking")
 _UNUSED = {"allowed_callers", "defer_loading", "eager_input_streaming", "input_examples"}
 
 
-def _convert_messages(request: Conversation) -> Iterator[Origin]:
-    """Yield the messages of the chat, each with the place that it comes from."""
-    texts = [_strip_billing(block.text) for block in request.system or ()]
-    if content := _spell_texts(texts):
-        yield "system", Message(role="system", content=content)
+def _list_marks(request: Conversation) -> Iterator[Any]:
+    """Yield every mark of the prompt cache that is set."""
+    blocks = [block for item in request.messages for block in item.content]
+    results = [block for block in blocks if isinstance(block, ToolResultBlock)]
+    inner = [part for result in results for part in result.content or ()]
+    holders = (request, *(request.system or ()), *(request.tools or ()), *blocks, *inner)
+    yield from (each.cache_control for each in holders if each.cache_control is not None)
+
+
+def _convert_messages(request: Conversation) -> Iterator[_Origin]:
+    """Yield the messages of the chat, each with the places that it comes from."""
+    blocks = request.system or []
+    texts = [
+        _Text(f"system[{i}]" if len(blocks) > 1 else "system", _strip_billing(text.text), text)
+        for i, text in enumerate(blocks)
+    ]
+    if kept := _keep_texts(texts):
+        yield _Origin(_make_message("system", kept), "system", kept)
     for i, item in enumerate(request.messages):
-        where = f"messages[{i}].content"
+        at = f"messages[{i}].content"
         if item.role == "assistant":
-            yield where, _convert_answer(item)
+            yield _convert_answer(item, at)
         else:
-            yield from ((where, message) for message in _convert_turn(item))
+            yield from _convert_turn(item, at)
 
 
 def _strip_billing(text: str) -> str:
@@ -123,53 +178,88 @@ def _strip_billing(text: str) -> str:
     return text.partition("\n")[2] if text.startswith(BILLING) else text
 
 
-def _convert_answer(item: MessageItem) -> Message:
+def _convert_answer(item: MessageItem, at: str) -> _Origin:
     """Convert an answer: its texts and its calls are one turn; reasoning is left out."""
-    texts = [block.text for block in item.content if isinstance(block, TextBlock)]
-    calls = [_convert_call(block) for block in item.content if isinstance(block, ToolUseBlock)]
-    fields: dict[str, Any] = {"content": _spell_texts(texts) or ("" if not calls else None)}
-    if calls:
-        fields["tool_calls"] = calls
-    return Message(role="assistant", **fields)
+    texts = _keep_texts(_read_texts(item, at))
+    calls = {
+        f"{at}[{i}]": _convert_call(block)
+        for i, block in enumerate(item.content)
+        if isinstance(block, ToolUseBlock)
+    }
+    fields: dict[str, Any] = {"tool_calls": list(calls.values())} if calls else {}
+    message = _make_message("assistant", texts, **fields)
+    return _Origin(message, at, texts, tuple(calls))
 
 
 def _convert_call(block: ToolUseBlock) -> ToolCall:
     arguments = json.dumps(block.input, ensure_ascii=False)
-    return ToolCall(id=block.id, function=FunctionCall(name=block.name, arguments=arguments))
+    function = FunctionCall(name=block.name, arguments=arguments)
+    return ToolCall(id=block.id, function=function, **_read_mark(block))
 
 
-def _convert_turn(item: MessageItem) -> Iterator[Message]:
+def _convert_turn(item: MessageItem, at: str) -> Iterator[_Origin]:
     """Convert a user's or a system's message: each result is a message of its own, and so are the
     texts between them."""
-    role: Any = item.role
-    texts: list[str] = []
-    for block in item.content:
-        if isinstance(block, TextBlock):
-            texts.append(block.text)
-        elif isinstance(block, ToolResultBlock):
-            if content := _spell_texts(texts):
-                yield Message(role=role, content=content)
-            texts = []
-            yield _convert_result(block)
-        elif not isinstance(block, ThinkingBlock | RedactedThinkingBlock):
+    texts = _read_texts(item, at)
+    for i, block in enumerate(item.content):
+        if isinstance(block, ToolResultBlock):
+            before = [text for text in texts if text.number < i]
+            if kept := _keep_texts(before):
+                yield _Origin(_make_message(item.role, kept), at, kept)
+            texts = texts[len(before) :]
+            yield _convert_result(block, f"{at}[{i}]")
+        elif not isinstance(block, TextBlock | ThinkingBlock | RedactedThinkingBlock):
             raise bad_request("Only an assistant's message may call a tool.", param="messages")
-    if content := _spell_texts(texts):
-        yield Message(role=role, content=content)
+    if kept := _keep_texts(texts):
+        yield _Origin(_make_message(item.role, kept), at, kept)
 
 
-def _convert_result(block: ToolResultBlock) -> Message:
-    texts = [FAILED] if block.is_error else []
-    texts += [part.text for part in block.content or ()]
-    return Message(role="tool", tool_call_id=block.tool_use_id, content=_spell_texts(texts) or "")
+def _convert_result(block: ToolResultBlock, at: str) -> _Origin:
+    parts = block.content or []
+    texts = [_Text(at, FAILED)] if block.is_error else []
+    for i, part in enumerate(parts):
+        where = f"{at}.content[{i}]" if len(parts) > 1 else f"{at}.content"
+        texts.append(_Text(where, part.text, part))
+    kept = _keep_texts(texts)
+    fields: dict[str, Any] = {"tool_call_id": block.tool_use_id, **_read_mark(block)}
+    if len(kept) == 1 and kept[0].mark:  # the mark of the message is the one of the result
+        fields["content"] = [kept[0].spell()]
+    return _Origin(_make_message("tool", kept, **fields), at, kept)
 
 
-def _spell_texts(texts: Sequence[str]) -> Any:
-    """Return texts as a content: a string, or parts where there are several; None if all are
-    blank."""
-    kept = [text for text in texts if text.strip()]
-    if len(kept) > 1:
-        return [TextPart(type="text", text=text) for text in kept]
-    return kept[0] if kept else None
+def _make_message(role: Any, texts: Sequence[_Text], **fields: Any) -> Message:
+    """Make a message: its content is a string, or parts where there are several texts.
+
+    A string has no place for a mark, so the message has it: as parts, it would change the bytes
+    of the history when the client marks another message.
+    """
+    if len(texts) > 1:
+        content: Any = [text.spell() for text in texts]
+    elif texts:
+        content = texts[0].text
+        if "content" not in fields:
+            fields = {**texts[0].mark, **fields}
+    else:
+        content = None if fields.get("tool_calls") else ""
+    return Message(role=role, **{"content": content, **fields})
+
+
+def _read_texts(item: MessageItem, at: str) -> list[_Text]:
+    several = len(item.content) > 1
+    return [
+        _Text(f"{at}[{i}]" if several else at, block.text, block, i)
+        for i, block in enumerate(item.content)
+        if isinstance(block, TextBlock)
+    ]
+
+
+def _keep_texts(texts: Sequence[_Text]) -> tuple[_Text, ...]:
+    """Return the texts that are not blank."""
+    return tuple(text for text in texts if text.text.strip())
+
+
+def _read_mark(block: TextBlock | ToolUseBlock | ToolResultBlock | Tool) -> Json:
+    return {} if block.cache_control is None else {"cache_control": block.cache_control}
 
 
 def _convert_tools(request: Conversation) -> Json:
@@ -195,4 +285,4 @@ def _convert_tool(tool: Tool) -> Json:
     for name in ("description", "strict"):
         if getattr(tool, name) is not None:
             function[name] = getattr(tool, name)
-    return {"type": "function", "function": function}
+    return {"type": "function", "function": function, **_read_mark(tool)}

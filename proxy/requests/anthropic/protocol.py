@@ -60,9 +60,9 @@ class Conversation(Strict):
     output_config: Annotated[OutputConfig | None, REMOTE] = None
     tools: Annotated[Items[Tool] | None, LOCAL] = None
     tool_choice: Annotated[ToolChoice | None, LOCAL] = None
+    cache_control: Annotated[Any, PIPELINE] = None
     # known fields without effect here, whatever they hold
     billing_policy: Annotated[Any, DROP] = None
-    cache_control: Annotated[Any, DROP] = None
     compaction: Annotated[Any, DROP] = None
     context_management: Annotated[Any, DROP] = None
     speed: Annotated[Any, DROP] = None
@@ -113,7 +113,7 @@ def validate_messages(model: type[Body], body: Mapping[str, Any], *, ignore: boo
     if plain.get("mcp_servers") == [] or (ignore and "mcp_servers" in plain):
         del plain["mcp_servers"]
     if "messages" in plain:
-        plain["messages"] = spell_messages(plain["messages"])
+        plain["messages"] = spell_messages(plain["messages"], ignore=ignore)
     if "system" in plain:
         plain["system"] = spell_blocks(plain["system"], "system")
     request = validate(model, plain, REJECTED)

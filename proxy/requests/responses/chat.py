@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from proxy.errors import bad_request
@@ -26,6 +28,38 @@ from proxy.requests.responses.protocol import (
 __all__ = ["convert_to_chat", "find_place"]
 
 ALIKE = ("model", "inferdpt", "stream", "temperature", "top_p")
+_MESSAGE = re.compile(
+    r"messages\[(?P<message>\d+)\]"
+    r"(?:\.content(?:\[(?P<text>\d+)\])?|\.tool_calls\[(?P<call>\d+)\])?"
+)
+_TOOL = re.compile(r"tools\[(?P<tool>\d+)\](?:\.function)?(?P<field>.*)")
+_NAMES = {  # how the names of a chat's fields begin, and those of the fields they are made from
+    "max_completion_tokens": "max_output_tokens",
+    "reasoning_effort": "reasoning.effort",
+    "response_format.json_schema": "text.format",
+    "response_format": "text.format",
+    "messages": "input",
+    "tool_choice.function": "tool_choice",
+}
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """Hold a message of the chat, and the places of the request that it comes from: of its item,
+    its texts and its calls."""
+
+    message: Message
+    at: str
+    texts: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+
+    def find(self, match: re.Match[str]) -> str:
+        """Return the place of a field of the message."""
+        if match["call"] is not None:
+            return self.calls[int(match["call"])]
+        if match["text"] is not None:
+            return self.texts[int(match["text"])]
+        return self.texts[0] if len(self.texts) == 1 else self.at
 
 
 def convert_to_chat(request: ResponsesRequest) -> ChatRequest:
@@ -35,7 +69,7 @@ def convert_to_chat(request: ResponsesRequest) -> ChatRequest:
     Raises:
         ApiError: 400, the input holds nothing to answer.
     """
-    messages = _convert_messages(request)
+    messages = [origin.message for origin in _convert_messages(request)]
     if not messages:
         raise bad_request("The input has no turn to answer.", param="input")
     fields: dict[str, Any] = {name: getattr(request, name) for name in ALIKE}
@@ -52,46 +86,64 @@ def convert_to_chat(request: ResponsesRequest) -> ChatRequest:
 
 def find_place(param: str | None, request: ResponsesRequest) -> str | None:
     """Return the name of a chat request's field in the request for a response."""
-    if param == "messages[0].content" and request.instructions:
-        return "instructions"
-    return "input" if param is not None and param.startswith("messages") else param
+    if param is None:
+        return None
+    if match := _MESSAGE.match(param):
+        return _convert_messages(request)[int(match["message"])].find(match)
+    if match := _TOOL.match(param):
+        numbers = [i for i, tool in enumerate(request.tools or ()) if _allows(request, tool)]
+        return f"tools[{numbers[int(match['tool'])]}]{match['field']}"
+    for theirs, ours in _NAMES.items():
+        if param.startswith(theirs):
+            return ours + param.removeprefix(theirs)
+    return param
 
 
-def _convert_messages(request: ResponsesRequest) -> list[Message]:
-    """Convert the items to messages.
+def _convert_messages(request: ResponsesRequest) -> list[_Origin]:
+    """Convert the items to messages, each with the places that it comes from.
 
     The text and the calls of one answer become one assistant turn again, so that it is recognised
     and the remote sees its own words for it.
     """
-    out: list[Message] = []
+    out: list[_Origin] = []
     if request.instructions:
-        out.append(Message(role="system", content=request.instructions))
-    for item in request.input:
-        last = out[-1] if out and out[-1].role == "assistant" else None
+        made = Message(role="system", content=request.instructions)
+        out.append(_Origin(made, "instructions"))
+    for i, item in enumerate(request.input):
+        at = f"input[{i}]" if len(request.input) > 1 else "input"
+        last = out[-1] if out and out[-1].message.role == "assistant" else None
         if isinstance(item, MessageItem):
-            content = _convert_content(item.content)
-            if item.role == "assistant" and last is not None and last.content is None:
-                out[-1] = last.model_copy(update={"content": content})
+            texts = _read_texts(item.content, f"{at}.content" if at != "input" else at)
+            content: list[Any] = [part for _, part in texts]
+            places = tuple(place for place, _ in texts)
+            if item.role == "assistant" and last is not None and last.message.content is None:
+                made = last.message.model_copy(update={"content": content})
+                out[-1] = replace(last, message=made, texts=places)
             else:
-                out.append(Message(role=item.role, content=content))
+                out.append(_Origin(Message(role=item.role, content=content), at, places))
         elif isinstance(item, CallItem):
             function = FunctionCall(name=item.name, arguments=item.arguments)
             call = ToolCall(id=item.call_id, function=function)
             if last is not None:
-                calls = [*(last.tool_calls or ()), call]
-                out[-1] = last.model_copy(update={"tool_calls": calls})
+                calls = [*(last.message.tool_calls or ()), call]
+                made = last.message.model_copy(update={"tool_calls": calls})
+                out[-1] = replace(last, message=made, calls=(*last.calls, at))
             else:
-                out.append(Message(role="assistant", tool_calls=[call]))
+                made = Message(role="assistant", tool_calls=[call])
+                out.append(_Origin(made, at, calls=(at,)))
         elif isinstance(item, CallOutputItem):
-            content = _convert_content(item.output)
-            out.append(Message(role="tool", tool_call_id=item.call_id, content=content))
+            texts = _read_texts(item.output, f"{at}.output")
+            content = [part for _, part in texts]
+            made = Message(role="tool", tool_call_id=item.call_id, content=content)
+            out.append(_Origin(made, at, tuple(place for place, _ in texts)))
     return out
 
 
-def _convert_content(parts: Sequence[Part]) -> list[Any]:
+def _read_texts(parts: Sequence[Part], at: str) -> list[tuple[str, TextPart]]:
+    """Return the texts among parts, each with its place."""
     return [
-        TextPart(type="text", text=part.text)
-        for part in parts
+        (f"{at}[{i}]" if len(parts) > 1 else at, TextPart(type="text", text=part.text))
+        for i, part in enumerate(parts)
         if not isinstance(part, RefusedPart)
     ]
 
@@ -118,8 +170,7 @@ def _convert_tools(request: ResponsesRequest) -> Json:
     tools, choice = request.tools or [], request.tool_choice
     chosen: Any = choice
     if isinstance(choice, AllowedTools):
-        allowed = {tool.name for tool in choice.tools}
-        tools = [tool for tool in tools if tool.name in allowed]
+        tools = [tool for tool in tools if _allows(request, tool)]
         chosen = choice.mode
     elif isinstance(choice, FunctionChoice):
         chosen = {"type": "function", "function": {"name": choice.name}}
@@ -130,6 +181,11 @@ def _convert_tools(request: ResponsesRequest) -> Json:
         "tool_choice": chosen,
         "parallel_tool_calls": request.parallel_tool_calls,
     }
+
+
+def _allows(request: ResponsesRequest, tool: FunctionTool) -> bool:
+    choice = request.tool_choice
+    return not isinstance(choice, AllowedTools) or tool.name in {t.name for t in choice.tools}
 
 
 def _convert_function(tool: FunctionTool) -> Json:

@@ -8,11 +8,13 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, Field
 
 from proxy.errors import bad_request
+from proxy.requests.attachments import HINT
 from proxy.requests.fields import Items
 from proxy.requests.protocol import Strict
 from proxy.requests.validation import unsupported
 
 __all__ = [
+    "COMPACTION",
     "REFUSED",
     "STATELESS",
     "CallItem",
@@ -28,6 +30,10 @@ __all__ = [
 ]
 
 STATELESS = "the proxy and the remote keep no state; send the whole conversation in 'input'"
+COMPACTION = (
+    "A conversation is compacted by the client, not by a server: let it ask for a summary, as "
+    "Codex does for a provider of its own ([model_providers]) with another name than OpenAI."
+)
 _ITEMS = ("message", "function_call", "function_call_output", "reasoning")
 # Calls of hosted tools, and what these returned.
 _HOSTED = frozenset(
@@ -140,7 +146,8 @@ def spell_items(given: Any, *, ignore: bool = False) -> Any:
     a text, becomes a call of a function with the argument `input`.
 
     Args:
-        ignore: leave out calls of hosted tools and what they returned, in place of an error.
+        ignore: leave out calls of hosted tools and what they returned, in place of an error. An
+            item without content stands in their place, so that the others keep their numbers.
 
     Raises:
         ApiError: 400, naming the place and the type of the first item that is not served.
@@ -150,9 +157,10 @@ def spell_items(given: Any, *, ignore: bool = False) -> Any:
     if not isinstance(given, list):
         return given
     return [
-        _spell_item(item, f"input[{i}]")
+        {"type": "reasoning"}
+        if ignore and isinstance(item, dict) and _is_hosted(item.get("type"))
+        else _spell_item(item, f"input[{i}]")
         for i, item in enumerate(given)
-        if not (ignore and isinstance(item, dict) and _is_hosted(item.get("type")))
     ]
 
 
@@ -181,8 +189,10 @@ def _spell_item(item: Any, where: str) -> Any:
         raise unsupported(where, STATELESS)
     if kind not in _ITEMS:
         name = f"'{kind}'" if isinstance(kind, str) and kind in REFUSED else "this item"
+        hints = {"compaction": f" {HINT}", "compaction_trigger": f" {COMPACTION}"}
         raise _refuse_content(
-            f"Only messages and function calls with their outputs are served; {name} is not.",
+            f"Only messages and function calls with their outputs are served; {name} is not."
+            + (hints.get(kind, "") if isinstance(kind, str) else ""),
             where,
         )
     out = {**item, "type": kind}
@@ -198,7 +208,8 @@ def _spell_parts(given: Any, kind: str, role: Any, where: str) -> Any:
     for i, part in enumerate(given if isinstance(given, list) else ()):
         if isinstance(part, dict) and part.get("type") not in _PARTS:
             raise _refuse_content(
-                "Only text parts are supported; images, audio and files are not.", f"{where}[{i}]"
+                f"Only text parts are supported; images, audio and files are not. {HINT}",
+                f"{where}[{i}]",
             )
     return given
 

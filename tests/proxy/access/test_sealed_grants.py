@@ -20,6 +20,7 @@ from proxy.records.rekey import rekey
 from proxy.storage.opening import open_store
 from proxy.storage.schema import KEYS
 from tests.databases import database, postgres_url
+from tests.perturb.marking import WORDS
 from tests.proxy.conftest import MODEL, running_proxy
 from tests.proxy.storage.test_migrations import downgrade, migrate
 
@@ -56,7 +57,11 @@ async def test_no_denied_term_is_in_the_database(
     table: EmbeddingTable, database: dict[str, Any]
 ) -> None:
     """Of a key that is made, used, restricted and revoked."""
-    over = {"store": database, "privacy": {"mechanism": "selective"}, "local": {"mode": "none"}}
+    over = {
+        "store": database,
+        "privacy": {"mechanism": "selective", "parameters": WORDS},
+        "local": {"mode": "none"},
+    }
     async with running_proxy(table, over) as proxy:
         keyring = proxy.app[KEYRING]
         id_, key = await keyring.create("alice", Grant(deny=TERMS[:1]))

@@ -13,6 +13,7 @@ from aiohttp import web
 from perturb import EmbeddingTable
 from proxy.access.grants import Grant
 from proxy.api.app_keys import KEYRING, LEDGER
+from tests.perturb.marking import words
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.servers import completion, status
@@ -111,7 +112,7 @@ def read(page: str, name: str, **labels: str) -> float:
 
 
 PRICES = {"telemetry": {"prices": {MODEL: {"prompt": 2.5, "completion": 10}}}}
-GATEWAY = {"local": {"mode": "none"}, "privacy": {"mechanism": "selective"}}
+GATEWAY = {"local": {"mode": "none"}, "privacy": {"mechanism": "selective", "parameters": words()}}
 
 
 @pytest.mark.parametrize("mode", [{}, GATEWAY], ids=["pipeline", "gateway"])

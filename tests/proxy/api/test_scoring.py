@@ -12,6 +12,7 @@ from aiohttp import web
 
 from perturb import EmbeddingTable
 from proxy.api.app_keys import LEDGER
+from tests.perturb.marking import WORDS
 from tests.proxy.canaries import Canaries, check_none_left
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.servers import FakeServer, status
@@ -176,7 +177,7 @@ async def test_an_unknown_model_is_not_served(proxy: Proxy) -> None:
     "settings",
     [
         {"local": {"score_prompts": False}},
-        {"local": {"mode": "none"}, "privacy": {"mechanism": "selective"}},
+        {"local": {"mode": "none"}, "privacy": {"mechanism": "selective", "parameters": WORDS}},
     ],
 )
 async def test_the_operator_may_refuse(table: EmbeddingTable, settings: dict[str, Any]) -> None:

@@ -19,14 +19,50 @@ from tests.servers import fake_server
 TEXT = "The meeting with Anna Schmidt is on Monday, 12 March 2031.\n"
 
 
-def test_perturb_reads_a_file_and_prints_text_and_receipt(tmp_path: Path, capsys: Any) -> None:
+def test_perturb_prints_only_the_released_text(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "letter.txt"
     path.write_text(TEXT)
     assert main(["perturb", str(path)]) == 0
     out, err = capsys.readouterr()
+    assert "Schmidt" not in out
+    assert out.endswith(".\n")
+    assert not out.endswith("\n\n")
+    assert err == ""
+
+
+@pytest.mark.parametrize("text", ["Nothing here.", "Two\r\nlines,\ttabs \r\n\n", ""])
+def test_perturb_prints_an_unmarked_text_byte_for_byte(
+    text: str, tmp_path: Path, capsys: Any
+) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_bytes(text.encode())
+    settings = ["--set", "policy=regex", "--set", "entities=[EMAIL_ADDRESS]"]
+    assert main(["perturb", str(path), "--mechanism", "selective", *settings]) == 0
+    assert capsys.readouterr().out == text
+
+
+def test_perturb_prints_its_receipt_on_request(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_text(TEXT)
+    assert main(["perturb", str(path), "--receipt"]) == 0
+    out, err = capsys.readouterr()
     assert "Schmidt" not in out + err
-    assert out.endswith(".\n\n")
-    assert "guarantee: none" in err
+    assert json.loads(err)["guarantee"] == "none"
+
+
+def test_perturb_ends_a_text_that_lost_its_line_break(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_text(TEXT)
+    assert main(["perturb", str(path), "--layout", "drop"]) == 0
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+@pytest.mark.parametrize("other", ["--json", "--lines"])
+def test_a_receipt_is_printed_with_a_text_alone(other: str, capsys: Any) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["perturb", "-", "--receipt", other])
+    assert caught.value.code == 2
+    assert "--receipt" in capsys.readouterr().err
 
 
 def test_perturb_reads_standard_input_and_prints_json(monkeypatch: Any, capsys: Any) -> None:

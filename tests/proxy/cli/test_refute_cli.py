@@ -13,6 +13,7 @@ from perturb import Perturber, get_mechanism, seeded_generator
 from proxy.cli.main import main
 from proxy.cli.privacy.refute import _wrap_sanitizer
 from tests.limits import LIMIT
+from tests.perturb.marking import WORDS
 
 IDENTITY = shlex.join([sys.executable, "-c", "import sys; sys.stdout.write(sys.stdin.read())"])
 
@@ -60,7 +61,7 @@ def test_a_program_that_fails_is_named(
 
 def test_our_lines_are_drawn_afresh_where_a_text_would_repeat_itself() -> None:
     """selective gives equal words of one text one replacement: lines must not be one text."""
-    mechanism = get_mechanism("selective", epsilon=1, patterns={"WORD": "[A-Za-z]+"})
+    mechanism = get_mechanism("selective", epsilon=1, patterns={"WORD": "[A-Za-z]+"}, **WORDS)
     sanitize = _wrap_sanitizer(Perturber(mechanism), seeded_generator(1))
     assert len(set(sanitize(["alpha"] * 50))) > 40
 

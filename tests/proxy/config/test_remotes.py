@@ -14,6 +14,7 @@ from proxy.config.settings import load_config
 from proxy.config.show import MASK, effective_settings
 from proxy.errors import ConfigError
 from proxy.workers.shares import divide
+from tests.perturb.marking import WORDS
 from tests.servers import fake_server
 
 URL = "https://models.example/v1"
@@ -80,7 +81,7 @@ def test_an_error_names_the_line(tmp_path: Path) -> None:
 
 
 def test_what_needs_a_local_model_is_refused_for_every_remote() -> None:
-    local = {"local": {"mode": "none"}, "privacy": {"mechanism": "selective"}}
+    local = {"local": {"mode": "none"}, "privacy": {"mechanism": "selective", "parameters": WORDS}}
     with pytest.raises(ConfigError, match="remotes.a.on_remote_failure local_only needs a local"):
         load({"a": {**OWN, "on_remote_failure": "local_only"}}, **local)
 
@@ -138,7 +139,7 @@ async def test_the_check_reaches_every_remote(
             {"a": {**OWN, "base_url": second.base_url}},
             remote={"base_url": first.base_url, "api_key": "k"},
             local={"mode": "none"},
-            privacy={"mechanism": "selective"},
+            privacy={"mechanism": "selective", "parameters": WORDS},
             store={"folder": str(tmp_path)},
         )
         assert await asyncio.to_thread(check, config) == 0
@@ -215,7 +216,7 @@ async def test_the_check_looks_for_models_on_the_list(
                 {"a": {"base_url": server.base_url, "models": models}},
                 remote={"models": {}},
                 local={"mode": "none"},
-                privacy={"mechanism": "selective"},
+                privacy={"mechanism": "selective", "parameters": WORDS},
                 store={"folder": str(tmp_path)},
             )
             status = await asyncio.to_thread(check, config)

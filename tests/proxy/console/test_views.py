@@ -25,6 +25,7 @@ from proxy.console.words import MOST, compare_words
 from proxy.errors import store_unavailable
 from proxy.records.lines import read_latest, read_lines
 from tests.limits import LIMIT
+from tests.perturb.marking import WORDS
 from tests.proxy.canaries import Canaries
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.proxy.console.browser import Browser, browsing
@@ -33,11 +34,14 @@ TEXT = "Mary Ellis <mary.ellis@example.com> asked on 12 May & called 020 7946 01
 FORM = {"text": TEXT, "model": MODEL, "mode": "remote"}
 BYTES = re.compile(r'<pre tabindex="0" class="bytes">(.*?)</pre>', re.DOTALL)
 PIPELINE: dict[str, Any] = {
-    "privacy": {"mechanism": "selective"},
+    "privacy": {"mechanism": "selective", "parameters": WORDS},
     "limits": {"mechanisms": ["rantext_ldp"], "budget": {"day": 1000}},
 }
 BATCHES: dict[str, Any] = {"batches": {"enabled": True}}
-GATEWAY: dict[str, Any] = {"privacy": {"mechanism": "selective"}, "local": {"mode": "none"}}
+GATEWAY: dict[str, Any] = {
+    "privacy": {"mechanism": "selective", "parameters": WORDS},
+    "local": {"mode": "none"},
+}
 
 
 @pytest.fixture(params=[PIPELINE, GATEWAY], ids=["pipeline", "gateway"])
@@ -79,6 +83,24 @@ class TestTrying:
             charge = re.search(r"Charges at most ([\d.]+) ε", page.text)
             assert charge is not None
             assert float(charge[1]) == account["epsilon"]["charged"] > 0
+
+    async def test_a_preview_says_what_was_replaced_and_why(
+        self, browser: Browser, proxy: Proxy
+    ) -> None:
+        page = await browser.post("/try", FORM)
+        about = "EMAIL_ADDRESS, by a pattern: "
+        marked = re.findall(r'<(?:ins|del) tabindex="0" title="([^"]*)">', page.text)
+        assert len([title for title in marked if about in title]) >= 2  # in both texts
+        shown = html.unescape(page.text)
+        assert 'privacy: {parameters: {allow: ["mary.ellis@example.com"]}}' in shown
+        assert 'privacy: {parameters: {deny: ["mary.ellis@example.com"]}}' in shown
+        page = await browser.post("/try", {**FORM, "deny_1": "asked on, appointment"})
+        assert "<strong>asked on</strong>" in page.text
+        assert "CUSTOM, on a list" in page.text
+        assert 'name="deny_1" value="asked on, appointment"' in page.text
+        page = await browser.post("/try", {**FORM, "mechanism_1": "rantext_ldp"})
+        assert "What was replaced" not in page.text
+        assert 'title="' not in page.text.split('id="result"')[1]
 
     async def test_two_settings_stand_side_by_side(self, browser: Browser, proxy: Proxy) -> None:
         second = {"compare": "on", "mechanism_2": "rantext_ldp", "epsilon_2": "6"}

@@ -17,6 +17,7 @@ from perturb.selective.sanitizer import Selective, SelectiveParameters
 from perturb.testing.statistics import ALPHA, p_value
 from proxy.corpus.inputs.records import OURS, Record, make_table
 from proxy.corpus.stage import RESULT, Recipe, Stage
+from tests.perturb.marking import WORDS
 from tests.proxy.corpus.documents import KEY, documents
 from tests.proxy.storage.reports import report
 from tests.tables import bundled_table
@@ -83,7 +84,7 @@ def test_receipts_and_prices_are_columns():
     assert found[f"{OURS}tokens"] == found[f"{OURS}count"] == 5
     whole = stage(mechanism="surrogate", epsilon=12.0)(records(("a", "o", TEXT))).to_pylist()[0]
     assert (whole["unit"], whole["epsilon"]) == ("document", 12.0)
-    part = stage(mechanism="selective")(records(("a", "o", TEXT))).to_pylist()[0]
+    part = stage(mechanism="selective", parameters=WORDS)(records(("a", "o", TEXT))).to_pylist()[0]
     assert (part["unit"], part["epsilon"]) == ("marked part", None)
     assert part[f"{OURS}nominal"] > 0
 

@@ -115,6 +115,8 @@ def chat(text: Value) -> dict[str, Any]:
         "guided_grammar": text(),
         "chat_template_kwargs": {text(): {text(): text()}},
         "web_search_options": {text(): text()},
+        "models": [text()],
+        "route": text(),
         "temperature": 0.123456789,
     }
 
@@ -123,6 +125,7 @@ def completion(text: Value) -> dict[str, Any]:
     return {
         "model": MODEL,
         "prompt": [text(), text()],
+        "suffix": text(),
         "stop": text(),
         "user": text(),
         "metadata": {text(): text()},

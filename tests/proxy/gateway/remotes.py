@@ -9,11 +9,12 @@ from typing import Any
 from aiohttp import web
 
 from tests.absence import find_leaks
+from tests.perturb.marking import WORDS
 from tests.proxy.conftest import Proxy
 from tests.servers import FakeServer, completion, open_stream, send
 
 SETTINGS: dict[str, Any] = {
-    "privacy": {"mechanism": "selective", "epsilon": 6},
+    "privacy": {"mechanism": "selective", "parameters": WORDS, "epsilon": 6},
     "local": {"mode": "none"},
 }
 NAME, MAIL, CARD = "Xylophonist Kowalewski", "xylo.k82@example.com", "4095-2609-9393-4932"

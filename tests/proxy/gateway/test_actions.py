@@ -16,6 +16,7 @@ from perturb.selective.actions import ACTIONS
 from proxy.access.grants import Grant
 from proxy.api.app_keys import KEYRING, LEDGER
 from tests.absence import find_leaks
+from tests.perturb.marking import words
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.proxy.gateway.remotes import CARD, MAIL, SECRETS, SETTINGS, TEXT, echo, leaked
 
@@ -26,7 +27,7 @@ DATED = f"{TEXT} It is due on 12 May 2024 at {OURS}, {ASKED} or {KEYS}."
 
 @pytest.fixture
 async def proxy(table: EmbeddingTable) -> AsyncIterator[Proxy]:
-    parameters = {"actions": {"DATE_TIME": "keep", "PASSWORD": "refuse"}, "deny": [OURS]}
+    parameters = words({"DATE_TIME": "keep", "PASSWORD": "refuse"}, deny=[OURS])
     settings = {**SETTINGS, "privacy": {**SETTINGS["privacy"], "parameters": parameters}}
     async with running_proxy(table, settings) as running:
         yield running
@@ -59,7 +60,7 @@ async def test_what_is_kept_leaves_and_is_counted(proxy: Proxy) -> None:
     assert "It is due on 12 May 2024 at " in sent
     assert leaked(proxy, (*SECRETS, OURS)) == []
     receipt = told["inferdpt"]
-    assert receipt["actions"] == {"keep": {"DATE_TIME": 1}}
+    assert receipt["actions"]["keep"] == {"DATE_TIME": 1}
     assert receipt["entities"]["CUSTOM"] == 1
     assert "DATE_TIME" not in receipt["entities"]
     assert find_leaks([OURS], json.dumps(receipt)) == []
@@ -89,7 +90,7 @@ async def test_a_request_is_never_weaker(table: EmbeddingTable, present: str, as
             return  # no type has both
     else:
         kind, raw = "EMAIL_ADDRESS", MAIL
-    parameters = {"actions": {kind: present}}
+    parameters = words({kind: present})
     settings = {**SETTINGS, "privacy": {**SETTINGS["privacy"], "parameters": parameters}}
     async with running_proxy(table, settings) as proxy:
         code, told = await ask(proxy, actions={kind: asked})
@@ -174,16 +175,16 @@ async def test_bad_demands_are_refused_without_their_text(
 
 async def test_a_request_and_a_key_lower_thresholds(table: EmbeddingTable) -> None:
     pytest.importorskip("onnxruntime")
-    parameters = {"policy": ["regex", "detector"]}
+    parameters = words(policy=["regex", "detector"])
     settings = {**SETTINGS, "privacy": {**SETTINGS["privacy"], "parameters": parameters}}
     text = "the clerk, a nurse of forty, saw it"
     async with running_proxy(table, settings) as proxy:
         _, usual = await proxy.app[KEYRING].create("alice", Grant())
-        _, key = await proxy.app[KEYRING].create("alice", Grant(thresholds={"OTHER_NAME": 0.0001}))
+        _, key = await proxy.app[KEYRING].create("alice", Grant(thresholds={"OTHER_NAME": 1e-7}))
         _, plain = await ask(proxy, text, usual, path="preview")
         for options in (
             {"key": key},
-            {"key": usual, "thresholds": {"OTHER_NAME": 0.0001}},
+            {"key": usual, "thresholds": {"OTHER_NAME": 1e-7}},
             {"key": key, "thresholds": {"OTHER_NAME": 0.9}},
         ):
             code, told = await ask(proxy, text, path="preview", **options)
@@ -226,7 +227,7 @@ class TestKeys:
 
 
 async def test_surrogates_come_back_as_the_raw_values(table: EmbeddingTable) -> None:
-    parameters = {"actions": {"*": "surrogate"}}
+    parameters = words({"*": "surrogate"})
     settings = {**SETTINGS, "privacy": {**SETTINGS["privacy"], "parameters": parameters}}
     async with running_proxy(table, settings) as proxy:
         proxy.remote.behaviour = echo
@@ -245,7 +246,7 @@ async def test_surrogates_come_back_as_the_raw_values(table: EmbeddingTable) -> 
 
 
 async def test_one_person_has_one_surrogate_in_all_messages(table: EmbeddingTable) -> None:
-    parameters = {"actions": {"*": "surrogate"}}
+    parameters = words({"*": "surrogate"})
     settings = {**SETTINGS, "privacy": {**SETTINGS["privacy"], "parameters": parameters}}
     async with running_proxy(table, settings) as proxy:
         first = "Please ask Xylander Wutke about it."
@@ -269,7 +270,7 @@ async def test_one_person_has_one_surrogate_in_all_messages(table: EmbeddingTabl
 
 
 async def test_values_leave_near_their_own(table: EmbeddingTable) -> None:
-    parameters = {"actions": {"*": "value"}, "value_epsilon": 0.2}
+    parameters = words({"*": "value"}, value_epsilon=0.2)
     settings = {**SETTINGS, "privacy": {**SETTINGS["privacy"], "parameters": parameters}}
     async with running_proxy(table, settings) as proxy:
         proxy.remote.behaviour = echo
@@ -278,5 +279,6 @@ async def test_values_leave_near_their_own(table: EmbeddingTable) -> None:
         assert code == 200
         sent = proxy.remote.bodies[0]["messages"][-1]["content"]
         assert re.fullmatch(r"I am \d+ years old and paid [\d,]+ euros to \w+ \w+\.", sent)
-        assert told["inferdpt"]["actions"] == {"value": {"AGE": 1, "MONEY": 1}}
+        drawn = {"surrogate": {"NAME": 1}, "value": {"AGE": 1, "MONEY": 1}}
+        assert told["inferdpt"]["actions"] == drawn
         assert "0.2·|x − x'|-private" in told["inferdpt"]["statement"]

@@ -10,6 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from tests.perturb.marking import words
 from tests.proxy.agents import claude_code, codex
 from tests.proxy.canaries import LETTERS
 from tests.proxy.conftest import MODEL, Proxy
@@ -42,7 +43,7 @@ class Planter:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> dict[str, Any]:
-    parameters = {"patterns": {"PROJECT": PATTERN}}
+    parameters = words(patterns={"PROJECT": PATTERN})
     privacy = {**SETTINGS["privacy"], "parameters": parameters}
     return {**SETTINGS, "privacy": privacy, "store": {"folder": str(tmp_path)}}
 

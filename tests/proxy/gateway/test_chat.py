@@ -220,7 +220,7 @@ async def test_log_probabilities_are_the_remotes_and_the_receipt_says_so(proxy: 
     assert "not restored" in made.model_extra["inferdpt"]["logprobs"]
 
 
-async def test_altered_replacements_are_counted(proxy: Proxy) -> None:
+async def test_each_replacement_is_restored_or_counted(proxy: Proxy) -> None:
     async def shout(server: FakeServer, request: web.Request, body: dict[str, Any]) -> Any:
         name = last_text(body).split(" of ")[1]
         return web.json_response(completion(f"{name}, {name.upper()} https://x.example/{name}"))
@@ -230,8 +230,9 @@ async def test_altered_replacements_are_counted(proxy: Proxy) -> None:
     assert made.choices[0].message.content.startswith(f"{NAME}, ")
     assert NAME.split()[1] not in made.choices[0].message.content.split("https")[1]
     receipt = made.model_extra["inferdpt"]
-    assert receipt["restored"] == 1
-    assert receipt["unrestored"] > 0
+    # In capitals it comes back, unless it is made of ordinary words. In an address it is left.
+    assert receipt["restored"] + receipt["unrestored"] == 3
+    assert receipt["restored"] >= 1 <= receipt["unrestored"]
 
 
 @pytest.mark.parametrize("stream", [False, True])

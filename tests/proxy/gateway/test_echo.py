@@ -27,6 +27,8 @@ DISTINCT = re.compile(r"[^\s\"'(),;]*\d[^\s\"'(),;]{5,}|-----BEGIN[\s\S]*-----")
 ORDINARY = "it is a table of the words, and no more than that: see here, or ask for more."
 ROUTES = ("chat/completions", "responses", "messages")
 MORE = {
+    "LOCATION": ["name,city\nAda Winter,Ulm\n"],
+    "ORGANIZATION": ["name,company\nAda Winter,Lindenhof Logistik\n"],
     "PASSWORD": [
         "psql postgresql://billing:hunter22@db.kestrel.internal:5432/prod?sslmode=require",
         "see https://ada:s3cr3tPw@site.example/a?b=c, (https://ada:s3cr3tPw@site.example).",
@@ -96,7 +98,7 @@ def make_texts() -> dict[str, list[str]]:
     texts["API_KEY"] += make_tokens()
     texts["API_KEY"] += ["slack token xoxb-00000-00000-EXAMPLENOTAREALTOKEN"]
     for type_, more in MORE.items():
-        texts[type_] += more
+        texts.setdefault(type_, []).extend(more)
     return texts
 
 

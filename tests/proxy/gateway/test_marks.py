@@ -10,7 +10,7 @@ from tests.proxy.conftest import MODEL, Proxy
 TEXT = "Write to anna@example.org by Monday."
 
 
-async def test_each_request_reads_a_text_once(
+async def test_a_text_is_read_once_however_often_it_is_sent(
     proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts, find = [], PatternPolicy.find
@@ -20,8 +20,8 @@ async def test_each_request_reads_a_text_once(
         return find(policy, text)
 
     monkeypatch.setattr(PatternPolicy, "find", count)
-    for times in (1, 2):
+    for _ in range(2):
         await proxy.client().chat.completions.create(
             model=MODEL, messages=[{"role": "user", "content": TEXT}]
         )
-        assert texts.count(TEXT) == times
+        assert texts.count(TEXT) == 1

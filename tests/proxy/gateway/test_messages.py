@@ -171,7 +171,7 @@ async def test_an_error_names_the_place_as_the_client_knows_it(proxy: Proxy) -> 
     ]
     status, told, _ = await post(proxy, ask("Hi", system="Be brief.", messages=messages))
     assert (status, proxy.remote.received) == (400, [])
-    assert "'messages[1].content'" in told["error"]["message"]
+    assert "'messages[1].content[0]'" in told["error"]["message"]
 
 
 async def test_a_failure_while_streaming_is_an_error_event(proxy: Proxy) -> None:

@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from perturb import EmbeddingTable, Perturber
+from tests.perturb.marking import words
 from tests.proxy import anthropic_remote
 from tests.proxy.anthropic_remote import KEY, make_events, make_message, stream
 from tests.proxy.conftest import MODEL, Proxy, running_proxy, sanitizing
@@ -253,7 +254,7 @@ async def test_a_broken_sanitizer_sends_nothing(
 class TestCanaries:
     @pytest.fixture
     def settings(self, tmp_path: Path) -> dict[str, Any]:
-        parameters = {"patterns": {"PROJECT": PATTERN}}
+        parameters = words(patterns={"PROJECT": PATTERN})
         privacy = {**SETTINGS["privacy"], "parameters": parameters}
         remote = {**REMOTE, "identifiers": "pseudonym"}
         store = {"folder": str(tmp_path)}

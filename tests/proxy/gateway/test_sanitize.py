@@ -11,6 +11,7 @@ import pytest
 
 from proxy.api.app_keys import LEDGER, PIPELINE
 from proxy.pipeline.plan import Plan
+from tests.perturb.marking import words
 from tests.proxy.conftest import MODEL, Proxy
 from tests.proxy.gateway.everywhere import MAKERS
 from tests.proxy.gateway.remotes import MAIL, NAME, SETTINGS, TEXT, leaked
@@ -71,7 +72,7 @@ async def test_what_cannot_be_read_is_refused(proxy: Proxy) -> None:
 class TestCanaries:
     @pytest.fixture
     def settings(self, tmp_path: Path) -> dict[str, Any]:
-        privacy = {**SETTINGS["privacy"], "parameters": {"patterns": {"PROJECT": PATTERN}}}
+        privacy = {**SETTINGS["privacy"], "parameters": words(patterns={"PROJECT": PATTERN})}
         return {**SETTINGS, "privacy": privacy, "store": {"folder": str(tmp_path)}}
 
     async def test_no_position_leaks(self, proxy: Proxy) -> None:

@@ -101,6 +101,14 @@ FIELDS: dict[str, Callable[[Canaries], Any]] = {
     "web_search_options": json_value,
     "echo": lambda c: False,
     "best_of": lambda c: None,
+    "cache_control": json_value,
+    "reasoning": json_value,
+    "transforms": lambda c: [c.word()],
+    "usage": json_value,
+    "models": lambda c: [c.word()],
+    "route": lambda c: c.word(),
+    "provider": lambda c: {},  # refused, as a suffix is
+    "suffix": lambda c: "",
 }
 
 
@@ -123,6 +131,8 @@ def bad_body(c: Canaries, kind: type[Any]) -> Any:
         lambda: {**body, name: {c.name(): [c.text()]}},
         lambda: {**body, "model": c.word()},
         lambda: {**body, "temperature": c.text()},
+        lambda: {**body, "provider": json_value(c)},
+        lambda: {**body, "suffix": c.text()},
         lambda: {**body, "reasoning_effort": [c.word()]},
         lambda: {**body, "stream": c.word()},
         lambda: {**body, "tools": [json_value(c)]},

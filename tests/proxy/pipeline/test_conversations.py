@@ -27,6 +27,7 @@ from proxy.config.settings import load_config
 from proxy.words import find_words
 from tests.absence import find_leaks
 from tests.databases import database, postgres_url
+from tests.perturb.marking import WORDS
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
 from tests.tables import bundled_table
 
@@ -34,7 +35,7 @@ __all__ = ["database", "postgres_url"]
 
 CONVERSATIONS = int(os.environ.get("INFERDPT_TEST_CONVERSATIONS", "12"))
 LDP = {"privacy": {"mechanism": "rantext_ldp", "epsilon": 6}}
-SELECTIVE = {"privacy": {"mechanism": "selective", "epsilon": 6}}
+SELECTIVE = {"privacy": {"mechanism": "selective", "parameters": WORDS, "epsilon": 6}}
 
 
 def user(text: str) -> dict[str, Any]:

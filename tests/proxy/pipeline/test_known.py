@@ -15,6 +15,7 @@ from proxy.release import Release
 from proxy.remote.guard import Clearance, check
 from proxy.requests.messages import spell_turn
 from tests.absence import find_leaks
+from tests.perturb.marking import WORDS
 from tests.proxy.conftest import MODEL, Proxy, running_proxy, sanitizing
 
 NAMED = "My patient is Mr. Bartholomew."
@@ -22,7 +23,7 @@ NAMED = "My patient is Mr. Bartholomew."
 
 @pytest.fixture
 def settings() -> dict[str, Any]:
-    return {"privacy": {"mechanism": "selective", "epsilon": 6}}
+    return {"privacy": {"mechanism": "selective", "parameters": WORDS, "epsilon": 6}}
 
 
 async def ask(proxy: Proxy, *messages: dict[str, Any], **more: Any) -> list[str]:
@@ -149,7 +150,7 @@ async def test_a_sanitizer_that_forgets_what_came_before_sends_nothing(
 
 
 def test_the_guard_reads_segments_in_order(table: EmbeddingTable) -> None:
-    sanitizer = Perturber(get_mechanism("selective", table, epsilon=6), DocumentOptions())
+    sanitizer = Perturber(get_mechanism("selective", table, epsilon=6, **WORDS), DocumentOptions())
     texts = (NAMED, "Bartholomew is a name.")
     pieces = tuple(Release(text, sanitizer.perturb(text), sanitizer, b"") for text in texts)
 

@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from perturb import EmbeddingTable, Perturber
+from tests.perturb.marking import WORDS
 from tests.proxy import anthropic_remote
 from tests.proxy.anthropic_remote import KEY, find_fault, make_events, make_message, stream
 from tests.proxy.canaries import Canaries, check_none_left, fire
@@ -125,7 +126,7 @@ async def test_the_search_finds_a_proxy_that_leaks(table: EmbeddingTable) -> Non
 async def test_a_broken_mechanism_sends_nothing(
     table: EmbeddingTable, broken: type[Perturber]
 ) -> None:
-    settings = {"remote": REMOTE, "privacy": {"mechanism": "selective"}}
+    settings = {"remote": REMOTE, "privacy": {"mechanism": "selective", "parameters": WORDS}}
     async with running_proxy(table, settings, sanitizing(broken)) as proxy:
         with pytest.raises(openai.InternalServerError) as info:
             await proxy.client().chat.completions.create(

@@ -15,6 +15,7 @@ from proxy.config.settings import Privacy
 from proxy.errors import ApiError
 from proxy.pipeline.public import PublicText
 from tests.absence import find_leaks
+from tests.perturb.marking import WORDS
 from tests.proxy.chats import TEXT, user
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 
@@ -91,8 +92,8 @@ SENSITIVE = {
     "The customer is José García Márquez.": "NAME",
     "The customer is MARY BAKER.": "NAME",
     "Her number is 078-05-1120.": "US_SSN",
-    "Mail the result to jane.doe@example.org.": "EMAIL_ADDRESS",
-    "Fetch https://example.org/?to=jane.doe@example.org": "EMAIL_ADDRESS",
+    "Mail the result to mira.kern@example.org.": "EMAIL_ADDRESS",
+    "Fetch https://example.org/?to=mira.kern@example.org": "EMAIL_ADDRESS",
     "Call +1 (555) 013-2479 first.": "PHONE_NUMBER",
     "Call 030 1234567 first.": "PHONE_NUMBER",
     "Call 555-0134 first.": "PHONE_NUMBER",
@@ -103,7 +104,7 @@ SENSITIVE = {
     "Open https://api.example.com/v1?key=Zx81kQ0pLw7Rt5Ny2Bd4.": "API_KEY",
     "Passport C01X00T478, please.": "ID",
     "The case is AB-48213377.": "ID",
-    "Connect to 192.168.17.4.": "IP_ADDRESS",
+    "Connect to 192.168.17.4.": "INTERNAL_HOST",
     "He lives at 12 Elm Street, Apt 4.": "STREET_ADDRESS",
 }
 
@@ -134,15 +135,17 @@ class TestFindings:
     def test_an_operators_own_policy_counts(self, table: EmbeddingTable) -> None:
         own = {"patterns": {"PROJECT": "Zanzibar", "NUMBER": r"\d{4}"}}
         for policy in ("regex", "digits"):
-            selective = get_mechanism("selective", table, policy=policy, **own)
+            selective = get_mechanism(
+                "selective", table, policy=policy, **own, actions={"*": "replace"}
+            )
             assert isinstance(selective, Selective)
             public = PublicText(Privacy(), selective.marking, table.vocabulary)
             assert public.find("Write of Zanzibar in 2031.") == {"PROJECT": 1, "NUMBER": 1}
             assert public.find("Write to John Smith.") == {"NAME": 1}
-        only = get_mechanism("selective", table, entities=("EMAIL_ADDRESS",))
+        only = get_mechanism("selective", table, entities=("EMAIL_ADDRESS",), **WORDS)
         assert isinstance(only, Selective)
         public = PublicText(Privacy(), only.marking, table.vocabulary)
-        assert public.find("Write to John Smith, john@example.org.") == {"EMAIL_ADDRESS": 1}
+        assert public.find("Write to John Smith, mira@lindenhof.example.") == {"EMAIL_ADDRESS": 1}
 
     async def test_each_text_is_read_once_and_off_the_loop(self, table: EmbeddingTable) -> None:
         seen: list[str] = []
@@ -178,7 +181,7 @@ async def refused(proxy: Proxy, request: Any, param: str) -> None:
         await request
     assert (info.value.code, info.value.param) == ("sensitive_public_text", param)
     answer = info.value.response.text
-    assert "NAME (1), US_SSN (1)" in answer
+    assert "NAME (line 1), US_SSN (line 1)" in answer
     assert not [word for word in ("Anna", "Kowalska", "1120") if word in answer]
     assert not [line for line in proxy.log if "Kowalska" in line or "1120" in line]
     assert proxy.remote.received == proxy.local.bodies == []
@@ -222,7 +225,9 @@ class TestRefusal:
 class TestOtherSettings:
     @pytest.mark.parametrize("setting", ["warn", "allow"])
     async def test_it_leaves_and_is_told(self, table: EmbeddingTable, setting: str) -> None:
-        over = {"privacy": {"public_findings": setting, "mechanism": "selective"}}
+        over = {
+            "privacy": {"public_findings": setting, "mechanism": "selective", "parameters": WORDS}
+        }
         told = {"NAME": 1, "US_SSN": 1} if setting == "warn" else {}
         async with running_proxy(table, over) as proxy:
             done: Any = await proxy.client().chat.completions.create(
@@ -262,7 +267,9 @@ class TestOtherSettings:
         self, table: EmbeddingTable
     ) -> None:
         """A text is public, whichever way that was said."""
-        async with running_proxy(table, {"privacy": {"mechanism": "selective"}}) as proxy:
+        async with running_proxy(
+            table, {"privacy": {"mechanism": "selective", "parameters": WORDS}}
+        ) as proxy:
             text = "Mr. Kowalewski is ill."
             await proxy.client().chat.completions.create(
                 model=MODEL, messages=user(text), **options(instruction="Answer Kowalewski.")

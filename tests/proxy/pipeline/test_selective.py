@@ -19,6 +19,7 @@ from proxy.release import Release
 from proxy.remote.guard import Clearance, check
 from tests.absence import find_leaks
 from tests.catastrophe import CATASTROPHIC, ENDLESS
+from tests.perturb.marking import WORDS
 from tests.proxy.conftest import MODEL, Proxy, running_proxy, sanitizing
 from tests.servers import FakeServer, answer, completion
 
@@ -62,7 +63,13 @@ async def test_only_marked_parts_change_and_the_local_model_gets_them_back(proxy
     receipt = made.model_extra["inferdpt"]
     assert receipt["exchanges"][0]["generation"] == "Sure: " + message["content"]
     assert find_leaks(SECRETS, json.dumps(receipt)) == []
-    assert receipt["entities"] == {"CREDIT_CARD": 1, "EMAIL_ADDRESS": 1, "NAME": 2, "TITLE": 1}
+    assert receipt["entities"] == {
+        "CREDIT_CARD": 1,
+        "EMAIL_ADDRESS": 1,
+        "NAME": 1,
+        "PERSON": 1,
+        "TITLE": 1,
+    }
     assert (receipt["guarantee"], receipt["epsilon"]["all_tokens"]) == ("none", "infinity")
     assert find_leaks(SECRETS, *proxy.log) == []
 
@@ -155,7 +162,7 @@ async def test_public_text_is_public(table: EmbeddingTable, proxy: Proxy) -> Non
     sent = proxy.sent()[-1]["content"]
     assert sent.startswith("Answer Kowalewski. ")
     assert sent.count("Kowalewski") == 1
-    public = {"system": "public", "mechanism": "selective"}
+    public = {"system": "public", "mechanism": "selective", "parameters": WORDS}
     async with running_proxy(table, {"privacy": public}) as open_one:
         await open_one.client().chat.completions.create(
             model=MODEL,
@@ -168,7 +175,7 @@ async def test_public_text_is_public(table: EmbeddingTable, proxy: Proxy) -> Non
 
 
 def test_common_words_and_short_parts_are_no_secrets(table: EmbeddingTable) -> None:
-    sanitizer = Perturber(get_mechanism("selective", table, epsilon=6))
+    sanitizer = Perturber(get_mechanism("selective", table, epsilon=6, **WORDS))
     raw = "we met Monday in America, Kowalewski and Bo 411, 4711, 471147114 for Anna Smith"
     done = sanitizer.perturb(raw)
     assert sanitizer.secrets(raw, done) == ("471147114", "Anna Smith", "Kowalewski")
@@ -177,7 +184,7 @@ def test_common_words_and_short_parts_are_no_secrets(table: EmbeddingTable) -> N
 
 
 def test_the_guard_reads_everything_beside_the_segments(table: EmbeddingTable) -> None:
-    sanitizer = Perturber(get_mechanism("selective", table, epsilon=6))
+    sanitizer = Perturber(get_mechanism("selective", table, epsilon=6, **WORDS))
     done = sanitizer.perturb(TEXT)
     clearance = Clearance((Release(TEXT, done, sanitizer, b""),), (TEXT,), ("Letters to 4932",))
 

@@ -18,6 +18,7 @@ from proxy.records.chain import list_tenants, read_rows
 from proxy.records.lines import COLUMNS, read_lines
 from tests.databases import database, postgres_url
 from tests.limits import LIMIT
+from tests.perturb.marking import words
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
 from tests.proxy.gateway.everywhere import MAKERS
@@ -32,7 +33,7 @@ __all__ = ["database", "postgres_url"]
 
 @pytest.fixture
 def settings() -> dict[str, Any]:
-    privacy = {**SETTINGS["privacy"], "parameters": {"patterns": {"PROJECT": PATTERN}}}
+    privacy = {**SETTINGS["privacy"], "parameters": words(patterns={"PROJECT": PATTERN})}
     return {**SETTINGS, "privacy": privacy}
 
 

@@ -13,6 +13,7 @@ import pytest
 from perturb import EmbeddingTable
 from proxy.api.app_keys import STORE
 from proxy.records.lines import read_lines
+from tests.perturb.marking import WORDS
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
 from tests.proxy.gateway.remotes import SETTINGS, echo
@@ -21,7 +22,7 @@ from tests.servers import FakeServer, completion, die, fake_server, hang, status
 
 OTHER = "fine-model"
 KEYS = {"default": "operator-secret", "other": "sk-other-secret"}
-GATEWAY = {**SETTINGS, "privacy": {"mechanism": "selective"}}
+GATEWAY = {**SETTINGS, "privacy": {"mechanism": "selective", "parameters": WORDS}}
 PIPELINE: dict[str, Any] = {"privacy": {"mechanism": "rantext_ldp"}}
 
 

@@ -11,13 +11,14 @@ from perturb import EmbeddingTable, Perturber, get_mechanism
 from proxy.errors import GuardRefused
 from proxy.release import Release
 from proxy.remote.strings import StringClearance
+from tests.perturb.marking import WORDS
 
 RAW = "Ask Mr. Kowalewski about card 4095-2609-9393-4932."
 
 
 @pytest.fixture(scope="module")
 def cleared(table: EmbeddingTable) -> StringClearance:
-    sanitizer = Perturber(get_mechanism("selective", table, epsilon=6))
+    sanitizer = Perturber(get_mechanism("selective", table, epsilon=6, **WORDS))
     release = Release(RAW, sanitizer.perturb(RAW), sanitizer, b"")
     return StringClearance((release,), frozenset(("model", "x", "$defs", "messages")))
 

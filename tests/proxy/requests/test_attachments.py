@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from proxy.requests.attachments import note_attachments
+from tests.perturb.marking import WORDS
 from tests.proxy.conftest import MODEL, Proxy
 from tests.proxy.messages import post
 
@@ -22,6 +23,8 @@ BLOCKS: list[tuple[dict[str, Any], str]] = [
     ({"type": "image", "source": {"type": "base64", "data": CANARY}}, "image"),
     ({"type": "document", "title": CANARY, "source": {"type": "text", "data": CANARY}}, "file"),
     ({"type": "container_upload", "file_id": CANARY}, "file"),
+    ({"type": "search_result", "title": CANARY, "source": CANARY, "content": []}, "search result"),
+    ({"type": "tool_reference", "tool_name": CANARY}, "reference to a tool"),
 ]
 PARTS: list[tuple[dict[str, Any], str]] = [
     ({"type": "input_image", "image_url": CANARY}, "image"),
@@ -36,7 +39,7 @@ def chat(part: dict[str, Any]) -> dict[str, Any]:
         "messages": [
             {"role": "user", "content": [part, {"type": "text", "text": "What is this?"}]},
             {"role": "assistant", "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "Seen."}]},
+            {"role": "tool", "tool_call_id": "c", "content": [part]},
             {"role": "user", "content": "Go on."},
         ],
     }
@@ -68,14 +71,27 @@ def responses(part: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def keep_result(body: dict[str, Any]) -> dict[str, Any]:
+    """A body in which only a tool's result holds the part: a screenshot, or a page that was read,
+    which comes again with each later turn."""
+    name = "input" if "input" in body else "messages"
+    first, *others = body[name]
+    text = next(part for part in first["content"] if "text" in part)
+    return {**body, name: [{**first, "content": [text]}, *others]}
+
+
 CASES = [
     *(("chat/completions", chat(part), kind) for part, kind in CHAT),
     *(("messages", messages(block), kind) for block, kind in BLOCKS),
     *(("responses", responses(part), kind) for part, kind in PARTS),
 ]
+RESULTS = [(path, keep_result(body), kind) for path, body, kind in CASES]
 MODES = {
     "local model": {},
-    "gateway": {"privacy": {"mechanism": "selective"}, "local": {"mode": "none"}},
+    "gateway": {
+        "privacy": {"mechanism": "selective", "parameters": WORDS},
+        "local": {"mode": "none"},
+    },
 }
 
 
@@ -84,6 +100,23 @@ async def test_they_are_refused(proxy: Proxy, path: str, body: dict[str, Any], k
     status, _, told = await post(proxy, body, path)
     assert status == 400
     assert CANARY not in told
+    assert "server.attachments: note" in told
+    assert not proxy.remote.received
+    assert not proxy.local.received
+
+
+@pytest.mark.parametrize(("path", "body", "kind"), RESULTS)
+async def test_the_error_tells_how_a_result_is_served(
+    proxy: Proxy, path: str, body: dict[str, Any], kind: str
+) -> None:
+    status, told, answer = await post(proxy, body, path)
+    assert status == 400
+    assert CANARY not in answer
+    said = told["error"]["message"]
+    assert "server.attachments: note" in said
+    places = {"responses": "input[2].output[0]", "chat/completions": "messages[2].content[0]"}
+    if path in places:
+        assert told["error"]["param"] == places[path]
     assert not proxy.remote.received
     assert not proxy.local.received
 
@@ -101,10 +134,34 @@ class TestNoted:
         assert status == 200, told
         reader = proxy.local if proxy.local.bodies else proxy.remote
         text = json.dumps(reader.bodies[-1]["messages"])
-        assert text.count(f"[{kind} left out]") == (1 if path == "chat/completions" else 2)
+        assert text.count(f"[{kind} left out]") == 2
         for server in (proxy.remote, proxy.local):
             assert all(CANARY.encode() not in data for data in server.received)
         assert CANARY not in "\n".join(proxy.log)
+
+    @pytest.mark.parametrize(("path", "body", "kind"), RESULTS)
+    async def test_a_result_is_a_note_in_every_later_turn(
+        self, proxy: Proxy, path: str, body: dict[str, Any], kind: str
+    ) -> None:
+        name = "input" if path == "responses" else "messages"
+        for more in range(2):
+            later = [{"role": "assistant", "content": "Done."}, {"role": "user", "content": "So?"}]
+            status, _, told = await post(proxy, {**body, name: [*body[name], *later * more]}, path)
+            assert status == 200, told
+            reader = proxy.local if proxy.local.bodies else proxy.remote
+            sent = reader.bodies[-1]["messages"]
+            (result,) = (message for message in sent if message["role"] == "tool")
+            assert json.dumps(result).count(f"[{kind} left out]") == 1
+            assert json.dumps(sent).count("left out]") == 1
+
+    async def test_a_compaction_of_another_server_is_a_note(self, proxy: Proxy) -> None:
+        item = {"type": "compaction", "id": "cmp", "encrypted_content": CANARY}
+        body = {"model": MODEL, "input": [item, {"role": "user", "content": "Go on."}]}
+        status, _, told = await post(proxy, body, "responses")
+        assert status == 200, told
+        reader = proxy.local if proxy.local.bodies else proxy.remote
+        assert "[earlier conversation left out]" in json.dumps(reader.bodies[-1])
+        assert all(CANARY.encode() not in data for data in reader.received)
 
     async def test_tokens_are_counted_beside_a_note(self, proxy: Proxy) -> None:
         body = {key: value for key, value in messages(BLOCKS[0][0]).items() if key != "max_tokens"}

@@ -10,7 +10,7 @@ import pytest
 
 from proxy.requests.hosted_tools import HOSTED
 from tests.proxy.agents import CODEX_HEADERS, CODEX_ITEMS, CODEX_PATCH, CODEX_TOOLS, codex
-from tests.proxy.conftest import Proxy
+from tests.proxy.conftest import MODEL, Proxy
 from tests.proxy.messages import post
 
 
@@ -69,6 +69,23 @@ async def test_a_resumed_history_with_calls_of_custom_tools_is_served(proxy: Pro
     assert json.loads(call["function"]["arguments"]) == {"input": "*** Begin\n+x"}
     result = next(m for m in messages if m["role"] == "tool" and m["tool_call_id"] == call["id"])
     assert result["content"] == "Done!"
+
+
+async def test_a_server_does_not_compact(proxy: Proxy) -> None:
+    """The error tells what Codex can do: with the name OpenAI, it has no other way."""
+    client = proxy.client()
+    with pytest.raises(
+        openai.NotFoundError, match="'/v1/responses/compact' is not served"
+    ) as info:
+        await client.responses.compact(model=MODEL, input="zebra")
+    assert "[model_providers]" in info.value.message
+    body = request()
+    body["input"].append({"type": "compaction_trigger"})
+    with pytest.raises(openai.BadRequestError, match=r"\[model_providers\]") as caught:
+        await client.post("/responses", cast_to=object, body=body)
+    assert caught.value.param == f"input[{len(body['input']) - 1}]"
+    assert proxy.remote.received == proxy.local.received == []
+    assert "zebra" not in "\n".join(proxy.log)
 
 
 class TestSetting:

@@ -30,6 +30,7 @@ from anthropic.types.beta import message_create_params as beta_params
 
 from proxy.errors import ApiError
 from proxy.requests.anthropic.blocks import (
+    HOSTED,
     REFUSED,
     MessageItem,
     TextBlock,
@@ -134,6 +135,21 @@ def test_malformed_values_are_refused_and_nothing_else() -> None:
                     convert_to_chat(read(ignore, **{"tools": [NAMED], name: value}))
 
 
+@pytest.mark.parametrize("kind", sorted(HOSTED))
+def test_calls_of_hosted_tools_in_the_history_may_be_left_out(kind: str) -> None:
+    hosted = {"type": kind, "id": "secret", "content": [{"secret": "secret"}]}
+    said = {"role": "assistant", "content": [BRIEF, hosted, BRIEF]}
+    turns = [TURN, said, {"role": "assistant", "content": [hosted]}, TURN]
+    with pytest.raises(ApiError) as info:
+        read(messages=turns)
+    assert info.value.param == "messages[1].content[1]"
+    request = read(ignore=True, messages=turns)
+    chat = convert_to_chat(request)
+    assert [len(message.texts) for message in chat.messages] == [1, 2, 1, 1]
+    assert "secret" not in str(chat)
+    assert find_place("messages[1].content[1]", request) == "messages[1].content[2]"
+
+
 def test_hosted_tools_may_be_left_out() -> None:
     made = convert_to_chat(read(ignore=True, tools=[NAMED, TOOL]))
     assert [tool["function"]["name"] for tool in made.tools or ()] == ["f"]
@@ -166,8 +182,8 @@ def test_choices_of_a_tool(choice: dict[str, Any], made: Any) -> None:
         ("messages", "messages"),
         ("messages[0].content", "system"),
         ("messages[1].content[0].text", "messages[0].content"),
-        ("messages[3].tool_call_id", "messages[2].content"),
-        ("messages[4].content", "messages[2].content"),
+        ("messages[3].tool_call_id", "messages[2].content[0]"),
+        ("messages[4].content", "messages[2].content[1]"),
         ("tools[1].function.name", "tools[1].name"),
         ("tools[1].function.parameters.properties", "tools[1].input_schema.properties"),
         ("tool_choice.function.name", "tool_choice.function.name"),

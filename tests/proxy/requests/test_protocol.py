@@ -65,7 +65,7 @@ class TestFields:
             ),
         }
         nulls = dict.fromkeys(
-            ("audio", "suffix", "previous_response_id", "conversation", "background", "inferdpt")
+            ("audio", "plugins", "previous_response_id", "conversation", "background", "inferdpt")
         )
         usage = {"include_usage": None, "continuous_usage_stats": True}
         body = {"model": "m", "messages": [returned], "stream_options": usage, "top_p": 0, **nulls}

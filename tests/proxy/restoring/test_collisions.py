@@ -20,7 +20,7 @@ from proxy.config.store import Store as StoreSettings
 from proxy.pipeline.findings import find
 from proxy.release import Release, pair_parts
 from proxy.restoring.text import Replacements, TextRestorer, spell_pieces
-from proxy.restoring.way_back import WayBack, build_way_back
+from proxy.restoring.way_back import WayBack, build_way_back, find_lost
 from proxy.storage.memo import Memo, Pending
 from proxy.storage.opening import open_store
 from tests.perturb.marking import selective
@@ -109,6 +109,10 @@ def check(releases: Sequence[Release], size: int = 7) -> tuple[int, int]:
         else:
             left += 1
             assert back.ambiguous
+    lost = {id(release): parts for release, parts in find_lost(back, releases)}
+    for release in releases:  # a text of which nothing is lost comes back, streamed as well
+        shown, _ = echo_text(back, release.sanitized.text, size)
+        assert (shown == release.raw) != bool(lost.get(id(release)))
     for release in releases:  # the whole texts, too: what is restored is restored in place
         shown, _ = echo_text(back, release.sanitized.text, size)
         parts = [(p.text, release.raw[p.start : p.end]) for p in release.sanitized.replaced or ()]

@@ -20,6 +20,7 @@ from proxy.storage.opening import open_store
 from proxy.storage.prices import Channel, Charge, Disclosure, Price
 from proxy.storage.store import Store
 from tests.databases import database, postgres_url
+from tests.perturb.marking import WORDS
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
 from tests.proxy.storage.reports import account
 
@@ -110,7 +111,7 @@ class TestUnbounded:
         self, table: EmbeddingTable
     ) -> None:
         limits = {"budget_unbounded": {"request": TOKENS - 1}, "on_budget": "local_only"}
-        over = {"privacy": {"mechanism": "selective"}, "limits": limits}
+        over = {"privacy": {"mechanism": "selective", "parameters": WORDS}, "limits": limits}
         async with running_proxy(table, over) as proxy:
             receipt = await ask(proxy, PLAIN)
             assert receipt["budget"]["exceeded"] == "request"
@@ -151,7 +152,9 @@ class TestDisclosed:
         assert second["epsilon"]["basic"] == 48.0
 
     async def test_nominal_and_unbounded_tokens_are_named_too(self, table: EmbeddingTable) -> None:
-        async with running_proxy(table, {"privacy": {"mechanism": "selective"}}) as proxy:
+        async with running_proxy(
+            table, {"privacy": {"mechanism": "selective", "parameters": WORDS}}
+        ) as proxy:
             text = f"{PLAIN} of Kowalewski"
             await ask(proxy, text)
             await ask(proxy, text, system="Another conversation.")

@@ -27,6 +27,7 @@ from proxy.storage.opening import open_store
 from proxy.storage.passages import Passages
 from proxy.storage.schema import RELEASES
 from proxy.storage.store import Store
+from tests.perturb.marking import WORDS
 from tests.proxy.storage.work import execute, scalar
 
 
@@ -188,7 +189,8 @@ class TestMemo:
     ) -> None:
         text = "Mr. Bartholomew of 12 Elm Street, bartholomew@example.org\x00 \ud83d 😀"
         for name in ("rantext", "rantext_ldp", "santext", "selective"):
-            sanitizer = Perturber(get_mechanism(name, table, epsilon=6))
+            words = WORDS if name == "selective" else {}
+            sanitizer = Perturber(get_mechanism(name, table, epsilon=6, **words))
             entry = await self.draw(Memo(store, size=10**6, ttl=10), sanitizer, "t", text)
             await self.settle(Memo(store, size=10**6, ttl=10), store, "t", entry)
             again = await self.draw(Memo(store, size=10**6, ttl=10), sanitizer, "t", text)
@@ -205,7 +207,8 @@ class TestMemo:
         """Its receipts do not say how many tokens have no bound, nor the unit of ε."""
         text = "Mr. Bartholomew met me on the way home"
         for name, unbounded in (("rantext_ldp", 0), ("rantext", 9), ("selective", 8)):
-            sanitizer = Perturber(get_mechanism(name, table, epsilon=6))
+            words = WORDS if name == "selective" else {}
+            sanitizer = Perturber(get_mechanism(name, table, epsilon=6, **words))
             memo = Memo(store, size=10**6, ttl=10)
             entry = await self.draw(memo, sanitizer, "t", text)
             released = entry.sanitized.receipt.released
@@ -242,7 +245,8 @@ class TestMemo:
         """A list's size, or whether a word came from the tail, tells more of the raw word than
         the word that left: the remote does not have it, and neither has the store."""
         for name in ("rantext", "rantext_ldp"):
-            sanitizer = Perturber(get_mechanism(name, table, epsilon=6))
+            words = WORDS if name == "selective" else {}
+            sanitizer = Perturber(get_mechanism(name, table, epsilon=6, **words))
             entry = await self.draw(memo, sanitizer, "t", "Warsaw")
             assert entry.sanitized.receipt.statistics
             await self.settle(memo, store, "t", entry)
@@ -255,7 +259,9 @@ class TestMemo:
     ) -> None:
         hidden = ("Bartholomew", "Zawadzki", "555-013-2479", "jane.doe", "CX-17")
         text = f"Mr. {hidden[0]} {hidden[1]}, {hidden[2]}, {hidden[3]}@example.org, {hidden[4]}"
-        mechanism = get_mechanism("selective", table, epsilon=6, patterns={"CASE": "CX-[0-9]+"})
+        mechanism = get_mechanism(
+            "selective", table, epsilon=6, patterns={"CASE": "CX-[0-9]+"}, **WORDS
+        )
         entry = await self.draw(memo, Perturber(mechanism), "t", text)
         await self.settle(memo, store, "t", entry)
         (row,) = await store.scan(lambda c: c.execute(select(RELEASES)).all())

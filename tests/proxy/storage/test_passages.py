@@ -18,6 +18,7 @@ from proxy.api.app_keys import STORE
 from proxy.storage.passages import _cut_opening, _find_openings
 from proxy.storage.schema import PASSAGES, RELEASES
 from tests.absence import find_leaks
+from tests.perturb.marking import words
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
 from tests.proxy.storage.work import execute
 
@@ -190,7 +191,7 @@ class TestTranscripts:
 
     async def test_selective_reads_every_text_anew(self, table: EmbeddingTable) -> None:
         """The marks depend on the other texts: a release without a mark must not return."""
-        parameters = {"consistent": False}
+        parameters = words(consistent=False)
         over = {"privacy": {"mechanism": "selective", "parameters": parameters}}
         async with running_proxy(table, over) as proxy:
             await ask(proxy, user("please tell xylander to come over now"))

@@ -9,12 +9,14 @@ import pytest
 from extraction.dp_prompt.sanitizer import DPPrompt, PromptParameters
 from perturb import EmbeddingTable, Perturber, get_mechanism
 from proxy.storage.prices import Channel, Price, price
+from tests.perturb.marking import WORDS
 from tests.proxy.storage.reports import report
 
 
 class TestPrices:
     def cost(self, table: EmbeddingTable, name: str, text: str = report(1)) -> Price:
-        sanitizer = Perturber(get_mechanism(name, table, epsilon=6))
+        words = WORDS if name == "selective" else {}
+        sanitizer = Perturber(get_mechanism(name, table, epsilon=6, **words))
         return price(sanitizer, sanitizer.perturb(text))
 
     def test_a_proved_bound_is_charged_as_such(self, table: EmbeddingTable) -> None:
@@ -45,7 +47,7 @@ class TestPrices:
     ) -> None:
         text = "Bartholomew Kowalewski met me."
         for inner, more in (("rantext_ldp", 0), ("rantext", 2)):
-            mechanism = get_mechanism("selective", table, epsilon=6, inner=inner)
+            mechanism = get_mechanism("selective", table, epsilon=6, inner=inner, **WORDS)
             sanitizer = Perturber(mechanism)
             found = price(sanitizer, sanitizer.perturb(text))
             assert (found.tokens, found.unbounded) == (2, 2 + more)
