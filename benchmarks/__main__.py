@@ -18,6 +18,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.experiments import list_experiments
 from benchmarks.harness.context import Context
@@ -26,18 +27,24 @@ from benchmarks.harness.suite import list_suites, load_suite
 from benchmarks.report.compare import compare
 from benchmarks.run import describe, run
 from perturb import PerturbError, load_table
+from proxy.errors import ConfigError
+
+if TYPE_CHECKING:
+    from benchmarks.fidelity.measure import Fidelity
 
 __all__ = ["main"]
 
 CORPUS = Path("corpus/train.jsonl.xz")
 AUTHORS = Path("authors/synthpai.jsonl")
 SETS = Path("open_ended")
-FIDELITY = """Send texts through the gateway, whole and streamed, to a remote that echoes.
+FIDELITY = """Send texts and the sessions of coding agents through the gateway.
 
-Counted is what leaves that should not, what is changed that need not be, and what does not come
-back.
+Texts go whole and streamed to a remote that echoes. Counted is what leaves that should not, what
+is changed that need not be, and what does not come back. Agents repair files full of private data
+with a remote that edits what it sees. Counted is whether the edits apply and the tests pass.
 
     python -m benchmarks fidelity
+    python -m benchmarks fidelity --only agents
     python -m benchmarks fidelity --parameters 'policy: [regex, detector]' --data ../shared/data
 """
 
@@ -47,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = _build_parser().parse_args(arguments)
     try:
         return int(args.command(args))
-    except (DataError, PerturbError) as exc:
+    except (ConfigError, DataError, PerturbError) as exc:
         print(f"benchmarks: {exc}", file=sys.stderr)
         return 2
 
@@ -102,11 +109,11 @@ def _run_compare(args: argparse.Namespace) -> int:
 
 
 def _run_fidelity(args: argparse.Namespace) -> int:
-    from benchmarks.fidelity.measure import measure, read_cases, read_parameters, render
+    from benchmarks.fidelity.figure import draw
+    from benchmarks.fidelity.measure import read_parameters, render
 
     settings = {text or "default": read_parameters(text) for text in args.parameters or [""]}
-    cases, table = read_cases(args.data, args.most), load_table()
-    found = {name: asyncio.run(measure(table, given, cases)) for name, given in settings.items()}
+    found = {name: asyncio.run(_measure_fidelity(args, given)) for name, given in settings.items()}
     print(render(found))
     if args.out:
         figures = {
@@ -115,7 +122,22 @@ def _run_fidelity(args: argparse.Namespace) -> int:
             for name, each in found.items()
         }
         args.out.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
+    if args.figure:
+        draw(found, args.figure)
     return 0
+
+
+async def _measure_fidelity(args: argparse.Namespace, parameters: dict[str, Any]) -> Fidelity:
+    from benchmarks.fidelity.folders import make_folders
+    from benchmarks.fidelity.measure import Fidelity, measure, read_cases
+    from benchmarks.fidelity.sessions import measure_agents
+
+    found, table = Fidelity(), load_table()
+    if args.only != "agents":
+        found = await measure(table, parameters, read_cases(args.data, args.most))
+    if args.only != "texts":
+        await measure_agents(table, parameters, make_folders()[: args.most], found)
+    return found
 
 
 def _build_parser() -> argparse.ArgumentParser:
@@ -156,8 +178,12 @@ def _build_parser() -> argparse.ArgumentParser:
         help="of `selective`, a column each, e.g. 'policy: [regex, detector]' (the default's)",
     )
     fidelity.add_argument("--data", type=Path, help="a folder with pii/pupa_dev.jsonl (none)")
-    fidelity.add_argument("--most", type=int, help="texts of each set (all)")
+    fidelity.add_argument("--only", choices=("texts", "agents"), help="what is sent (both)")
+    fidelity.add_argument(
+        "--most", type=int, help="texts of each set, and folders of an agent (all)"
+    )
     fidelity.add_argument("--out", type=Path, help="a JSON file for the figures")
+    fidelity.add_argument("--figure", type=Path, help="a PNG file: what leaves, what is spoilt")
     fidelity.set_defaults(command=_run_fidelity)
     return parser
 

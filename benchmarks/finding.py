@@ -25,7 +25,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -234,10 +234,11 @@ def _list_files(paths: Iterable[Path]) -> list[Path]:
     return files
 
 
-def _build(policy: str, model: str) -> Selective:
+def _build(policy: str, model: str, thresholds: Mapping[str, float]) -> Selective:
     names = tuple(policy.split("+"))
     used = model if "presidio" in names else ""
-    return Selective(load_table(), SelectiveParameters(policy=names, model=used))
+    least = thresholds if "detector" in names else {}
+    return Selective(load_table(), SelectiveParameters(policy=names, model=used, thresholds=least))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -250,11 +251,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("data", type=Path, nargs="+", metavar="DATA")
     parser.add_argument("--policy", action="append", help="regex, digits, presidio or a plug-in's")
     parser.add_argument("--model", default="", help="an installed spaCy model, for presidio")
+    parser.add_argument(
+        "--thresholds", type=json.loads, default={}, help="""the detector's: '{"PERSON": 0.2}'"""
+    )
     parser.add_argument("--words", type=int, default=0, help="list the most frequent mistakes")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     try:
-        policies = {p: _build(p, options.model) for p in options.policy or ["regex"]}
+        policies = {
+            p: _build(p, options.model, options.thresholds) for p in options.policy or ["regex"]
+        }
         out = {}
         for path in _list_files(options.data):
             texts = read_labelled(path)

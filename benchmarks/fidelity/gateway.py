@@ -1,4 +1,4 @@
-"""Run the real gateway in front of a remote that echoes."""
+"""Run the real gateway in front of a remote on loopback, by default one that echoes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -16,9 +17,10 @@ from proxy.app import build_app, build_runner
 from proxy.config.settings import load_config
 from proxy.serve import start_runner
 
-__all__ = ["Gateway", "Trip", "running_gateway"]
+__all__ = ["CLAUDE", "MODEL", "Gateway", "Trip", "running_gateway", "serving"]
 
 MODEL = "m"
+CLAUDE = "claude"  # the model of a remote that speaks the Messages API
 PIECE = 3  # characters of an event: replacements are cut
 SECONDS = 600.0
 
@@ -42,7 +44,11 @@ class Trip:
 
 @dataclass
 class Gateway:
-    """Send texts through a gateway."""
+    """Send texts through a gateway.
+
+    Attributes:
+        url: of its API, with the version.
+    """
 
     url: str
     session: ClientSession
@@ -70,32 +76,36 @@ class Gateway:
 
 @asynccontextmanager
 async def running_gateway(
-    table: EmbeddingTable, parameters: Mapping[str, Any]
+    table: EmbeddingTable,
+    parameters: Mapping[str, Any],
+    remote: web.Application | None = None,
+    secret: str | None = None,
 ) -> AsyncIterator[Gateway]:
     """Run a gateway with these `privacy.parameters` of `selective`, and its remote, on loopback.
+
+    Args:
+        remote: serves `/v1/chat/completions` for the model `m`, and `/v1/messages` for `claude`;
+            None for one that echoes the last message of a chat.
+        secret: the store's, in hexadecimal: equal secrets give equal draws. None for another one
+            each time. $INFERDPT_SECRET, if set, counts instead.
 
     Raises:
         ConfigError, PerturbError: the parameters are not valid, or a package is missing.
     """
     received: list[str] = []
-    remote = web.AppRunner(_build_remote(received), access_log=None)
-    await remote.setup()
-    try:
-        await web.TCPSite(remote, "127.0.0.1", 0).start()
-        port = remote.addresses[0][1]
+    async with serving(remote or _build_echo(received)) as base_url:
         with TemporaryDirectory() as folder:
+            known = {"base_url": base_url, "api_key": "none", "retries": 0}
             settings = {
                 "store": {"folder": folder},
-                "server": {"port": 0},
+                "server": {"port": 0, "ignore_unsupported_tools": True},
                 "local": {"mode": "none"},
                 "privacy": {"mechanism": "selective", "parameters": dict(parameters)},
-                "remote": {
-                    "base_url": f"http://127.0.0.1:{port}/v1",
-                    "api_key": "none",
-                    "models": {MODEL: MODEL},
-                    "retries": 0,
-                },
+                "remote": {**known, "models": {MODEL: MODEL}},
+                "remotes": {CLAUDE: {**known, "api": "messages", "models": {CLAUDE: CLAUDE}}},
             }
+            if secret is not None:
+                _write_secret(Path(folder, "secret"), secret)
             config = load_config(None, settings)
             run = build_runner(build_app(config, table=table))
             try:
@@ -104,11 +114,26 @@ async def running_gateway(
                     yield Gateway(url, session, received)
             finally:
                 await run.cleanup()
+
+
+def _write_secret(file: Path, secret: str) -> None:
+    file.touch(0o600)
+    file.write_text(secret)
+
+
+@asynccontextmanager
+async def serving(app: web.Application) -> AsyncIterator[str]:
+    """Serve an application on loopback; yield its address with `/v1`."""
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
     finally:
-        await remote.cleanup()
+        await runner.cleanup()
 
 
-def _build_remote(received: list[str]) -> web.Application:
+def _build_echo(received: list[str]) -> web.Application:
     async def answer(request: web.Request) -> web.StreamResponse:
         body = await request.json()
         text = body["messages"][-1]["content"]

@@ -22,25 +22,36 @@ inferdpt verify
 ```
 
 The command starts a throwaway upstream and a proxy in [gateway mode](gateway.md), both on
-loopback. It sends one request for each position and type, each with a made-up value of its own,
-and looks for the value in every byte that the upstream receives: in any capitals, with any
-separators, and in JSON inside strings. It then has the upstream repeat values, in texts and in
-tool calls, whole and streamed in pieces of three characters, and looks if they come back.
-Nothing leaves the machine. The exit status is 1 if a value leaked, or if a request failed.
+loopback. Nothing leaves the machine. It sends two kinds of requests:
 
-| Verdict | Meaning |
+- **Values.** A made-up name, card number, key or other value at one position of a request. No
+  byte that the upstream receives may show it: in any capitals, with any separators, and in JSON
+  inside strings.
+- **Documents.** A settings file, a table, a diff, a log or another text as agents and tools send
+  it, with several made-up values, at one position. No value may arrive. The upstream answers with
+  the text that it got, and the client must get its own text back, byte for byte. Values and
+  documents also come back in calls of tools, whole and streamed in pieces of three characters.
+
+The upstream checks that every body has the form that OpenAI's or Anthropic's API requires.
+
+A run sends a sample and takes less than a minute: at each position three types of values and two
+kinds of documents, chosen by `--seed`. `--full` sends everything at every position.
+
+The exit status is 1 if a request failed in one of these ways:
+
+| Failure | Meaning |
 |---|---|
-| clean | the request was answered, and the upstream did not see the value |
-| refused | the gateway refused the request (4xx), and the upstream did not see the value |
-| LEAK | the upstream saw the value |
-| error | the gateway failed (5xx, or no answer), so nothing is known |
-| - | the position cannot hold the type: a function's name has no `@`, a number no letters |
-| restored, replaced | the answer held the value again, or did not |
-| broken | the answer was not valid |
+| LEAK | the upstream saw a value |
+| CHANGED | another text came back than was sent |
+| ERROR | the gateway failed (5xx, no answer, or an answer that is not valid) |
+| form | the upstream got a body that the API would refuse |
+
+A request that the gateway refuses (4xx) is counted, and is no failure: nothing arrived.
 
 `--config FILE` verifies the section `privacy` of your own configuration, before a remote of its
-`remote.api`. The values are of forms that the shipped patterns know, so the tables say where
-values are hidden. They do not say how many of the world's names a policy finds;
+`remote.api`. Only types that its profile hides are sent as values, and must not arrive. The
+values are of forms that the shipped finders know, so the report says at which positions values are
+hidden. It does not say how many of the world's names a policy finds;
 `python -m benchmarks.finding` measures that.
 
 ## Other gateways
@@ -54,6 +65,10 @@ inferdpt verify --base-url http://127.0.0.1:4000/v1 --upstream-port 9999 --model
 The upstream then listens on `http://127.0.0.1:9999/v1`. A plain pass-through shows every value as
 LEAK; a test holds the tool to that.
 
+## Results
+
+`inferdpt verify --full`: the number of requests, and the failures, if there are any.
+
 """
 OUTRO = """
 
@@ -66,7 +81,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Write the page about the verification.")
     parser.add_argument("--out", required=True, type=Path)
     out = parser.parse_args().out
-    report = format_report(asyncio.run(verify()), markdown=True)
+    report = format_report(asyncio.run(verify(full=True)), markdown=True)
     out.write_text(INTRO + report + OUTRO, "utf-8")
 
 

@@ -234,7 +234,7 @@ def test_what_selective_does_not_mark_is_exposed_whole(tmp_path: Path, table: Em
     cases = list(Exposure().cases(context))
     assert {"mechanism": "selective", "epsilon": 6.0} in cases
     found = Exposure().measure({"mechanism": "selective", "epsilon": 6.0}, context)
-    assert found.values["phrase"].value > np.log2(CANDIDATES) - 0.1  # a phrase drawn twice
+    assert found.values["phrase"].value > np.log2(CANDIDATES) - 0.3  # some look like names
     assert found.values["phrase_whole"].value == 1.0
     assert found.values["number_whole"].value == 0.0
     assert found.values["number"].value < 3

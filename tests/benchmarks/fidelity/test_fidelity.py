@@ -130,7 +130,7 @@ def test_the_command_prints_a_column_for_each_setting(
     out = tmp_path / "figures.json"
     settings = ["policy: [regex]", "actions: {'*': keep}"]
     given = [part for text in settings for part in ("--parameters", text)]
-    assert main(["fidelity", "--most", "2", *given, "--out", str(out)]) == 0
+    assert main(["fidelity", "--only", "texts", "--most", "2", *given, "--out", str(out)]) == 0
     table = capsys.readouterr().out
     assert all(text in table.splitlines()[0] for text in settings)
     figures = json.loads(out.read_text())
