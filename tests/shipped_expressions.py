@@ -19,6 +19,8 @@ import regex
 import extraction
 import perturb
 import proxy
+from perturb.selective.patterns.clues import All, Match
+from perturb.selective.patterns.clues import Any as Any_
 from perturb.selective.patterns.shape import Lazy, Shape
 from perturb.text.expressions import Expression
 
@@ -80,6 +82,8 @@ def _walk(value: Any, seen: set[int]) -> Iterator[Any]:
         yield regex.compile(value.pattern)
     elif isinstance(value, Shape):
         inner = [value.pattern, value.clue, value.passes]
+    elif isinstance(value, (All, Any_, Match)):
+        inner = list(vars(value).values())
     elif isinstance(value, (tuple, list, set, frozenset)) and len(value) < 1000:
         inner = list(value)
     elif isinstance(value, dict) and len(value) < 1000:

@@ -197,7 +197,7 @@ async def test_the_first_commands_work_with_nothing_else_running(
     assert done.choices[0].message.content
     assert len(remote.bodies) == 2
     assert "jane.doe" not in json.dumps(remote.bodies)
-    assert "6-LDP" in capsys.readouterr().out
+    assert "no guarantee and no ε" in capsys.readouterr().out
 
 
 def test_every_extra_that_is_to_be_installed_exists() -> None:

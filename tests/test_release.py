@@ -155,7 +155,7 @@ def test_a_release_moves_the_fragments_into_the_changelog(tmp_path: Path) -> Non
 
 def test_the_image_and_its_extras_are_read() -> None:
     text = (ROOT / "deploy" / "Containerfile").read_text("utf-8")
-    assert read_extras(text) == ["detect", "embedded", "postgres"]
+    assert read_extras(text) == ["embedded", "postgres"]
     with pytest.raises(ValueError, match="EXTRAS"):
         read_extras("FROM scratch\n")
 

@@ -11,6 +11,7 @@ import pytest
 from perturb import EmbeddingTable
 from proxy.access.auth import new_key
 from tests.console.conftest import AXE
+from tests.perturb.marking import WORDS
 from tests.proxy.batches.jobs import chats, follow, jsonl, run, start
 from tests.proxy.conftest import Proxy, running_proxy
 from tests.servers import hang, hang_mid_stream
@@ -19,13 +20,13 @@ pytestmark = pytest.mark.console
 
 KEY, DIGEST = new_key()
 SETTINGS: dict[str, Any] = {
-    "privacy": {"mechanism": "selective"},
+    "privacy": {"mechanism": "selective", "parameters": WORDS},
     "limits": {"budget": {"day": 1000, "total": 9000}, "mechanisms": ["rantext_ldp"]},
     "batches": {"enabled": True},
 }
 LOCKED = {"server": {"keys": [{"tenant": "root", "sha256": DIGEST}], "operators": ["root"]}}
 GATEWAY = {
-    "privacy": {"mechanism": "selective"},
+    "privacy": {"mechanism": "selective", "parameters": WORDS},
     "local": {"mode": "none"},
     "batches": {"enabled": True},
 }

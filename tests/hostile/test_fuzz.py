@@ -7,6 +7,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import aiohttp
 import pytest
@@ -15,6 +16,7 @@ from tests.hostile import tally
 from tests.hostile.canary_words import HostileCanaries, MarkedCanaries
 from tests.hostile.fuzz_requests import Request, everywhere, odd_fields, random_requests, wishes
 from tests.hostile.stage import Stage, chat_body, send
+from tests.perturb.marking import WORDS
 from tests.proxy.canaries import headers
 
 AT_ONCE = 8
@@ -24,6 +26,21 @@ ELSEWHERE = 200
 PUBLIC = 100
 TOPICS = ("the weather", "old music", "green tea", "long walks")
 STATUSES = {200, 204, 400, 403, 404, 405, 413}
+
+
+@pytest.fixture(
+    scope="module", params=[HostileCanaries, MarkedCanaries], ids=["words", "selective"]
+)
+def kind(request: pytest.FixtureRequest) -> type[HostileCanaries]:
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def settings(kind: type[HostileCanaries]) -> dict[str, Any]:
+    """Let `selective` mark all that the patterns find, of which the marked canaries are."""
+    if kind is HostileCanaries:
+        return {}
+    return {"privacy": {"mechanism": "selective", "parameters": WORDS}}
 
 
 async def fire(stage: Stage, c: HostileCanaries, requests: Iterable[Request]) -> Counter[int]:
@@ -58,7 +75,6 @@ async def fire(stage: Stage, c: HostileCanaries, requests: Iterable[Request]) ->
     return seen
 
 
-@pytest.mark.parametrize("kind", [HostileCanaries, MarkedCanaries], ids=["words", "selective"])
 async def test_no_canary_leaves_and_no_request_breaks(
     stage: Stage, kind: type[HostileCanaries]
 ) -> None:
@@ -81,8 +97,12 @@ async def test_no_canary_leaves_and_no_request_breaks(
     assert len(c.found_in(b"\n".join(stage.local.received))) > total / 4
 
 
-async def test_public_text_is_held_to_the_policy_too(stage: Stage) -> None:
+async def test_public_text_is_held_to_the_policy_too(
+    stage: Stage, kind: type[HostileCanaries]
+) -> None:
     """Check that public spans and instructions are no place for a name or a number."""
+    if kind is HostileCanaries:
+        return  # it has no policy
     c = MarkedCanaries(tally.SEED + 2)
 
     def requests() -> Iterator[Request]:
@@ -109,7 +129,6 @@ def test_enough_is_generated() -> None:
     assert fields + sum(REQUESTS.values()) + 2 * ELSEWHERE >= 5000
 
 
-@pytest.mark.parametrize("kind", [HostileCanaries, MarkedCanaries], ids=["words", "selective"])
 def test_one_canary_among_what_was_received_is_found(
     stage: Stage, kind: type[HostileCanaries]
 ) -> None:

@@ -108,7 +108,11 @@ def test_a_spacy_model_finds_names(tmp_path: Path) -> None:
 def test_the_mechanism_takes_the_policy_by_name() -> None:
     perturber = Perturber(
         get_mechanism(
-            "selective", bundled_table(), policy="presidio", patterns={"CASE": r"AB-\d+"}
+            "selective",
+            bundled_table(),
+            policy="presidio",
+            patterns={"CASE": r"AB-\d+"},
+            actions={"*": "replace"},
         )
     )
     done = perturber.perturb(TEXT + " case AB-12", seeded_generator(1))
