@@ -82,14 +82,6 @@ class Taken:
         )
 
     @cached_property
-    def _news(self) -> dict[str, str]:
-        return {raw: new for new, raw in reversed(self._pairs)}
-
-    def find(self, raw: str) -> str | None:
-        """Return the earlier replacement of exactly this value; None if there is none."""
-        return self._news.get(raw)
-
-    @cached_property
     def _words_news(self) -> dict[str, str]:
         found: dict[str, str] = {}
         for new, raw in self._pairs:
@@ -130,12 +122,14 @@ class RequestLink:
             nothing does.
         tagged: raw values that get a tag, whatever the action for their type: their surrogate
             did not come back.
+        earlier: the replacements of earlier turns, by the type and the raw value of their parts.
     """
 
     noise: Link
     taken: Taken
     day_first: bool | None = None
     tagged: frozenset[str] = frozenset()
+    earlier: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def __call__(self, entity: str) -> np.random.Generator:
         return self.noise(entity)

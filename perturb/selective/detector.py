@@ -77,11 +77,11 @@ class DetectorPolicy:
         return " ".join(["detector", f"{RULES}", self._model.sha256, *map(str, least), other])
 
     def lower(self, thresholds: Mapping[str, float]) -> DetectorPolicy:
-        """Return this policy, which also marks words from these probabilities on. It marks no
-        fewer words, whatever they are."""
+        """Return this policy, which also marks words from these probabilities on, of types that it
+        left, too. It marks no fewer words, whatever they are."""
         made = copy.copy(self)
         both = {type_: min(p, self._lowered.get(type_, p)) for type_, p in thresholds.items()}
-        made._lowered = {**self._lowered, **both}
+        made._lowered, made._wanted = {**self._lowered, **both}, self._wanted.union(both)
         return made
 
     def find(self, text: str) -> Iterable[Span]:

@@ -64,8 +64,8 @@ class SelectiveParameters(Parameters):
             holds one is marked.
         deny: terms that are always marked, of the type CUSTOM, also inside an allowed one.
         value_epsilon: ε of the action `value`, for one step of the grid: the smaller, the farther.
-        thresholds: the probability from which `detector` marks a type; the most likely label of
-            a word counts for types without one.
+        thresholds: the probability from which `detector` marks a type, also one that the profile
+            leaves; the most likely label of a word counts for types without one.
     """
 
     inner: str = "rantext_ldp"
@@ -96,12 +96,6 @@ class SelectiveParameters(Parameters):
         object.__setattr__(self, "patterns", _check_patterns(self.patterns))
         for name in ("allow", "deny"):
             object.__setattr__(self, name, check_terms(name, getattr(self, name)))
-        object.__setattr__(self, "actions", check_actions(self.actions, self.types))
-        drawn = dict(self.actions).get(EVERY), *dict(self.actions).values()
-        if not self.consistent and not {None, "surrogate", "tag"}.isdisjoint(drawn):
-            raise ParameterError(
-                "consistent must be true where an action is surrogate (the default) or tag"
-            )
         number = self.value_epsilon
         if isinstance(number, bool) or not isinstance(number, (int, float)):
             raise ParameterError("value_epsilon must be a number")
@@ -110,6 +104,8 @@ class SelectiveParameters(Parameters):
         object.__setattr__(self, "value_epsilon", float(number))
         thresholds = check_thresholds(self.thresholds, self.policy_names)
         object.__setattr__(self, "thresholds", thresholds)
+        object.__setattr__(self, "actions", check_actions(self.actions, self.types))
+        self._check_consistent()
         if profile and not {"digits", "presidio"}.isdisjoint(self.policy_names):
             raise ParameterError("profile must be left out where the policy is digits or presidio")
         if self.policy == "all" and (self.patterns or self.entities):
@@ -128,6 +124,13 @@ class SelectiveParameters(Parameters):
             )
         mechanism_class(self.inner).parameter_type(epsilon=self.epsilon)
 
+    def _check_consistent(self) -> None:
+        drawn = dict(self.actions).get(EVERY), *dict(self.actions).values()
+        if not self.consistent and not {None, "surrogate", "tag"}.isdisjoint(drawn):
+            raise ParameterError(
+                "consistent must be true where an action is surrogate (the default) or tag"
+            )
+
     @property
     def policy_names(self) -> tuple[str, ...]:
         """Return the names of the policies, one or several."""
@@ -135,11 +138,16 @@ class SelectiveParameters(Parameters):
 
     @property
     def types(self) -> frozenset[str] | None:
-        """Return the types that there may be; None where a policy may find further ones."""
+        """Return the types that may be marked, NAME for names among them; None where a policy may
+        find further ones."""
         if not {"regex", "digits", "detector", "all"}.issuperset(self.policy_names):
             return None
-        own = dict(self.patterns)
-        return frozenset((*shape_types(), *DETECTED, NAME, "NUMBER", CUSTOM, *own))
+        more = (NAME, CUSTOM, *dict(self.patterns))
+        profile = PROFILES.get(self.profile)
+        if profile is None or profile.types is None:
+            return frozenset((*shape_types(), *DETECTED, "NUMBER", *more))
+        detected = {**dict(profile.detected or ()), **dict(self.thresholds)}
+        return profile.types.union(detected, more)
 
 
 def _choose(profile: Any, policy: Any, *, named: bool) -> tuple[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-__all__ = ["DEFAULT", "PROFILES", "SECRET_TYPES", "Profile", "profile_names"]
+__all__ = ["DEFAULT", "PROFILES", "SECRET_TYPES", "Profile"]
 
 SECRET_TYPES = frozenset(("API_KEY", "PASSWORD", "PRIVATE_KEY"))
 _CONTACT = SECRET_TYPES | {
@@ -93,12 +93,3 @@ _LIST = (
 )
 PROFILES: Mapping[str, Profile] = MappingProxyType({each.name: each for each in _LIST})
 DEFAULT = "people"
-
-
-def profile_names() -> tuple[str, ...]:
-    """Return the names of the profiles, from the least to the most that is hidden.
-
-    >>> profile_names()[0], profile_names()[-1]
-    ('secrets', 'everything')
-    """
-    return tuple(PROFILES)

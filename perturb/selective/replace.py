@@ -10,6 +10,7 @@ import hmac
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -135,6 +136,7 @@ def link_request(
     texts: Iterable[str],
     pairs: Iterable[tuple[str, str]] = (),
     tagged: frozenset[str] = frozenset(),
+    earlier: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> RequestLink:
     """Make the link of the texts of one request.
 
@@ -143,9 +145,10 @@ def link_request(
         texts: all of the request, raw.
         pairs: the replacements in it that were released earlier, each with its raw value.
         tagged: the raw values that get a tag in any case.
+        earlier: those replacements by the type and the raw value of their parts.
     """
     texts = tuple(texts)
-    return RequestLink(noise, Taken(pairs, texts), find_day_first(texts), tagged)
+    return RequestLink(noise, Taken(pairs, texts), find_day_first(texts), tagged, earlier)
 
 
 def make_text_link(rng: np.random.Generator) -> Link:
@@ -187,7 +190,7 @@ class _Writer:
         if self._link is not None and entity in self._link.tagged:
             action = "tag"
         elif action == "surrogate" and self._link is not None:
-            new = self._link.taken.find(entity)  # as in an earlier turn
+            new = self._link.earlier.get((type_, entity))
         if action == "value":
             new = self._write_value(type_, entity)
         elif action == "surrogate" and self.surrogates and new is None:

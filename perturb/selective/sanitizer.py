@@ -234,10 +234,8 @@ class Selective(MarkingMechanism):
 
     def _sort(self, text: str) -> tuple[Sequence[Span], Sequence[Span]]:
         """Return the findings in a text that are not kept, and the kept ones as whole words."""
-        found = compute_once(self._find, text, self._finder and f"find {self._finder}")
-        if self._profile:
-            name = self._finder and f"profile {self._finder}"
-            found = compute_once(self._apply_profile, text, name)
+        find = self._apply_profile if self._profile else self._find
+        found = compute_once(find, text, self._finder and f"find {self._finder}")
         if not self._sorts:
             return found, ()
         found = tuple(drop_claimed(found, self._own_types))
@@ -288,15 +286,23 @@ class Selective(MarkingMechanism):
         if not self._policies:
             return super().strengthen(demands, pass_weaker=pass_weaker)
         parameters, known = self.parameters, self.parameters.types
-        pairs = check_actions(demands.actions, known)
         lowered = dict(check_thresholds(demands.thresholds, parameters.policy_names))
+        if lowered and not any(isinstance(each, DetectorPolicy) for each in self._finders):
+            raise ParameterError("thresholds must be left out where the detector marks nothing")
+        pairs = check_actions(demands.actions, known and known.union(lowered))
         deny = check_terms("deny", (*parameters.deny, *check_terms("deny", demands.deny)))
         if not pass_weaker:
             self._actions.check_weaker(pairs, known or ())
         made = copy.copy(self)
         made.__dict__.pop("_finder", None)
         made._actions = self._actions.strengthen(pairs)
-        made.parameters = replace(parameters, actions=made._actions.pairs, deny=deny)
+        more = {type_: p for type_, p in lowered.items() if known and type_ not in known}
+        made.parameters = replace(
+            parameters,
+            actions=made._actions.pairs,
+            deny=deny,
+            thresholds={**dict(parameters.thresholds), **more},
+        )
         if lowered or deny != parameters.deny:
             made._set_policies(
                 [p.lower(lowered) if isinstance(p, DetectorPolicy) else p for p in self._finders]
@@ -330,7 +336,7 @@ def _build_policies(parameters: SelectiveParameters, vocabulary: Vocabulary) -> 
         own = tuple(shape for shape in own if shape.type in wanted)
         wanted = tuple(type_ for type_ in wanted if type_ not in {shape.type for shape in own})
     if profile := PROFILES.get(parameters.profile):
-        types = _choose_types(parameters.policy_names, profile)
+        types = _choose_types(parameters.policy_names, profile, thresholds)
         thresholds = {**dict(profile.detected or ()), **thresholds}
     elif parameters.entities and not wanted:  # the operator's own expressions find them all
         types = dict.fromkeys(parameters.policy_names)
@@ -355,7 +361,9 @@ def _build_policies(parameters: SelectiveParameters, vocabulary: Vocabulary) -> 
     return [*policies, PatternPolicy(own)] if own else policies
 
 
-def _choose_types(names: tuple[str, ...], profile: Profile) -> dict[str, tuple[str, ...] | None]:
+def _choose_types(
+    names: tuple[str, ...], profile: Profile, more: Mapping[str, float]
+) -> dict[str, tuple[str, ...] | None]:
     """Return the types of a profile that each policy looks for; none of them for all, None where
     a policy has nothing to look for."""
     chosen: dict[str, tuple[str, ...] | None] = dict.fromkeys(names, ())
@@ -365,7 +373,7 @@ def _choose_types(names: tuple[str, ...], profile: Profile) -> dict[str, tuple[s
     elif "regex" in names and "detector" in names:
         chosen["regex"] = tuple(sorted(known - {NAME}))
     if "detector" in names and profile.detected is not None:
-        chosen["detector"] = tuple(type_ for type_, _ in profile.detected) or None
+        chosen["detector"] = tuple({**dict(profile.detected), **more}) or None
     return chosen
 
 

@@ -121,8 +121,13 @@ class Memo:
                 if key in found
             ]
             noise = self._link(tenant, find_channel(sanitizer))
+            known = {
+                (part.type, release.raw[part.start : part.end]): part.text
+                for release in reversed(earlier)
+                for part in release.sanitized.replaced or ()
+            }
             raws, pairs = (text.raw for text in texts), pair_parts(earlier)[0]
-            link = link_request(noise, raws, pairs, tagged)
+            link = link_request(noise, raws, pairs, tagged, known)
             made = found | await self._draw_all(sanitizer, new, link)
         return [
             Release(text.raw, made[key], sanitizer, key)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from perturb import ParameterError, get_mechanism
+from perturb import ParameterError, Perturber, Sanitizer, get_mechanism
+from perturb.errors import RefusedPart
+from perturb.options import Demands
 from perturb.selective.detector import DETECTED
 from perturb.selective.patterns import shape_types
-from perturb.selective.profiles import DEFAULT, PROFILES, profile_names
-from perturb.selective.sanitizer import SelectiveParameters
+from perturb.selective.profiles import DEFAULT, PROFILES
+from perturb.selective.sanitizer import Selective, SelectiveParameters
 from tests.tables import bundled_table
 
 TABLE = bundled_table()
@@ -42,7 +44,7 @@ def test_an_ordinary_text_has_no_sensitive_part(profile: str, text: str) -> None
 
 def test_each_profile_marks_all_that_the_one_before_it_marks() -> None:
     before: set[int] = set()
-    for profile in profile_names()[:-1]:
+    for profile in [*PROFILES][:-1]:
         spans = get_mechanism("selective", TABLE, profile=profile).spans(PRIVATE) or ()
         marked = {place for span in spans for place in range(span.start, span.end)}
         assert before <= marked, profile
@@ -101,3 +103,27 @@ def test_what_does_not_fit_together_is_refused(parameters: dict[str, object], ru
 def test_an_operators_own_patterns_count_beside_a_profile() -> None:
     mechanism = get_mechanism("selective", TABLE, patterns={"PROJECT": "Zanzibar"})
     assert [span.type for span in mechanism.spans("the project Zanzibar") or ()] == ["PROJECT"]
+
+
+def test_a_type_that_a_profile_leaves_has_no_action() -> None:
+    """An action that nothing would come of is an error, not a promise that is not kept."""
+    for actions in ({"DATE_TIME": "refuse"}, {"LOCATION": "tag"}):
+        with pytest.raises(ParameterError, match="actions must be for"):
+            SelectiveParameters(actions=actions)
+        with pytest.raises(ParameterError, match="actions must be for"):
+            demand(SelectiveParameters(), Demands(actions=tuple(actions.items())))
+    SelectiveParameters(actions={"NAME": "refuse", "PERSON": "tag", "CUSTOM": "refuse"})
+
+
+def test_a_request_may_have_a_type_marked_that_the_profile_leaves() -> None:
+    text = "the clinic is in Besançon, near Dijon"
+    lowered = Demands(thresholds=(("LOCATION", 1e-6),), actions=(("LOCATION", "refuse"),))
+    made = demand(SelectiveParameters(profile="people"), lowered)
+    with pytest.raises(RefusedPart, match="LOCATION"):
+        made.perturb(text)
+    with pytest.raises(ParameterError, match="thresholds must be left out where"):
+        demand(SelectiveParameters(profile="contact"), lowered)
+
+
+def demand(parameters: SelectiveParameters, demands: Demands) -> Sanitizer:
+    return Perturber(Selective(TABLE, parameters)).strengthen(demands)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perturb import DocumentOptions, ReleaseError, Span, seeded_generator
+from perturb.selective.replace import link_request, make_text_link
 from perturb.selective.surrogates.names import load_names
 from tests.perturb.marking import fixed, selective
 
@@ -262,3 +263,21 @@ def test_no_honest_release_of_the_labelled_sentences_is_refused(other: str) -> N
     for seed, line in enumerate(GOLD.read_text("utf-8").splitlines()[:200]):
         text = json.loads(line)["text"]
         perturber.verify(text, perturber.perturb(text, seeded_generator(seed)))
+
+
+def test_an_earlier_stand_in_stays_for_its_type_alone() -> None:
+    """A name that was a person's is no place's: a release that mixed them would be refused."""
+    text = "Washington met Washington"
+    noise = make_text_link(seeded_generator(3))
+    for type_, earlier, stays in (
+        ("PERSON", "Padstoke", True),
+        ("LOCATION", "Padstoke", False),
+        ("ORGANIZATION", "PERSON_4170", False),
+    ):
+        pairs = [(earlier, "Washington")]
+        known = {("PERSON", "Washington"): earlier}
+        link = link_request(noise, [text], pairs, earlier=known)
+        perturber = fixed([Span(0, 10, type_), Span(15, 25, type_)], actions=EVERY)
+        done = perturber.perturb(text, link=link)
+        perturber.verify(text, done)
+        assert all((part.text == earlier) == stays for part in done.replaced or ())
