@@ -1755,8 +1755,8 @@ def _continues_number(text: str, start: int) -> bool:
 
 
 DEEPEST = 4  # strings inside of each other that are read as JSON
-_JSON = re.compile(r"[{\[]\s?[\"{\[]")  # begins a text that is JSON
-_MAY_BE_JSON = re.compile(r"(?:[{\[]\s?)?\Z")
+_JSON = re.compile(r"[{\[]\s{0,64}+[\"{\[]")  # begins a text that is JSON
+_MAY_BE_JSON = re.compile(r"(?:[{\[]\s{0,64}+)?\Z")
 _PLAIN = re.compile(r'[^"\\]+')
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # one character, in two halves
@@ -1782,13 +1782,19 @@ class JsonRestorer:
     Args:
         replacements: what to restore.
         wholes: the raw string of each whole string that left.
+        inside: what to restore in strings that are no JSON; the same if it is left out.
         depth: how many strings this text is inside of.
     """
 
     def __init__(
-        self, replacements: Replacements, wholes: Mapping[str, str], *, depth: int = 0
+        self,
+        replacements: Replacements,
+        wholes: Mapping[str, str],
+        inside: Replacements | None = None,
+        *,
+        depth: int = 0,
     ) -> None:
-        self._replacements = replacements
+        self._replacements, self._strings = replacements, inside or replacements
         self._outside = TextRestorer(replacements, strict=True)
         self._wholes = wholes
         self._order = sorted(wholes)
@@ -1889,10 +1895,10 @@ class JsonRestorer:
                 return []
             if self._depth < DEEPEST and _JSON.match(text):
                 self._inside = JsonRestorer(
-                    self._replacements, self._wholes, depth=self._depth + 1
+                    self._replacements, self._wholes, self._strings, depth=self._depth + 1
                 )
             else:
-                self._inside = TextRestorer(self._replacements)
+                self._inside = TextRestorer(self._strings)
         return self._inside.feed(text)
 
     def _close(self, *, whole: bool = True) -> list[Piece]:

@@ -52,6 +52,7 @@ __all__ = [
     "widen",
 ]
 
+_ESCAPE = re.compile(r"\\u[0-9a-fA-F]{4}")
 _TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
 # A linear expression takes 0.3 s on the longest text; the clock also runs for other threads.
 EXPRESSION_SECONDS = 2.0
@@ -255,7 +256,7 @@ def settle(
     Raises:
         ParameterError: a finding lies outside the text.
     """
-    found = [span for span in found if span.start != span.end]
+    found = _keep_escapes(text, (span for span in found if span.start != span.end))
     if not found and not known:
         return ()
     tokens = read_tokens(text)
@@ -277,6 +278,27 @@ def settle(
     if long:
         repeats = (span for span in repeats if not _lies_inside(span, long, rank))
     return merge([*merged, *repeats], rank)
+
+
+def _keep_escapes(text: str, found: Iterable[Span]) -> list[Span]:
+    r"""Leave out findings inside an escape such as `\u2013`, which is one character, and widen
+    those that hold a part of one."""
+    escapes = [match.span() for match in _ESCAPE.finditer(text)] if "\\u" in text else []
+    if not escapes:
+        return list(found)
+    starts = [start for start, _ in escapes]
+    kept: list[Span] = []
+    for span in found:
+        start, end = span.start, span.end
+        first, last = (bisect_right(starts, place) - 1 for place in (start, end - 1))
+        if first == last >= 0 and starts[first] < start and end <= escapes[first][1]:
+            continue
+        if first >= 0 and start < escapes[first][1]:
+            start = starts[first]
+        if last >= 0 and end < escapes[last][1]:
+            end = escapes[last][1]
+        kept.append(Span(start, end, span.type))
+    return kept
 
 
 def _cut(span: Span, text: str, tokens: Tokens) -> Iterator[Span]:

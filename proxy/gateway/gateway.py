@@ -258,9 +258,10 @@ class Gateway:
         """
         try:
             drawn = await self._drafter.draw(client.tenant, sanitizer, drafts)
+            size = sum(len(release.raw) for draft in drawn for release in draft.releases)
             lost: frozenset[str] = frozenset()
             for pair in zip(letters, drawn, strict=True):
-                lost |= await offload(False, find_lost_parts, *pair)
+                lost |= await offload(size <= SHORT, find_lost_parts, *pair)
             if lost:
                 drawn = await self._drafter.draw(client.tenant, sanitizer, drafts, tagged=lost)
             return drawn

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,6 +25,8 @@ class WayBack:
 
     Attributes:
         replacements: the raw value of each replacement that can be told from other text.
+        strings: the same for the strings of an answer in JSON: a value that a JSON text holds with
+            its escapes is meant without them there.
         wholes: the raw string of each sanitized one that comes back as a whole in JSON.
         names: those of them that are names of functions.
         writes_json: whether the client requested an answer in JSON.
@@ -30,6 +34,7 @@ class WayBack:
     """
 
     replacements: Replacements
+    strings: Replacements
     wholes: Mapping[str, str]
     names: Mapping[str, str]
     writes_json: bool = False
@@ -66,7 +71,7 @@ class RestoredText:
     def __post_init__(self) -> None:
         back = self.way_back
         self._reader: JsonRestorer | TextRestorer = (
-            JsonRestorer(back.replacements, back.wholes)
+            JsonRestorer(back.replacements, back.wholes, back.strings)
             if self.json
             else TextRestorer(back.replacements)
         )
@@ -107,13 +112,38 @@ def build_way_back(
     replacements = Replacements(usable, left, ordinary=dictionary_words())
     replacements.leave(kept)
     sought = replacements.raw_of
+    strings, decoded = replacements, _decode_values(releases)
+    if decoded:
+        strings = Replacements(
+            {new: decoded.get(new, raw) for new, raw in usable.items()},
+            left,
+            ordinary=dictionary_words(),
+        )
+        strings.leave(kept)
     return WayBack(
         replacements=replacements,
+        strings=strings,
         wholes=changed,
         names={new: raw for new, raw in changed.items() if raw in names},
         writes_json=writes_json,
         ambiguous=len({new for new, _ in pairs if " ".join(new.split()) not in sought}),
     )
+
+
+def _decode_values(releases: Iterable[Release]) -> dict[str, str]:
+    """Return the values with escapes in texts that are JSON, decoded, by their replacements."""
+    found: dict[str, str] = {}
+    for release in releases:
+        raw, parts = release.raw, release.sanitized.replaced or ()
+        escaped = [part for part in parts if "\\" in raw[part.start : part.end]]
+        if not escaped or raw.lstrip()[:1] not in ("{", "["):
+            continue
+        with suppress(ValueError, RecursionError):
+            json.loads(raw)
+            for part in escaped:
+                value = json.loads(f'"{raw[part.start : part.end]}"')
+                found[" ".join(part.text.split())] = value
+    return found
 
 
 def find_lost(back: WayBack, releases: Sequence[Release]) -> list[tuple[Release, frozenset[int]]]:

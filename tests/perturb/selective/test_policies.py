@@ -276,3 +276,22 @@ def test_presidio_without_its_package_says_what_to_install(
     monkeypatch.setitem(sys.modules, "presidio_analyzer", None)
     with pytest.raises(MissingPackage, match=re.escape(install_command("pii"))):
         PresidioPolicy()
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "parts"),
+    [
+        (r"twice \u2013 no", [(8, 12)], []),  # `2013` is no number
+        (r"twice \u2013 no", [(7, 12)], []),
+        (r"\u00c5sa wrote", [(6, 8)], [r"\u00c5sa"]),  # widened to its word
+        (r"\u00c5sa wrote", [(2, 8)], [r"\u00c5sa"]),
+        (r"Ren\u00e9e", [(0, 5)], [r"Ren\u00e9e"]),
+        (r"a \\u2013 b", [(5, 9)], []),  # JSON in a string of JSON
+        ("u2013 and 2013", [(10, 14)], ["2013"]),
+    ],
+)
+def test_an_escape_is_one_character(
+    text: str, marked: list[tuple[int, int]], parts: list[str]
+) -> None:
+    spans = settle(text, [Span(start, end, "X") for start, end in marked])
+    assert [text[span.start : span.end] for span in spans] == parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -139,3 +140,40 @@ def release_all(made: Perturbation, raw: str, part: str, new: str) -> Release:
     replaced = tuple(Replacement(at, at + len(part), "NAME", new) for at in starts)
     done = Perturbation(raw.replace(part, new), (), made.receipt, replaced)
     return Release(raw, done, None, b"")  # type: ignore[arg-type]
+
+
+def test_a_value_with_escapes_of_json_is_meant_without_them_in_a_string(
+    made: Perturbation,
+) -> None:
+    """In the text that it was taken from, and in a string that holds that text, it has them."""
+    raw = '{\n  "at": "717 Rose Lane\\nthird floor", "by": "Anna"}'
+    parts = {"717 Rose Lane\\nthird floor": "ADDRESS_4170", "Anna": "PERSON_170"}
+    releases = [release(made, raw, parts)]
+    back = build_way_back(releases, (), ())
+    sanitized = releases[0].sanitized.text
+    for told, meant in (
+        (sanitized, raw),
+        ('{"answer": "ADDRESS_4170 by PERSON_170"}', None),
+        (json.dumps({"text": sanitized}), json.dumps({"text": raw})),
+        (nest(sanitized), nest(raw)),
+    ):
+        for cut in range(len(told)):
+            reader = back.read_json()
+            shown = reader.feed(told[:cut]) + reader.feed(told[cut:]) + reader.finish()
+            if meant is None:
+                assert json.loads(shown) == {"answer": "717 Rose Lane\nthird floor by Anna"}
+            else:
+                assert shown == meant
+    plain = back.read_content()
+    assert plain.feed(sanitized) + plain.finish() == raw
+
+
+def test_a_backslash_of_a_text_that_is_no_json_stays(made: Perturbation) -> None:
+    raw = "see C:\\new\\Anna"
+    back = build_way_back([release(made, raw, {raw[4:]: "PATH_4170"})], (), ())
+    reader = back.read_json()
+    assert json.loads(reader.feed('{"at": "PATH_4170"}') + reader.finish()) == {"at": raw[4:]}
+
+
+def nest(text: str) -> str:
+    return json.dumps({"a": json.dumps({"b": text})})

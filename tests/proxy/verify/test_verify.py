@@ -97,8 +97,19 @@ async def test_documents_leak_nothing_and_come_back_as_they_were(patterns: str) 
     assert findings.proved
 
 
-@pytest.mark.xfail(strict=False, reason="not every replacement is restored at every position")
-@pytest.mark.parametrize("kind", [kind for kind in DOCUMENTS if kind not in STEADY])
+BROKEN = pytest.mark.xfail(
+    strict=True, reason="in an argument or an enum of Messages, one value is left and counted"
+)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=BROKEN) if kind == "JSON" else kind
+        for kind in DOCUMENTS
+        if kind not in STEADY
+    ],
+)
 async def test_a_document_comes_back_as_it_was(kind: str, patterns: str) -> None:
     findings = await probe_documents(patterns, [kind], step=12)
     assert findings.count("LEAK") == 0
