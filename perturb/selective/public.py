@@ -26,7 +26,9 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from perturb.errors import VocabularyError
-from perturb.selective.surrogates.names import fold_name, load_names
+from perturb.selective.patterns.given import list_given
+from perturb.selective.surrogates.names import load_names
+from perturb.text.case import fold_name
 from perturb.text.fold import fold
 from perturb.vocabulary.word_list import dictionary_words
 
@@ -42,7 +44,6 @@ __all__ = [
 ]
 
 BUNDLED_PUBLIC = Path(__file__).parents[1] / "data" / "public"
-GIVEN_NAMES = Path(__file__).parents[1] / "data" / "given_names.txt"
 PUBLIC_VERSION = 1  # of the list and of the keys
 LONGEST = 8  # words of a name
 
@@ -257,10 +258,8 @@ def given_names() -> frozenset[str]:
     >>> "jurgen" in given_names()
     True
     """
-    lines = GIVEN_NAMES.read_text("utf-8").splitlines()
-    words = {word for line in lines if not line.startswith(("#", "[")) for word in line.split()}
-    words |= {name for names in load_names().values() for name in names.given}
-    return frozenset(map(read_key, words))
+    drawn = (name for names in load_names().values() for name in names.given)
+    return frozenset(map(read_key, (*list_given(), *drawn)))
 
 
 def read_key(text: str) -> str:

@@ -1,8 +1,10 @@
-"""Write a word in the capitals of another."""
+"""Write a word in the capitals of another, or without regard to its spelling."""
 
 from __future__ import annotations
 
-__all__ = ["match_case"]
+import unicodedata
+
+__all__ = ["fold_name", "match_case"]
 
 
 def match_case(word: str, run: str) -> str:
@@ -16,3 +18,13 @@ def match_case(word: str, run: str) -> str:
     if run[0].isupper():
         return word[0].upper() + word[1:].lower()
     return word.lower() if run.islower() else word
+
+
+def fold_name(word: str) -> str:
+    """Return the form of a word that all its spellings share, in small letters without accents.
+
+    >>> fold_name("MÜLLER")
+    'muller'
+    """
+    plain = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(c for c in plain if not unicodedata.combining(c))

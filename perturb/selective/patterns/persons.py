@@ -11,6 +11,7 @@ from perturb.selective.patterns.clues import (
     any_match,
     any_string,
 )
+from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.settings import (
     Setting,
     assigned,
@@ -20,8 +21,6 @@ from perturb.selective.patterns.settings import (
 )
 from perturb.selective.patterns.shape import any_of, shape, words_of
 from perturb.selective.patterns.words import GERMAN_NOUNS, OPENERS
-from perturb.selective.public import given_names
-from perturb.selective.surrogates.names import fold_name
 
 __all__ = ["CAPITALS", "PERSONS"]
 
@@ -111,12 +110,7 @@ def _is_name(name: str) -> bool:
     if any(word in _NO_NAMES for word in words) or is_placeholder(name):
         return False
     ordinary = [word in OPENERS or is_ordinary_word(word) for word in words]
-    return not all(ordinary) or (len(words) == 1 and name.istitle() and _is_given(words[0]))
-
-
-def _is_given(word: str) -> bool:
-    """Tell if a word is a listed given name, though it may be an ordinary word, too: Will, Ana."""
-    return fold_name(word) in given_names()
+    return not all(ordinary) or (len(words) == 1 and name.istitle() and is_given(words[0]))
 
 
 def _is_given_name(name: str) -> bool:
@@ -152,7 +146,7 @@ def _is_full_name(name: str) -> bool:
     """Check several words with capitals of which the dictionary has at most one."""
     words = [word.strip(".'’").lower() for word in re.split(r"[ -]+", name)]
     known = [word for word in words if len(word) > 1 and is_ordinary_word(word)]
-    return _is_name(name) and len(known) < max(1, len(words) - 1) + _is_given(words[0])
+    return _is_name(name) and len(known) < max(1, len(words) - 1) + is_given(words[0])
 
 
 # -- keys -----------------------------------------------------------------------------------------
@@ -222,7 +216,7 @@ def _locate_named(match: re.Match[str]) -> tuple[int, int] | None:
 def _is_sure_name(value: str, words: list[str], found: Setting) -> bool:
     """Tell if what a key such as `last_name` has is a name, and no variable, type or label."""
     if all(map(is_ordinary_word, words)):
-        named = len(words) > 1 or _is_given(value)
+        named = len(words) > 1 or is_given(value)
         if not (named and value[0].isupper()):
             return False
     if found.quote:

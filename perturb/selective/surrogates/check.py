@@ -24,11 +24,11 @@ from perturb.selective.surrogates.kinds import (
     WITHOUT,
     is_phrase,
 )
-from perturb.selective.surrogates.names import fold_name, load_names, read_script
+from perturb.selective.surrogates.names import load_names, read_script
 from perturb.selective.surrogates.persons import Word, build_cast, read_person
 from perturb.selective.surrogates.phrases import SCRIPT, PhrasePiece, read_phrase
 from perturb.selective.surrogates.urls import read_url
-from perturb.text.case import match_case
+from perturb.text.case import fold_name, match_case
 
 __all__ = ["SurrogateCheck"]
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-__all__ = ["Names", "fold_name", "load_names", "name_words", "names_digest", "read_script"]
+from perturb.text.case import fold_name
+
+__all__ = ["Names", "load_names", "name_words", "names_digest", "read_script"]
 
 NAMES_FILE = Path(__file__).parents[2] / "data" / "names.txt"
 _SECTION = re.compile(r"\[(\w+) ([\w ]+)\]")
@@ -123,13 +124,3 @@ def read_script(word: str) -> str:
     if all(c <= "\u024f" for c in word):
         return "latin"
     return "cyrillic" if all("\u0400" <= c <= "\u04ff" for c in word) else ""
-
-
-def fold_name(word: str) -> str:
-    """Return the form of a word that all its spellings share, in small letters without accents.
-
-    >>> fold_name("MÜLLER")
-    'muller'
-    """
-    plain = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(c for c in plain if not unicodedata.combining(c))

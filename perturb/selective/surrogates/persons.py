@@ -9,7 +9,8 @@ from functools import cached_property
 from itertools import pairwise, product
 
 from perturb.selective.patterns.words import PARTICLES
-from perturb.selective.surrogates.names import fold_name, load_names, read_script
+from perturb.selective.surrogates.names import load_names, read_script
+from perturb.text.case import fold_name
 from perturb.text.fold import read
 
 __all__ = ["Cast", "Word", "build_cast", "read_person", "read_words"]

@@ -21,7 +21,8 @@ from perturb.selective.surrogates.generic import (
     STREET_ENDS,
 )
 from perturb.selective.surrogates.kinds import ORGANIZATIONS, PLACES
-from perturb.selective.surrogates.names import fold_name, read_script
+from perturb.selective.surrogates.names import read_script
+from perturb.text.case import fold_name
 from perturb.text.fold import decode_entities
 
 __all__ = ["SCRIPT", "PhrasePiece", "read_phrase"]

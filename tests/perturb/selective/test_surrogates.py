@@ -22,13 +22,14 @@ from perturb.selective.public import given_names, load_public
 from perturb.selective.replace import make_text_link
 from perturb.selective.surrogates import generic
 from perturb.selective.surrogates.forms import read_form
-from perturb.selective.surrogates.names import fold_name, load_names, names_digest
+from perturb.selective.surrogates.names import load_names, names_digest
 from perturb.selective.surrogates.permute import permute
 from perturb.selective.surrogates.writer import SurrogateWriter
 from perturb.selective.values.calendar import MONTHS
 from perturb.selective.verify import find_parts
 from perturb.testing.growth import grows_linearly
 from perturb.testing.statistics import ALPHA, p_value
+from perturb.text.case import fold_name
 from perturb.vocabulary.exclusions import excluded_strings
 from perturb.vocabulary.frequencies import common_words
 from perturb.vocabulary.word_list import dictionary_words, load_word_list

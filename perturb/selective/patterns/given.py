@@ -1,0 +1,38 @@
+"""List given names of many languages, of which some are ordinary words, too."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from perturb.text.case import fold_name
+
+__all__ = ["is_given", "list_given"]
+
+_FILE = Path(__file__).parents[2] / "data" / "given_names.txt"
+# More that are words. Alone they name nobody, so the public list has some of them.
+_WORDS = """
+    art autumn basil chance charity chase clay destiny duke ginger heath herb may miles misty
+    patience ray reed rich rusty sage sky star storm
+"""
+
+
+@lru_cache(maxsize=1)
+def list_given() -> tuple[str, ...]:
+    """Return the names of the list as they are written, without those that are rather words."""
+    lines = _FILE.read_text("utf-8").splitlines()
+    return tuple(w for line in lines if not line.startswith(("#", "[")) for w in line.split())
+
+
+def is_given(word: str) -> bool:
+    """Tell if a word may be a given name, in any capitals and with or without accents.
+
+    >>> [is_given(word) for word in ("Jürgen", "ana", "Sky", "Board")]
+    [True, True, True, False]
+    """
+    return fold_name(word) in _keys()
+
+
+@lru_cache(maxsize=1)
+def _keys() -> frozenset[str]:
+    return frozenset(map(fold_name, (*list_given(), *_WORDS.split())))
