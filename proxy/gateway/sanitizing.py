@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from proxy.access.grants import Client
@@ -18,7 +18,7 @@ from proxy.remote.messages.request import WORDS as MESSAGES_WORDS
 from proxy.remote.messages.request import spell_messages
 from proxy.remote.strings import StringClearance
 from proxy.requests.messages import Prompt
-from proxy.restoring.way_back import build_way_back, find_lost
+from proxy.restoring.way_back import WayBack, build_way_back, find_lost
 from proxy.storage.digests import Digests
 
 __all__ = [
@@ -48,6 +48,22 @@ class Letter:
     opening: tuple[str, ...]
     added: dict[str, Any]
     api: Literal["openai", "messages"] = "openai"
+    _backs: dict[Hashable, WayBack] = field(default_factory=dict, repr=False)
+
+    def way_back(self, draft: Draft) -> WayBack:
+        """Return the way back of a draft of it: the same for a draft that was settled unchanged,
+        so that a long conversation's is built once."""
+        releases = draft.releases
+        key = tuple((r.raw, r.sanitized.text, r.sanitized.replaced) for r in releases)
+        if key not in self._backs:
+            form = self.outline.get("response_format") or {"type": "text"}
+            self._backs[key] = build_way_back(
+                releases,
+                self.reading.wholes,
+                self.reading.names,
+                writes_json=form["type"] != "text" or "guided_json" in self.outline,
+            )
+        return self._backs[key]
 
 
 def write_draft(digests: Digests, client: Client, letter: Letter, *, apart: bool) -> Draft:
@@ -100,8 +116,8 @@ def count_positions(
 def find_lost_parts(letter: Letter, draft: Draft) -> frozenset[str]:
     """Return the raw parts of a draft that an answer which repeats its texts does not bring
     back."""
-    reading, releases = letter.reading, draft.releases
-    back = build_way_back(releases, reading.wholes, reading.names)
+    releases = draft.releases
+    back = letter.way_back(draft)
     return frozenset(
         release.raw[part.start : part.end]
         for release, numbers in find_lost(back, releases)
@@ -121,18 +137,12 @@ def compose(letter: Letter, draft: Draft) -> Exchange:
         words=frozenset((*reading.words, *WORDS, *spoken, *_find_words(letter.added), "content")),
         public=tuple(text for _, text in reading.public),
     )
-    form = chat.get("response_format") or {"type": "text"}
     return Exchange(
         prompt=draft.prompt,
         outgoing=Outgoing(body, clearance),
         scope=draft.scope,
         unsent="skipped",
-        way_back=build_way_back(
-            releases,
-            reading.wholes,
-            reading.names,
-            writes_json=form["type"] != "text" or "guided_json" in chat,
-        ),
+        way_back=letter.way_back(draft),
     )
 
 
