@@ -31,7 +31,7 @@ from perturb.rng import keyed_generator
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.pieces import Piece, cut_name, split_name, split_pieces
 from perturb.selective.surrogates.writer import PERSONS, SurrogateWriter
-from perturb.selective.tags import write_tag
+from perturb.selective.tags import is_tag, write_tag
 from perturb.selective.values.calendar import find_day_first
 from perturb.selective.values.part import draw_value, read_value
 from perturb.text.case import match_case
@@ -191,6 +191,7 @@ class _Writer:
             action = "tag"
         elif action == "surrogate" and self._link is not None:
             new = self._link.earlier.get((type_, entity))
+            action = "tag" if new and is_tag(new, type_) else action
         if action == "value":
             new = self._write_value(type_, entity)
         elif action == "surrogate" and self.surrogates and new is None:
