@@ -34,6 +34,7 @@ NOTE = """
 window.violations = [];
 addEventListener("securitypolicyviolation", e => violations.push(e.violatedDirective));
 """
+WIDE = f"{'Wide' * 15}@{'example' * 8}.com"
 PAGES = ("try", "batches", "budgets", "records", "health", "keys")
 VIEWS = [("light", 1180), ("dark", 1180), ("light", 320), ("dark", 390)]
 
@@ -102,6 +103,8 @@ async def test_every_page_is_accessible_and_fits(
         await page.get_by_text("Compare with a second setting").click()
         await page.get_by_label("Show both side by side").check()
         await page.locator("[name=mechanism_2]").select_option("rantext_ldp")
+        text = page.locator("#text")
+        await text.fill(f"{await text.input_value()} {WIDE}")
         await visitor.preview()
         assert await page.locator(".result").count() == 2
         for details in await page.locator(".result summary").all():
