@@ -1,12 +1,16 @@
 """List names that are publicly known and bundle the list.
 
     python scripts/list_public.py ../shared/data/corpus/train.jsonl.xz \
-        --source 'Wikipedia 2015, arXiv abstracts' --licence 'CC BY-SA 3.0, CC0'
+        --source 'Wikipedia 2015, arXiv abstracts' --licence 'CC BY-SA 3.0, CC0' \
+        --wordnet /usr/share/wordnet/data.noun --titles titles.txt
 
 The corpus is lines of JSON with the fields `title` and `text`, plain or xz-compressed. A name is
-listed if it is a title, if enough documents have it in capitals, or if a file in `scripts/public`
-holds it. Names of installed packages, commands and modules are added. What people are called is
-never listed alone: given names, common surnames, and words that the corpus has after a given name.
+listed if it is a title, if enough documents have it in capitals, if WordNet has it as one thing
+and no kind of things, or if a file in `scripts/public` holds it. WordNet 3.0 comes in Debian's
+package wordnet-base. Further titles are lines of a file: the 38,000 most read of Wikipedia are the
+keys of the model of npm's package compromise-wikipedia 0.1.1, which efrt's `unpack` reads. Names
+of installed packages, commands and modules are added. What people are called is never listed
+alone: given names, common surnames, and words that the corpus has after a given name.
 """
 
 from __future__ import annotations
@@ -92,6 +96,7 @@ class Found:
         bearers: of the names of two or more words that begin with a given name, by their last.
         leading: of words that a name of two words begins with, if its second is no ordinary word.
         titles: the keys of titles.
+        famous: names of persons in WordNet, surnames alone among them.
     """
 
     phrases: Counter[str] = field(default_factory=Counter)
@@ -100,6 +105,7 @@ class Found:
     bearers: dict[str, Counter[str]] = field(default_factory=dict)
     leading: Counter[str] = field(default_factory=Counter)
     titles: set[str] = field(default_factory=set)
+    famous: set[str] = field(default_factory=set)
     records: int = 0
 
 
@@ -107,6 +113,8 @@ def main() -> None:
     """Read the command line, count, write."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("corpus", type=Path)
+    parser.add_argument("--wordnet", type=Path, help="WordNet's file data.noun")
+    parser.add_argument("--titles", type=Path, help="a file with a title in each line")
     parser.add_argument("--source", required=True, help="a description of the corpus")
     parser.add_argument("--licence", required=True, help="the corpus's licence")
     parser.add_argument("--least", type=int, default=LEAST, help="documents a name must be in")
@@ -120,6 +128,11 @@ def main() -> None:
     arguments = parser.parse_args()
 
     found = count_names(arguments.corpus)
+    for title in arguments.titles.read_text("utf-8").splitlines() if arguments.titles else ():
+        found.titles.add(read_key(_BRACKETS.sub("", title)))
+    if arguments.wordnet:
+        found.famous, things = read_wordnet(arguments.wordnet)
+        found.titles |= things
     sections = list_names(found, arguments.least, arguments.least_person, arguments.least_word)
     data = "".join(
         f"[{name}]\n" + "".join(f"{key}\n" for key in sorted(keys))
@@ -130,9 +143,17 @@ def main() -> None:
         **{name: len(keys) for name, keys in sections.items()},
         "records": found.records,
         "least": [arguments.least, arguments.least_person, arguments.least_word],
-        "source": f"{arguments.source}; lists of this project",
-        "licence": arguments.licence,
-        "attribution": "Titles and names from Wikipedia, by its authors; no sentence is copied.",
+        "source": "; ".join(
+            [
+                arguments.source,
+                *(["WordNet 3.0"] if arguments.wordnet else []),
+                *(["titles much read in Wikipedia"] if arguments.titles else []),
+                "lists of this project",
+            ]
+        ),
+        "licence": arguments.licence + ", WordNet 3.0 license" * bool(arguments.wordnet),
+        "attribution": "Titles and names from Wikipedia, by its authors, and from WordNet 3.0, "
+        "Copyright 2006 by Princeton University; no sentence is copied.",
         "corpus_sha256": hashlib.sha256(arguments.corpus.read_bytes()).hexdigest(),
         "created": datetime.now(UTC).date().isoformat(),
         "sha256": hashlib.sha256(data).hexdigest(),
@@ -175,6 +196,23 @@ def count_names(corpus: Path) -> Found:
     return found
 
 
+def read_wordnet(file: Path) -> tuple[set[str], set[str]]:
+    """Return the keys of the persons that WordNet has, and of its other single things."""
+    persons, things = set[str](), set[str]()
+    with open(file, encoding="utf-8") as lines:
+        for line in lines:
+            fields = line.partition(" | ")[0].split()
+            if line.startswith("  ") or "@i" not in fields:  # a licence; kinds of things
+                continue
+            words = fields[4 : 4 + 2 * int(fields[3], 16) : 2]
+            keys = {read_key(word.replace("_", " ")) for word in words if word[0].isupper()}
+            (persons if fields[1] == PERSONS_OF_WORDNET else things).update(keys)
+    return persons, things
+
+
+PERSONS_OF_WORDNET = "18"  # its file of nouns that are people, gods and characters included
+
+
 def find_phrases(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the key of each name in capitals, and whether it opens a sentence."""
     for match in PHRASE.finditer(text):
@@ -210,7 +248,12 @@ def list_names(
     things = set(map(read_key, read_entries("firms")))
     terms = set(map(read_key, installed_names())) - places - things
     terms = (terms | set(map(read_key, read_entries("terms")))) - private
-    persons = {key for key in map(read_key, read_entries("persons")) if key not in private}
+    persons = {
+        key
+        for name in ("persons", "history", "letters", "stage", "characters")
+        for key in map(read_key, read_entries(name))
+        if key not in private
+    }
     persons |= {
         word
         for word, bearers in found.bearers.items()
@@ -221,6 +264,7 @@ def list_names(
     }
 
     own = places | things | terms
+    persons |= found.famous - private - common - own
     words = {word for word, number in found.words.items() if number >= least_word}
     phrases = {key for key in found.phrases if " " in key} | found.titles
     for key in phrases - own:

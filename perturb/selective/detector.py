@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from perturb.errors import ParameterError
 from perturb.release import Span
 from perturb.sanitizer import Policy
+from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.people import TITLES
+from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_of
 from perturb.selective.token_model import OUTSIDE, TokenModel, load_token_model
 from perturb.text.fold import read
@@ -36,7 +38,14 @@ NAMES = ("PERSON", "LOCATION", "ORGANIZATION")
 _TITLES = re.compile(rf"(?:(?:{any_of(TITLES)})(?:\.\s*+|\s++))*", re.IGNORECASE)
 _VARIABLE = re.compile(r"\b[a-z]\.")
 _ATTRIBUTE = re.compile(r"([a-z])\.([a-z]\w*+)")
-RULES = 2  # increment whenever the code here and in token_model marks other parts
+_CAPITAL = re.compile(r"[^\W\d_a-z][^\W\d_]{1,20}")
+_LISTED = re.compile(
+    rf"(?<!\w){_CAPITAL.pattern}(?:, {_CAPITAL.pattern}){{1,20}},? "
+    rf"(?:and|or|&|und|oder|et|ou|y|e|o) {_CAPITAL.pattern}(?!\w)"
+)
+_FORM = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+(?:[-'’][^\W\d_a-z]?[^\W\d_A-Z]+)*")
+_OPENS = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])\s*\Z")  # a sentence, a line or a cell
+RULES = 3  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -47,6 +56,8 @@ class DetectorPolicy:
         names: finds names by their capitals: one of which the classifier marks a word is marked as
             a whole.
         model: another classifier than the bundled one.
+        named: the probability from which a person is marked whose word has the form of a name: a
+            capital inside a sentence, and no word of the dictionary. None for no other one.
         thresholds: the probability from which a type is marked. The most likely label of a word
             counts for types without one. The probabilities are the model's own, not calibrated.
 
@@ -61,7 +72,9 @@ class DetectorPolicy:
         names: Policy | None = None,
         model: TokenModel | None = None,
         thresholds: Mapping[str, float] = MappingProxyType({}),
+        named: float | None = None,
     ) -> None:
+        self._named = named
         unknown = {*entities, *thresholds}.difference(DETECTED)
         if unknown:
             raise ParameterError(f"entities must be among {', '.join(sorted(DETECTED))}")
@@ -74,7 +87,8 @@ class DetectorPolicy:
         """Return what is equal where equal texts get equal marks."""
         least = [sorted(each.items()) or "" for each in (self._thresholds, self._lowered)]
         other = getattr(self._names, "version", "")
-        return " ".join(["detector", f"{RULES}", self._model.sha256, *map(str, least), other])
+        parts = ["detector", f"{RULES}", self._model.sha256, *map(str, least), f"{self._named}"]
+        return " ".join([*parts, other])
 
     def lower(self, thresholds: Mapping[str, float]) -> DetectorPolicy:
         """Return this policy, which also marks words from these probabilities on, of types that it
@@ -86,7 +100,7 @@ class DetectorPolicy:
 
     def find(self, text: str) -> Iterable[Span]:
         found = tuple(self._mark(text))
-        return (*found, *self._complete(text, found))
+        return (*found, *self._complete(text, found), *_complete_lists(text, found))
 
     def _mark(self, text: str) -> Iterator[Span]:
         reading = read(text)
@@ -115,7 +129,10 @@ class DetectorPolicy:
         run = (0, 0, OUTSIDE)
         given = self._thresholds or self._lowered
         least, lowered = (self._spell(each) for each in (self._thresholds, self._lowered))
-        for start, end, label in self._model.classify(text, least if given else None, lowered):
+        named = (self._spell({"PERSON": self._named}), _has_form) if self._named else None
+        for start, end, label in self._model.classify(
+            text, least if given else None, lowered, named
+        ):
             if label == OUTSIDE and run[2] == OUTSIDE:
                 continue
             if label == run[2] and "\n" not in text[run[1] : start]:
@@ -124,6 +141,30 @@ class DetectorPolicy:
             yield from _trim(text, *run)
             run = (start, end, label)
         yield from _trim(text, *run)
+
+
+def _has_form(text: str, start: int, end: int) -> bool:
+    """Tell if a word has the form of a name."""
+    if end - start < 3 or not text[start].isupper():
+        return False
+    word = text[start:end]
+    if not _FORM.fullmatch(word):
+        return False
+    opens = _OPENS.search(text, max(0, start - 8), start)
+    return is_given(word) or not (opens or is_ordinary_word(word))
+
+
+def _complete_lists(text: str, found: Sequence[Span]) -> Iterator[Span]:
+    """Yield the given names in a list of which two are found: `Will, Grace, Hunter and May`."""
+    starts = {span.start for span in found if span.type == "PERSON"}
+    if len(starts) < 2:
+        return
+    for match in _LISTED.finditer(text):
+        names = list(_CAPITAL.finditer(text, match.start(), match.end()))
+        if sum(name.start() in starts for name in names) > 1:
+            for name in names:
+                if name.start() not in starts and is_given(name[0]):
+                    yield Span(name.start(), name.end(), "PERSON")
 
 
 def _is_code(text: str, start: int, end: int) -> bool:

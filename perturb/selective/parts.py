@@ -79,6 +79,12 @@ class Parts:
         if len(words) == 1:
             self._written.add(words[0])
 
+    def words(self, types: Collection[str]) -> dict[str, str]:
+        """Return the parts of these types that are single words, in small letters, with their
+        types."""
+        parts = self._parts.items()
+        return {word: type_ for word, (type_, size) in parts if size == 1 and type_ in types}
+
     @cached_property
     def _prefixes(self) -> Prefixes:
         return Prefixes(self._parts)

@@ -10,13 +10,16 @@ __all__ = ["DEFAULT", "PROFILES", "SECRET_TYPES", "Profile"]
 
 SECRET_TYPES = frozenset(("API_KEY", "PASSWORD", "PRIVATE_KEY"))
 _CONTACT = SECRET_TYPES | {
-    *("CREDIT_CARD", "EMAIL_ADDRESS", "IBAN_CODE", "INTERNAL_HOST", "IP_ADDRESS", "MAC_ADDRESS"),
-    *("NATIONAL_ID", "PHONE_NUMBER", "STREET_ADDRESS", "URL", "USERNAME", "US_SSN", "VAT_NUMBER"),
-    "ZIP_CODE",
+    *("ACCOUNT_NUMBER", "COORDINATES", "CREDIT_CARD", "CRYPTO", "EMAIL_ADDRESS", "IBAN_CODE"),
+    *("INTERNAL_HOST", "IP_ADDRESS", "MAC_ADDRESS", "NATIONAL_ID", "PHONE_NUMBER", "PUBLIC_KEY"),
+    *("STREET_ADDRESS", "URL", "USERNAME", "US_SSN", "VAT_NUMBER", "ZIP_CODE"),
 }
-_PEOPLE = _CONTACT | {"DATE_OF_BIRTH", "PERSON"}
+_PEOPLE = _CONTACT | {
+    *("BIRTHPLACE", "CASE_NUMBER", "DATE_OF_BIRTH", "DIAGNOSIS_CODE", "PERSON", "RESIDENCE"),
+}
+_TIED = frozenset(("LOCATION", "ORGANIZATION"))
 _BUSINESS = _PEOPLE | {
-    *("CASE_NUMBER", "LOCATION", "MONEY", "ORGANIZATION"),
+    *("LOCATION", "MONEY", "ORGANIZATION"),
 }
 
 
@@ -30,7 +33,10 @@ class Profile:
         types: the types that the patterns mark; None for all.
         detected: the types that the detector marks, each from a probability; None for all types,
             each where it is the most likely label of a word.
+        named: the probability from which the detector marks a person whose word has the form of
+            a name (`DetectorPolicy`).
         keeps_public: whether well-known names are left (`perturb.selective.public`).
+        tied: types that are sensitive only where they are a private person's: an employer, a home.
         beside: types that are sensitive only in a text that holds another sensitive part: an
             amount of money in a question of arithmetic is nobody's.
     """
@@ -39,7 +45,9 @@ class Profile:
     hides: str
     types: frozenset[str] | None = None
     detected: tuple[tuple[str, float], ...] | None = None
+    named: float | None = None
     keeps_public: bool = False
+    tied: frozenset[str] = frozenset()
     beside: frozenset[str] = frozenset()
 
 
@@ -59,19 +67,23 @@ _LIST = (
     ),
     Profile(
         "people",
-        "names of private persons, their dates of birth",
-        _PEOPLE,
-        (("PERSON", 0.7),),
+        "names of private persons, dates and places of their birth, their firms and places that "
+        "are not publicly known; beside them, numbers of cases and codes of diagnoses",
+        _PEOPLE | _TIED,
+        (("LOCATION", 0.95), ("ORGANIZATION", 0.9), ("PERSON", 0.7)),
+        named=0.4,
         keeps_public=True,
+        tied=_TIED,
+        beside=frozenset(("CASE_NUMBER", "DIAGNOSIS_CODE")),
     ),
     Profile(
         "business",
-        "organisations and places that are not publicly known; beside them, amounts of money, "
-        "case and customer numbers",
+        "organisations and places that are not publicly known; beside them, amounts of money",
         _BUSINESS,
         (("LOCATION", 0.95), ("ORGANIZATION", 0.9), ("PERSON", 0.7)),
+        named=0.4,
         keeps_public=True,
-        beside=frozenset(("CASE_NUMBER", "MONEY")),
+        beside=frozenset(("CASE_NUMBER", "DIAGNOSIS_CODE", "MONEY")),
     ),
     Profile(
         "names",

@@ -3,7 +3,8 @@
 `data/public.txt` lists names by their keys (`read_key`) in sections, and `data/public.json`
 describes it; `scripts/list_public.py` makes both. `data/given_names.txt` lists given names.
 
-A finding is public if the list holds all of it, and nothing ties it to somebody's private life:
+A finding is public if the list holds all of it, or if it is a person in a passage on history,
+science or literature; and if nothing ties it to somebody's private life:
 
 - A person is private in a greeting, in a signature, as somebody's relation ("my neighbour …"), as
   a customer or a patient, and beside an address, a number or another contact.
@@ -18,7 +19,7 @@ import hashlib
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -52,6 +53,7 @@ THINGS = frozenset(("LOCATION", "ORGANIZATION", "OTHER_NAME"))
 # Beside one of these, a name is somebody's.
 CONTACTS = frozenset(
     (
+        "ACCOUNT_NUMBER",
         "CREDIT_CARD",
         "DATE_OF_BIRTH",
         "EMAIL_ADDRESS",
@@ -169,6 +171,82 @@ _OWN_LIFE = re.compile(
 )
 
 
+# Words of history, of science and of literature: who is named beside them is hardly anybody's
+# neighbour. Words that also stand in letters and reports, such as `film`, are not among them.
+_STORY = re.compile(
+    r"\b(?:centur(?:y|ies)|dynast(?:y|ies|ic)|empires?|emperors?|empress|tsars?|czars?|pharaohs?|"
+    r"sultans?|caliphs?|kingdoms?|monarch(?:s|y)?|reign(?:ed|s)?|treaty of|wars? of|world war|"
+    r"civil war|(?:battle|siege|congress|edict|fall|conquest|partition) of|rebellion|uprising|"
+    r"crusades?|renaissance|medieval|middle ages|antiquity|ancient|colonial|conquistadors?|"
+    r"revolution(?:ary)?|reformation|enlightenment|bolsheviks?|confederate|abolitionists?|"
+    r"prime minister of|president of the|nobel prizes?|theorem|congruence|conjecture|lemma|"
+    r"plate tectonics|natural selection|relativity|quantum|philosophers?|philosophy|"
+    r"mytholog(?:y|ical)|myths?|goddess|deity|iliad|odyssey|mahabharata|ramayana|bible|biblical|"
+    r"quran|koran|torah|gospels?|old testament|new testament|novelists?|poets?|playwrights?|"
+    r"operas?|composers?|concertos?|ballets?|painters?|sculptors?|impressionis(?:m|ts?)|cubism|"
+    r"baroque|historians?|historical|"
+    r"jahrhunderts?|krieg(?:e|es|s)?|kaisers?|dichters?|schriftsteller(?:in|s)?|"
+    r"siècles?|guerres?|empereurs?|révolution|poètes?|philosophes?|"
+    r"siglos?|guerras?|imperios?|reyes|revolución|república|"
+    r"secol[oi]|guerr[ae]|regno|risorgimento|unità d['’]italia|"
+    r"séculos?|revolução|eeuw|oorlog(?:en)?|"
+    r"wiek(?:u|i)|wojn[ay]|król(?:a|em)?|rozbior(?:y|ów)|powstani[ea]|nagrod[aęy] nobla|"
+    r"век[аеу]?|войн[аеуы]|цар[ьяюе]|император\w{0,3}|реформ[аеуы]|поэт\w{0,3})\b|"
+    r"(?:\b(?:in|from|to|until|since|by|of|around|between|and|im|jahr|en|dal|nel|w|roku|latach|в|em|van)"
+    r"|[-–,(]) ?(?:1[0-8]\d\d|19[0-4]\d)\b|世纪|朝|世紀|王朝",
+    re.IGNORECASE,
+)
+# What the writer says of nobody: give me, I know that, I have read.
+_REQUEST = (
+    r"(?i:give|tell|show|recommend|explain to|teach|help|remind|write|make|find|quiz|let)\s"
+    r"(?:me|us)|"
+    r"I(?:['’]m|\sam)?\s(?:just\s|only\s|also\s|always\s|really\s|still\s)?(?:know|think|thought|read|"
+    r"reading|need|want|wonder|wondering|heard|remember|learn|learned|learnt|believe|studying|"
+    r"visiting|understand|do(?:n['’]t| not) (?:get|understand|know))|"
+    r"I(?:['’]d|\swould)\slike|I(?:['’]ve|\shave)\s(?:only\s|just\s|also\s)?(?:read|heard|seen|watched)"
+)
+_WRITER = re.compile(
+    rf"\b(?:{_REQUEST})\b|(?P<own>\bI\b|\bi(?=['’\s](?:am|m|was|have|ve|had|d|met|asked|told|saw|work|live)\b)|"
+    r"\b(?i:me|my|mine|we|us|our|ours|mich|mir|ich|wir|uns|meine?[mnrs]?|unsere?[mnrs]?|je|j['’]|moi|mon|"
+    r"ma|mes|nous|notre|nos|yo|mi|mis|nosotros|nuestr[oa]s?|io|mio|mia|noi|nostr[oa]|eu|meu|minha|nós|"
+    r"mój|moja|moje|jestem|мой|моя|моего|моей|мне|меня|мы|наш\w{0,3})\b|我|私|僕)"
+)
+_TOWARDS = re.compile(
+    r"\b(?:for|to|from|with|für|an|mit|von|pour|avec|para|con|per|dla|для)\s\Z", re.IGNORECASE
+)  # somebody whom the answer goes to, or who says it
+_BEGIN = re.compile(r"(?:\A|[.!?:;\n\"“„(¿¡-])\s*\Z")  # of a sentence
+_NAME_WORDS = 5  # that the longest names have; a longer finding holds other words
+_LEAST = 4  # letters of a word of a name that stands for all of it
+_SHORT = 1000  # characters of a question
+_QUESTION = re.compile(
+    r"\b(?:who|what|when|where|why|which|how|explain|compare|discuss|evaluate|describe|analy[sz]e|"
+    r"derive|prove|wer|wann|warum|wie|welche[rsnm]?|erkläre?|qui|quand|pourquoi|comment|quels?|"
+    r"quelles?|explique[rz]?|quién|qué|cuándo|por qué|cómo|explica|chi|che cosa|quando|perché|"
+    r"spiega(?:mi)?|quem|como|kto|kiedy|dlaczego|jak(?:ie)?|кто|что|когда|почему|как)\b|[?？]",
+    re.IGNORECASE,
+)
+# Of texts that are somebody's own: tasks, and what is spoken of at work.
+_TASK = re.compile(
+    r"\b(?:draft(?:ing)?|reply|respond|rewrite|reword|proofread|polish|paraphrase|rephrase|shorten|"
+    r"condense|tidy|e-?mails?|letters?|messages?|invitations?|resume|cv|notes|minutes|meetings?|"
+    r"scribbles|transcript|clients?|patients?|colleagues?|offices?|deadlines?|invoices?|tickets?|"
+    r"contracts?|affidavits?|applicants?|formal request|funding|supervis\w+|my|our|formulier\w*|"
+    r"fasse|protokoll\w*|besprechung\w*|kunden?|kolleg\w*|meine?[mnrs]?|unsere?[mnrs]?|rédig\w*|réunion|"
+    r"compte[- ]rendu|notre|redacta\w*|reunión|nuestr\w+|riunione|verbale|nostr\w+|zebrani\w+|"
+    r"notatk\w+|письм\w+|протокол\w*)\b|会议|邮件|会議|メール",
+    re.IGNORECASE,
+)
+# Tasks whose text is given, or is for somebody.
+_WRITING = re.compile(
+    r"\b(?:writ(?:e|ing)|compose|answer|translate|summari[sz]e|summary|speech|toast|reports?|"
+    r"schreib\w*|übersetz\w*|écri\w*|tradui\w*|escrib\w*|traduc\w*|scriv\w*|napisz|przetłumacz|"
+    r"напиши\w*|перевед\w*)\b",
+    re.IGNORECASE,
+)
+_STORIED = 300  # characters around a person that such a word is in
+_KEYED = re.compile(r"[\w\"'`][\"'`]?[ \t]?[:=][ \t]?[\"'`]?\Z")  # before the value of a key
+
+
 class _Marked(Protocol):
     @property
     def start(self) -> int: ...
@@ -210,6 +288,12 @@ class PublicNames:
             if blank:
                 longest[first] = max(longest.get(first, 0), key.count(" ") + 1)
         return longest
+
+    @cached_property
+    def families(self) -> frozenset[str]:
+        """Return the surnames of the persons that are neither common nor words."""
+        last = {key.rpartition(" ")[2] for key in self.persons if " " in key}
+        return frozenset(last - self.surnames - given_names() - dictionary_words())
 
 
 @lru_cache(maxsize=1)
@@ -273,9 +357,13 @@ def read_key(text: str) -> str:
 
 
 def drop_public(
-    text: str, findings: Iterable[_Finding]
+    text: str, findings: Iterable[_Finding], tied: Collection[str] = ()
 ) -> tuple[tuple[_Finding, ...], tuple[_Finding, ...]]:
     """Return the findings of a text that are not publicly known, and those that are.
+
+    Args:
+        tied: types of things that count as publicly known, too, unless they are a private person's
+            place or firm.
 
     Only persons, places, organizations and other names may be public. Takes time linear in the
     text and the findings.
@@ -291,7 +379,7 @@ def drop_public(
     given = tuple(findings)
     if not any(finding.type in PERSONS or finding.type in THINGS for finding in given):
         return given, ()
-    found = _Knowledge(text, given)
+    found = _Knowledge(text, given, frozenset(tied))
     decided = [(finding, found.is_public(finding)) for finding in given]
     left = tuple(finding for finding, public in decided if not public)
     return left, tuple(finding for finding, public in decided if public)
@@ -316,6 +404,8 @@ class _Words:
         """Return the end of the longest name that begins with a word and goes on to `least` at
         least; 0 if there is none."""
         end, most = first + 1, first + self._lengths.get(self.keys[first], 1)
+        if most < least:
+            return 0
         while end < min(len(self.keys), most) and self._near(end):
             end += 1
         for stop in range(end, max(first, least - 1), -1):
@@ -331,20 +421,26 @@ class _Words:
 class _Knowledge:
     """Decide which findings of one text are public."""
 
-    def __init__(self, text: str, findings: Sequence[_Marked]) -> None:
+    def __init__(
+        self, text: str, findings: Sequence[_Marked], tied: frozenset[str] = frozenset()
+    ) -> None:
+        self._tied = tied
         self._text, self._public, self._words = text, load_public(), _Words(text)
         self._given, self._common = given_names(), dictionary_words()
         self._breaks = [match.end() for match in _SENTENCE.finditer(text)]
         self._lines = [match.end() for match in re.finditer("\n", text)]
         self._blank = [not line.strip() for line in text.split("\n")]
         self._contacts = sorted(f.start for f in findings if f.type in CONTACTS)
-        self._surnames = set[str]()
+        self._own_words = set[str]()
+        self._covered: dict[tuple[int | str, ...], bool] = {}
+        self._persons = [f for f in findings if f.type in PERSONS]
         private = [f for f in findings if f.type == "PERSON" and not self._is_known_person(f)]
         self._private = sorted(f.start for f in private)
-        self._surnames = {
-            self._words.keys[last - 1]
+        self._own_words = {
+            key
             for first, last in (self._words.meeting(f.start, f.end) for f in private)
             if last - first > 1
+            for key in self._words.keys[first:last]
         }
 
     def is_public(self, finding: _Marked) -> bool:
@@ -355,14 +451,19 @@ class _Knowledge:
         if self._is_covered(finding, public.terms) or self._is_number(finding):
             return True
         if self._is_covered(finding, public.persons):
-            return not self._is_tied_person(start, end)
+            return not self._is_tied_person(start, end) and not self._is_namesake(finding)
         things = [public.persons, public.names, public.terms]
         if finding.type in THINGS:
             things.append(public.shared)
         if self._is_covered(finding, *things) or self._is_ordinary(finding):
-            tied = self._is_tied_thing(start, end)
-            return not tied and not (finding.type in PERSONS and self._is_tied_person(start, end))
-        return finding.type in PERSONS and self._is_short_name(finding)
+            if finding.type in PERSONS:
+                return not self._is_tied_person(start, end)
+            return finding.type in self._tied or not self._is_tied_thing(start, end)
+        if finding.type in self._tied:
+            return not self._is_somebodys(finding)
+        return finding.type in PERSONS and (
+            self._is_short_name(finding) or self._is_storied(finding)
+        )
 
     def _is_known_person(self, finding: _Marked) -> bool:
         public = self._public
@@ -370,10 +471,18 @@ class _Knowledge:
             return True
         if self._is_covered(finding, public.persons):
             return not self._is_tied_person(finding.start, finding.end)
-        return self._is_ordinary(finding) or self._is_short_name(finding)
+        return (
+            self._is_ordinary(finding) or self._is_short_name(finding) or self._is_storied(finding)
+        )
 
     def _is_covered(self, finding: _Marked, *known: frozenset[str]) -> bool:
         """Tell if names of the list hold every word of a finding, up to words like "the"."""
+        key = (finding.start, finding.end, finding.type, *map(id, known))
+        if key not in self._covered:
+            self._covered[key] = self._cover(finding, known)
+        return self._covered[key]
+
+    def _cover(self, finding: _Marked, known: tuple[frozenset[str], ...]) -> bool:
         words = self._words
         first, last = words.meeting(finding.start, finding.end)
         place, names = max(0, first - LONGEST + 1), 0
@@ -387,10 +496,21 @@ class _Knowledge:
             if place >= first:
                 number = words.keys[place].isdigit() and len(words.keys[place]) <= _DIGITS
                 free = number and (names or known == (self._public.terms,))
-                if words.keys[place] not in _NEUTRAL and not free:
+                opens = finding.type in PERSONS and self._opens(place, first, last)
+                if words.keys[place] not in _NEUTRAL and not free and not opens:
                     return False
             place += 1
         return names > 0
+
+    def _opens(self, place: int, first: int, last: int) -> bool:
+        """Tell if a word is no part of the name that a finding takes it for: the ordinary word
+        before a name, as in `Mention Speke`, or the first word of a sentence."""
+        key = self._words.keys[place]
+        if place + 1 >= last or key in self._given or key in self._public.surnames:
+            return False
+        start = self._words.starts[place]
+        begins = place == first and bool(_BEGIN.search(self._text, max(0, start - 4), start))
+        return begins or (key in self._common and (place == first or last - first > _NAME_WORDS))
 
     def _is_blank(self, place: int) -> bool:
         """Tell if nothing but white space is before a word."""
@@ -432,25 +552,98 @@ class _Knowledge:
         )
 
     def _is_short_name(self, finding: _Marked) -> bool:
-        """Tell if a finding is the last word of a public person that the text names before."""
-        first, last = self._words.meeting(finding.start, finding.end)
-        if last - first != 1:
+        """Tell if a finding is a word of a public person's name that the text has before."""
+        key = self._read_word(finding)
+        named = self._named.get(key, finding.start) < finding.start
+        if not named or key in self._own_words or self._is_tied_person(finding.start, finding.end):
             return False
-        key = self._words.keys[first]
+        return key not in self._given or not self._is_close(finding)
+
+    def _is_namesake(self, finding: _Marked) -> bool:
+        """Tell if a finding is a word of a private person's name in the text."""
+        return self._read_word(finding) in self._own_words
+
+    def _is_storied(self, finding: _Marked) -> bool:
+        """Tell if a person is spoken of in a passage on history, science or literature, in a text
+        that speaks of nobody as somebody's own."""
+        if not self._is_impersonal:
+            return False
+        low, high = max(0, finding.start - _STORIED), finding.end + _STORIED
         return (
-            self._named.get(key, finding.start) < finding.start
-            and key not in self._surnames
-            and not self._is_tied_person(finding.start, finding.end)
+            _holds(self._stories, low, high)
+            or self._is_surname(finding)
+            or self._is_asked(finding)
+        )
+
+    def _is_surname(self, finding: _Marked) -> bool:
+        """Tell if a finding is the surname of a public person, and no common one."""
+        key = self._read_word(finding)
+        return key in self._public.families and key not in self._own_words
+
+    def _read_word(self, finding: _Marked) -> str:
+        """Return the key of the only word of a finding; "" where it has none or several."""
+        first, last = self._words.meeting(finding.start, finding.end)
+        return self._words.keys[first] if last - first == 1 else ""
+
+    def _is_asked(self, finding: _Marked) -> bool:
+        """Tell if a surname stands alone in a short question about what is generally known: whom
+        the remote does not know anyway, it could say nothing of."""
+        key = self._read_word(finding)
+        borne = key in self._given or key in self._public.surnames or key in self._own_words
+        return bool(key) and not borne and self._is_question
+
+    @cached_property
+    def _is_question(self) -> bool:
+        text = self._text
+        return (
+            len(text) <= _SHORT
+            and _QUESTION.search(text) is not None
+            and _WRITING.search(text) is None
+            and not self._own
+        )
+
+    @cached_property
+    def _stories(self) -> list[int]:
+        return [found.start() for found in _STORY.finditer(self._text)]
+
+    @cached_property
+    def _own(self) -> list[int]:
+        """Return the places where the writer speaks of themselves."""
+        return [found.start() for found in _WRITER.finditer(self._text) if found["own"]]
+
+    @cached_property
+    def _is_impersonal(self) -> bool:
+        """Tell if a text has no contact data, and no person who is tied to somebody, whom the
+        answer is for, who is the value of a key, or in a sentence about the writer."""
+        return (
+            not self._contacts
+            and _TASK.search(self._text) is None
+            and not any(map(self._is_close, self._persons))
+        )
+
+    def _is_close(self, person: _Marked) -> bool:
+        text, start, end = self._text, person.start, person.end
+        if self._is_covered(person, self._public.persons) and not self._is_tied_person(start, end):
+            return False
+        low, high = self._sentence(start, end)
+        low, high = max(low, start - _REACH), min(high, end + _REACH)
+        return (
+            self._is_tied_person(start, end)
+            or _KEYED.search(text, max(0, start - 8), start) is not None
+            or _TOWARDS.search(text, max(0, start - 8), start) is not None
+            or _holds(self._own, low, high)
         )
 
     @cached_property
     def _named(self) -> dict[str, int]:
-        """Return the last words of the public persons in the text, each with its first place."""
+        """Return the words of the public persons' names in the text, each with its first place."""
         words, found, place = self._words, dict[str, int](), 0
         while place < len(words.keys):
             end = words.longest(place, place + 2, [self._public.persons])
             if end and not self._is_tied_person(words.starts[place], words.ends[end - 1]):
-                found.setdefault(words.keys[end - 1], words.starts[place])
+                for key in words.keys[place:end]:
+                    if len(key) >= _LEAST:
+                        found.setdefault(key, words.starts[place])
             place = end or place + 1
         return found
 
@@ -485,6 +678,19 @@ class _Knowledge:
         return bool(_LIFE.search(self._text, low, high)) and (
             private or bool(_SELF.search(self._text, low, high))
         )
+
+    def _is_somebodys(self, finding: _Marked) -> bool:
+        """Tell if a place or a firm is in a sentence or a form with a private person, or if it is
+        the firm where the writer works or learns."""
+        start, end = finding.start, finding.end
+        low, high = self._sentence(start, end)
+        if _holds(self._private, low, high) or _holds(self._private, *self._form(start, end)):
+            return True
+        low, high = max(low, start - _REACH), min(high, end + _REACH)
+        if finding.type != "ORGANIZATION":
+            return False
+        own = _LIFE.search(self._text, low, high) and _SELF.search(self._text, low, high)
+        return bool(own or _OWN_LIFE.search(self._text, low, high))
 
     def _sentence(self, start: int, end: int) -> tuple[int, int]:
         first, last = bisect_right(self._breaks, start), bisect_right(self._breaks, end - 1)

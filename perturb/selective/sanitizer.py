@@ -110,6 +110,7 @@ class Selective(MarkingMechanism):
         self._set_policies([policy] if policy else _build_policies(parameters, table.vocabulary))
         self._actions = Actions(check_actions(parameters.actions))
         self._own_types = frozenset(dict(parameters.patterns))
+        self._widened = frozenset(dict(parameters.thresholds))  # marked wherever they stand
         self.marks = bool(self._policies)
         self._common = common_words(table.vocabulary)
 
@@ -265,7 +266,9 @@ class Selective(MarkingMechanism):
         """Return the findings that are sensitive by the profile."""
         assert self._profile is not None
         found = compute_once(self._find, text)
-        kept = drop_public(text, found)[0] if self._profile.keeps_public else found
+        profile, kept = self._profile, found
+        if profile.keeps_public:
+            kept = drop_public(text, found, profile.tied - self._widened)[0]
         if self._profile.beside.issuperset(span.type for span in kept):
             return ()
         return tuple(kept)
@@ -295,6 +298,7 @@ class Selective(MarkingMechanism):
             self._actions.check_weaker(pairs, known or ())
         made = copy.copy(self)
         made.__dict__.pop("_finder", None)
+        made._widened = self._widened.union(lowered)
         made._actions = self._actions.strengthen(pairs)
         more = {type_: p for type_, p in lowered.items() if known and type_ not in known}
         made.parameters = replace(
@@ -353,7 +357,8 @@ def _build_policies(parameters: SelectiveParameters, vocabulary: Vocabulary) -> 
             policies.append(PresidioPolicy(parameters.model, chosen))
         elif name == "detector":
             names = PatternPolicy.shipped([NAME], proper, common, dictionary_words())
-            policies.append(DetectorPolicy(chosen, names, thresholds=thresholds))
+            named = profile.named if profile else None
+            policies.append(DetectorPolicy(chosen, names, thresholds=thresholds, named=named))
         elif name == "digits":
             policies.append(PatternPolicy.digits(chosen))
         else:

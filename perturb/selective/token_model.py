@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -138,6 +138,7 @@ class TokenModel:
         text: str,
         least: NDArray[np.float64] | None = None,
         or_from: NDArray[np.float64] | None = None,
+        named: tuple[NDArray[np.float64], Callable[[str, int, int], bool]] | None = None,
     ) -> Iterator[tuple[int, int, int]]:
         """Yield (start, end, label) of each word, in order; `labels` names the labels.
 
@@ -148,6 +149,7 @@ class TokenModel:
                 that a word has where it is the most likely one.
             or_from: further probabilities from which a word has a label, float64 (labels,), ∞ for
                 none; they count only beside `least`.
+            named: the same for words that pass a check, which is given the text and their place.
         """
         for begin, end in _cut(text):
             starts, ends, scores = self.score(text[begin:end])
@@ -156,7 +158,13 @@ class TokenModel:
             if least is None:
                 best = scores.argmax(axis=1)
             else:
-                best = choose_labels(scores, least, or_from)
+                more = or_from
+                if named is not None:
+                    places = zip(starts, ends, strict=True)
+                    passed = [named[1](text, begin + start, begin + end) for start, end in places]
+                    more = np.where(np.array(passed)[:, None], named[0], np.inf)
+                    more = more if or_from is None else np.minimum(more, or_from)
+                best = choose_labels(scores, least, more)
             for start, stop, label in zip(starts, ends, best.tolist(), strict=True):
                 yield begin + start, begin + stop, label
 
@@ -220,7 +228,7 @@ def choose_labels(
 
     Args:
         scores: of each label, up to one constant a word, in logarithms, (n, labels).
-        least, or_from: see `TokenModel.classify`.
+        least, or_from: see `TokenModel.classify`; `or_from` also (n, labels).
     """
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)

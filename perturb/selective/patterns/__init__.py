@@ -11,10 +11,12 @@ from perturb.selective.patterns.births import BIRTHS
 from perturb.selective.patterns.contact import CONTACT
 from perturb.selective.patterns.dates import DATES
 from perturb.selective.patterns.identifiers import IDENTIFIERS, OTHERS
+from perturb.selective.patterns.labelled import LABELLED
 from perturb.selective.patterns.names import NAME, find_distinctive_words, find_names
 from perturb.selective.patterns.people import PEOPLE
 from perturb.selective.patterns.persons import PERSONS
 from perturb.selective.patterns.places import PLACES
+from perturb.selective.patterns.scripts import SCRIPTS
 from perturb.selective.patterns.secrets import SECRETS
 from perturb.selective.patterns.shape import Shape
 from perturb.selective.patterns.tables import CELL_TYPES
@@ -29,7 +31,7 @@ __all__ = [
     "shape_types",
 ]
 
-RULES = 7  # increment whenever the code here, beside the expressions, marks other parts
+RULES = 8  # increment whenever the code here, beside the expressions, marks other parts
 # Of overlapping matches, the first of the longest gives the type.
 SHIPPED: tuple[Shape, ...] = (
     *SECRETS,
@@ -38,9 +40,11 @@ SHIPPED: tuple[Shape, ...] = (
     *AMOUNTS,
     *DATES,
     *IDENTIFIERS,
+    *LABELLED,
     *CONTACT,
     *PLACES,
     *PERSONS,
+    *SCRIPTS,
     *PEOPLE,
     *OTHERS,
 )

@@ -78,6 +78,18 @@ def _is_home(name: str) -> bool:
     return is_personal_account(name) and name.lower() not in _ROUTES
 
 
+def _has_login(name: str) -> bool:
+    """Tell if a name before a password, in an address, tells something: the one of a service may
+    be a customer's."""
+    return name.lower() not in _EVERYWHERE and not is_placeholder(name)
+
+
+_EVERYWHERE = words_of(
+    """
+    root user username admin administrator guest test default postgres postgresql mysql mariadb sa
+    mongo mongodb redis rabbitmq app api db dbuser db_user git x-access-token oauth2 token me you
+    """
+)
 _ROUTES = words_of(
     """
     about account blog cart checkout components contact dashboard docs explore feed help home
@@ -275,6 +287,13 @@ ACCOUNTS = (
         clue=any_string("@"),
         reach=(40, 200),
     ),
+    shape(  # it is the same wherever its owner logs in
+        "PUBLIC_KEY",
+        r"(?<!\w)(?:(?:sk-)?ssh-(?:rsa|ed25519|dss)(?:@openssh\.com)?|ecdsa-sha2-\w{8,10}) "
+        r"(?P<part>AAAA[A-Za-z0-9+/]{40,1500}={0,3})(?![\w+/])",
+        clue=any_string(" aaaa"),
+        reach=(40, 1600),
+    ),
     shape(
         "USERNAME",
         r"(?<!\w)(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\w{8,10}) AAAA[A-Za-z0-9+/=]{20,}+ "
@@ -340,9 +359,16 @@ ACCOUNTS = (
     ),
     shape(  # scheme://user:password@host
         "USERNAME",
-        rf"(?<![\w+.-])[a-z][a-z0-9+.-]{{1,20}}+://(?P<part>{_NAME})"
-        rf"(?::[^\s/\"'`<>]{{0,200}})?@(?=[\w\[])",
+        rf"(?<![\w+.-])[a-z][a-z0-9+.-]{{1,20}}+://(?P<part>{_NAME})@(?=[\w\[])",
         is_personal_account,
+        clue=any_string("://"),
+        reach=(24, 50),
+    ),
+    shape(
+        "USERNAME",
+        rf"(?<![\w+.-])[a-z][a-z0-9+.-]{{1,20}}+://(?P<part>{_NAME})"
+        r":[^\s/\"'`<>]{1,200}@(?=[\w\[])",
+        _has_login,
         clue=any_string("://"),
         reach=(24, 250),
     ),

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.clues import all_clues, any_string, least_digits
-from perturb.selective.patterns.dates import DATE_FORMS
-from perturb.selective.patterns.shape import shape
+from perturb.selective.patterns.clues import (
+    all_clues,
+    any_listed,
+    any_string,
+    least_digits,
+)
+from perturb.selective.patterns.dates import DATE_FORMS, MONTHS
+from perturb.selective.patterns.numbers import WORDS
+from perturb.selective.patterns.shape import any_of, shape
 
 __all__ = ["BIRTHS"]
 
@@ -46,7 +52,56 @@ def _is_recent(date: str) -> bool:
     return int(found[0]) >= 1915 and len(date) > 5
 
 
+_ORDINALS = any_of(
+    """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+    fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first
+    twenty-second twenty-third twenty-fourth twenty-fifth twenty-sixth twenty-seventh twenty-eighth
+    twenty-ninth thirtieth thirty-first
+    """
+)
+# The second of March nineteen eighty-four; March second, 1984
+_SPELLED = (
+    rf"(?:(?:the )?{_ORDINALS}(?: day)?(?: of)? {MONTHS}\b|{MONTHS}\b (?:the )?{_ORDINALS}\b)"
+    rf"(?:,? (?:in |of )?(?:(?:19|20)\d\d|{WORDS}))?"
+)
+_BORN = r"(?:born|geboren|née?|nacid[oa]|nat[oa]|nascid[oa]|birth(?:day|date)?)"
+_BORN_CLUE = any_string("born", "geboren", "né", "nacid", "nat", "nascid", "birth")
+_PLACE = r"(?-i:[A-ZÀ-ÖØ-Þ][\w'’.-]{1,30}(?: [A-ZÀ-ÖØ-Þ][\w'’.-]{1,30}){0,2})(?<!\.)"
+_RECENT = rf"(?:{DATE_FORMS}|{_SPELLED})"
+
+
+def _locate_birthplace(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place where somebody was born who may be alive."""
+    years = [int(year[0]) for year in _YEAR.finditer(match["date"])]
+    return match.span("part") if all(year >= 1915 for year in years) else None
+
+
 BIRTHS = (
+    shape(
+        "DATE_OF_BIRTH",
+        rf"(?<![^\W_]){_BORN}(?: is| was| falls)?(?: on|,|:)? (?P<part>{_SPELLED})(?!\w)",
+        case=False,
+        clue=_BORN_CLUE,
+        reach=(4, 140),
+    ),
+    shape(
+        "BIRTHPLACE",
+        rf"(?<![^\W_]){_BORN}(?: on| am| le| el| il)? (?P<date>{_RECENT}),?"
+        rf" (?:in|at|à|en|a|em|te) (?P<part>{_PLACE})",
+        case=False,
+        clue=_BORN_CLUE,
+        locate=_locate_birthplace,
+        reach=(4, 200),
+    ),
+    shape(  # an age beside a date of birth is the year
+        "DATE_OF_BIRTH",
+        rf"(?<![^\W_]){_BORN}(?: on| am)? {_RECENT}[^.!?\n]{{0,60}}? "
+        rf"(?:turned|turns|aged|is now|wurde) (?P<part>\d{{1,3}}|{WORDS})(?!\w)",
+        case=False,
+        clue=all_clues(_BORN_CLUE, any_listed("turned turns aged now wurde")),
+        reach=(4, 300),
+    ),
     shape(
         "DATE_OF_BIRTH",
         rf"(?<![^\W_])(?:{_WORDS})(?![^\W_]){_LINK}(?P<part>{_FORMS})(?![\w/-])",

@@ -52,7 +52,7 @@ def passes_luhn(text: str) -> bool:
 
 def is_iban(text: str) -> bool:
     """Check by ISO 13616 that the rearranged number is 1 modulo 97."""
-    plain = re.sub("[ -]", "", text)
+    plain = re.sub(r"[\s>|-]", "", text)
     number = "".join(str(int(c, 36)) for c in plain[4:] + plain[:4])
     return 15 <= len(plain) <= 34 and int(number) % 97 == 1
 
@@ -65,26 +65,53 @@ def has_national_check(text: str) -> bool:
 
 
 def has_vat_check(text: str) -> bool:
-    """Check a VAT number: the check digits in Germany, France, Italy, Poland and the United
-    Kingdom; elsewhere the form alone."""
+    """Check a VAT number: the form of its country, and the check digits in Germany, France, Italy,
+    Poland and the United Kingdom."""
     plain = re.sub(r"[\s./-]", "", text).upper()
     country, number = plain[:2], plain[2:]
-    if country in ("DE", "IT", "PL") and not number.isdigit():
+    if plain.startswith("CHE"):
+        country, number = "CHE", plain[3:]
+    form = _VAT_FORMS.get(country)
+    if form is None or not form.fullmatch(number):
         return False
-    if country == "DE":
-        return len(number) == 9 and _iso_7064(number)
-    if country == "IT":
-        return len(number) == 11 and passes_luhn(number)
-    if country == "FR" and number.isdigit():
-        return len(number) == 11 and int(number[2:] + "12") % 97 == int(number[:2])
-    if country == "PL":
-        return len(number) == 10 and _weighted(number, (6, 5, 7, 2, 3, 4, 5, 6, 7)) == int(
-            number[9]
-        )
-    if country == "GB" and number.isdigit() and len(number) in (9, 12):
-        total = sum(int(c) * w for c, w in zip(number, range(8, 1, -1), strict=False))
-        return (total + int(number[7:9])) % 97 in (0, 42, 55)
-    return 8 <= len(number) <= 12 and len(digits(number)) >= 7
+    match country:
+        case "DE":
+            return _iso_7064(number)
+        case "IT":
+            return passes_luhn(number)
+        case "FR" if number.isdigit():
+            return int(number[2:] + "12") % 97 == int(number[:2])
+        case "PL":
+            return _weighted(number, (6, 5, 7, 2, 3, 4, 5, 6, 7)) == int(number[9])
+        case "GB" if number.isdigit():
+            total = sum(int(c) * w for c, w in zip(number, range(8, 1, -1), strict=False))
+            return (total + int(number[7:9])) % 97 in (0, 42, 55)
+    return True
+
+
+_VAT_FORMS = {
+    country: re.compile(form)
+    for form, countries in {
+        r"\d{8}": "DK FI HU LU MT SI",
+        r"\d{9}": "DE EE EL PT",
+        r"\d{10}": "PL SK",
+        r"\d{11}": "HR IT LV",
+        r"\d{12}": "SE",
+        r"U\d{8}": "AT",
+        r"[01]\d{9}": "BE",
+        r"\d{9,10}": "BG",
+        r"\d{8}[A-Z]": "CY",
+        r"\d{8,10}": "CZ",
+        r"[A-Z]\d{7}[A-Z\d]|\d{8}[A-Z]": "ES",
+        r"[A-HJ-NP-Z\d]{2}\d{9}": "FR",
+        r"\d{9}(?:\d{3})?": "GB LT",
+        r"\d[A-Z\d+*]\d{5}[A-Z]{1,2}": "IE",
+        r"\d{9}B\d\d": "NL",
+        r"\d{7,10}": "RO",
+        r"\d{9}(?:MWST|TVA|IVA)?": "CHE",
+    }.items()
+    for country in countries.split()
+}
 
 
 def _weighted(number: str, weights: Sequence[int], modulus: int = 11) -> int:

@@ -6,9 +6,9 @@ from perturb.selective.patterns.clues import any_clue, any_listed, any_string, l
 from perturb.selective.patterns.numbers import FIGURE, WORDS
 from perturb.selective.patterns.shape import any_of, shape
 
-__all__ = ["DATES", "DATE_FORMS", "SPANS"]
+__all__ = ["DATES", "DATE_FORMS", "MONTHS", "SPANS"]
 
-_MONTHS = any_of(
+MONTHS = any_of(
     "january february march april may june july august september october november december",
     "jan feb mar apr jun jul aug sep sept oct nov dec",
     "januar jänner februar märz mai juni juli oktober dezember mär okt dez",
@@ -37,9 +37,9 @@ _FORMS = "|".join(
         r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ]\d{1,2}:\d\d(?::\d\d)?)?",
         r"\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}",
         r"\d{1,2}\. \d{1,2}\. \d{4}",
-        rf"{_SEVERAL}{_DAY}{_OF}[ -]{_MONTHS}\b\.?(?:,?{_OF}[ -]\d{{2,4}})?",
-        rf"{_MONTHS}\b\.? {_DAY}(?: ?(?:-|and|to) ?{_DAY})?(?:,? {_YEAR})?",
-        rf"{_MONTHS}\b\.?,?{_OF} {_YEAR}",
+        rf"{_SEVERAL}{_DAY}{_OF}[ -]{MONTHS}\b\.?(?:,?{_OF}[ -]\d{{2,4}})?",
+        rf"{MONTHS}\b\.? {_DAY}(?: ?(?:-|and|to) ?{_DAY})?(?:,? {_YEAR})?",
+        rf"{MONTHS}\b\.?,?{_OF} {_YEAR}",
         rf"(?:spring|summer|autumn|winter)(?: of)? {_YEAR}",
         r"\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]\.?m\b\.?)?",
         r"\d{1,2} ?[ap]\.?m\b\.?",
@@ -54,8 +54,8 @@ DATE_FORMS = "|".join(
         r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}",
         r"\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}",
         r"\d{1,2}\. \d{1,2}\. \d{4}",
-        rf"{_DAY}{_OF}[ -]{_MONTHS}\b\.?(?:,?{_OF}[ -]\d{{4}})?",
-        rf"{_MONTHS}\b\.? {_DAY}(?:,? {_YEAR})?",
+        rf"{_DAY}{_OF}[ -]{MONTHS}\b\.?(?:,?{_OF}[ -]\d{{4}})?",
+        rf"{MONTHS}\b\.? {_DAY}(?:,? {_YEAR})?",
     )
 )
 _UNIT_LISTS = (

@@ -26,6 +26,11 @@ _ID = "|".join(
     )
 )
 _NUMBERED = "bsn burgerservicenummer sofinummer nhs"
+_CASE_WORDS = any_of(
+    "case docket file az. az aktenzeichen sp._zn. spis._zn. č.j. sygn._akt sygnatura dossier",
+    "n°_rg expediente autos procedimiento causa proc. processo procedimento zaaknummer rolnummer",
+    "дело дело_№ ügyszám",
+)
 _CASES = "|".join(
     (
         # 18403/91, 74025 / 01, 12/2001; also several after one `nos.`
@@ -59,6 +64,15 @@ def _is_card(text: str) -> bool:
     return _CARDS.fullmatch(number) is not None and passes_luhn(number)
 
 
+def _locate_iban(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the longest account number that a match begins with."""
+    for end in range(match.end(), match.start() + 14, -1):
+        found = match.string[match.start() : end]
+        if found[-1].isalnum() and not match.string[end : end + 1].isalnum() and is_iban(found):
+            return match.start(), end
+    return None
+
+
 # Visa, Mastercard, American Express, Diners Club, JCB, and the others that begin with a 6.
 _CARDS = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|3[0689]\d{12}|35\d{14}"
@@ -67,6 +81,7 @@ _CARDS = re.compile(
 # A digit next to a letter, or with one sign in between.
 _MIXED = r"\d(?:(?=[-/_]?[A-Za-z])|(?<=[A-Za-z].)|(?<=[A-Za-z][-/_].))"
 
+_CODE = r"[A-TV-Z]\d[\dA-Z](?:\.[\dA-Z]{1,4})?"  # of ICD-10 and ICD-11's foundation
 IDENTIFIERS = (
     shape(
         "CREDIT_CARD",
@@ -76,9 +91,11 @@ IDENTIFIERS = (
     ),
     shape(
         "IBAN_CODE",
-        r"(?<!\w)[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{1,4}){3,8}(?!\w)",
-        is_iban,
-        clue=least_digits(2),
+        # Also over the end of a line; what follows may look like another group.
+        r"(?<!\w)[A-Z]{2}\d{2}(?:(?:[ -]|[ \t]{0,4}\r?\n[ \t>|]{0,8})?[A-Z0-9]{1,4}){3,12}(?!\w)",
+        clue=all_clues(least_digits(4), any_match(r"[A-Z]{2}\d{2}")),
+        locate=_locate_iban,
+        reach=(4, 120),
     ),
     shape("US_SSN", r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])", clue=least_digits(9)),
     shape(
@@ -107,12 +124,28 @@ IDENTIFIERS = (
         r"(?: ?\d\d){3} ?[A-D](?!\w)",
         clue=least_digits(6),
     ),
+    shape(  # sp. zn. 12 C 345/2023
+        "CASE_NUMBER",
+        rf"(?<!\w){_CASE_WORDS}(?: ?(?:no|nr|number|núm|n[°º]|№)\b\.?)?[ :]{{1,3}}"
+        r"(?P<part>(?-i:\d{1,3} ?[A-Z][A-Za-z]{0,3} |[IVX]{1,5} [A-Z][A-Za-z]{0,3} )?"
+        r"\d{1,6}/\d{2,4})(?![\w/])",
+        case=False,
+        clue=any_match(r"\d/\d"),
+        reach=(50, 12),
+    ),
     shape(
         "CASE_NUMBER",
         rf"(?<!\w)(?:{_CASES})(?![\w/])",
         _is_no_date,
         clue=any_match(r"\d ?/ ?\d|\[\d{4}\]|:\d\d-"),
         reach=(48, 260),
+    ),
+    shape(
+        "DIAGNOSIS_CODE",
+        rf"(?<!\w)(?i:icd(?:[ -]?(?:9|10|11)(?:-?[cg]m)?)?|diagnos(?:e|es|is)(?: codes?)?|dx)"
+        r"[ :]{1,3}(?:(?i:codes?)[ :]{1,2})?"
+        rf"(?P<part>{_CODE}(?:(?:,| and| und| et| y|;|/) ?{_CODE}){{0,9}})(?!\w)",
+        clue=any_match(r"[A-TV-Z]\d[\dA-Z]"),
     ),
 )
 OTHERS = (  # that no other type claims

@@ -370,7 +370,25 @@ def _locate_titled(match: re.Match[str]) -> tuple[int, int] | None:
         dotted = match[0][len(title) : len(title) + 1] == "."
         if not dotted and title in ("M", "Fr", "Hr", "Pan", "Sig", "Ing", "Lt"):
             return None
-    return None if re.search(r"\d{1,5} (?:\w+ ){1,3}\Z", before) else match.span("part")
+    if re.search(r"\d{1,5} (?:\w+ ){1,3}\Z", before):
+        return None
+    start, end = match.span("part")
+    return (start, start + len(_cut_nouns(match["part"]))) if title in _GERMAN else (start, end)
+
+
+_GERMAN = words_of("Herr Herrn Frau Fräulein")
+
+
+def _cut_nouns(name: str) -> str:
+    """Leave the nouns after a name, which have capitals in German: `Holzapfels Akte`."""
+    words = name.split(" ")
+    for place, word in enumerate(words):
+        if word.endswith("s") and not is_given(word):  # a genitive
+            words = words[: place + 1]
+            break
+    while len(words) > 1 and (words[-1].lower() in GERMAN_NOUNS or is_ordinary_word(words[-1])):
+        words.pop()
+    return " ".join(words)
 
 
 def _locate_card(match: re.Match[str]) -> tuple[int, int] | None:
@@ -708,6 +726,22 @@ PERSONS = (
         _is_full_name,
         clue=any_string("author", "committer", "from:", "to:", "cc:", "commit:"),
         reach=(14, 200),
+    ),
+    shape(  # 919-256-2873 (JESSICA)
+        "PERSON",
+        rf"(?<=\d) ?\((?P<part>[{CAPITALS}]{_LETTER}{{2,16}}"
+        rf"(?: [{CAPITALS}]{_LETTER}{{1,20}})?)\)",
+        lambda name: is_given(name.split()[0]),
+        clue=any_match(rf"\d ?\([{CAPITALS}]"),
+        reach=(4, 50),
+    ),
+    shape(  # between pictures
+        "PERSON",
+        rf"(?<=[\U0001f300-\U0001faff])\ufe0f?[ \t]?(?P<part>{_FULL})"
+        r"(?=[ \t]?(?:[\U0001f300-\U0001faff\u2600-\u27bf]|\n|\Z))",
+        _is_full_name,
+        clue=any_match("[\U0001f300-\U0001faff]"),
+        reach=(4, 180),
     ),
     shape(  # vCard
         "PERSON",

@@ -52,16 +52,14 @@ _WORDS = {
         company employer organisation organization firm firma arbeitgeber unternehmen société
         entreprise employeur empresa
     """,
-    "LOCATION": """
-        city town village residence place_of_birth birthplace wohnort stadt ort geburtsort ville
-        lieu_de_naissance ciudad municipio
-    """,
+    "BIRTHPLACE": "place_of_birth birthplace geburtsort lieu_de_naissance lugar_de_nacimiento",
+    "LOCATION": "city town village residence wohnort stadt ort ville ciudad municipio",
     "MONEY": "salary wage income pay gehalt lohn einkommen salaire salario",
-    "CASE_NUMBER": """
+    "ACCOUNT_NUMBER": """
         customer_id client_id patient_id employee_id member_id account_id account_number mrn
-        customer_no policy_number case_number kundennummer patientennummer personalnummer
-        matrikelnummer
+        customer_no policy_number kundennummer patientennummer personalnummer matrikelnummer
     """,
+    "CASE_NUMBER": "case_number",
 }
 _NAMES = _words(
     """
@@ -74,7 +72,7 @@ _PERSONAL = _words(
     age email e_mail mail gender sex alter geschlecht âge sexo edad
     """
 )
-CELL_TYPES = tuple(_WORDS)
+CELL_TYPES = (*_WORDS, "RESIDENCE")
 HEADERS = {word: type_ for type_, words in _WORDS.items() for word in words.split()}
 _LINE = re.compile(r"[^\r\n]+")
 _CELLS = {
@@ -107,7 +105,7 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
 
     >>> text = "name,age,city\\nAda Winter,52,Ulm"
     >>> [(text[start:end], type_) for start, end, type_ in find_cells(text)]
-    [('Ada Winter', 'PERSON'), ('Ulm', 'LOCATION')]
+    [('Ada Winter', 'PERSON'), ('Ulm', 'RESIDENCE')]
     """
     header: tuple[str, Sequence[str]] | None = None
     waits = False  # for the rule below the header of a table in Markdown
@@ -142,7 +140,9 @@ def _read_header(line: str) -> tuple[str, list[str]] | None:
             continue
         words = [_spell(cell) for cell in cells]
         types = [HEADERS.get(word, "") for word in words]
-        about = bool(set(types) - {"", "CASE_NUMBER"}) or not _PERSONAL.isdisjoint(words)
+        about = bool(
+            set(types) - {"", "ACCOUNT_NUMBER", "CASE_NUMBER"}
+        ) or not _PERSONAL.isdisjoint(words)
         things = not _THINGS.isdisjoint(words)
         for place, word in enumerate(words):
             if word in _NAMES and (about or not things):
@@ -150,6 +150,8 @@ def _read_header(line: str) -> tuple[str, list[str]] | None:
         known = sum(
             bool(type_) or word in _PERSONAL for type_, word in zip(types, words, strict=True)
         )
+        if not {"PERSON", "DATE_OF_BIRTH"}.isdisjoint(types):  # in a row about a person
+            types = ["RESIDENCE" if type_ == "LOCATION" else type_ for type_ in types]
         # Two words with a comma between them are no header by themselves.
         if any(types) and (len(words) > 2 or known == 2 or sign != ","):
             return sign, types

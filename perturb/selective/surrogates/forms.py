@@ -22,9 +22,10 @@ _LOWER, _UPPER, _DIGITS = string.ascii_lowercase, string.ascii_uppercase, string
 _HEX = {"MAC_ADDRESS", "IP_ADDRESS"}
 # Written with and without blanks or strokes: equal numbers get equal surrogates in any grouping.
 _GROUPED = {
-    *("CREDIT_CARD", "IBAN_CODE", "NATIONAL_ID", "PHONE_NUMBER", "US_SSN", "VAT_NUMBER"),
+    *("ACCOUNT_NUMBER", "CREDIT_CARD", "IBAN_CODE", "NATIONAL_ID", "PHONE_NUMBER", "US_SSN"),
+    "VAT_NUMBER",
 }
-_BETWEEN = re.compile(r"[ ()./-]")
+_BETWEEN = re.compile(r"[\s()./>|-]")
 _EXTENSION = re.compile(r"(?:ext|x)(?=\.? ?[0-9])")
 _CHECKS: Mapping[str, Callable[[str], bool]] = {
     "CREDIT_CARD": passes_luhn,
@@ -165,7 +166,9 @@ def read_form(type_: str, raw: str) -> Form | None:
     computed = tuple(_find_check_places(type_, raw, places))
     kept = 0
     if type_ in ("IBAN_CODE", "VAT_NUMBER", "CREDIT_CARD"):
-        kept = 3 if raw.startswith("CHE") else 2
+        kept = 3 if raw.startswith(("BE", "CHE")) else 2
+    if type_ == "VAT_NUMBER":  # a letter is a part of the country's form
+        alphabets = [a if c.isdigit() else "" for a, c in zip(alphabets, raw, strict=True)]
     for place in (*places[:kept], *computed):
         alphabets[place] = ""
     if type_ == "PHONE_NUMBER" and (found := _EXTENSION.search(raw)):

@@ -18,15 +18,23 @@ PERSONS = frozenset(("NAME", "PERSON"))
 ADDRESSES = frozenset(("EMAIL_ADDRESS",))
 HANDLES = frozenset(("USERNAME",))
 URLS = frozenset(("URL",))
-PLACES = frozenset(("LOCATION", "STREET_ADDRESS"))
+PLACES = frozenset(("BIRTHPLACE", "LOCATION", "RESIDENCE", "STREET_ADDRESS"))
 ORGANIZATIONS = frozenset(("CUSTOM", "ORGANIZATION", "OTHER_NAME"))
 DATES = frozenset(("DATE_OF_BIRTH", "DATE_TIME"))
-# No stand-in serves: another secret would be tried, another illness believed; amounts and ages
-# may have a value near their own.
+# No stand-in serves: another secret would be tried, another illness believed, money sent to
+# another wallet; amounts and ages may have a value near their own.
 WITHOUT = frozenset(
     (
-        *("AGE", "API_KEY", "DEMOGRAPHIC", "DURATION", "MONEY", "NRP", "PASSWORD", "PERCENTAGE"),
-        *("PRIVATE_KEY", "PROFESSION", "QUANTITY", "TITLE"),
+        *("AGE", "API_KEY", "CRYPTO", "DEMOGRAPHIC", "DIAGNOSIS_CODE", "DURATION", "MONEY", "NRP"),
+        *(
+            "PASSWORD",
+            "PERCENTAGE",
+            "PRIVATE_KEY",
+            "PROFESSION",
+            "PUBLIC_KEY",
+            "QUANTITY",
+            "TITLE",
+        ),
     )
 )
 

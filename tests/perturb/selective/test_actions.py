@@ -376,7 +376,10 @@ class TestStrengthen:
     ("parameters", "said"),
     [
         ({"actions": 3}, "actions must map types, or *, to actions"),
-        ({"actions": {"EMAIL": "keep"}}, "actions must be for *, or for types among AGE"),
+        (
+            {"actions": {"EMAIL": "keep"}},
+            "actions must be for *, or for types among ACCOUNT_NUMBER",
+        ),
         ({"actions": {"AGE": "hide"}}, "actions.AGE must be one of keep"),
         ({"actions": {"AGE": None}}, "actions.AGE must be one of keep"),
         ({"actions": {"AGE": "surrogate"}}, "actions.AGE must not be surrogate"),

@@ -188,6 +188,14 @@ BY_TYPE = {
     """,
     "PRIVATE_KEY": f"the key [{KEY}] is",
     "US_SSN": "ssn [078-05-1120] is",
+    "ACCOUNT_NUMBER": """
+        the customer number [8831770] is
+        the card ends in [0912] now
+    """,
+    "COORDINATES": "the house is at [52.520008, 13.404954] there",
+    "CRYPTO": "my wallet is [0x52908400098527886E0F7030069857D2E4169EE7] now",
+    "DIAGNOSIS_CODE": "the diagnosis: [J45.20] again",
+    "PUBLIC_KEY": "ssh-rsa [AAAAB3NzaC1yc2EAAAADAQABAAABgQDXQrv9Lw2mHk7pPz3T]",
 }
 
 

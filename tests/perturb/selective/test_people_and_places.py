@@ -11,6 +11,7 @@ TYPES = (
     *("EMAIL_ADDRESS", "PHONE_NUMBER", "CREDIT_CARD", "IBAN_CODE", "NATIONAL_ID", "US_SSN"),
     *("VAT_NUMBER", "STREET_ADDRESS", "ZIP_CODE", "IP_ADDRESS", "INTERNAL_HOST", "MAC_ADDRESS"),
     *("URL", "USERNAME", "DATE_OF_BIRTH", "PERSON", "PASSWORD", "API_KEY", "PRIVATE_KEY"),
+    *("ACCOUNT_NUMBER", "COORDINATES", "CRYPTO", "PUBLIC_KEY", "DIAGNOSIS_CODE", "BIRTHPLACE"),
 )
 POLICY = PatternPolicy.shipped(TYPES)
 
@@ -53,6 +54,7 @@ FOUND = {
         [20:14:40] <⟦badger_marzena⟧> hi
         <td>@⟦kostis_mm⟧</td>
         postgres://⟦billing_mh⟧:${PASS}@db/x
+        postgresql://⟦billing⟧:${PASS}@db/x
     """,
     "DATE_OF_BIRTH": """
         she was born on ⟦12 May 1984⟧ there
@@ -78,6 +80,72 @@ FOUND = {
         🎂⟦1987-06-09⟧
         my birthday is on ⟦3 March⟧ again
         dob=⟦1979-05-21⟧, afm
+        was born on ⟦the second of March nineteen eighty-four⟧ there
+        born on ⟦March the second, 1984⟧ there
+        born on ⟦3 May 1984⟧ and turned ⟦forty⟧ now
+    """,
+    "BIRTHPLACE": """
+        born on 3 May 1984 in ⟦Graz⟧ and
+        geboren am 3. Mai 1984 in ⟦Bad Ischl⟧.
+        née le 5 mars 1990 à ⟦Nantes⟧,
+        born on the second of March 1984 in ⟦Ulm⟧ and
+    """,
+    "ACCOUNT_NUMBER": """
+        order number ⟦4539 1488 0343 6468⟧ is late
+        my order #⟦1002003⟧ never came
+        invoice number ⟦INV-2024-00713⟧ of 3 May
+        customer no.: ⟦88-31-770⟧
+        policy no ⟦AB-7734512-C⟧ ends
+        client ID ⟦1002003⟧
+        student id: ⟦2019034455⟧
+        Kundennummer: ⟦8837261⟧
+        numéro de client ⟦12 845 671⟧ merci
+        número de cuenta: ⟦00817723⟧
+        the number of the account at the bank is ⟦803451789⟧.
+        last four digits ⟦6467⟧, please
+        the last 4 digits of my card are ⟦6467⟧
+        the account ending in ⟦0912⟧ is
+        paid with card **** **** **** ⟦0912⟧ on
+        card: exp ⟦09/27⟧ CVV
+        GET /api/v1/users/⟦48213⟧/orders 200
+    """,
+    "NATIONAL_ID": """
+        NIN ⟦QQ 12 34 56 C⟧, then
+        CPF ⟦529.982.247-25⟧, then
+        Aadhaar ⟦2341 2341 2346⟧, then
+        HKID ⟦A123456(3)⟧, then
+        AHV ⟦756.9217.0769.85⟧ and
+        SIN ⟦046 454 286⟧ and
+        MRN ⟦00482913⟧, ward 3
+        passport number: ⟦X1234567⟧ expires
+        Passport No. ⟦533380006⟧
+        Reisepass-Nr. ⟦C01X00T47⟧ liegt
+        паспорт ⟦4509 123456⟧, выдан
+        身份证号：⟦110105199003071234⟧
+        driver's license number is ⟦D123-4567-8901⟧
+        the social security number is ⟦123 45 6781⟧.
+    """,
+    "COORDINATES": """
+        the house stands at ⟦52.520008, 13.404954⟧ there
+        she lives at ⟦52°31'12"N 13°24'18"E⟧ now
+        what3words ⟦///filled.count.soap⟧, please
+        plus code ⟦9F4MGCH7+R6⟧ is
+    """,
+    "CRYPTO": """
+        btc ⟦bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq⟧ now
+        pay ⟦1BoatSLRHtKNngkdXEeobR76b53LETtpyT⟧ now
+        my wallet is ⟦0x52908400098527886E0F7030069857D2E4169EE7⟧.
+    """,
+    "PUBLIC_KEY": """
+        ssh-ed25519 ⟦AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl⟧ mira@x
+    """,
+    "DIAGNOSIS_CODE": """
+        has ICD-10 ⟦F32.1 and E11.9⟧, she
+        diagnosis code: ⟦J45.20⟧
+    """,
+    "IBAN_CODE": """
+        IBAN: ⟦DE89 3704 0044⏎0532 0130 00⟧⏎BIC COBADEFF
+        IBAN ⟦DE89 3704 0044 0532 0130 00⟧ BIC COBADEFF
     """,
     "EMAIL_ADDRESS": """
         write to ⟦nele@lindenhof.example⟧ now
@@ -94,6 +162,8 @@ FOUND = {
         手机：⟦138 1234 5678⟧
         &tel=⟦%2B2348121130096⟧&x
         office 5,⟦+7 812 640 11 93⟧)
+        call ⟦1300 975 707⟧ now
+        My number is: ⟦034453334⟧. Reply
     """,
     "STREET_ADDRESS": """
         at ⟦Shuinan Road 66⟧ there
@@ -185,6 +255,24 @@ FOUND = {
         氏名：⟦佐藤花子⟧
         이름: ⟦김철수⟧
         имя: ⟦Геннадий⟧
+        PHONE: 919-256-2873 (⟦JESSICA⟧)
+        📞⟦Mira Holzapfel⟧📧
+        Frau ⟦Holzapfels⟧ Akte liegt
+        ⟦山田太郎⟧さんと
+        ⟦田中⟧様、お世話に
+        ⟦鈴木⟧と申します
+        ⟦王⟧先生说
+        我叫⟦张伟⟧，
+        ⟦김철수⟧ 씨가
+        제 이름은 ⟦박지민⟧입니다
+        Позвоните ⟦Ивану Петровичу Сидорову⟧ по
+        это ⟦Сидорова Анна Петровна⟧.
+        Господин ⟦Иванов⟧ был
+        пані ⟦Олена Коваленко⟧ була
+        السيد ⟦أحمد العلي⟧
+        ד"ר ⟦כהן⟧
+        श्री ⟦राजेश कुमार⟧
+        คุณ⟦สมชาย ใจดี⟧
     """,
 }
 
@@ -354,6 +442,31 @@ M. R. James wrote it
 list<Person> persons
 SELECT name FROM users
 total 1234567890123
+What are the last four digits of 7^2023?
+sin 0.523599 and tan 1.047198
+Compare 52.520008, 13.404954 and 48.856613, 2.352222
+Convert 40°26'46"N 79°58'56"W to decimal degrees
+A passport is 125 x 88 mm, the card 85.60 x 53.98
+order by number limit 10000
+the order of 12345 items
+user id is an integer of 64 bits
+token contract 0xdAC17F958D2ee523a2206206994597C13D831ec7
+bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdx
+/// <reference types="vite/client" />
+///foo.bar.baz.qux
+ABCDEFGH+IJ and 23456789+10
+Expires 09/27 at noon
+GET /users/42 and /items/48213
+SIN 30 = 0.5
+Einstein was born on 14 March 1879 in Ulm
+ICD-10 is a list of codes
+お客様と患者さん
+고객님 안녕하세요. 선생님
+什么是先生
+他是我的老师
+Кто такой Александр Сергеевич Пушкин?
+السيد الرئيس
+list of 3 (Optional)
 """
 
 

@@ -107,7 +107,7 @@ def test_an_operators_own_patterns_count_beside_a_profile() -> None:
 
 def test_a_type_that_a_profile_leaves_has_no_action() -> None:
     """An action that nothing would come of is an error, not a promise that is not kept."""
-    for actions in ({"DATE_TIME": "refuse"}, {"LOCATION": "tag"}):
+    for actions in ({"DATE_TIME": "refuse"}, {"PROFESSION": "tag"}):
         with pytest.raises(ParameterError, match="actions must be for"):
             SelectiveParameters(actions=actions)
         with pytest.raises(ParameterError, match="actions must be for"):

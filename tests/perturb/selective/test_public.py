@@ -171,15 +171,79 @@ def test_a_surname_is_public_after_the_full_name() -> None:
 
 
 def test_a_surname_alone_or_before_is_not() -> None:
-    assert left("Lincoln was shot.", ("Lincoln", "PERSON")) == ["Lincoln"]
-    text = "Lincoln called. Who was Abraham Lincoln?"
-    assert left(text, ("Lincoln", "PERSON"), ("Abraham Lincoln", "PERSON")) == ["Lincoln"]
+    assert left("Miller was late.", ("Miller", "PERSON")) == ["Miller"]
+    text = "Miller called me. Who was Arthur Miller?"
+    assert left(text, ("Miller", "PERSON"), ("Arthur Miller", "PERSON")) == ["Miller"]
+
+
+def test_a_surname_that_means_one_famous_person_is() -> None:
+    assert left("Why did Diaghilev leave?", ("Diaghilev", "PERSON")) == []
+    text = "Anna Diaghilev called. Diaghilev was late."
+    parts = ("Anna Diaghilev", "PERSON"), ("Diaghilev", "PERSON")
+    assert left(text, *parts) == ["Anna Diaghilev", "Diaghilev"]
+
+
+STORIES = [
+    ("Which role had {} in the French Revolution?", "Jean Bonnefoy-Testud"),
+    ("Timeline of the rebellion from 1850 to 1864: what did {} do?", "Ludwig Zangerl"),
+    ("Welche Rolle spielte {} im Dreißigjährigen Krieg?", "Hatzfeldt"),
+    ("¿Qué hizo {} en la guerra civil?", "Largo Caballero"),
+    ("Give me a list of the poets of the time, {} among them.", "Karoline Gündel"),
+]
+
+
+@pytest.mark.parametrize(("text", "name"), STORIES)
+def test_who_is_named_in_a_passage_on_history_is_public(text: str, name: str) -> None:
+    assert left(text.format(name), (name, "PERSON")) == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "My boss told {} so.",
+        "Write to {}.",
+        "I met {} there.",
+        "Dear {}, thank you.",
+        "name: {}",
+        "Our teacher is {}.",
+        "Mrs {} said so.",
+    ],
+)
+@pytest.mark.parametrize(("text", "name"), STORIES)
+def test_but_not_where_the_text_speaks_of_somebody(text: str, name: str, more: str) -> None:
+    text = f"{text.format(name)} {more.format('Mira Holzapfel')}"
+    parts = (name, "PERSON"), ("Mira Holzapfel", "PERSON")
+    assert left(text, *parts) == [name, "Mira Holzapfel"]
+
+
+def test_a_word_before_a_public_name_is_no_part_of_it() -> None:
+    for name in ("Mention Isaac Newton", "Role of Isaac Newton", "Dlaczego Isaac Newton"):
+        assert left(f"{name} is known?", (name, "PERSON")) == []
+    assert left("Mira Isaac Newton", ("Mira Isaac Newton", "PERSON")) == ["Mira Isaac Newton"]
+
+
+def test_a_things_type_may_be_sensitive_only_where_it_is_somebodys() -> None:
+    both = frozenset(("LOCATION", "ORGANIZATION"))
+    parts = ("Lindenhof GmbH", "ORGANIZATION"), ("Norddorf", "LOCATION")
+    text = "Lindenhof GmbH in Norddorf makes chairs."
+    assert drop_public(text, mark(text, *parts), both)[0] == ()
+    text = "Mira Holzapfel of Lindenhof GmbH in Norddorf makes chairs."
+    named = ("Mira Holzapfel", "PERSON"), *parts
+    assert len(drop_public(text, mark(text, *named), both)[0]) == 3
+    text = "I work for Lindenhof GmbH in Norddorf."
+    spans = drop_public(text, mark(text, *parts), both)[0]
+    assert [span.type for span in spans] == ["ORGANIZATION"]
+    text = "Mira Holzapfel works for Google in Paris."
+    named = ("Mira Holzapfel", "PERSON"), ("Google", "ORGANIZATION"), ("Paris", "LOCATION")
+    assert [span.type for span in drop_public(text, mark(text, *named), both)[0]] == ["PERSON"]
 
 
 def test_a_private_namesake_takes_the_short_name() -> None:
-    text = "Abraham Lincoln was president. Sandra Lincoln is not. Lincoln called."
-    parts = [("Abraham Lincoln", "PERSON"), ("Sandra Lincoln", "PERSON")]
-    assert left(text, *parts, ("Lincoln", "PERSON")) == ["Sandra Lincoln", "Lincoln"]
+    for name in ("Lincoln", "Rothfuss"):
+        known = "Abraham Lincoln" if name == "Lincoln" else "Patrick Rothfuss"
+        text = f"{known} was late. Sandra {name} is not. {name} called."
+        parts = [(known, "PERSON"), (f"Sandra {name}", "PERSON")]
+        assert left(text, *parts, (name, "PERSON")) == [f"Sandra {name}", name]
 
 
 def test_a_part_of_a_public_name_is_public() -> None:

@@ -19,8 +19,8 @@ ADA = ("Ada Winter", "PERSON")
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("name,age,city\nAda Winter,52,Ulm\n", [ADA, ("Ulm", "LOCATION")]),
-        ("name;age;city\r\nAda Winter;52;Ulm\r\n", [ADA, ("Ulm", "LOCATION")]),
+        ("name,age,city\nAda Winter,52,Ulm\n", [ADA, ("Ulm", "RESIDENCE")]),
+        ("name;age;city\r\nAda Winter;52;Ulm\r\n", [ADA, ("Ulm", "RESIDENCE")]),
         ("name\tage\nAda Winter\t52", [ADA]),
         ('"full name","dob"\n"Ada Winter","1984-03-02"', [ADA, ("1984-03-02", "DATE_OF_BIRTH")]),
         ("| Name | E-Mail |\n|------|:-----:|\n| Ada Winter | a@b.example |", [ADA]),

@@ -1,0 +1,97 @@
+"""Find the names of a text in their other forms: `Holzapfels`, `Novákové`, `Сидорову`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from perturb.selective.patterns.settings import is_ordinary_word
+
+__all__ = ["find_inflected"]
+
+LEAST = 4  # letters of a name, or of its stem
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+# What follows a name as it stands: German, Czech and Polish, Finnish and Hungarian, Russian.
+_ENDINGS = frozenset(
+    _list(
+        """
+        s es ens sche schen scher sches schem che chen cher ches chem
+        ovi em ův ova ovo ové ových owi owie ów iem
+        lla lle lta ssa sta lta nen nak nek val vel nál nél ék éknál
+        а у ом ем е ы ым ой ою ою ю я и ых ыми ов ову овой ове
+        """
+    )
+)
+# Of these endings, one may stand for another.
+_CHANGES = (
+    _list("ová ové ovou ovej ových"),
+    _list("ova ovy ově ovu ovou ove ovoj"),
+    _list("ski skiego skiemu skim skich scy"),
+    _list("ska skiej ską"),
+    _list("cki ckiego ckiemu ckim"),
+    _list("cka ckiej cką"),
+    _list("ský ského skému ským"),
+    _list("ská ské skou skej"),
+    _list("ова овой ову овою"),
+    _list("ева евой еву евою"),
+    _list("ина иной ину"),
+    _list("ский ского скому ским ском ская скую ской"),
+    _list("а ы е у ой ою"),
+    _list("я и е ю ей ею"),
+    _list("ий ия ию ием ии"),
+    _list("й я ю ем е"),
+    _list("ь я ю ем е"),
+)
+_SHORT = 5  # letters of a stem whose endings are single letters
+
+
+def find_inflected(words: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
+    """Return the words that are names in another form, each with its name's type.
+
+    Args:
+        words: of the text, as written; only those with a capital count.
+        names: the single words of names, in small letters, with their types.
+
+    >>> find_inflected(["Die", "Akte", "Holzapfels", "Hanna"], {"holzapfel": "PERSON"})
+    {'Holzapfels': 'PERSON'}
+    """
+    if not names:
+        return {}
+    forms: dict[str, str] = {}
+    for name, type_ in names.items():
+        for form in _write_stems(name):
+            forms.setdefault(form, type_)
+    found = {}
+    for word in dict.fromkeys(words):
+        if len(word) <= LEAST or not word[0].isupper() or word.lower() in names:
+            continue
+        form = next(filter(forms.__contains__, _read_stems(word.casefold())), "")
+        if form and not is_ordinary_word(word):
+            found[word] = forms[form]
+    return found
+
+
+def _write_stems(name: str) -> Iterator[str]:
+    """Yield the forms of a name that tell its other forms: its stem and what it ends in."""
+    if len(name) >= LEAST:
+        yield f"{name}|"
+    yield from _read_changes(name)
+
+
+def _read_stems(word: str) -> Iterator[str]:
+    for size in range(1, min(5, len(word) - LEAST) + 1):
+        if word[-size:] in _ENDINGS:
+            yield f"{word[:-size]}|"
+    yield from _read_changes(word)
+
+
+def _read_changes(word: str) -> Iterator[str]:
+    for number, endings in enumerate(_CHANGES):
+        for ending in endings:
+            least = _SHORT if len(ending) < 3 else LEAST - 1
+            if word.endswith(ending) and len(word) - len(ending) >= least:
+                yield f"{word[: -len(ending)]}|{number}"

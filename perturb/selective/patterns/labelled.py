@@ -1,0 +1,323 @@
+"""Find numbers that words say to be somebody's: of an account, a customer, an order, a document, a
+patient, a card; and the coordinates of a home, and addresses of wallets.
+
+A number alone is no evidence here: the label is. A check digit is not asked for, since people
+mistype, and since a number of another country than those we know is as private.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+
+from perturb.selective.patterns.clues import (
+    all_clues,
+    any_listed,
+    any_match,
+    any_string,
+    least_digits,
+)
+from perturb.selective.patterns.settings import is_placeholder
+from perturb.selective.patterns.shape import any_of, digits, shape
+
+__all__ = ["LABELLED"]
+
+_DOCUMENTS = """
+    passport reisepass reisepassnummer passeport pasaporte passaporto paspoort paspoortnummer
+    passnummer passnr personalausweis personalausweisnummer ausweis ausweisnummer ausweisnr
+    identity_card id_card national_id national_identity carte_d'identité documento_de_identidad
+    carta_d'identità national_insurance ssn itin social_security
+    sozialversicherungsnummer svnr sv-nummer sozialversicherung rentenversicherungsnummer
+    steuer-id steuer-idnr steueridentifikationsnummer steuernummer steuernr
+    identifikationsnummer idnr tax_id tax_identification tax_file cpf dni curp cuil cuit cédula
+    cedula aadhaar aadhar uidai voter_id hkid nric mykad ahv-nummer ahv-nr personnummer personnr
+    fødselsnummer fodselsnummer cpr-nummer henkilötunnus hetu isikukood asmens_kodas personas_kods
+    rodné_číslo rč pesel oib jmbg emšo егн tckn tc_kimlik kimlik инн снилс паспорт рнокпп
+    bsn burgerservicenummer codice_fiscale niss insz nhs mrn medical_record health_card
+    health_insurance insurance_number medicare medicaid krankenversichertennummer kvnr
+    versichertennummer krankenkassennummer numéro_de_sécurité_sociale n°_sécu
+    seguridad_social driver's_license driver’s_license drivers_license driver_license
+    driving_licence driving_license driver's_licence führerschein führerscheinnummer
+    permis_de_conduire licencia_de_conducir visa_number residence_permit
+    aufenthaltstitel emirates_id iqama 身份证 身份证号 身份证号码 居民身份证 マイナンバー
+    個人番号 주민등록번호 여권번호 护照 护照号 旅券番号
+"""
+# In small letters these are words of another kind: sin, tin.
+_ACRONYMS = """
+    NIN NINO SVNR TIN TFN RG NIE NIF RFC RUT CC NIK KTP AHV AVS OASI CPR EGN CNP AMKA AFM SIN KVNR
+"""
+_OWNERS = """
+    account acct customer client member membership policy contract order invoice booking
+    reservation confirmation reference tracking claim employee staff student matriculation patient
+    loyalty card routing meter licence license subscription voucher insurance subscriber
+    frequent_flyer pension payroll taxpayer user bank mortgage loan prescription ticket
+"""
+_NUMBERS = """
+    kundennummer kundennr kunden-nr kontonummer kontonr konto-nr vertragsnummer vertragsnr
+    bestellnummer bestellnr auftragsnummer rechnungsnummer rechnungsnr versicherungsnummer
+    versicherungsscheinnummer policennummer schadennummer mitgliedsnummer matrikelnummer
+    personalnummer patientennummer kartennummer buchungsnummer vorgangsnummer sendungsnummer
+    klantnummer rekeningnummer bestelnummer polisnummer lidmaatschapsnummer factuurnummer
+    kundnummer kontonummer medlemsnummer ordrenummer
+"""
+_ROMANCE_NUMBERS = """
+    compte client commande contrat dossier carte police facture allocataire adhérent assuré cuenta
+    cliente pedido contrato póliza tarjeta expediente factura socio afiliado conto ordine
+    contratto polizza carta pratica tessera fattura conta apólice fatura cartão klienta konta
+    zamówienia umowy polisy karty
+"""
+_NUMBER_WORD = r"(?:no|nos|nr|number|numbers|nummer|num|numéro|número|numero|n[º°]|№|#|id|code)"
+_SAYS = r"(?:is|was|ist|lautet|war|est|es|é|jest|are)"
+# Between a label and its number; at most one word for a number and one verb.
+_LINK = (
+    rf"(?:[ \t]?(?:\((?:[^()\n]{{1,20}})\)))?(?:[ \t-]?{_NUMBER_WORD}(?![^\W\d_])\.?)?"
+    rf"(?:[ \t]{_SAYS}(?!\w))?"
+    r"[ \t]{0,2}[:=：#]?[ \t]{0,2}[\"'`*]{0,2}"
+)
+_VALUE = (
+    r"(?P<part>(?-i:[A-Z]{1,4}[ -]?)?\d[\dA-Z]{0,20}(?:[ ./-](?=[A-Z]{0,3}\d)[\dA-Z]{1,20}){0,6}"
+    r"(?:[ -]?(?-i:[A-Z]))?(?:\((?-i:[\dA-Z])\))?)(?![\w%€$£]|[./,-]\d|\(\))"
+)
+_VALUE_START = r"(?<=[ \t:=：#\"'`*.是は号\)])"
+
+
+def _is_number(least: int, text: str) -> bool:
+    return len(digits(text)) >= least and not is_placeholder(text) and not _DATE.fullmatch(text)
+
+
+def _is_document(text: str) -> bool:
+    return _is_number(5, text)
+
+
+def _is_account(text: str) -> bool:
+    plain = "".join(map(str, digits(text)))
+    return _is_number(5, text) and plain not in "1234567890123" and len(set(plain)) > 1
+
+
+_DATE = re.compile(
+    r"(?:19|20)\d\d[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./](?:19|20)?\d\d|\d{1,2}:\d\d"
+)
+
+# -- cards ----------------------------------------------------------------------------------------
+_CARD = re.compile(
+    r"card|visa|master|amex|karte|carte|tarjeta|carta\b|cv[cv]2?\b|(?:\d{4}[ -]?){4}",
+    re.IGNORECASE,
+)
+
+
+def _locate_expiry(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a month and a year if a card is spoken of near by."""
+    near = match.string[max(0, match.start() - 60) : match.end() + 40]
+    return match.span("part") if _CARD.search(near) else None
+
+
+# -- places ---------------------------------------------------------------------------------------
+_HOME = re.compile(
+    r"\b(?:house|home|flat|apartment|cabin|farm|stable|nest|residence|stands|lives?|living|parked"
+    r"|meet|located? (?:him|her|me|them)|i am at|i'm at|my (?:location|position|address)|address"
+    r"|last seen|haus|wohnt|wohnung|zuhause|maison|habite|domicile|casa|vive)\b",
+    re.IGNORECASE,
+)
+
+
+def _locate_home(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of coordinates if somebody's home or stay is spoken of before them."""
+    near = match.string[max(0, match.start() - 120) : match.start()]
+    return match.span("part") if _HOME.search(near.rpartition("\n\n")[2]) else None
+
+
+# -- wallets --------------------------------------------------------------------------------------
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+_GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
+
+
+def _is_wallet(text: str) -> bool:
+    """Check an address of Bitcoin: base58 with its checksum, or bech32 (BIP 173, BIP 350)."""
+    return _has_bech32_check(text) if text.lower().startswith("bc1") else _has_base58_check(text)
+
+
+def _has_base58_check(text: str) -> bool:
+    number = 0
+    for c in text:
+        number = number * 58 + _BASE58.index(c)
+    if number.bit_length() > 200:
+        return False
+    raw = number.to_bytes(25, "big")
+    return sha256(sha256(raw[:-4]).digest()).digest()[:4] == raw[-4:]
+
+
+def _has_bech32_check(text: str) -> bool:
+    if text not in (text.lower(), text.upper()):
+        return False
+    prefix, _, data = text.lower().rpartition("1")
+    if not set(data) <= set(_BECH32):
+        return False
+    check = 1
+    for value in (
+        [ord(c) >> 5 for c in prefix]
+        + [0]
+        + [ord(c) & 31 for c in prefix]
+        + [_BECH32.index(c) for c in data]
+    ):
+        top = check >> 25
+        check = (check & 0x1FFFFFF) << 5 ^ value
+        for place, part in enumerate(_GENERATOR):
+            check ^= part if top >> place & 1 else 0
+    return check in (1, 0x2BC830A3)
+
+
+_WALLET_WORDS = re.compile(
+    r"wallet|payout|deposit|donat|my (?:eth|ethereum|btc|address)|metamask|ledger|send \S{1,20} to"
+    r"|withdraw|cold storage",
+    re.IGNORECASE,
+)
+
+
+def _locate_wallet(match: re.Match[str]) -> tuple[int, int] | None:
+    near = match.string[max(0, match.start() - 60) : match.start()]
+    return match.span() if _WALLET_WORDS.search(near) else None
+
+
+_ENDS_LIST = (
+    "ending_in ending_with ends_in ends_with endet_auf endend_auf se_terminant_par finissant_par"
+    " terminada_en terminado_en termina_en che_termina_con"
+)
+_LAST_LIST = (
+    "last_four last_4 last_three last_3 last_six last_6 letzten_vier letzte_vier letzten_4"
+    " quatre_derniers últimos_cuatro últimos_4 ultime_quattro"
+)
+_ENDS, _LAST = any_of(_ENDS_LIST), any_of(_LAST_LIST)
+_HOLDS = (
+    r"(?:account|card|konto|karte|carte|compte|cuenta|tarjeta|visa|mastercard|amex|iban|phone|ssn)"
+)
+
+LABELLED = (
+    shape(
+        "NATIONAL_ID",
+        rf"(?<![^\W_]){any_of(_DOCUMENTS)}(?![^\W\d_]){_LINK}{_VALUE_START}{_VALUE}",
+        _is_document,
+        case=False,
+        clue=all_clues(least_digits(5), any_listed(_DOCUMENTS.replace("n°_sécu", "sécu"))),
+    ),
+    shape(
+        "NATIONAL_ID",
+        rf"(?<![^\W_]){any_of(_ACRONYMS)}(?![^\W\d_]){_LINK}{_VALUE_START}{_VALUE}",
+        _is_document,
+        clue=all_clues(least_digits(5), any_listed(_ACRONYMS)),
+    ),
+    shape(
+        "ACCOUNT_NUMBER",
+        rf"(?<![^\W_]){any_of(_OWNERS)} {_NUMBER_WORD}(?![^\W\d_])\.?{_LINK}"
+        rf"{_VALUE_START}{_VALUE}",
+        _is_account,
+        case=False,
+        clue=all_clues(least_digits(5), any_listed(_OWNERS)),
+    ),
+    shape(
+        "ACCOUNT_NUMBER",
+        rf"(?<![^\W_])(?:{any_of(_NUMBERS)}|(?:numéro|n[°º]\.?|no|número|núm\.?|numero|numer)"
+        rf" (?:d[eu] |di |da |do |del |de la )?{any_of(_ROMANCE_NUMBERS)})(?![^\W\d_])"
+        rf"{_LINK}{_VALUE_START}{_VALUE}",
+        _is_account,
+        case=False,
+        clue=all_clues(least_digits(5), any_listed(_NUMBERS, _ROMANCE_NUMBERS)),
+    ),
+    shape(  # the number of the account at the bank is 123456789
+        "ACCOUNT_NUMBER",
+        r"(?<!\w)(?:account|konto|compte|cuenta|conto|conta)\b[^.!?\n\d]{0,60}"
+        rf"(?: {_SAYS}| {_NUMBER_WORD}\.?|:)[ :]{{1,2}}{_VALUE}",
+        lambda text: _is_number(6, text),
+        case=False,
+        clue=all_clues(least_digits(6), any_listed("account konto compte cuenta conto conta")),
+    ),
+    shape(
+        "PHONE_NUMBER",
+        r"(?<!\w)(?:my|his|her|your|their|our|meine|seine|ihre|mon|son|mi|su) "
+        rf"(?:number|nummer|numéro|número)(?: {_SAYS}\b)?[ :]{{1,3}}"
+        r"(?P<part>\+?\d[\d ()/-]{4,20}\d)(?![\w]|[.,]\d)",
+        lambda text: _is_number(6, text),
+        case=False,
+        clue=all_clues(least_digits(6), any_listed("number nummer numéro número")),
+    ),
+    shape(
+        "ACCOUNT_NUMBER",
+        rf"(?<!\w)(?:{_LAST} (?:digits|numbers|ziffern|chiffres|dígitos|cifre)"
+        r"(?: of (?:my|the|his|her|your|their|our) \w{2,12}(?: \w{2,12})?)?"
+        rf"(?: {_SAYS})?|{_HOLDS}\b[^.!?\n]{{0,20}}? {_ENDS})[ :*x.…-]{{1,5}}"
+        r"(?P<part>\d{3,6})(?!\w)",
+        case=False,
+        clue=all_clues(
+            least_digits(3),
+            any_listed(_LAST_LIST, _ENDS_LIST),
+        ),
+    ),
+    shape(
+        "ACCOUNT_NUMBER",
+        r"(?<![\w*•])(?:[*•]{4}[ -]?|[xX]{4}[ -]){1,3}(?P<part>\d{4})(?!\w)",
+        clue=any_match(r"[*•]{4}|[xX]{4}"),
+        reach=(4, 24),
+    ),
+    shape(
+        "ACCOUNT_NUMBER",
+        r"(?<!\w)(?:exp(?:iry|ires|iration|\.)?(?: date)?|valid (?:thru|until|to)|gültig bis"
+        r"|caduca|expire le)[ :=]{1,3}"
+        r"(?P<part>(?:0?[1-9]|1[0-2]) ?[/-] ?(?:20)?[2-4]\d)(?!\w|[/-])",
+        case=False,
+        clue=all_clues(
+            least_digits(3), any_listed("exp expiry expires expiration valid gültig caduca expire")
+        ),
+        locate=_locate_expiry,
+    ),
+    shape(
+        "ACCOUNT_NUMBER",
+        r"(?<=[\w}])/(?:users?|customers?|clients?|accounts?|patients?|members?|employees?|people"
+        r"|persons?|students?|subscribers?)/(?P<part>\d{4,12})(?![\w.])",
+        _is_account,
+        clue=any_match(r"/\d{4}"),
+        reach=(20, 20),
+    ),
+    shape(
+        "COORDINATES",
+        r"(?<![\w.,-])(?P<part>-?\d{1,3}\.\d{4,9}°?(?: ?[NSEW])?[,;/ ] ?-?\d{1,3}\.\d{4,9}"
+        r"°?(?: ?[NSEW])?)(?![\w.])",
+        clue=any_match(r"\.\d{4}"),
+        locate=_locate_home,
+        reach=(6, 40),
+    ),
+    shape(
+        "COORDINATES",
+        r"(?<![\w.,])(?P<part>\d{1,3}° ?\d{1,2}['′’] ?\d{1,2}(?:\.\d{1,5})?(?:\"|″|''|”)? ?[NSEWO]"
+        r"[,; ]{0,2}\d{1,3}° ?\d{1,2}['′’] ?\d{1,2}(?:\.\d{1,5})?(?:\"|″|''|”)? ?[NSEWO])(?!\w)",
+        clue=any_string("°"),
+        locate=_locate_home,
+        reach=(6, 60),
+    ),
+    shape(
+        "COORDINATES",
+        r"(?<![\w/:])(?P<part>///[a-z]{3,16}\.[a-z]{3,16}\.[a-z]{3,16})(?![\w.])",
+        clue=any_string("///"),
+        reach=(4, 60),
+    ),
+    shape(
+        "COORDINATES",
+        r"(?<![\w+])(?P<part>[23456789CFGHJMPQRVWX]{8}\+[23456789CFGHJMPQRVWX]{2,3})(?![\w+])",
+        lambda code: bool(digits(code)),
+        clue=any_match(r"[2-9CFGHJMPQRVWX]\+[2-9CFGHJMPQRVWX]"),
+        reach=(12, 12),
+    ),
+    shape(
+        "CRYPTO",
+        r"(?<![\w/])(?:[13][1-9A-HJ-NP-Za-km-z]{25,34}|bc1[02-9ac-hj-np-z]{11,71})(?!\w)",
+        _is_wallet,
+        clue=any_match(r"(?<!\w)(?:[13]|bc1)\w{24}|(?<!\w)bc1\w{11}"),
+        reach=(4, 80),
+    ),
+    shape(
+        "CRYPTO",
+        r"(?<!\w)0x[0-9a-fA-F]{40}(?!\w)",
+        clue=any_string("0x"),
+        locate=_locate_wallet,
+        reach=(4, 50),
+    ),
+)
