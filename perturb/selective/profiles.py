@@ -12,11 +12,12 @@ SECRET_TYPES = frozenset(("API_KEY", "PASSWORD", "PRIVATE_KEY"))
 _CONTACT = SECRET_TYPES | {
     *("ACCOUNT_NUMBER", "COORDINATES", "CREDIT_CARD", "CRYPTO", "EMAIL_ADDRESS", "IBAN_CODE"),
     *("INTERNAL_HOST", "IP_ADDRESS", "MAC_ADDRESS", "NATIONAL_ID", "PHONE_NUMBER", "PUBLIC_KEY"),
-    *("STREET_ADDRESS", "URL", "USERNAME", "US_SSN", "VAT_NUMBER", "ZIP_CODE"),
+    *("PRIVATE_ADDRESS", "STREET_ADDRESS", "URL", "USERNAME", "US_SSN", "VAT_NUMBER", "ZIP_CODE"),
 }
 _PEOPLE = _CONTACT | {
     *("BIRTHPLACE", "CASE_NUMBER", "DATE_OF_BIRTH", "DIAGNOSIS_CODE", "PERSON", "RESIDENCE"),
 }
+_BESIDE = frozenset(("PRIVATE_ADDRESS",))
 _TIED = frozenset(("LOCATION", "ORGANIZATION"))
 _BUSINESS = _PEOPLE | {
     *("LOCATION", "MONEY", "ORGANIZATION"),
@@ -64,6 +65,7 @@ _LIST = (
         "user names, personal web addresses",
         _CONTACT,
         (),
+        beside=_BESIDE,
     ),
     Profile(
         "people",
@@ -74,7 +76,7 @@ _LIST = (
         named=0.4,
         keeps_public=True,
         tied=_TIED,
-        beside=frozenset(("CASE_NUMBER", "DIAGNOSIS_CODE")),
+        beside=_BESIDE | {"CASE_NUMBER", "DIAGNOSIS_CODE"},
     ),
     Profile(
         "business",
@@ -83,7 +85,7 @@ _LIST = (
         (("LOCATION", 0.95), ("ORGANIZATION", 0.9), ("PERSON", 0.7)),
         named=0.4,
         keeps_public=True,
-        beside=frozenset(("CASE_NUMBER", "DIAGNOSIS_CODE", "MONEY")),
+        beside=_BESIDE | {"CASE_NUMBER", "DIAGNOSIS_CODE", "MONEY"},
     ),
     Profile(
         "names",

@@ -432,7 +432,7 @@ class _Knowledge:
         self._blank = [not line.strip() for line in text.split("\n")]
         self._contacts = sorted(f.start for f in findings if f.type in CONTACTS)
         self._own_words = set[str]()
-        self._covered: dict[tuple[int | str, ...], bool] = {}
+        self._covered: dict[tuple[object, ...], bool] = {}
         self._persons = [f for f in findings if f.type in PERSONS]
         private = [f for f in findings if f.type == "PERSON" and not self._is_known_person(f)]
         self._private = sorted(f.start for f in private)
@@ -569,28 +569,32 @@ class _Knowledge:
         if not self._is_impersonal:
             return False
         low, high = max(0, finding.start - _STORIED), finding.end + _STORIED
-        return (
-            _holds(self._stories, low, high)
-            or self._is_surname(finding)
-            or self._is_asked(finding)
+        return _holds(self._stories, low, high) or self._is_asked(finding)
+
+    def _is_asked(self, finding: _Marked) -> bool:
+        """Tell if a surname stands alone that a public person has, or in a short question about
+        what is generally known: of whom the remote does not know, it could say nothing."""
+        known = self._read_word(finding) in self._public.families
+        return self._names_no_other and self._is_lone(finding) and (known or self._is_question)
+
+    @cached_property
+    def _names_no_other(self) -> bool:
+        """Tell if every person in the text is on the list or a surname alone."""
+        return all(
+            self._is_covered(person, self._public.persons) or self._is_lone(person)
+            for person in self._persons
         )
 
-    def _is_surname(self, finding: _Marked) -> bool:
-        """Tell if a finding is the surname of a public person, and no common one."""
+    def _is_lone(self, finding: _Marked) -> bool:
+        """Tell if a finding is one word, and neither a given name nor a common surname."""
         key = self._read_word(finding)
-        return key in self._public.families and key not in self._own_words
+        borne = key in self._given or key in self._public.surnames or key in self._own_words
+        return bool(key) and not borne
 
     def _read_word(self, finding: _Marked) -> str:
         """Return the key of the only word of a finding; "" where it has none or several."""
         first, last = self._words.meeting(finding.start, finding.end)
         return self._words.keys[first] if last - first == 1 else ""
-
-    def _is_asked(self, finding: _Marked) -> bool:
-        """Tell if a surname stands alone in a short question about what is generally known: whom
-        the remote does not know anyway, it could say nothing of."""
-        key = self._read_word(finding)
-        borne = key in self._given or key in self._public.surnames or key in self._own_words
-        return bool(key) and not borne and self._is_question
 
     @cached_property
     def _is_question(self) -> bool:

@@ -7,10 +7,12 @@ import re
 from perturb.selective.patterns.clues import (
     all_clues,
     any_listed,
+    any_match,
     any_string,
     least_digits,
 )
 from perturb.selective.patterns.dates import DATE_FORMS, MONTHS
+from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.numbers import WORDS
 from perturb.selective.patterns.shape import any_of, shape
 
@@ -77,7 +79,34 @@ def _locate_birthplace(match: re.Match[str]) -> tuple[int, int] | None:
     return match.span("part") if all(year >= 1915 for year in years) else None
 
 
+def _locate_in_record(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a date in a line that names a person or their address, and is of the
+    years in which people who live were born."""
+    text, (start, end) = match.string, match.span("part")
+    low = max(text.rfind("\n", max(0, start - _LINE), start) + 1, start - _LINE)
+    high = text.find("\n", end, end + _LINE)
+    line = text[low : high if high >= 0 else end + _LINE]
+    if not 1925 <= int(match["year"]) <= 2012:
+        return None
+    named = any(is_given(name[1]) for name in _NAMED.finditer(line))
+    return (start, end) if named or _MAIL.search(line) else None
+
+
+_LINE = 300  # characters of a record on either side
+_MAIL = re.compile(r"[\w.+-]@[\w-]+\.\w")
+_NAMED = re.compile(
+    r"(?<!\w)([^\W\d_a-z][^\W\d_A-Z]{1,20})[\"']?[ ,;|\t]{1,3}[\"']?[^\W\d_a-z][^\W\d_A-Z]"
+)
+
 BIRTHS = (
+    shape(  # ("Mira Holzapfel", "1984-03-02", …)
+        "DATE_OF_BIRTH",
+        r"(?:[,;|\t(\[][ ]?|[:=] )\\{0,3}[\"']?(?P<part>(?P<year>(?:19|20)\d\d)-(?:0\d|1[0-2])-[0-3]\d)"
+        r"(?=\\{0,3}[\"']?[ ]?(?:[,;|\t)\]}]|\r?\n|\\n|\Z))",
+        clue=any_match(r"(?:19|20)\d\d-[01]\d-[0-3]\d"),
+        locate=_locate_in_record,
+        reach=(8, 20),
+    ),
     shape(
         "DATE_OF_BIRTH",
         rf"(?<![^\W_]){_BORN}(?: is| was| falls)?(?: on|,|:)? (?P<part>{_SPELLED})(?!\w)",

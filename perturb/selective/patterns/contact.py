@@ -2,7 +2,7 @@
 
 The address of a page is a `URL` where it is of an internal host or of a person's folder; any other
 is a `PUBLIC_URL`: what is private in its query is found by itself. An address of a private network
-is an `INTERNAL_HOST`, and only where words say that it is one machine's.
+is an `INTERNAL_HOST` where words say that it is one machine's, else a `PRIVATE_ADDRESS`.
 """
 
 from __future__ import annotations
@@ -60,6 +60,15 @@ def _is_machine(text: str) -> bool:
     return not (address.is_loopback or address.is_multicast or text.startswith("255."))
 
 
+def _is_own_address(text: str) -> bool:
+    """Check an address of one machine in a private network, but a router's: 192.168.1.1."""
+    return (
+        _is_machine(text)
+        and ipaddress.ip_address(text).is_private
+        and not text.endswith((".0", ".1", ".255"))
+    )
+
+
 def _is_documented(text: str) -> bool:
     """Check an address of the ranges for documentation, which stand for public ones."""
     return text.startswith(("192.0.2.", "198.51.100.", "203.0.113.", "2001:db8:"))
@@ -86,7 +95,7 @@ def _locate_version(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 _VERSION = re.compile(
-    r"(?:version|release|assembly|build|upgrade|update|ver|v|to|[=<>~^])[\W_]{0,3}\Z"
+    r"(?:version|release|assembly|build|upgrade|update|ver|v|to|==|[<>~^]=?)[\W_]{0,3}\Z"
 )
 
 
@@ -307,6 +316,14 @@ CONTACT = (
     ),
     shape("IP_ADDRESS", _HOST_IPV4, _is_documented, case=False, clue=_IPV4_CLUE, reach=(50, 30)),
     shape("INTERNAL_HOST", _HOST_IPV4, _is_machine, case=False, clue=_IPV4_CLUE, reach=(50, 30)),
+    shape(
+        "PRIVATE_ADDRESS",
+        _IPV4,
+        _is_own_address,
+        clue=_IPV4_CLUE,
+        locate=_locate_version,
+        reach=(50, 30),
+    ),
     shape(  # a line of /etc/hosts
         "INTERNAL_HOST",
         r"(?m:^)[+-]?(?P<part>(?:\d{1,3}\.){3}\d{1,3})[ \t]{1,16}(?=[a-z][a-z0-9.-]{1,60}[a-z])",

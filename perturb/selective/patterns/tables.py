@@ -63,7 +63,7 @@ _WORDS = {
 }
 _NAMES = _words(
     """
-    name names nom nombre contact contacts person kontakt
+    name names nom nombre contact contacts person kontakt who wer qui quién
     """
 )
 # Columns that make a bare `name` the name of a person.
@@ -74,7 +74,9 @@ _PERSONAL = _words(
 )
 CELL_TYPES = (*_WORDS, "RESIDENCE")
 HEADERS = {word: type_ for type_, words in _WORDS.items() for word in words.split()}
-_LINE = re.compile(r"[^\r\n]+")
+# Also with JSON's escapes. Before a line, a tool may write its number, or begin a string.
+_LINE = re.compile(r"(?:\\[nr])*+((?:[^\r\n\\]|\\(?![nr]))++)")
+_BEFORE = re.compile(r" {0,10}\d{1,6}(?:\t|→|: | ?\| )|[{\[][^\r\n]{0,80}?\": ?\"(?=\w+[,;|])")
 _CELLS = {
     sign: re.compile(rf'\s*+(?:"(?P<quoted>[^"\r\n]*+)"|(?P<plain>[^{sign}\r\n]*+))({sign}|$)')
     for sign in (",", ";", "\t", r"\|")
@@ -110,7 +112,9 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
     header: tuple[str, Sequence[str]] | None = None
     waits = False  # for the rule below the header of a table in Markdown
     for line in _LINE.finditer(text):
-        begin, content = line.start(), line[0]
+        begin, content = line.start(1), line[1]
+        if before := _BEFORE.match(content):
+            begin, content = begin + before.end(), content[before.end() :]
         if header is not None:
             sign, types = header
             if waits and _RULE.fullmatch(content):

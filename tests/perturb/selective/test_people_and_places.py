@@ -80,6 +80,11 @@ FOUND = {
         🎂⟦1987-06-09⟧
         my birthday is on ⟦3 March⟧ again
         dob=⟦1979-05-21⟧, afm
+        ("Mira Holzapfel", "⟦1984-03-02⟧", "x"),
+        Mira;Holzapfel;⟦1984-03-02⟧;Ulm
+        mira@lindenhof.example,⟦1984-03-02⟧,12
+        BORN = {"Mira Holzapfel": "⟦1984-03-02⟧"}
+        {\"Mira Holzapfel\": \"⟦1984-03-02⟧\"}
         was born on ⟦the second of March nineteen eighty-four⟧ there
         born on ⟦March the second, 1984⟧ there
         born on ⟦3 May 1984⟧ and turned ⟦forty⟧ now
@@ -442,6 +447,10 @@ M. R. James wrote it
 list<Person> persons
 SELECT name FROM users
 total 1234567890123
+("The Matrix", "1999-03-31", "Warner"),
+invoice;1984-03-02;12.50
+("Ada Lovelace", "1815-12-10"),
+released: "1984-03-02"
 What are the last four digits of 7^2023?
 sin 0.523599 and tan 1.047198
 Compare 52.520008, 13.404954 and 48.856613, 2.352222

@@ -28,6 +28,14 @@ ADA = ("Ada Winter", "PERSON")
         ("Nachname,Vorname,Ort\nWinter,Ada,Ulm", None),
         ("id,name,note\n3,Ada Winter,\n4,chair,", [ADA]),  # what looks like a person's name
         ("id,customer,total\n3,ada,12.50\n4,,3", [("ada", "PERSON")]),
+        ("  1\tname,age,city\n  2\tAda Winter,52,Ulm\n", [ADA, ("Ulm", "RESIDENCE")]),
+        ("1→name,age\n2→Ada Winter,52", [ADA]),
+        (r'{"output": "name,age\nAda Winter,52\n"}', [ADA]),
+        (
+            "| Who | Phone |\n|---|---|\n| Ada Winter | 0176 123 |",
+            [ADA, ("0176 123", "PHONE_NUMBER")],
+        ),
+        ("id,name,dob,place_of_birth\n1,Ada Winter,1984-03-02,Ulm", None),
         ("a note\n\nname,email\nAda Winter,a@b.example\n\nthe end", [ADA]),
         ("email,password\na@b.example,sesame", [("sesame", "PASSWORD")]),
         ("user_name,role,score\nawinter,admin,3", [("awinter", "USERNAME")]),
