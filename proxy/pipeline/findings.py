@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 
 from perturb import Sanitizer
 from perturb.offload import offload
@@ -70,11 +73,17 @@ class Findings:
         return tuple(channels), here
 
     async def _find_known(self, last: int) -> Known:
-        """Return the parts that were found up to a turn, prepared once for all texts."""
-        if last not in self._known:
-            known = {part: f.type for part, f in self.parts.items() if f.turn <= last}
-            self._known[last] = await offload(False, self.sanitizer.index_known, known)
-        return self._known[last]
+        """Return the parts that were found up to a turn, prepared once for all texts: most turns
+        find nothing new."""
+        count = bisect_right(self._turns, last)
+        if count not in self._known:
+            known = {part: found.type for part, found in islice(self.parts.items(), count)}
+            self._known[count] = await offload(False, self.sanitizer.index_known, known)
+        return self._known[count]
+
+    @cached_property
+    def _turns(self) -> list[int]:
+        return [found.turn for found in self.parts.values()]
 
 
 async def find(sanitizer: Sanitizer, turns: Iterable[Iterable[str]]) -> Findings:

@@ -9,13 +9,14 @@ import openai
 import pytest
 
 from perturb import DocumentOptions, EmbeddingTable, Perturber, get_mechanism
-from perturb.release import EMPTY
+from perturb.release import EMPTY, Known
 from proxy.errors import GuardRefused
+from proxy.pipeline.findings import find
 from proxy.release import Release
 from proxy.remote.guard import Clearance, check
 from proxy.requests.messages import spell_turn
 from tests.absence import find_leaks
-from tests.perturb.marking import WORDS
+from tests.perturb.marking import WORDS, selective
 from tests.proxy.conftest import MODEL, Proxy, running_proxy, sanitizing
 
 NAMED = "My patient is Mr. Bartholomew."
@@ -174,3 +175,23 @@ async def test_white_space_between_public_parts_leaves_as_it_would_in_a_text(
     drawn = {"extra_body": {"inferdpt": {"mechanism": "rantext_ldp"}}}
     assert await ask(proxy, user(texts[0]), **drawn) == ["A \nB"]
     assert await ask(proxy, user(texts[1]), **drawn) == ["A B"]  # it is dropped
+
+
+async def test_turns_that_find_nothing_new_share_one_index(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is sensitive in a conversation is indexed once for each turn that adds to it."""
+    indexed: list[int] = []
+
+    def index_known(known: Known) -> Known:
+        indexed.append(len(known))
+        return known
+
+    perturber = selective(entities=("EMAIL_ADDRESS",))
+    monkeypatch.setattr(perturber, "index_known", index_known)
+    turns = [["write to anna@lindenhof.example"], *([f"turn {i}"] for i in range(20))]
+    turns.append(["and to bert@lindenhof.example"])
+    found = await find(perturber, turns)
+    for number, (text,) in enumerate(turns):
+        await found.channels(text, number)
+    assert indexed == [1, 2]
