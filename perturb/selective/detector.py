@@ -43,6 +43,7 @@ _LISTED = re.compile(
     rf"(?<!\w){_CAPITAL.pattern}(?:, {_CAPITAL.pattern}){{1,20}},? "
     rf"(?:and|or|&|und|oder|et|ou|y|e|o) {_CAPITAL.pattern}(?!\w)"
 )
+_PROJECT_FILE = re.compile(r"[A-Z]{2,20}(?:[_-][A-Z]{2,20})*\.(?:md|txt|rst)\b")  # CLAUDE.md
 _FORM = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+(?:[-'’][^\W\d_a-z]?[^\W\d_A-Z]+)*")
 _OPENS = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])\s*\Z")  # a sentence, a line or a cell
 RULES = 3  # increment whenever the code here and in token_model marks other parts
@@ -169,9 +170,11 @@ def _complete_lists(text: str, found: Sequence[Span]) -> Iterator[Span]:
 
 def _is_code(text: str, start: int, end: int) -> bool:
     """Tell if a finding is a variable of one letter, or an attribute of one: `m.name`, beside
-    `m.balance`. `m.winter` alone may be somebody's handle.
+    `m.balance`; or the name of a project's file. `m.winter` alone may be somebody's handle.
     """
     if end - start == 1 and text[start].isascii():
+        return True
+    if _PROJECT_FILE.match(text, start):
         return True
     if text[start - 1 : start] == "." and _VARIABLE.match(text, max(0, start - 2)):
         start -= 2

@@ -151,4 +151,4 @@ def test_it_allows_every_family_of_sockets(trace: str) -> None:
 
 def test_nothing_needs_memory_that_is_writable_and_executable(trace: str) -> None:
     assert read_values("MemoryDenyWriteExecute") == ["yes"]
-    assert not re.findall(r"PROT_WRITE\|PROT_EXEC|mprotect\([^)]*PROT_EXEC", trace)
+    assert not re.findall(r"PROT_WRITE\|PROT_EXEC|mprotect\([^)\n]*PROT_EXEC", trace)

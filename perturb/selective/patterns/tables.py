@@ -75,7 +75,7 @@ _PERSONAL = _words(
 CELL_TYPES = (*_WORDS, "RESIDENCE")
 HEADERS = {word: type_ for type_, words in _WORDS.items() for word in words.split()}
 # Also with JSON's escapes. Before a line, a tool may write its number, or begin a string.
-_LINE = re.compile(r"(?:\\[nr])*+((?:[^\r\n\\]|\\(?![nr]))++)")
+_LINE = re.compile(r"(?:\\[nr])*((?:[^\r\n\\]|\\(?![nr]))+)")
 _BEFORE = re.compile(r" {0,10}\d{1,6}(?:\t|→|: | ?\| )|[{\[][^\r\n]{0,80}?\": ?\"(?=\w+[,;|])")
 _CELLS = {
     sign: re.compile(rf'\s*+(?:"(?P<quoted>[^"\r\n]*+)"|(?P<plain>[^{sign}\r\n]*+))({sign}|$)')

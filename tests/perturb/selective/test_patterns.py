@@ -192,6 +192,7 @@ BY_TYPE = {
         the customer number [8831770] is
         the card ends in [0912] now
     """,
+    "PRIVATE_ADDRESS": "both [10.6.3.19] again",
     "COORDINATES": "the house is at [52.520008, 13.404954] there",
     "CRYPTO": "my wallet is [0x52908400098527886E0F7030069857D2E4169EE7] now",
     "DIAGNOSIS_CODE": "the diagnosis: [J45.20] again",

@@ -27,7 +27,9 @@ DISTINCT = re.compile(r"[^\s\"'(),;]*\d[^\s\"'(),;]{5,}|-----BEGIN[\s\S]*-----")
 ORDINARY = "it is a table of the words, and no more than that: see here, or ask for more."
 ROUTES = ("chat/completions", "responses", "messages")
 MORE = {
-    "LOCATION": ["name,city\nAda Winter,Ulm\n"],
+    "LOCATION": ["company,city\nLindenhof Logistik,Ulm\n"],
+    "BIRTHPLACE": ["Ada Winter was born on 3 May 1984 in Ulm, and"],
+    "RESIDENCE": ["name,city\nAda Winter,Ulm\n"],
     "ORGANIZATION": ["name,company\nAda Winter,Lindenhof Logistik\n"],
     "PASSWORD": [
         "psql postgresql://billing:hunter22@db.kestrel.internal:5432/prod?sslmode=require",

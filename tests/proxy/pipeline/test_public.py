@@ -102,7 +102,7 @@ SENSITIVE = {
     "My key is sk-proj-a8Kd93hfLq02mZpQx7Vb.": "API_KEY",
     "Log in with AKIAIOSFODNN7EXAMPLE.": "API_KEY",
     "Open https://api.example.com/v1?key=Zx81kQ0pLw7Rt5Ny2Bd4.": "API_KEY",
-    "Passport C01X00T478, please.": "ID",
+    "Passport C01X00T478, please.": "NATIONAL_ID",
     "The case is AB-48213377.": "ID",
     "Connect to 192.168.17.4.": "INTERNAL_HOST",
     "He lives at 12 Elm Street, Apt 4.": "STREET_ADDRESS",
