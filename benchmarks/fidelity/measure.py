@@ -30,7 +30,8 @@ __all__ = [
     "render",
 ]
 
-OWN = ("questions", "code", "files", "private")
+OWN = ("questions", "code", "files", "asked", "private", "named")
+ASKED = "asked"  # prompts full of the names of well-known persons, characters, places and firms
 PROMPTS = Path("pii/pupa_dev.jsonl")
 _WORD = re.compile(r"\w+")
 
@@ -180,18 +181,19 @@ def _count_left(case: Case, left: str, found: Fidelity) -> None:
         shown = left.casefold()
         for type_, value in case.private:
             leaks = value.casefold() in shown
-            found.count("private: values left", leaks)
-            found.count(f"private: values left of type {type_}", leaks)
+            found.count(f"{case.set}: values left", leaks)
+            found.count(f"{case.set}: values left of type {type_}", leaks)
         leaks = any(value.casefold() in shown for _, value in case.private)
-        found.count("private: texts with a leak", leaks)
+        found.count(f"{case.set}: texts with a leak", leaks)
         for part in case.keep:
-            found.count("private: parts that had to stay, changed", part not in left)
+            found.count(f"{case.set}: parts that had to stay, changed", part not in left)
         if case.kind == "json":
-            found.count("private: JSON left valid", _is_json(left))
+            found.count(f"{case.set}: JSON left valid", _is_json(left))
     else:
         found.count(f"{case.set}: unchanged", left == case.text)
-        found.count(f"{case.set}: unchanged, {case.kind}", left == case.text)
-        if not case.names:
+        if case.set != ASKED:
+            found.count(f"{case.set}: unchanged, {case.kind}", left == case.text)
+        if not case.names and case.set != ASKED:
             found.count(f"{case.set}: unchanged where nothing is named", left == case.text)
         changed, total = count_changed(case.text, left)
         found.count(f"{case.set}: words changed", changed, total)

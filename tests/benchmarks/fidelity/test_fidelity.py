@@ -37,8 +37,13 @@ def test_the_texts_are_many_and_of_every_kind() -> None:
         assert len({case.kind for case in cases if case.set == kinds}) == 12
     private = [case for case in cases if case.set == "private"]
     assert all(case.private and case.keep for case in private)
-    assert not any(case.private or case.units for case in cases if case not in private)
-    unnamed = [case for case in cases if case.set != "private" and not case.names]
+    named = [case for case in cases if case.set == "named"]
+    assert all(case.private and not case.keep for case in named)
+    assert sets["asked"] >= 500
+    assert len(named) >= 150
+    others = [case for case in cases if case.set not in ("private", "named")]
+    assert not any(case.private or case.units for case in others)
+    unnamed = [case for case in others if case.set != "asked" and not case.names]
     assert len(unnamed) > 150
 
 
