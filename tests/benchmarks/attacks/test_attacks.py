@@ -229,14 +229,14 @@ def test_numbers_that_leave_as_they_are_are_a_breach(
 
 
 def test_what_selective_does_not_mark_is_exposed_whole(tmp_path: Path, table: EmbeddingTable):
-    """By default it marks what is of persons: neither a bare number nor a phrase is."""
+    """By default it marks what is of persons: a phrase is not, a number is by its label."""
     context = small_context(tmp_path, table, "rantext_ldp", epsilons=[6.0])
     cases = list(Exposure().cases(context))
     assert {"mechanism": "selective", "epsilon": 6.0} in cases
     found = Exposure().measure({"mechanism": "selective", "epsilon": 6.0}, context)
     assert found.values["phrase"].value > np.log2(CANDIDATES) - 0.3
     assert found.values["phrase_whole"].value > 0.9  # names may be among them
-    assert found.values["number_whole"].value == 1.0
+    assert found.values["number_whole"].value < 0.1
     assert found.breaches == ()
 
 
