@@ -101,8 +101,8 @@ class Addresses:
         Returns:
             None if more of the text is needed.
         """
-        if self.inside:
-            return False
+        if self.inside and not (self._state == "run" and new[:1] == raw[:1] == "<"):
+            return False  # a tag ends a run
         if (new[:1], new[-1:]) in _WHOLE:  # a tag or a target that the user wrote
             return True
         if _OWN.search(new) or _OWN.search(raw):

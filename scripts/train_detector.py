@@ -94,7 +94,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     anything = np.zeros(len(teacher.labels))
 
     def guess(text: str) -> Iterator[tuple[int, int, str]]:
-        return ((s, e, teacher.labels[label]) for s, e, label in teacher.classify(text, anything))
+        words = teacher.classify(text, anything)
+        return ((word.start, word.end, teacher.labels[word.label]) for word in words)
 
     examples = list(read_corpora(options.data, guess, options.prompts))
     prompt = ("O", *OPEN["pupa_dev"])  # the labels that a word of a prompt may have elsewhere

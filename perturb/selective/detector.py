@@ -18,8 +18,9 @@ from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.people import TITLES
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_of
-from perturb.selective.token_model import OUTSIDE, TokenModel, load_token_model
-from perturb.text.fold import read
+from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
+from perturb.selective.token_model import OUTSIDE, TokenModel, Word, load_token_model
+from perturb.text.fold import Reading, read
 
 __all__ = ["DETECTED", "NAMES", "DetectorPolicy"]
 
@@ -35,10 +36,11 @@ DETECTED = (
     "OTHER_NAME",  # of a work, an event or a law
 )
 NAMES = ("PERSON", "LOCATION", "ORGANIZATION")
-_TITLES = re.compile(rf"(?:(?:{any_of(TITLES)})(?:\.\s*+|\s++))*", re.IGNORECASE)
+_TITLES = re.compile(rf"(?:(?:{any_of(TITLES)})(?:\.\s*+|\s++|\Z))*", re.IGNORECASE)
 _VARIABLE = re.compile(r"\b[a-z]\.")
 _ATTRIBUTE = re.compile(r"([a-z])\.([a-z]\w*+)")
 _CAPITAL = re.compile(r"[^\W\d_a-z][^\W\d_]{1,20}")
+_NAME_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LISTED = re.compile(
     rf"(?<!\w){_CAPITAL.pattern}(?:, {_CAPITAL.pattern}){{1,20}},? "
     rf"(?:and|or|&|und|oder|et|ou|y|e|o) {_CAPITAL.pattern}(?!\w)"
@@ -46,7 +48,9 @@ _LISTED = re.compile(
 _PROJECT_FILE = re.compile(r"[A-Z]{2,20}(?:[_-][A-Z]{2,20})*\.(?:md|txt|rst)\b")  # CLAUDE.md
 _FORM = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+(?:[-'’][^\W\d_a-z]?[^\W\d_A-Z]+)*")
 _OPENS = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])\s*\Z")  # a sentence, a line or a cell
-RULES = 3  # increment whenever the code here and in token_model marks other parts
+# The probability from which a word beside a name belongs to it, where both have capitals.
+_JOINS_BEFORE, _JOINS_AFTER = 0.02, 0.005
+RULES = 4  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -100,48 +104,86 @@ class DetectorPolicy:
         return made
 
     def find(self, text: str) -> Iterable[Span]:
-        found = tuple(self._mark(text))
-        return (*found, *self._complete(text, found), *_complete_lists(text, found))
-
-    def _mark(self, text: str) -> Iterator[Span]:
         reading = read(text)
-        for start, end, label in self._join(reading.text):
+        words = list(self._classify(reading.text))
+        found = tuple(self._mark(reading, words))
+        likely = self._find_likely(reading, words) if found else {}
+        return (*found, *self._complete(text, found, likely), *_complete_lists(text, found))
+
+    def _mark(self, reading: Reading, words: Iterable[Word]) -> Iterator[Span]:
+        for start, end, label in _join(reading.text, words):
             type_ = self._model.labels[label]
             if type_ == "PERSON":  # the title of a person names nobody
                 start = _TITLES.match(reading.text, start, end).end()  # type: ignore[union-attr]
             if type_ in self._wanted and start < end and not _is_code(reading.text, start, end):
                 yield Span(*reading.span(start, end), type_)
 
-    def _complete(self, text: str, found: Sequence[Span]) -> Iterator[Span]:
+    def _find_likely(self, reading: Reading, words: Iterable[Word]) -> dict[int, float]:
+        """Return the words that may be a person's name, by their places, with the probability."""
+        person = self._model.labels.index("PERSON")
+        found = ((word, float(word.shares[person])) for word in words)
+        return {
+            reading.span(word.start, word.end)[0]: share
+            for word, share in found
+            if share >= _JOINS_AFTER
+        }
+
+    def _complete(
+        self, text: str, found: Sequence[Span], likely: Mapping[int, float]
+    ) -> Iterator[Span]:
         """Yield the names of which a word is found as a name."""
         named = [span for span in found if span.type in NAMES]
         ends = [span.end for span in named]
         for name in self._names.find(text) if self._names and named else ():
-            at = bisect_right(ends, name.start)
-            if at < len(named) and named[at].start < name.end:
-                yield Span(name.start, name.end, named[at].type)
+            for span in named[bisect_right(ends, name.start) :]:
+                if span.start >= name.end:
+                    break
+                if span.type == "PERSON":
+                    start, end = _grow(text, span, name, likely)
+                    yield Span(start, end, "PERSON")
+                else:
+                    yield Span(name.start, name.end, span.type)
 
     def _spell(self, thresholds: Mapping[str, float]) -> NDArray[np.float64]:
         """Return the thresholds by label, float64 (labels,); ∞ for a label without one."""
         return np.array([thresholds.get(label, np.inf) for label in self._model.labels])
 
-    def _join(self, text: str) -> Iterator[tuple[int, int, int]]:
-        """Yield runs of words of one label in a line, without the signs around them."""
-        run = (0, 0, OUTSIDE)
+    def _classify(self, text: str) -> Iterator[Word]:
         given = self._thresholds or self._lowered
         least, lowered = (self._spell(each) for each in (self._thresholds, self._lowered))
         named = (self._spell({"PERSON": self._named}), _has_form) if self._named else None
-        for start, end, label in self._model.classify(
-            text, least if given else None, lowered, named
-        ):
-            if label == OUTSIDE and run[2] == OUTSIDE:
-                continue
-            if label == run[2] and "\n" not in text[run[1] : start]:
-                run = (run[0], end, label)
-                continue
-            yield from _trim(text, *run)
-            run = (start, end, label)
+        return self._model.classify(text, least if given else None, lowered, named)
+
+
+def _join(text: str, words: Iterable[Word]) -> Iterator[tuple[int, int, int]]:
+    """Yield runs of words of one label in a line, without the signs around them."""
+    run = (0, 0, OUTSIDE)
+    for start, end, label, _ in words:
+        if label == OUTSIDE and run[2] == OUTSIDE:
+            continue
+        if label == run[2] and "\n" not in text[run[1] : start]:
+            run = (run[0], end, label)
+            continue
         yield from _trim(text, *run)
+        run = (start, end, label)
+    yield from _trim(text, *run)
+
+
+def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tuple[int, int]:
+    """Return a person with the words on both sides that belong to the name, in a run of words with
+    a capital: not the line that the name is in, as in `Photo of Anna Weber`."""
+    start, end = span.start, span.end
+    before = [*_NAME_WORD.finditer(text, name.start, start)]
+    for words, least in (
+        (reversed(before), _JOINS_BEFORE),
+        (_NAME_WORD.finditer(text, end, name.end), _JOINS_AFTER),
+    ):
+        for word in words:
+            if likely.get(word.start(), 0.0) >= least or is_given(word[0]):
+                start, end = min(start, word.start()), max(end, word.end())
+            elif word[0] not in PARTICLES | AFTER_PARTICLES:
+                break
+    return start, end
 
 
 def _has_form(text: str, start: int, end: int) -> bool:

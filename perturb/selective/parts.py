@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from perturb.release import Span
+from perturb.selective.patterns.inflected import Inflections
 from perturb.selective.patterns.names import NAME_TYPES, follows_determiner
 from perturb.text.fold import read
 from perturb.text.prefixes import Prefixes
@@ -75,24 +76,33 @@ class Parts:
         self._parts.setdefault("".join(folded), (type_, len(folded)))
         self._first.add(folded[0])
         self._longest = max(self._longest, len(folded))
-        self.__dict__.pop("_prefixes", None)
+        for name in ("_prefixes", "_inflections"):
+            self.__dict__.pop(name, None)
         if len(words) == 1:
             self._written.add(words[0])
 
-    def words(self, types: Collection[str]) -> dict[str, str]:
-        """Return the parts of these types that are single words, in small letters, with their
-        types."""
+    def find_inflected(self, words: Iterable[str]) -> dict[str, str]:
+        """Return the words that are a name among the parts in another form, each with that name
+        in small letters."""
+        return self._inflections.find(words)
+
+    @cached_property
+    def _inflections(self) -> Inflections:
         parts = self._parts.items()
-        return {word: type_ for word, (type_, size) in parts if size == 1 and type_ in types}
+        return Inflections(p for p, (type_, size) in parts if size == 1 and type_ in NAME_TYPES)
 
     @cached_property
     def _prefixes(self) -> Prefixes:
         return Prefixes(self._parts)
 
     def spans(self, tokens: Tokens) -> Iterable[Span]:
-        """Find the longest part that begins at each word; they may overlap."""
+        """Find the longest part that begins at each word, and the names in another form; they may
+        overlap."""
         words = [word.casefold() for word in tokens.words]
+        inflected = self.find_inflected(tokens.words)
         for first, word in enumerate(words):
+            if name := inflected.get(tokens.words[first]):
+                yield Span(tokens.starts[first], tokens.ends[first], self._parts[name][0])
             if word not in self._first:  # most words begin no part
                 continue
             for part in self._prefixes.find("".join(words[first : first + self._longest]), 0):
@@ -132,7 +142,10 @@ class KnownParts(dict[str, str]):
         """Find the parts that `settle` marks in a text, or that such a part begins with; in time
         linear in the text."""
         found: set[tuple[int, str]] = set()
-        for span in self._parts.spans(read_tokens(text)):
+        tokens = read_tokens(text)
+        for name in self._parts.find_inflected(tokens.words).values():
+            found.update(self._by_form.get(name, ()))
+        for span in self._parts.spans(tokens):
             words = read_tokens(text[span.start : span.end]).words
             found.update(self._by_form.get("".join(words).casefold(), ()))
         return {part: self[part] for _, part in sorted(found)}

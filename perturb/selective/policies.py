@@ -35,7 +35,6 @@ from perturb.selective.patterns import (
     shape_types,
 )
 from perturb.selective.patterns.clues import Facts
-from perturb.selective.patterns.inflected import find_inflected
 from perturb.selective.patterns.names import NAME_TYPES
 from perturb.selective.patterns.tables import CELL_TYPES, find_cells
 from perturb.text.expressions import Expression
@@ -273,8 +272,6 @@ def settle(
         parts.add(tokens.words[first:last], span.type)
     for part, type_ in known.items():
         parts.add(read_tokens(part).words, type_)
-    for part, type_ in find_inflected(tokens.words, parts.words(NAME_TYPES)).items():
-        parts.add([part], type_)
     # The parts of a finding that repeats itself, such as `0,0,0,…`, would join it again.
     long = [span for span, own in pieces.items() if len(own) > 1]
     repeats = parts.spans(tokens)

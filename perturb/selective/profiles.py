@@ -32,8 +32,8 @@ class Profile:
         name: of the profile.
         hides: what it adds to the one before it, in words.
         types: the types that the patterns mark; None for all.
-        detected: the types that the detector marks, each from a probability; None for all types,
-            each where it is the most likely label of a word.
+        detected: the types that the detector marks, each from a probability, or, without one,
+            where it is the most likely label of a word; None for all types without one.
         named: the probability from which the detector marks a person whose word has the form of
             a name (`DetectorPolicy`).
         keeps_public: whether well-known names are left (`perturb.selective.public`).
@@ -45,11 +45,16 @@ class Profile:
     name: str
     hides: str
     types: frozenset[str] | None = None
-    detected: tuple[tuple[str, float], ...] | None = None
+    detected: tuple[tuple[str, float | None], ...] | None = None
     named: float | None = None
     keeps_public: bool = False
     tied: frozenset[str] = frozenset()
     beside: frozenset[str] = frozenset()
+
+    @property
+    def thresholds(self) -> dict[str, float]:
+        """Return the probabilities of `detected`."""
+        return {type_: least for type_, least in self.detected or () if least is not None}
 
 
 _LIST = (
@@ -102,6 +107,11 @@ _LIST = (
     Profile(
         "record",
         "dates, ages, durations, professions, nationalities, quantities: all that is found",
+        detected=(
+            *((type_, None) for type_ in ("DATE_TIME", "DEMOGRAPHIC", "ID", "QUANTITY")),
+            *((type_, 0.1) for type_ in ("LOCATION", "ORGANIZATION", "PERSON")),
+            ("OTHER_NAME", 0.15),
+        ),
     ),
     Profile("everything", "every word"),
 )

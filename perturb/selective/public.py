@@ -137,11 +137,13 @@ _AFTER = re.compile(
     rf"\W{{0,3}}(?:(?:is|was|ist|war|est|es|è)\s)?{_OWN}\s(?:\w{{1,20}}\s){{0,2}}{_RELATION}\b",
     re.IGNORECASE,
 )
+# English's I in small letters is a word of other languages, too.
 _SELF = re.compile(
-    r"\b(?:i|i['’](?:m|ve|d|ll)|me|my|we|we['’](?:re|ve|d|ll)|us|our|ours|mine|ich|mir|mich|wir|uns|"
-    r"meine?[mnrs]?|unsere?[mnrs]?|je|j|moi|mon|ma|mes|nous|notre|nos|yo|mis?|nosotros|nuestr[oa]|io|"
-    r"mio|mia|noi|nostr[oa]|eu|meu|minha|nós|mój|moja|moje|jestem)\b",
-    re.IGNORECASE,
+    r"\bI\b|\bi(?=['’]\w|\s(?:am|was|have|had|met|asked|told|saw|work|live|study|grew|moved|stay|"
+    r"need|want)\b)|"
+    r"\b(?i:me|my|mine|we|us|our|ours|ich|mir|mich|wir|uns|meine?[mnrs]?|unsere?[mnrs]?|je|j|moi|mon|"
+    r"ma|mes|nous|notre|nos|yo|mis?|nosotros|nuestr[oa]s?|io|mio|mia|noi|nostr[oa]|eu|meu|minha|nós|"
+    r"mój|moja|moje|jestem|мой|моя|моего|моей|мне|меня|мы|наш\w{0,3})\b|我|私|僕"
 )
 _LIFE = re.compile(
     r"\b(?:(?:live|lives|lived|living|reside[sd]?|residing|stay(?:s|ed|ing)?|based|located)\s"
@@ -197,19 +199,15 @@ _STORY = re.compile(
     re.IGNORECASE,
 )
 # What the writer says of nobody: give me, I know that, I have read.
-_REQUEST = (
-    r"(?i:give|tell|show|recommend|explain to|teach|help|remind|write|make|find|quiz|let)\s"
-    r"(?:me|us)|"
-    r"I(?:['’]m|\sam)?\s(?:just\s|only\s|also\s|always\s|really\s|still\s)?(?:know|think|thought|read|"
-    r"reading|need|want|wonder|wondering|heard|remember|learn|learned|learnt|believe|studying|"
-    r"visiting|understand|do(?:n['’]t| not) (?:get|understand|know))|"
-    r"I(?:['’]d|\swould)\slike|I(?:['’]ve|\shave)\s(?:only\s|just\s|also\s)?(?:read|heard|seen|watched)"
-)
 _WRITER = re.compile(
-    rf"\b(?:{_REQUEST})\b|(?P<own>\bI\b|\bi(?=['’\s](?:am|m|was|have|ve|had|d|met|asked|told|saw|work|live)\b)|"
-    r"\b(?i:me|my|mine|we|us|our|ours|mich|mir|ich|wir|uns|meine?[mnrs]?|unsere?[mnrs]?|je|j['’]|moi|mon|"
-    r"ma|mes|nous|notre|nos|yo|mi|mis|nosotros|nuestr[oa]s?|io|mio|mia|noi|nostr[oa]|eu|meu|minha|nós|"
-    r"mój|moja|moje|jestem|мой|моя|моего|моей|мне|меня|мы|наш\w{0,3})\b|我|私|僕)"
+    r"\b(?i:give|tell|show|recommend|explain to|teach|help|remind|write|make|find|quiz|let)\s"
+    r"(?:me|us)\b|"
+    r"\bI(?:['’]m|\sam)?\s(?:(?:just|only|also|always|really|still)\s)?(?:know|think|thought|read|reading|"
+    r"need|want|wonder|wondering|heard|remember|learn|learned|learnt|believe|studying|visiting|"
+    r"understand|do(?:n['’]t| not) (?:get|understand|know))\b|"
+    r"\bI(?:['’]d|\swould)\slike\b|"
+    r"\bI(?:['’]ve|\shave)\s(?:(?:only|just|also)\s)?(?:read|heard|seen|watched)\b|"
+    rf"(?P<own>{_SELF.pattern})"
 )
 _TOWARDS = re.compile(
     r"\b(?:for|to|from|with|für|an|mit|von|pour|avec|para|con|per|dla|для)\s\Z", re.IGNORECASE
@@ -217,30 +215,26 @@ _TOWARDS = re.compile(
 _BEGIN = re.compile(r"(?:\A|[.!?:;\n\"“„(¿¡-])\s*\Z")  # of a sentence
 _NAME_WORDS = 5  # that the longest names have; a longer finding holds other words
 _LEAST = 4  # letters of a word of a name that stands for all of it
-_SHORT = 1000  # characters of a question
-_QUESTION = re.compile(
+# What asks for knowledge, in a sentence.
+_ASKING = re.compile(
     r"\b(?:who|what|when|where|why|which|how|explain|compare|discuss|evaluate|describe|analy[sz]e|"
-    r"derive|prove|wer|wann|warum|wie|welche[rsnm]?|erkläre?|qui|quand|pourquoi|comment|quels?|"
-    r"quelles?|explique[rz]?|quién|qué|cuándo|por qué|cómo|explica|chi|che cosa|quando|perché|"
-    r"spiega(?:mi)?|quem|como|kto|kiedy|dlaczego|jak(?:ie)?|кто|что|когда|почему|как)\b|[?？]",
+    r"derive|prove|list|name|mention|include|refer|timeline|history|biograph\w+|role|summari[sz]e|"
+    r"outline|tell|give|essay|recommend|retell|style of|"
+    r"wer|wann|warum|wie|welche[rsnm]?|erkläre?|nenne|rolle|"
+    r"qui|quand|pourquoi|comment|quels?|quelles?|explique[rz]?|rôle|parle[rz]?|"
+    r"quién|qué|cuándo|por qué|cómo|explica|menciona|"
+    r"chi|che cosa|quando|perché|spiega(?:mi)?|parla|"
+    r"quem|como|kto|kiedy|dlaczego|jak(?:ie)?|opisz|wymień|кто|что|когда|почему|как|расскажи\w*|"
+    r"назови\w*)\b|[?？]",
     re.IGNORECASE,
 )
-# Of texts that are somebody's own: tasks, and what is spoken of at work.
+# Of texts that are somebody's own: letters, and what is spoken of at work.
 _TASK = re.compile(
     r"\b(?:draft(?:ing)?|reply|respond|rewrite|reword|proofread|polish|paraphrase|rephrase|shorten|"
-    r"condense|tidy|e-?mails?|letters?|messages?|invitations?|resume|cv|notes|minutes|meetings?|"
-    r"scribbles|transcript|clients?|patients?|colleagues?|offices?|deadlines?|invoices?|tickets?|"
-    r"contracts?|affidavits?|applicants?|formal request|funding|supervis\w+|my|our|formulier\w*|"
-    r"fasse|protokoll\w*|besprechung\w*|kunden?|kolleg\w*|meine?[mnrs]?|unsere?[mnrs]?|rédig\w*|réunion|"
-    r"compte[- ]rendu|notre|redacta\w*|reunión|nuestr\w+|riunione|verbale|nostr\w+|zebrani\w+|"
-    r"notatk\w+|письм\w+|протокол\w*)\b|会议|邮件|会議|メール",
-    re.IGNORECASE,
-)
-# Tasks whose text is given, or is for somebody.
-_WRITING = re.compile(
-    r"\b(?:writ(?:e|ing)|compose|answer|translate|summari[sz]e|summary|speech|toast|reports?|"
-    r"schreib\w*|übersetz\w*|écri\w*|tradui\w*|escrib\w*|traduc\w*|scriv\w*|napisz|przetłumacz|"
-    r"напиши\w*|перевед\w*)\b",
+    r"condense|e-?mails?|letters?|messages?|invitations?|resume|cv|minutes|meetings?|clients?|"
+    r"patients?|colleagues?|my|our|formulier\w*|fasse|protokoll\w*|besprechung\w*|kunden?|kolleg\w*|"
+    r"meine?[mnrs]?|unsere?[mnrs]?|rédig\w*|réunion|compte[- ]rendu|notre|redacta\w*|reunión|"
+    r"nuestr\w+|riunione|verbale|nostr\w+|zebrani\w+|письм\w+|протокол\w*)\b|会议|邮件|会議|メール",
     re.IGNORECASE,
 )
 _STORIED = 300  # characters around a person that such a word is in
@@ -431,12 +425,12 @@ class _Knowledge:
         self._lines = [match.end() for match in re.finditer("\n", text)]
         self._blank = [not line.strip() for line in text.split("\n")]
         self._contacts = sorted(f.start for f in findings if f.type in CONTACTS)
-        self._own_words = set[str]()
+        self._private_words = set[str]()
         self._covered: dict[tuple[object, ...], bool] = {}
         self._persons = [f for f in findings if f.type in PERSONS]
         private = [f for f in findings if f.type == "PERSON" and not self._is_known_person(f)]
         self._private = sorted(f.start for f in private)
-        self._own_words = {
+        self._private_words = {
             key
             for first, last in (self._words.meeting(f.start, f.end) for f in private)
             if last - first > 1
@@ -555,27 +549,30 @@ class _Knowledge:
         """Tell if a finding is a word of a public person's name that the text has before."""
         key = self._read_word(finding)
         named = self._named.get(key, finding.start) < finding.start
-        if not named or key in self._own_words or self._is_tied_person(finding.start, finding.end):
+        if (
+            not named
+            or key in self._private_words
+            or self._is_tied_person(finding.start, finding.end)
+        ):
             return False
         return key not in self._given or not self._is_close(finding)
 
     def _is_namesake(self, finding: _Marked) -> bool:
         """Tell if a finding is a word of a private person's name in the text."""
-        return self._read_word(finding) in self._own_words
+        return self._read_word(finding) in self._private_words
 
     def _is_storied(self, finding: _Marked) -> bool:
-        """Tell if a person is spoken of in a passage on history, science or literature, in a text
-        that speaks of nobody as somebody's own."""
+        """Tell if somebody asks for a person of whom the remote knows, or else could say nothing:
+        beside words of history, science or literature, or by a surname alone; in a text that
+        speaks of nobody as somebody's own. The surname of a public person needs no question."""
         if not self._is_impersonal:
             return False
         low, high = max(0, finding.start - _STORIED), finding.end + _STORIED
-        return _holds(self._stories, low, high) or self._is_asked(finding)
-
-    def _is_asked(self, finding: _Marked) -> bool:
-        """Tell if a surname stands alone that a public person has, or in a short question about
-        what is generally known: of whom the remote does not know, it could say nothing."""
-        known = self._read_word(finding) in self._public.families
-        return self._names_no_other and self._is_lone(finding) and (known or self._is_question)
+        lone = self._names_no_other and self._is_lone(finding)
+        if lone and self._read_word(finding) in self._public.families:
+            return True
+        asked = _holds(self._asked, *self._near_by(finding))
+        return asked and (lone or _holds(self._stories, low, high))
 
     @cached_property
     def _names_no_other(self) -> bool:
@@ -588,7 +585,7 @@ class _Knowledge:
     def _is_lone(self, finding: _Marked) -> bool:
         """Tell if a finding is one word, and neither a given name nor a common surname."""
         key = self._read_word(finding)
-        borne = key in self._given or key in self._public.surnames or key in self._own_words
+        borne = key in self._given or key in self._public.surnames or key in self._private_words
         return bool(key) and not borne
 
     def _read_word(self, finding: _Marked) -> str:
@@ -597,21 +594,15 @@ class _Knowledge:
         return self._words.keys[first] if last - first == 1 else ""
 
     @cached_property
-    def _is_question(self) -> bool:
-        text = self._text
-        return (
-            len(text) <= _SHORT
-            and _QUESTION.search(text) is not None
-            and _WRITING.search(text) is None
-            and not self._own
-        )
+    def _asked(self) -> list[int]:
+        return [found.start() for found in _ASKING.finditer(self._text)]
 
     @cached_property
     def _stories(self) -> list[int]:
         return [found.start() for found in _STORY.finditer(self._text)]
 
     @cached_property
-    def _own(self) -> list[int]:
+    def _selves(self) -> list[int]:
         """Return the places where the writer speaks of themselves."""
         return [found.start() for found in _WRITER.finditer(self._text) if found["own"]]
 
@@ -629,13 +620,11 @@ class _Knowledge:
         text, start, end = self._text, person.start, person.end
         if self._is_covered(person, self._public.persons) and not self._is_tied_person(start, end):
             return False
-        low, high = self._sentence(start, end)
-        low, high = max(low, start - _REACH), min(high, end + _REACH)
         return (
             self._is_tied_person(start, end)
             or _KEYED.search(text, max(0, start - 8), start) is not None
             or _TOWARDS.search(text, max(0, start - 8), start) is not None
-            or _holds(self._own, low, high)
+            or _holds(self._selves, *self._near_by(person))
         )
 
     @cached_property
@@ -690,11 +679,16 @@ class _Knowledge:
         low, high = self._sentence(start, end)
         if _holds(self._private, low, high) or _holds(self._private, *self._form(start, end)):
             return True
-        low, high = max(low, start - _REACH), min(high, end + _REACH)
         if finding.type != "ORGANIZATION":
             return False
+        low, high = self._near_by(finding)
         own = _LIFE.search(self._text, low, high) and _SELF.search(self._text, low, high)
         return bool(own or _OWN_LIFE.search(self._text, low, high))
+
+    def _near_by(self, finding: _Marked) -> tuple[int, int]:
+        """Return the sentence of a finding, or the middle of a long one."""
+        low, high = self._sentence(finding.start, finding.end)
+        return max(low, finding.start - _REACH), min(high, finding.end + _REACH)
 
     def _sentence(self, start: int, end: int) -> tuple[int, int]:
         first, last = bisect_right(self._breaks, start), bisect_right(self._breaks, end - 1)

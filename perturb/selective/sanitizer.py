@@ -60,7 +60,7 @@ from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = ["Selective", "SelectiveParameters"]
 
-DRAWS = 4  # increment whenever a surrogate or a value is drawn, or written, in another way
+DRAWS = 5  # increment whenever a surrogate or a value is drawn, or written, in another way
 _FIND_NAMES = frozenset(("regex", "presidio", "detector"))
 
 
@@ -341,7 +341,7 @@ def _build_policies(parameters: SelectiveParameters, vocabulary: Vocabulary) -> 
         wanted = tuple(type_ for type_ in wanted if type_ not in {shape.type for shape in own})
     if profile := PROFILES.get(parameters.profile):
         types = _choose_types(parameters.policy_names, profile, thresholds)
-        thresholds = {**dict(profile.detected or ()), **thresholds}
+        thresholds = profile.thresholds | thresholds
     elif parameters.entities and not wanted:  # the operator's own expressions find them all
         types = dict.fromkeys(parameters.policy_names)
     else:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ __all__ = [
     "OUTSIDE",
     "Pieces",
     "TokenModel",
+    "Word",
     "choose_labels",
     "load_token_model",
     "read_form",
@@ -104,6 +105,21 @@ def read_pieces(tokenizer: Any, text: str) -> Pieces:
     )
 
 
+class Word(NamedTuple):
+    """Hold a word of a text.
+
+    Attributes:
+        start, end: its place.
+        label: its number in `TokenModel.labels`.
+        shares: the probability of each label, float32 (labels,).
+    """
+
+    start: int
+    end: int
+    label: int
+    shares: NDArray[np.float32]
+
+
 class TokenModel:
     """Classify the words of texts. Threads may share it.
 
@@ -139,8 +155,8 @@ class TokenModel:
         least: NDArray[np.float64] | None = None,
         or_from: NDArray[np.float64] | None = None,
         named: tuple[NDArray[np.float64], Callable[[str, int, int], bool]] | None = None,
-    ) -> Iterator[tuple[int, int, int]]:
-        """Yield (start, end, label) of each word, in order; `labels` names the labels.
+    ) -> Iterator[Word]:
+        """Yield each word, in order.
 
         The time is linear in the text.
 
@@ -155,8 +171,10 @@ class TokenModel:
             starts, ends, scores = self.score(text[begin:end])
             if not starts:
                 continue
+            shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+            shares /= shares.sum(axis=1, keepdims=True)
             if least is None:
-                best = scores.argmax(axis=1)
+                best = shares.argmax(axis=1)
             else:
                 more = or_from
                 if named is not None:
@@ -164,9 +182,9 @@ class TokenModel:
                     passed = [named[1](text, begin + start, begin + end) for start, end in places]
                     more = np.where(np.array(passed)[:, None], named[0], np.inf)
                     more = more if or_from is None else np.minimum(more, or_from)
-                best = choose_labels(scores, least, more)
-            for start, stop, label in zip(starts, ends, best.tolist(), strict=True):
-                yield begin + start, begin + stop, label
+                best = choose_labels(shares, least, more)
+            for start, stop, label, row in zip(starts, ends, best.tolist(), shares, strict=True):
+                yield Word(begin + start, begin + stop, label, row)
 
     def score(self, text: str) -> tuple[list[int], list[int], NDArray[np.float32]]:
         """Return the starts and the ends of the m words, and the scores of their labels.
@@ -211,27 +229,25 @@ def _cut(text: str) -> Iterator[tuple[int, int]]:
 
 
 def choose_labels(
-    scores: NDArray[np.floating[Any]],
+    shares: NDArray[np.floating[Any]],
     least: NDArray[np.float64],
     or_from: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int64]:
     """Return the label of each word: the most likely of those it may have, else `OUTSIDE`.
 
-    >>> scores = np.log([[0.6, 0.3, 0.1], [0.3, 0.6, 0.1], [0.1, 0.3, 0.6]])
-    >>> choose_labels(scores, np.array([np.inf, 0.25, np.inf])).tolist()
+    >>> shares = np.array([[0.6, 0.3, 0.1], [0.3, 0.6, 0.1], [0.1, 0.3, 0.6]])
+    >>> choose_labels(shares, np.array([np.inf, 0.25, np.inf])).tolist()
     [1, 1, 2]
-    >>> choose_labels(scores, np.array([np.inf, 0.7, 0.7])).tolist()
+    >>> choose_labels(shares, np.array([np.inf, 0.7, 0.7])).tolist()
     [0, 0, 0]
     >>> never = np.full(3, np.inf)
-    >>> choose_labels(scores, never, np.array([np.inf, 0.25, np.inf])).tolist()
+    >>> choose_labels(shares, never, np.array([np.inf, 0.25, np.inf])).tolist()
     [1, 1, 2]
 
     Args:
-        scores: of each label, up to one constant a word, in logarithms, (n, labels).
+        shares: the probability of each label, (n, labels).
         least, or_from: see `TokenModel.classify`; `or_from` also (n, labels).
     """
-    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
     first = np.zeros(shares.shape, dtype=np.bool_)
     first[np.arange(len(shares)), shares.argmax(axis=1)] = True
     may = np.where(np.isinf(least), first, shares >= least)

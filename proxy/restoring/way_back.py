@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import json
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from extraction.restore import choose_restorable, find_unrestorable
 from perturb.vocabulary.word_list import dictionary_words
 from proxy.release import Release, pair_parts, pair_runs
-from proxy.restoring.json_text import JsonRestorer
+from proxy.restoring.json_text import (
+    DEEPEST,
+    JsonRestorer,
+    begins_json,
+    decode_strings,
+    find_strings,
+)
 from proxy.restoring.text import Piece, Replacements, TextRestorer, spell_pieces
 
 __all__ = ["Restored", "RestoredText", "WayBack", "build_way_back", "find_lost"]
@@ -112,13 +117,9 @@ def build_way_back(
     replacements = Replacements(usable, left, ordinary=dictionary_words())
     replacements.leave(kept)
     sought = replacements.raw_of
-    strings, decoded = replacements, _decode_values(releases)
+    strings, decoded = replacements, _decode_values(releases, usable)
     if decoded:
-        strings = Replacements(
-            {new: decoded.get(new, raw) for new, raw in usable.items()},
-            left,
-            ordinary=dictionary_words(),
-        )
+        strings = Replacements(usable | decoded, left, ordinary=dictionary_words())
         strings.leave(kept)
     return WayBack(
         replacements=replacements,
@@ -130,19 +131,29 @@ def build_way_back(
     )
 
 
-def _decode_values(releases: Iterable[Release]) -> dict[str, str]:
-    """Return the values with escapes in texts that are JSON, decoded, by their replacements."""
+def _decode_values(releases: Iterable[Release], usable: Mapping[str, str]) -> dict[str, str]:
+    """Return the values with escapes in texts that are JSON, decoded, by their replacements, as
+    they are read in its strings."""
     found: dict[str, str] = {}
-    for release in releases:
+    texts = [release for release in releases if begins_json(release.raw)]
+    for release in texts:
         raw, parts = release.raw, release.sanitized.replaced or ()
         escaped = [part for part in parts if "\\" in raw[part.start : part.end]]
-        if not escaped or raw.lstrip()[:1] not in ("{", "["):
-            continue
-        with suppress(ValueError, RecursionError):
-            json.loads(raw)
-            for part in escaped:
-                value = json.loads(f'"{raw[part.start : part.end]}"')
-                found[" ".join(part.text.split())] = value
+        starts, depths = zip(*find_strings(raw), strict=True) if escaped else ((), ())
+        for part in escaped:
+            if place := bisect_right(starts, part.start):
+                value = decode_strings(raw[part.start : part.end], depths[place - 1])
+                if value is not None:
+                    found[" ".join(part.text.split())] = value
+    for new, raw in usable.items() if texts else ():
+        depth = 0
+        while "\\" in new and depth < DEEPEST:  # such as a tag of HTML, with its quotes
+            depth += 1
+            shown, value = decode_strings(new, 1), decode_strings(raw, 1)
+            if shown is None or value is None:
+                break
+            new, raw = " ".join(shown.split()), value
+            found.setdefault(new, raw)
     return found
 
 
@@ -162,12 +173,15 @@ def find_lost(back: WayBack, releases: Sequence[Release]) -> list[tuple[Release,
     for i, release in enumerate(releases):
         if not release.sanitized.replaced:
             continue
-        restorer = TextRestorer(back.replacements)
-        pieces = [*restorer.feed(release.sanitized.text), *restorer.finish()]
-        if spell_pieces(pieces) != release.raw:
-            parts, stray = _compare(release, pieces)
-            lost[i] = parts
-            strayed |= stray
+        readers: list[TextRestorer | JsonRestorer] = [TextRestorer(back.replacements)]
+        if begins_json(release.raw):  # as an argument of a call
+            readers.append(JsonRestorer(back.replacements, {}, back.strings))
+        for reader in readers:
+            pieces = [*reader.feed(release.sanitized.text), *reader.finish()]
+            if spell_pieces(pieces) != release.raw:
+                parts, stray = _compare(release, pieces)
+                lost.setdefault(i, set()).update(parts)
+                strayed |= stray
     if strayed:
         for i, release in enumerate(releases):
             parts = {

@@ -238,6 +238,15 @@ def test_an_address_of_the_user_comes_back_unless_its_host_goes_on(text: str, ba
     assert restore(text, [("https://table.example", "https://secret.example")]) == streamed
 
 
+def test_a_tag_of_the_user_ends_a_run_before_it() -> None:
+    r"""In JSON inside of JSON, `\\n` before a tag is a line break, and not a host."""
+    tag, raw = (f'<a title=\\\\\\"{name}\\\\\\">' for name in (NEW, RAW))
+    restorer = TextRestorer(Replacements({NEW: RAW, tag: raw}))
+    text = f"<p>\\\\n{tag}x</a> //evil.example/{NEW}"
+    shown = spell_pieces([*restorer.feed(text), *restorer.finish()])
+    assert shown == text.replace(tag, raw)
+
+
 def test_every_text_of_the_grid_is_followed_alike_however_it_is_cut() -> None:
     for text in GRID[::17] + ORDINARY.splitlines():
         whole = []

@@ -1,13 +1,15 @@
-"""Check the check digits of numbers: cards, accounts, tax numbers and national identifiers."""
+"""Check the check digits of numbers: cards, accounts, tax numbers, national identifiers and
+wallets."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from hashlib import sha256
 
 from perturb.selective.patterns.shape import digits
 
-__all__ = ["has_national_check", "has_vat_check", "is_iban", "passes_luhn"]
+__all__ = ["has_national_check", "has_vat_check", "is_iban", "is_wallet", "passes_luhn"]
 
 _DNI = "TRWAGMYFPDXBNJZSQVHLCKE"
 # Codice fiscale: the value of a character in an odd place; letters count as 0 to 25.
@@ -171,3 +173,43 @@ def _others(plain: str) -> bool:
         right = _weighted(plain, (1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1), 10) == 0
         return right and 1 <= int(plain[2:4]) % 20 <= 12
     return len(plain) == 10 and (11 - _weighted(plain, range(10, 1, -1))) % 11 == int(plain[9])
+
+
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+_GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
+
+
+def is_wallet(text: str) -> bool:
+    """Check an address of Bitcoin: base58 with its checksum, or bech32 (BIP 173, BIP 350)."""
+    return _has_bech32_check(text) if text.lower().startswith("bc1") else _has_base58_check(text)
+
+
+def _has_base58_check(text: str) -> bool:
+    number = 0
+    for c in text:
+        number = number * 58 + _BASE58.index(c)
+    if number.bit_length() > 200:
+        return False
+    raw = number.to_bytes(25, "big")
+    return sha256(sha256(raw[:-4]).digest()).digest()[:4] == raw[-4:]
+
+
+def _has_bech32_check(text: str) -> bool:
+    if text not in (text.lower(), text.upper()):
+        return False
+    prefix, _, data = text.lower().rpartition("1")
+    if not set(data) <= set(_BECH32):
+        return False
+    check = 1
+    for value in (
+        [ord(c) >> 5 for c in prefix]
+        + [0]
+        + [ord(c) & 31 for c in prefix]
+        + [_BECH32.index(c) for c in data]
+    ):
+        top = check >> 25
+        check = (check & 0x1FFFFFF) << 5 ^ value
+        for place, part in enumerate(_GENERATOR):
+            check ^= part if top >> place & 1 else 0
+    return check in (1, 0x2BC830A3)

@@ -233,11 +233,12 @@ _PHONE_WORDS = """
 """
 
 
-_PAGE = r"(?<!\w)(?:https?://|ftp://|www\.)[^\s<>\"“”`]*(?<![.,;:!?)\]'’])"
+_REST = r"(?:[^\s<>\"“”`\\]|\\/)*(?<![.,;:!?)\]'’])"  # an escape of JSON ends an address
+_PAGE = rf"(?<!\w)(?:https?://|ftp://|www\.){_REST}"
 _SITE = (
     r"(?<![\w.@-])[\w-]++(?:\.[\w-]++)+(?:"
     + "|".join(rf"(?<=\.{end})" for end in _DOMAINS)
-    + r")(?:/[^\s<>\"“”`]*(?<![.,;:!?)\]'’]))?"
+    + rf")(?:/{_REST})?"
 )
 _SITE_CLUE = any_string(*(f".{end}" for end in _DOMAINS))
 _IPV4 = r"(?<![\w.])(?<!\w/)(?:\d{1,3}\.){3}\d{1,3}(?!\.?\d)"  # Chrome/121.0.6167.85 is none

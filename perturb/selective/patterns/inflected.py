@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from perturb.selective.patterns.settings import is_ordinary_word
 
-__all__ = ["find_inflected"]
+__all__ = ["Inflections"]
 
 LEAST = 4  # letters of a name, or of its stem
 
@@ -46,33 +47,40 @@ _CHANGES = (
     _list("й я ю ем е"),
     _list("ь я ю ем е"),
 )
+_BY_ENDING = {
+    ending: [number for number, endings in enumerate(_CHANGES) if ending in endings]
+    for ending in chain.from_iterable(_CHANGES)
+}
+_LONGEST = max(map(len, _BY_ENDING))
 _SHORT = 5  # letters of a stem whose endings are single letters
 
 
-def find_inflected(words: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
-    """Return the words that are names in another form, each with its name's type.
+class Inflections:
+    """Look for names in their other forms.
 
     Args:
-        words: of the text, as written; only those with a capital count.
-        names: the single words of names, in small letters, with their types.
+        names: single words of names, in small letters.
 
-    >>> find_inflected(["Die", "Akte", "Holzapfels", "Hanna"], {"holzapfel": "PERSON"})
-    {'Holzapfels': 'PERSON'}
+    >>> Inflections(["holzapfel"]).find(["Die", "Akte", "Holzapfels", "Hanna"])
+    {'Holzapfels': 'holzapfel'}
     """
-    if not names:
-        return {}
-    forms: dict[str, str] = {}
-    for name, type_ in names.items():
-        for form in _write_stems(name):
-            forms.setdefault(form, type_)
-    found = {}
-    for word in dict.fromkeys(words):
-        if len(word) <= LEAST or not word[0].isupper() or word.lower() in names:
-            continue
-        form = next(filter(forms.__contains__, _read_stems(word.casefold())), "")
-        if form and not is_ordinary_word(word):
-            found[word] = forms[form]
-    return found
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names: dict[str, str] = {}
+        for name in names:
+            for form in _write_stems(name):
+                self._names.setdefault(form, name)
+
+    def find(self, words: Iterable[str]) -> dict[str, str]:
+        """Return the words with a capital that are a name in another form, each with its name."""
+        found = {}
+        for word in dict.fromkeys(words) if self._names else ():
+            if len(word) <= LEAST or not word[0].isupper():
+                continue
+            form = next(filter(self._names.__contains__, _read_stems(word.casefold())), "")
+            if form and self._names[form] != word.casefold() and not is_ordinary_word(word):
+                found[word] = self._names[form]
+        return found
 
 
 def _write_stems(name: str) -> Iterator[str]:
@@ -90,8 +98,8 @@ def _read_stems(word: str) -> Iterator[str]:
 
 
 def _read_changes(word: str) -> Iterator[str]:
-    for number, endings in enumerate(_CHANGES):
-        for ending in endings:
-            least = _SHORT if len(ending) < 3 else LEAST - 1
-            if word.endswith(ending) and len(word) - len(ending) >= least:
-                yield f"{word[: -len(ending)]}|{number}"
+    for size in range(1, _LONGEST + 1):
+        least = _SHORT if size < 3 else LEAST - 1
+        if len(word) - size >= least:
+            for number in _BY_ENDING.get(word[-size:], ()):
+                yield f"{word[:-size]}|{number}"

@@ -8,8 +8,8 @@ mistype, and since a number of another country than those we know is as private.
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 
+from perturb.selective.patterns.checks import is_wallet
 from perturb.selective.patterns.clues import (
     all_clues,
     any_listed,
@@ -58,7 +58,7 @@ _NUMBERS = """
     versicherungsscheinnummer policennummer schadennummer mitgliedsnummer matrikelnummer
     personalnummer patientennummer kartennummer buchungsnummer vorgangsnummer sendungsnummer
     klantnummer rekeningnummer bestelnummer polisnummer lidmaatschapsnummer factuurnummer
-    kundnummer kontonummer medlemsnummer ordrenummer
+    kundnummer medlemsnummer ordrenummer
 """
 _ROMANCE_NUMBERS = """
     compte client commande contrat dossier carte police facture allocataire adhérent assuré cuenta
@@ -113,7 +113,7 @@ def _locate_expiry(match: re.Match[str]) -> tuple[int, int] | None:
 
 # -- places ---------------------------------------------------------------------------------------
 _HOME = re.compile(
-    r"\b(?:house|home|flat|apartment|cabin|farm|stable|nest|residence|stands|lives?|living|parked"
+    r"\b(?:house|home|flat|apartment|cabin|farm|residence|stands|lives?|living|parked"
     r"|meet|located? (?:him|her|me|them)|i am at|i'm at|my (?:location|position|address)|address"
     r"|last seen|haus|wohnt|wohnung|zuhause|maison|habite|domicile|casa|vive)\b",
     re.IGNORECASE,
@@ -127,46 +127,6 @@ def _locate_home(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 # -- wallets --------------------------------------------------------------------------------------
-_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-_BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
-_GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
-
-
-def _is_wallet(text: str) -> bool:
-    """Check an address of Bitcoin: base58 with its checksum, or bech32 (BIP 173, BIP 350)."""
-    return _has_bech32_check(text) if text.lower().startswith("bc1") else _has_base58_check(text)
-
-
-def _has_base58_check(text: str) -> bool:
-    number = 0
-    for c in text:
-        number = number * 58 + _BASE58.index(c)
-    if number.bit_length() > 200:
-        return False
-    raw = number.to_bytes(25, "big")
-    return sha256(sha256(raw[:-4]).digest()).digest()[:4] == raw[-4:]
-
-
-def _has_bech32_check(text: str) -> bool:
-    if text not in (text.lower(), text.upper()):
-        return False
-    prefix, _, data = text.lower().rpartition("1")
-    if not set(data) <= set(_BECH32):
-        return False
-    check = 1
-    for value in (
-        [ord(c) >> 5 for c in prefix]
-        + [0]
-        + [ord(c) & 31 for c in prefix]
-        + [_BECH32.index(c) for c in data]
-    ):
-        top = check >> 25
-        check = (check & 0x1FFFFFF) << 5 ^ value
-        for place, part in enumerate(_GENERATOR):
-            check ^= part if top >> place & 1 else 0
-    return check in (1, 0x2BC830A3)
-
-
 _WALLET_WORDS = re.compile(
     r"wallet|payout|deposit|donat|my (?:eth|ethereum|btc|address)|metamask|ledger|send \S{1,20} to"
     r"|withdraw|cold storage",
@@ -247,10 +207,7 @@ LABELLED = (
         rf"(?: {_SAYS})?|{_HOLDS}\b[^.!?\n]{{0,20}}? {_ENDS})[ :*x.…-]{{1,5}}"
         r"(?P<part>\d{3,6})(?!\w)",
         case=False,
-        clue=all_clues(
-            least_digits(3),
-            any_listed(_LAST_LIST, _ENDS_LIST),
-        ),
+        clue=all_clues(least_digits(3), any_listed(_LAST_LIST, _ENDS_LIST)),
     ),
     shape(
         "ACCOUNT_NUMBER",
@@ -309,7 +266,7 @@ LABELLED = (
     shape(
         "CRYPTO",
         r"(?<![\w/])(?:[13][1-9A-HJ-NP-Za-km-z]{25,34}|bc1[02-9ac-hj-np-z]{11,71})(?!\w)",
-        _is_wallet,
+        is_wallet,
         clue=any_match(r"(?<!\w)(?:[13]|bc1)\w{24}|(?<!\w)bc1\w{11}"),
         reach=(4, 80),
     ),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from perturb.selective.patterns.people import TITLES
 from perturb.selective.patterns.words import (
+    AFTER_PARTICLES,
     DETERMINERS,
     GERMAN_DETERMINERS,
     GERMAN_NOUNS,
@@ -74,7 +75,10 @@ def find_names(
         gap = text[last.end() : word.start()] if last else "\n"
         broken = bool(run) and _BREAK.fullmatch(gap) is not None
         joined = bool(run) and _joins(gap, run, last)
-        if (joined or broken) and word[0] in PARTICLES and not _PUNCTUATION.search(gap):
+        small = word[0] in PARTICLES or (
+            last and last[0] in PARTICLES and word[0] in AFTER_PARTICLES
+        )
+        if (joined or broken) and small and not _PUNCTUATION.search(gap):
             last, second = word, last  # part of the run if a capital follows
             continue
         if broken and not joined:
@@ -174,7 +178,12 @@ def _read_before(last: re.Match[str], second: re.Match[str] | None) -> str:
 def _accept_run(
     run: _Run, proper: Collection[str], common: Collection[str], lexicon: Collection[str]
 ) -> Iterator[tuple[int, int]]:
-    if run.opens and run.words and run.words[0][0].lower() in OPENERS and not _is_dotted(run):
+    if (
+        run.opens
+        and run.words
+        and run.words[0][0].lower() in OPENERS
+        and not run.text.startswith(".", run.words[0].end())
+    ):
         run = _Run(run.text, run.words[1:], False, run.words[0][0])
     if not run.words or _is_ordinary(run, proper, common):
         return
@@ -208,6 +217,9 @@ def _is_ordinary(run: _Run, proper: Collection[str], common: Collection[str]) ->
     before = run.before.lower()
     if before in _TITLES:
         return False
+    first = run.words[0]
+    if len(words) == 1 and _is_initial(first) and not run.text.startswith(".", first.end()):
+        return True  # a letter: the grade B, C:\logs
     count = len(words)
     while count and " ".join(words[max(count - 2, 0) : count]) in PHRASES:
         count -= 2

@@ -397,6 +397,30 @@ def _locate_card(match: re.Match[str]) -> tuple[int, int] | None:
     return match.span("part") if "vcard" in near or "version:" in near else None
 
 
+# What greetings, closings and introductions hold; a blank is written `_`.
+_GREETING_STEMS = words_of(
+    """
+    dear hi_ hi, hello hey morning good_ liebe hallo servus moin guten geehrte werte grüß bonjour
+    cher chère salut bonsoir coucou hola buenos estimad querid ciao caro cara gentile buongiorno
+    olá prezad beste geachte hoi cześć drog szanown hej kär ahoj dobrý здравствуйте привет уважаем
+    дорог
+    """
+)
+_REGARDS_STEMS = words_of(
+    """
+    regards wishes best cheers thank sincerely yours love hugs respectfully xoxo care grüße gruß
+    grüßen lg vg mfg danke dein eure euer ihr cordial bien amicalement bise biso merci salu atent
+    abra gracias grazie groet pozdrawiam hälsningar mvh уважением
+    """
+)
+_INTRODUCTION_STEMS = words_of(
+    """
+    name_is name's name_ist name_é nom_est nombre_es nome_é heiß heiss appelle llam chiam namens
+    named naam_is called ask_for speak known_as _by behalf heet heter c/o inh зовут un_tal una_tal
+    nazywam jmenuji jméno im_namen a_nombre in_the_name au_nom care_of rückfragen
+    """
+)
+
 PERSONS = (
     shape(
         "PERSON",
@@ -405,35 +429,7 @@ PERSONS = (
         rf"(?:(?i:{_TITLES})\b\.? ?){{0,3}}(?P<part>{_NAME})(?=[,!:.\n–-]|[ ]?\Z| and | und "
         rf"| et | y )",
         _is_given_name,
-        clue=any_string(
-            *(
-                "dear",
-                "hi ",
-                "hi,",
-                "hello",
-                "hey",
-                "morning",
-                "good ",
-                "liebe",
-                "hallo",
-                "servus",
-                "moin",
-            ),
-            *("guten", "geehrte", "werte", "grüß", "bonjour", "cher", "chère", "salut", "bonsoir"),
-            *("coucou", "hola", "buenos", "estimad", "querid", "ciao", "caro", "cara", "gentile"),
-            *(
-                "buongiorno",
-                "olá",
-                "prezad",
-                "beste",
-                "geachte",
-                "hoi",
-                "cześć",
-                "drog",
-                "szanown",
-            ),
-            *("hej", "kär", "ahoj", "dobrý", "здравствуйте", "привет", "уважаем", "дорог"),
-        ),
+        clue=any_string(*sorted(_GREETING_STEMS)),
         reach=(24, 330),
     ),
     shape(
@@ -442,46 +438,7 @@ PERSONS = (
         rf"(?:(?:\r?\n|\\n)[ \t>*–-]{{0,4}}){{1,3}}(?:(?i:{_TITLES})\b\.? ?){{0,3}}"
         rf"(?P<part>{_NAME})(?=[ \t]{{0,3}}(?:\(|,|\r?\n|\\|\Z|<))",
         _is_given_name,
-        clue=any_string(
-            *(
-                "regards",
-                "wishes",
-                "best",
-                "cheers",
-                "thank",
-                "sincerely",
-                "yours",
-                "love",
-                "hugs",
-            ),
-            *(
-                "respectfully",
-                "xoxo",
-                "care",
-                "grüße",
-                "gruß",
-                "grüßen",
-                "lg",
-                "vg",
-                "mfg",
-                "danke",
-            ),
-            *(
-                "dein",
-                "eure",
-                "euer",
-                "ihr",
-                "cordial",
-                "bien",
-                "amicalement",
-                "bise",
-                "biso",
-                "merci",
-                "salu",
-            ),
-            *("atent", "abra", "gracias", "grazie", "groet", "pozdrawiam", "hälsningar", "mvh"),
-            *("уважением",),
-        ),
+        clue=any_string(*sorted(_REGARDS_STEMS)),
         reach=(40, 330),
     ),
     shape(
@@ -490,46 +447,7 @@ PERSONS = (
         rf"(?:\r?\n[ \t>–-]{{0,4}}){{1,3}}"
         rf"(?P<part>{_LOWER}(?: {_LOWER}){{0,2}})(?=[ \t]{{0,3}}(?:\r?\n|\Z))",
         lambda name: all(map(_is_lower_name, name.split())),
-        clue=any_string(
-            *(
-                "regards",
-                "wishes",
-                "best",
-                "cheers",
-                "thank",
-                "sincerely",
-                "yours",
-                "love",
-                "hugs",
-            ),
-            *(
-                "respectfully",
-                "xoxo",
-                "care",
-                "grüße",
-                "gruß",
-                "grüßen",
-                "lg",
-                "vg",
-                "mfg",
-                "danke",
-            ),
-            *(
-                "dein",
-                "eure",
-                "euer",
-                "ihr",
-                "cordial",
-                "bien",
-                "amicalement",
-                "bise",
-                "biso",
-                "merci",
-                "salu",
-            ),
-            *("atent", "abra", "gracias", "grazie", "groet", "pozdrawiam", "hälsningar", "mvh"),
-            *("уважением",),
-        ),
+        clue=any_string(*sorted(_REGARDS_STEMS)),
         reach=(40, 330),
     ),
     shape(
@@ -571,103 +489,14 @@ PERSONS = (
         rf"(?<!\w)(?i:{_INTRODUCTIONS}) (?:(?i:{_TITLES})\b\.? ?){{0,3}}[\"“„'*_]{{0,2}}"
         rf"(?P<part>{_NAME})",
         _is_given_name,
-        clue=any_string(
-            *(
-                "name is",
-                "name's",
-                "name ist",
-                "name é",
-                "nom est",
-                "nombre es",
-                "nome é",
-                "heiß",
-                "heiss",
-                "appelle",
-                "llam",
-                "chiam",
-                "namens",
-                "named",
-                "naam is",
-                "called",
-                "ask for",
-            ),
-            *(
-                "speak",
-                "known as",
-                " by",
-                "behalf",
-                "heet",
-                "heter",
-                "c/o",
-                "inh",
-                "зовут",
-                "un tal",
-            ),
-            *(
-                "una tal",
-                "nazywam",
-                "jmenuji",
-                "jméno",
-                "im namen",
-                "a nombre",
-                "in the name",
-                "au nom",
-                "care of",
-                "rückfragen",
-            ),
-        ),
+        clue=any_string(*sorted(_INTRODUCTION_STEMS)),
         reach=(40, 330),
     ),
     shape(
         "PERSON",
         rf"(?<!\w)(?i:{_INTRODUCTIONS}|hi,? i['’]?m) (?P<part>{_LOWER}(?: {_LOWER})?)(?![\w'’-])",
         locate=_locate_lower,
-        clue=any_string(
-            *(
-                "name is",
-                "name's",
-                "name ist",
-                "name é",
-                "nom est",
-                "nombre es",
-                "nome é",
-                "heiß",
-                "heiss",
-                "appelle",
-                "llam",
-                "chiam",
-                "namens",
-                "named",
-                "naam is",
-                "called",
-                "ask for",
-            ),
-            *(
-                "speak",
-                "known as",
-                " by",
-                "behalf",
-                "heet",
-                "heter",
-                "c/o",
-                "inh",
-                "зовут",
-                "un tal",
-            ),
-            *(
-                "una tal",
-                "nazywam",
-                "jmenuji",
-                "jméno",
-                "im namen",
-                "a nombre",
-                "in the name",
-                "au nom",
-                "care of",
-                "rückfragen",
-            ),
-            *("i'm", "i’m", "im "),
-        ),
+        clue=any_string(*sorted(_INTRODUCTION_STEMS), "i'm", "i’m", "im "),
         reach=(40, 330),
     ),
     shape(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "AFTER_PARTICLES",
     "DETERMINERS",
     "GERMAN_DETERMINERS",
     "GERMAN_NOUNS",
@@ -23,9 +24,10 @@ def _words(text: str) -> frozenset[str]:
 # Small words inside names.
 PARTICLES = _words(
     """
-    al bin da de del der di du el la le of van von y zu
+    al bin da de degli dei del della dello der di dos du el la le of ten ter van vom von y zu zum
     """
 )
+AFTER_PARTICLES = _words("das dem den het las los")  # Vincent van den Bosch
 # Words that open sentences: capitalised there, they are not part of a name.
 OPENERS = _words(
     """

@@ -33,6 +33,7 @@ from perturb.text.case import fold_name, match_case
 __all__ = ["ADDRESSES", "PERSONS", "SurrogateWriter"]
 
 TRIES = 50  # draws of a name that is free; then two names are joined
+_SHOWN = 4  # letters of a raw word that may be seen in a name
 ROOM = 10_000  # strings of a form from which a surrogate may avoid the raw values of the text
 _NAMED = PERSONS | PLACES | ORGANIZATIONS
 
@@ -280,9 +281,17 @@ class SurrogateWriter:
     def _take(self, name: str, owner: tuple[str, str, str]) -> bool:
         """Take a name for a word, if it is free and no raw word."""
         plain = fold_name(name)
-        if self._is_raw(plain) or plain == owner[1].partition(".")[0]:
+        if self._is_raw(plain) or plain == owner[1].partition(".")[0] or self._shows(plain):
             return False
         return self._taken.take(name, owner[1])
+
+    def _shows(self, plain: str) -> bool:
+        """Tell if a name has a raw word in it: `Roberta` shows `Robert`."""
+        return any(
+            plain[start:end] in self._raw
+            for start in range(len(plain) - _SHOWN + 1)
+            for end in range(start + _SHOWN, len(plain) + 1)
+        )
 
     def _is_raw(self, text: str) -> bool:
         """Tell if a part, a word of a name or a word of a text is this one."""

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from perturb import ParameterError, Perturber, Span, get_mechanism, seeded_generator
@@ -21,6 +22,7 @@ from perturb.selective.token_model import (
     OUTSIDE,
     WINDOW,
     TokenModel,
+    Word,
     load_token_model,
 )
 from perturb.testing import PolicyContract
@@ -124,15 +126,15 @@ def test_the_work_is_linear_in_the_text(unit: str, monkeypatch: pytest.MonkeyPat
     words = list(model.classify(unit * 1500))
     assert max(counted.lengths) <= WINDOW + 2
     assert sum(counted.lengths) <= 2 * max(len(words), 1500 * len(unit)) + WINDOW
-    assert [start for start, _, _ in words] == sorted(start for start, _, _ in words)
+    assert [word.start for word in words] == sorted(word.start for word in words)
 
 
 def test_a_window_does_not_depend_on_the_rest_of_the_text() -> None:
     model = load_token_model()
     filler = f"{FILLER} . " * 40
-    long = list(model.classify(filler))
+    long = [word[:3] for word in model.classify(filler)]
     cut = long[WINDOW - 2 * MARGIN][1]
-    assert list(model.classify(filler[:cut])) == long[: WINDOW - 2 * MARGIN + 1]
+    assert [word[:3] for word in model.classify(filler[:cut])] == long[: WINDOW - 2 * MARGIN + 1]
 
 
 def test_a_text_of_no_words_has_no_parts() -> None:
@@ -180,6 +182,47 @@ def test_a_name_by_its_capitals_is_marked_whole_where_a_word_of_it_is_found() ->
     assert all(any(a.start < s.end and s.start < a.end for a in found) for s in whole.find(text))
     assert "Thwaite de Quux" in added
     assert alone.version != DetectorPolicy(names=PatternPolicy.shipped(["NAME"])).version
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A portrait of {} hangs here. Portrait of {}",
+        "Order of {}, Letter from {}",
+        '{"alt": "Photo of {}", "title": "Invoice for {}"}',
+        "<title>Profile of {}</title>",
+        "{} Performance Review",
+        "Meeting With {} About Budget",
+        "Invoice {}",
+        "Rechnung {}",
+        "Tell {} that I called. Ask {} to come.",
+        "Sehr geehrte Frau {}, und Frau {}",
+    ],
+)
+@pytest.mark.parametrize("name", ["Anna Holzapfel", "Claire Dumoulin", "Mary Windham"])
+def test_the_words_around_a_name_are_no_part_of_it(text: str, name: str) -> None:
+    policy = get_mechanism("selective", TABLE)
+    written = text.replace("{}", name)
+    left = written
+    for span in reversed(policy.spans(written) or ()):
+        left = left[: span.start] + "{}" + left[span.end :]
+    assert left == text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Anna Baker",
+        "John May Field",
+        "Carla de la Fuente",
+        "Vincent van den Bosch",
+        "Ana de los Ríos",
+    ],
+)
+def test_a_name_is_marked_whole(name: str) -> None:
+    text = f"I met {name} yesterday."
+    (span,) = get_mechanism("selective", TABLE).spans(text) or ()
+    assert text[span.start : span.end] == name
 
 
 def test_capitals_alone_are_no_names_beside_the_detector() -> None:
@@ -263,9 +306,12 @@ def test_a_variable_of_one_letter_and_its_attributes_are_no_names() -> None:
     class Marks:
         labels, sha256 = ("O", "PERSON"), ""
 
-        def classify(self, text: str, *_: Any) -> list[tuple[int, int, int]]:
+        def classify(self, text: str, *_: Any) -> list[Word]:
             words = re.finditer(r"m\b(?:\.balance)?|mount|\w+|[^\w\s]", text)
-            return [(*word.span(), int(word[0].startswith("m"))) for word in words]
+            return [
+                Word(*word.span(), int(word[0].startswith("m")), np.zeros(2, np.float32))
+                for word in words
+            ]
 
     policy = DetectorPolicy(model=Marks())  # type: ignore[arg-type]
     assert [*policy.find("list.find((m) => m.name + m.balance)")] == []

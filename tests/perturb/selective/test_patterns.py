@@ -383,3 +383,22 @@ def test_any_of_prefers_the_longest() -> None:
 def test_an_initial_that_opens_a_sentence_belongs_to_its_name() -> None:
     text = "A. Schmidt came. A Schmidt came."
     assert [text[a:b] for a, b in find_names(text)] == ["A. Schmidt", "Schmidt"]
+
+
+def test_a_letter_alone_names_nobody() -> None:
+    """Nothing that stands for it could be told from other text."""
+    text = "so she took C:\\logs, then B, or A and D- but Mr K or K. came to Josef K"
+    assert [text[a:b] for a, b in find_names(text)] == ["K", "K", "Josef K"]
+
+
+def test_an_escape_of_json_ends_an_address() -> None:
+    raw = "http://localhost:8080/v1/models"
+    for text in (
+        f'{{"a": "see {raw}\\n   then"}}',
+        f'{{"a": "see {raw}\\", then"}}',
+        f"see {raw} then",
+    ):
+        found = [text[s.start : s.end] for s in PatternPolicy.shipped(["PUBLIC_URL"]).find(text)]
+        assert set(found) == {raw}
+    (span,) = set(PatternPolicy.shipped(["PUBLIC_URL"]).find(r"at http://a.example\/b\/c, so"))
+    assert (span.start, span.end) == (3, 25)

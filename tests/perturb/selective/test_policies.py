@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from perturb import ParameterError, Span, get_mechanism
 from perturb.errors import ExpressionTimeout, MissingPackage
 from perturb.install import install_command
+from perturb.selective.parts import find_known
 from perturb.selective.patterns import NAME
 from perturb.selective.policies import PatternPolicy, PresidioPolicy, compile_patterns, settle
 from perturb.testing import PolicyContract
@@ -243,6 +244,23 @@ def test_a_name_in_small_letters_is_the_name() -> None:
 def test_a_name_on_two_lines_is_known_on_one() -> None:
     spans = settle("x Ann\nLee, ann lee", [Span(2, 9, "P")])
     assert [(s.start, s.end) for s in spans] == [(2, 9), (11, 18)]
+
+
+def test_a_name_counts_in_its_other_forms() -> None:
+    """Also where only another text has it as it was found."""
+    text = "Herr Wiesinger kam. Wiesingers Anwalt, die Wiesingersche Klage und Wiesbaden."
+    spans = settle(text, [Span(5, 14, "PERSON")])
+    assert [text[s.start : s.end] for s in spans] == ["Wiesinger", "Wiesingers", "Wiesingersche"]
+    for name, form in (
+        ("Nováková", "Novákovou"),
+        ("Сидоров", "Сидорову"),
+        ("Kowalski", "Kowalskiego"),
+    ):
+        other = f"so {form} came"
+        known = find_known(other, {name: "PERSON", "Weber": "PERSON"})
+        assert known == {name: "PERSON"}
+        assert [other[s.start : s.end] for s in settle(other, (), known)] == [form]
+    assert find_known("so Marketing came", {"Market": "PERSON"}) == {}
 
 
 @pytest.mark.parametrize("span", [(-1, 2), (0, 4), (3, 9), (2, 1)])

@@ -66,7 +66,9 @@ def test_a_profile_names_types_that_its_finders_know() -> None:
         assert (profile.types or frozenset()) <= {*shape_types()}
         detected = profile.detected or ()
         assert {type_ for type_, _ in detected} <= {*DETECTED}
-        assert all(0 < least < 1 for _, least in detected)
+        assert all(0 < least < 1 for least in profile.thresholds.values())
+    record = PROFILES["record"].detected or ()
+    assert sorted(type_ for type_, _ in record) == sorted(DETECTED)
     assert DEFAULT in PROFILES
 
 

@@ -313,6 +313,19 @@ class TestPersons:
                 load_names()["latin"].given[:40]
             )
 
+    def test_a_surrogate_shows_no_raw_name_of_the_text(self) -> None:
+        """`Roberta` would show `Robert`."""
+        given = load_names()["latin"].given
+        shown = [n for n in given if any(m != n and m.lower() in n.lower() for m in given)]
+        inside = {m for n in shown for m in given if m != n and m.lower() in n.lower()}
+        assert inside
+        text = " and ".join(f"so {name} came" for name in sorted(inside))
+        spans = [Span(m.start(), m.end(), "PERSON") for m in re.finditer(r"[A-Z]\w+", text)]
+        for seed in range(20):
+            done = fixed(spans, actions=EVERY).perturb(text, seeded_generator(seed))
+            for part in done.replaced or ():
+                assert not any(name.lower() in part.text.lower() for name in inside)
+
     def test_addresses_without_a_name_are_no_raw_text_either(self) -> None:
         (part,) = parts("mail info-99.de_x+news@mail.firm.co.uk now")
         assert re.fullmatch(r"[a-z]+-\d\d\.[a-z]+_[a-z]\+[a-z]+@[a-z]+\.example", part)

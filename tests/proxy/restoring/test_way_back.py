@@ -11,6 +11,7 @@ from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism
 from perturb.release import Replacement
 from perturb.testing.growth import grows_linearly
 from proxy.release import Release
+from proxy.restoring.json_text import DEEPEST, find_strings
 from proxy.restoring.way_back import Restored, build_way_back, find_lost
 from tests.perturb.marking import WORDS
 
@@ -166,6 +167,53 @@ def test_a_value_with_escapes_of_json_is_meant_without_them_in_a_string(
                 assert shown == meant
     plain = back.read_content()
     assert plain.feed(sanitized) + plain.finish() == raw
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_value_inside_of_strings_of_strings_has_as_many_escapes(
+    made: Perturbation, depth: int
+) -> None:
+    """Also a whole tag of HTML, whose quotes are escaped."""
+    raw, new = "717 Rose Lane\nthird floor", "ADDRESS_4170"
+    tag, shown = '<p title="Anna">', '<p title="PERSON_170">'
+    texts = []
+    for at, who in ((raw, tag), (new, shown)):
+        text = f'C:\\new {at} {who}\n\t"é" \u0001'
+        for _ in range(depth):
+            text = json.dumps({"a": text, "b": [1, "x\\"]}, indent=1)
+        texts.append(text)
+    for _ in range(depth):
+        raw = json.dumps(raw)[1:-1]
+    releases = [release(made, texts[0], {raw: new, "Anna": "PERSON_170"})]
+    assert releases[0].sanitized.text == texts[1]
+    back = build_way_back(releases, (), ())
+    assert find_lost(back, releases) == []
+    for told, meant in (texts[::-1], [nest(text) for text in texts[::-1]]):
+        for cut in range(len(told)):
+            reader = back.read_json()
+            shown = reader.feed(told[:cut]) + reader.feed(told[cut:]) + reader.finish()
+            assert shown == meant
+    plain = back.read_content()
+    assert plain.feed(texts[1]) + plain.finish() == texts[0]
+
+
+def test_the_strings_of_json_are_read_as_deep_as_they_are_restored() -> None:
+    text = '"é\n'
+    for depth in range(1, DEEPEST + 3):
+        text = json.dumps({"a": text})
+        starts = list(find_strings(text))
+        assert max(depth for _, depth in starts) == min(depth, DEEPEST)
+        assert all(text[start] in '"\\' for start, _ in starts)
+    assert list(find_strings('{"a')) == [(1, 1)]
+    assert list(find_strings("")) == []
+
+
+def test_the_work_on_strings_is_linear() -> None:
+    def work(length: int) -> None:
+        text = '["' + '[\\"a' * (length // 5)
+        assert list(find_strings(text))
+
+    assert grows_linearly(work, 20_000, seconds=0.1)
 
 
 def test_a_backslash_of_a_text_that_is_no_json_stays(made: Perturbation) -> None:

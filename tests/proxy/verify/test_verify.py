@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,6 @@ from tests.servers import FakeServer, completion, fake_server, forward
 ROOT = Path(__file__).parents[3]
 SOME = ("NAME", "EMAIL_ADDRESS", "CREDIT_CARD")
 PATTERNS = "privacy: {mechanism: selective, parameters: {policy: regex}}\n"  # all that they find
-# Kinds that come back as they were at every position; the others do not yet at some.
-STEADY = ("CSV", "SQL", "diff")
 
 
 def between(upstream: Upstream) -> AbstractAsyncContextManager[FakeServer]:
@@ -57,14 +55,6 @@ def patterns(tmp_path: Path) -> str:
     path = tmp_path / "config.yaml"
     path.write_text("remote: {base_url: 'http://127.0.0.1:9/v1', api_key: k}\n" + PATTERNS)
     return str(path)
-
-
-async def probe_documents(config: str, kinds: Collection[str], step: int = 1) -> Findings:
-    """Send documents of some kinds, sampled, at every position or at each `step`th."""
-    planned = plan_trials("m", kinds=kinds, places=PLACES[::step])
-    trials = [trial for trial in planned if trial.kind in kinds]
-    async with throwaway() as upstream, _serve(config, upstream.base_url, "m") as url:
-        return await probe(url, upstream, trials, api_key="k")
 
 
 def show(cells: Sequence[Cell]) -> list[str]:
@@ -90,30 +80,15 @@ async def test_a_gateway_leaks_nothing_and_restores_everything(patterns: str) ->
     assert done == [(i, len(trials)) for i in range(len(trials) + 1)]
 
 
-async def test_documents_leak_nothing_and_come_back_as_they_were(patterns: str) -> None:
-    findings = await probe_documents(patterns, STEADY)
+@pytest.mark.parametrize("kind", DOCUMENTS)
+async def test_a_document_leaks_nothing_and_comes_back_as_it_was(kind: str, patterns: str) -> None:
+    planned = plan_trials("m", kinds=[kind], places=PLACES)
+    trials = [trial for trial in planned if trial.kind == kind]
+    async with throwaway() as upstream, _serve(patterns, upstream.base_url, "m") as url:
+        findings = await probe(url, upstream, trials, api_key="k")
     assert show(findings.failures) == []
     assert findings.count("restored") == len(findings.cells)
     assert findings.proved
-
-
-BROKEN = pytest.mark.xfail(
-    strict=True, reason="in an argument or an enum of Messages, one value is left and counted"
-)
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pytest.param(kind, marks=BROKEN) if kind == "JSON" else kind
-        for kind in DOCUMENTS
-        if kind not in STEADY
-    ],
-)
-async def test_a_document_comes_back_as_it_was(kind: str, patterns: str) -> None:
-    findings = await probe_documents(patterns, [kind], step=12)
-    assert findings.count("LEAK") == 0
-    assert show(findings.failures) == []
 
 
 async def test_a_gateway_before_the_messages_api_leaks_nothing(tmp_path: Path) -> None:
