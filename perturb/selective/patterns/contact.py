@@ -20,10 +20,10 @@ from perturb.selective.patterns.clues import (
 from perturb.selective.patterns.settings import assigned, looks_random, read_setting
 from perturb.selective.patterns.shape import any_of, digits, shape, words_of
 
-__all__ = ["CONTACT", "is_ip_address"]
+__all__ = ["CONTACT", "INTERNAL", "is_ip_address"]
 
 _DOMAINS = ("com", "org", "net", "edu", "gov", "info", "io", "dev", "app", "ai", "eu")
-_INTERNAL = ("internal", "intranet", "intern", "corp", "local", "lan", "home", "localdomain")
+INTERNAL = ("internal", "intranet", "intern", "corp", "local", "lan", "home", "localdomain")
 
 _MONTH, _DAY = "(?:0?[1-9]|1[0-2])", "(?:0?[1-9]|[12][0-9]|3[01])"
 _DATE = re.compile(  # in figures, also with the hour that follows
@@ -102,7 +102,7 @@ _VERSION = re.compile(
 # -- pages ---------------------------------------------------------------------------------------
 # The part of a profile's address that is the user's name is a USERNAME; the address may be public.
 _PERSONAL = re.compile(
-    rf"(?://|\A)(?:[^/?#\s@]{{0,80}}@)?[\w.-]{{1,200}}\.(?:{'|'.join(_INTERNAL)})(?:[:/?#]"
+    rf"(?://|\A)(?:[^/?#\s@]{{0,80}}@)?[\w.-]{{1,200}}\.(?:{'|'.join(INTERNAL)})(?:[:/?#]"
     rf"|\Z)|/~\w",
     re.IGNORECASE,
 )
@@ -295,10 +295,10 @@ CONTACT = (
     shape("PUBLIC_URL", _SITE, _is_public_page, case=False, clue=_SITE_CLUE),
     shape(
         "INTERNAL_HOST",
-        rf"(?<![\w.@-])(?>(?:[A-Za-z0-9-]{{1,63}}\.){{1,6}})(?:{'|'.join(_INTERNAL)})"
+        rf"(?<![\w.@-])(?>(?:[A-Za-z0-9-]{{1,63}}\.){{1,6}})(?:{'|'.join(INTERNAL)})"
         r"(?![\w(=-]|\.\w)",
         _is_internal,
-        clue=any_string(*(f".{end}" for end in _INTERNAL)),
+        clue=any_string(*(f".{end}" for end in INTERNAL)),
         reach=(460, 40),
     ),
     shape(

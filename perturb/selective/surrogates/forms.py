@@ -14,12 +14,15 @@ from perturb.selective.patterns.checks import (
     is_iban,
     passes_luhn,
 )
-from perturb.selective.patterns.contact import is_ip_address
+from perturb.selective.patterns.contact import INTERNAL, is_ip_address
 
 __all__ = ["Form", "has_check", "read_form"]
 
 _LOWER, _UPPER, _DIGITS = string.ascii_lowercase, string.ascii_uppercase, string.digits
-_HEX = {"MAC_ADDRESS", "IP_ADDRESS"}
+_MACHINES = ("INTERNAL_HOST", "IP_ADDRESS", "PRIVATE_ADDRESS")
+_HEX = {"MAC_ADDRESS", *_MACHINES}
+_PRIVATE = re.compile(r"(?:10|192\.168|172\.(?:1[6-9]|2[0-9]|3[01]))\.")  # RFC 1918
+_INTERNAL_END = re.compile(rf"\.(?:{'|'.join(INTERNAL)})\Z")
 # Written with and without blanks or strokes: equal numbers get equal surrogates in any grouping.
 _GROUPED = {
     *("ACCOUNT_NUMBER", "CREDIT_CARD", "IBAN_CODE", "NATIONAL_ID", "PHONE_NUMBER", "US_SSN"),
@@ -30,7 +33,7 @@ _EXTENSION = re.compile(r"(?:ext|x)(?=\.? ?[0-9])")
 _CHECKS: Mapping[str, Callable[[str], bool]] = {
     "CREDIT_CARD": passes_luhn,
     "IBAN_CODE": is_iban,
-    "IP_ADDRESS": is_ip_address,
+    **dict.fromkeys(_MACHINES, is_ip_address),
     "NATIONAL_ID": has_national_check,
     "VAT_NUMBER": has_vat_check,
 }
@@ -47,7 +50,7 @@ _RESERVED = (
     (re.compile(r"(?:\+44 ?(?:\(0\) ?)?|0)7[0-9]{3} ?[0-9]{3} ?[0-9]{3}"), "7700900***"),
 )
 # Upper bounds on the chance of a character to stay, where a check ties it to the others.
-_TIED = {"IP_ADDRESS": 0.5, "NATIONAL_ID": 0.25, "VAT_NUMBER": 0.25}
+_TIED = {**dict.fromkeys(_MACHINES, 0.5), "NATIONAL_ID": 0.25, "VAT_NUMBER": 0.25}
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,8 @@ def read_form(type_: str, raw: str) -> Form | None:
     """Return the form of a part; None where nothing in it could be drawn as letters and digits.
 
     Zeros at the beginning of a number stay, and so do an IBAN's and a VAT number's country, and
-    the first two digits of a card, which are its issuer's.
+    the first two digits of a card, which are its issuer's. An address of a private network (RFC
+    1918) stays one, and a host of it keeps the last part of its name.
 
     A telephone number becomes one that is reserved for fiction, in the forms of North America and
     of British mobile numbers.
@@ -167,6 +171,10 @@ def read_form(type_: str, raw: str) -> Form | None:
     kept = 0
     if type_ in ("IBAN_CODE", "VAT_NUMBER", "CREDIT_CARD"):
         kept = 3 if raw.startswith(("BE", "CHE")) else 2
+    if type_ in _MACHINES and is_ip_address(raw) and (found := _PRIVATE.match(raw)):
+        kept = sum(map(str.isdigit, found[0]))
+    if type_ == "INTERNAL_HOST" and (found := _INTERNAL_END.search(raw)):
+        alphabets[found.start() :] = [""] * len(found[0])
     if type_ == "VAT_NUMBER":  # a letter is a part of the country's form
         alphabets = [a if c.isdigit() else "" for a, c in zip(alphabets, raw, strict=True)]
     for place in (*places[:kept], *computed):

@@ -265,7 +265,7 @@ class SurrogateWriter:
                 own = listed[draw_below(len(listed), noise)]
                 if joined:
                     own += listed[draw_below(len(listed), noise)].lower()
-                if self._take(own, (role, key, script)):
+                if self._take(own, (role, key, script), joined=joined):
                     return own
         return own
 
@@ -278,10 +278,13 @@ class SurrogateWriter:
             self._orders[script] = [following[place] for place in range(size)]
         return self._orders[script]
 
-    def _take(self, name: str, owner: tuple[str, str, str]) -> bool:
-        """Take a name for a word, if it is free and no raw word."""
+    def _take(self, name: str, owner: tuple[str, str, str], *, joined: bool = False) -> bool:
+        """Take a name for a word, if it is free and no raw word, and shows none. One that is
+        joined may: then the names have run out."""
         plain = fold_name(name)
-        if self._is_raw(plain) or plain == owner[1].partition(".")[0] or self._shows(plain):
+        if self._is_raw(plain) or plain == owner[1].partition(".")[0]:
+            return False
+        if not joined and self._shows(plain):
             return False
         return self._taken.take(name, owner[1])
 

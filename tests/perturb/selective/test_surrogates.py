@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import replace as changed
 from itertools import islice
@@ -18,6 +19,7 @@ from perturb.selective.patterns.checks import (
     is_iban,
     passes_luhn,
 )
+from perturb.selective.patterns.contact import is_ip_address
 from perturb.selective.public import given_names, load_public
 from perturb.selective.replace import make_text_link
 from perturb.selective.surrogates import generic
@@ -45,6 +47,14 @@ def is_fictional(phone: str) -> bool:
     return re.search(r"55501\d\d$|7700900\d{3}$", re.sub(r"\D", "", phone)) is not None
 
 
+def is_private(address: str) -> bool:
+    return ipaddress.ip_address(address).is_private
+
+
+def is_internal(host: str) -> bool:
+    return host.endswith(".internal")
+
+
 NUMBERS = [
     ("CREDIT_CARD", "4095-2609-9393-4932", passes_luhn),
     ("CREDIT_CARD", "378282246310005", passes_luhn),
@@ -59,7 +69,11 @@ NUMBERS = [
     ("VAT_NUMBER", "FR40303265045", has_vat_check),
     ("US_SSN", "078-05-1120", bool),
     ("PHONE_NUMBER", "+49 (0)30 1234567", bool),
-    ("IP_ADDRESS", "192.168.1.10", bool),
+    ("IP_ADDRESS", "192.168.1.10", is_private),
+    ("INTERNAL_HOST", "91.198.174.192", is_ip_address),
+    ("PRIVATE_ADDRESS", "10.137.16.164", is_private),
+    ("PRIVATE_ADDRESS", "172.31.206.254", is_private),
+    ("INTERNAL_HOST", "db01.corp.internal", is_internal),
     ("IP_ADDRESS", "2a01:4f8::fe23:4567:890a", bool),
     ("MAC_ADDRESS", "0A:1B:2C:3D:4E:5F", bool),
     ("ZIP_CODE", "SW1A 1AA", bool),
@@ -104,13 +118,21 @@ class TestNumbers:
                     "[A-Z]", "A", re.sub("[a-z]", "a", raw.translate(kinds))
                 )
             assert [c for c in new if not c.isalnum()] == [c for c in raw if not c.isalnum()]
-            assert any(
-                text[start:end] == new
-                for text in (new, f"BSN {new}", f"host {new}")  # some need a word before them
-                for shape in SHIPPED
-                if shape.type in (type_, "INTERNAL_HOST")
-                for start, end in shape.find(text)
-            ) or type_ in ("NUMBER", "ZIP_CODE")
+            assert (
+                any(  # some need a word before them
+                    text[start:end] == new
+                    for text in (
+                        new,
+                        f"BSN {new}",
+                        f"host {new}",
+                        f"host={new}",
+                    )
+                    for shape in SHIPPED
+                    if shape.type in (type_, "INTERNAL_HOST", "PRIVATE_ADDRESS", "IP_ADDRESS")
+                    for start, end in shape.find(text)
+                )
+                or type_ in ("NUMBER", "ZIP_CODE")
+            )
 
     @pytest.mark.parametrize(("type_", "raw", "check"), NUMBERS)
     def test_it_is_the_same_under_one_link_and_another_under_others(
