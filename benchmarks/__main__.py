@@ -16,7 +16,8 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,9 +43,11 @@ FIDELITY = """Send texts and the sessions of coding agents through the gateway.
 Texts go whole and streamed to a remote that echoes. Counted is what leaves that should not, what
 is changed that need not be, and what does not come back. Agents repair files full of private data
 with a remote that edits what it sees. Counted is whether the edits apply and the tests pass.
+Answers compares those of a real model to the raw texts with those that are brought back.
 
     python -m benchmarks fidelity
     python -m benchmarks fidelity --only agents
+    python -m benchmarks fidelity --only answers --remote http://localhost:8000/v1 --model NAME
     python -m benchmarks fidelity --parameters 'policy: [regex, detector]' --data ../shared/data
 """
 
@@ -113,6 +116,9 @@ def _run_fidelity(args: argparse.Namespace) -> int:
     from benchmarks.fidelity.measure import read_parameters, render
 
     settings = {text or "default": read_parameters(text) for text in args.parameters or [""]}
+    if args.only == "answers":
+        asyncio.run(_compare_answers(args, settings))
+        return 0
     found = {name: asyncio.run(_measure_fidelity(args, given)) for name, given in settings.items()}
     print(render(found))
     if args.out:
@@ -138,6 +144,26 @@ async def _measure_fidelity(args: argparse.Namespace, parameters: dict[str, Any]
     if args.only != "texts":
         await measure_agents(table, parameters, make_folders()[: args.most], found)
     return found
+
+
+async def _compare_answers(
+    args: argparse.Namespace, settings: Mapping[str, dict[str, Any]]
+) -> None:
+    from benchmarks.fidelity import answers
+    from benchmarks.fidelity.measure import read_cases
+
+    if args.remote is None:
+        raise DataError("answers need --remote: a GGUF file, or an OpenAI-compatible URL")
+    prompts = answers.choose_prompts(read_cases(args.data), args.most)
+    async with AsyncExitStack() as stack:
+        raw = await stack.enter_async_context(answers.serve_model(args.remote, args.model))
+        tools = {
+            name: await stack.enter_async_context(answers.ask_gateway(load_table(), given, raw))
+            for name, given in settings.items()
+        }
+        if args.presidio:
+            tools["presidio"] = answers.ask_presidio(args.presidio, raw)
+        print(answers.render(await answers.compare(prompts, raw, tools)))
 
 
 def _build_parser() -> argparse.ArgumentParser:
@@ -178,7 +204,18 @@ def _build_parser() -> argparse.ArgumentParser:
         help="of `selective`, a column each, e.g. 'policy: [regex, detector]' (the default's)",
     )
     fidelity.add_argument("--data", type=Path, help="a folder with pii/pupa_dev.jsonl (none)")
-    fidelity.add_argument("--only", choices=("texts", "agents"), help="what is sent (both)")
+    fidelity.add_argument(
+        "--only",
+        choices=("texts", "agents", "answers"),
+        help="what is sent (texts and agents), or a real model's answers",
+    )
+    fidelity.add_argument(
+        "--remote", help="for answers: a GGUF file, or the URL of an OpenAI-compatible server"
+    )
+    fidelity.add_argument("--model", default="m", help="the name of the URL's model (m)")
+    fidelity.add_argument(
+        "--presidio", metavar="SPACY", help="for answers: also Presidio, with this model of spaCy"
+    )
     fidelity.add_argument(
         "--most", type=int, help="texts of each set, and folders of an agent (all)"
     )

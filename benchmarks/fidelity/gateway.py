@@ -54,11 +54,12 @@ class Gateway:
     session: ClientSession
     _received: list[str] = field(default_factory=list)
 
-    async def send(self, text: str, *, stream: bool = False) -> Trip:
-        """Send a text as the only message of a chat that a remote answers with what it got."""
+    async def send(self, text: str, *, stream: bool = False, **fields: Any) -> Trip:
+        """Send a text as the only message of a chat; `fields` are the request's further ones. What
+        left is known of a remote that echoes."""
         self._received.clear()
         message = {"role": "user", "content": text}
-        body = {"model": MODEL, "messages": [message], "stream": stream}
+        body = {"model": MODEL, "messages": [message], "stream": stream, **fields}
         async with self.session.post(f"{self.url}/chat/completions", json=body) as reply:
             told = await reply.text()
         left = self._received[-1] if self._received else None
@@ -101,7 +102,7 @@ async def running_gateway(
                 "server": {"port": 0, "ignore_unsupported_tools": True},
                 "local": {"mode": "none"},
                 "privacy": {"mechanism": "selective", "parameters": dict(parameters)},
-                "remote": {**known, "models": {MODEL: MODEL}},
+                "remote": {**known, "send_seed": True, "models": {MODEL: MODEL}},
                 "remotes": {CLAUDE: {**known, "api": "messages", "models": {CLAUDE: CLAUDE}}},
             }
             if secret is not None:

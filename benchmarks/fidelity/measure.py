@@ -23,6 +23,7 @@ __all__ = [
     "Case",
     "Fidelity",
     "count_changed",
+    "count_left",
     "measure",
     "read_cases",
     "read_parameters",
@@ -163,7 +164,7 @@ async def _measure_case(gateway: Gateway, case: Case, found: Fidelity) -> None:
     if whole.status != 200 or whole.left is None:
         found.refused += 1
         return
-    _count_left(case, whole.left, found)
+    count_left(case, whole.left, found)
     for trip, how in ((whole, ""), (await gateway.send(case.text, stream=True), " streamed")):
         exact = trip.status == 200 and trip.back == case.text
         found.count(f"{case.set}: comes back exactly{how}", exact)
@@ -174,7 +175,8 @@ def _is_silent(trip: Trip, text: str) -> bool:
     return trip.status == 200 and trip.back != text and not trip.counted
 
 
-def _count_left(case: Case, left: str, found: Fidelity) -> None:
+def count_left(case: Case, left: str, found: Fidelity) -> None:
+    """Count what is private in what left for a text, and what was changed in it."""
     if case.units:
         _count_units(case, left, found)
     elif case.private or case.keep:

@@ -324,8 +324,8 @@ class Addresses:
         Returns:
             None if more of the text is needed.
         """
-        if self.inside:
-            return False
+        if self.inside and not (self._state == "run" and new[:1] == raw[:1] == "<"):
+            return False  # a tag ends a run
         if (new[:1], new[-1:]) in _WHOLE:  # a tag or a target that the user wrote
             return True
         if _OWN.search(new) or _OWN.search(raw):
@@ -1710,12 +1710,14 @@ def _continues_number(text: str, start: int) -> bool:
 DEEPEST = 4  # strings inside of each other that are read as JSON
 _JSON = re.compile(r"[{\[]\s{0,64}+[\"{\[]")  # begins a text that is JSON
 _MAY_BE_JSON = re.compile(r"(?:[{\[]\s{0,64}+)?\Z")
+_STRING = re.compile(r'"(?P<content>(?>(?:[^"\\]|\\.)*))"?', re.DOTALL)
 _PLAIN = re.compile(r'[^"\\]+')
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # one character, in two halves
     r"|\\u[0-9a-fA-F]{4}|\\[^u]",
     re.DOTALL,
 )
+_PARTS = re.compile(rf"{_PLAIN.pattern}|{_ESCAPE.pattern}|.", re.DOTALL)
 _UNFINISHED = re.compile(
     r"\\(?:u[0-9a-fA-F]{0,3})?\Z"
     r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?\Z"
@@ -1894,6 +1896,52 @@ class JsonRestorer:
             size, self._taken = size - rest, 0
             self._written.popleft()
         return "".join(out)
+
+
+def begins_json(text: str) -> bool:
+    """Tell if a text is read as JSON."""
+    return _JSON.match(text) is not None
+
+
+def find_strings(
+    text: str, places: Sequence[int] | None = None, depth: int = 1
+) -> Iterator[tuple[int, int]]:
+    r"""Yield where each string of a JSON text begins, in order, and how many strings its content
+    is inside of, itself included. Strings that are JSON are read, too.
+
+    Args:
+        places: of the text's characters in the text that they are yielded for; theirs if None.
+        depth: of these strings.
+
+    >>> list(find_strings(r'["a", "[\"b\"]"]'))
+    [(1, 1), (6, 1), (8, 2)]
+    """
+    for found in _STRING.finditer(text):
+        yield places[found.start()] if places else found.start(), depth
+        content = found["content"]
+        if depth < DEEPEST and content.startswith(("{", "[")):
+            start = found.start("content")
+            decoded: list[str] = []
+            inner: list[int] = []
+            for part in _PARTS.finditer(content):
+                shown = _decode(part[0])
+                at = range(start + part.start(), start + part.end())
+                decoded.append(shown)
+                inner += at if len(shown) == len(part[0]) else [at[0]] * len(shown)
+            if begins_json(shown := "".join(decoded)):
+                inner = [places[place] for place in inner] if places else inner
+                yield from find_strings(shown, inner, depth + 1)
+
+
+def decode_strings(text: str, depth: int) -> str | None:
+    """Return what a part of a string's content means that many strings deep; None if it is no
+    such part."""
+    try:
+        for _ in range(depth):
+            text = json.loads(f'"{text}"', strict=False)
+    except ValueError:
+        return None
+    return text
 
 
 def _decode(escape: str) -> str:

@@ -15,7 +15,7 @@ __all__ = ["JsonRestorer", "begins_json", "decode_strings", "find_strings"]
 DEEPEST = 4  # strings inside of each other that are read as JSON
 _JSON = re.compile(r"[{\[]\s{0,64}+[\"{\[]")  # begins a text that is JSON
 _MAY_BE_JSON = re.compile(r"(?:[{\[]\s{0,64}+)?\Z")
-_STRING = re.compile(r'"(?P<content>(?:[^"\\]|\\.)*+)"?', re.DOTALL)
+_STRING = re.compile(r'"(?P<content>(?>(?:[^"\\]|\\.)*))"?', re.DOTALL)
 _PLAIN = re.compile(r'[^"\\]+')
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # one character, in two halves
