@@ -41,13 +41,17 @@ _VARIABLE = re.compile(r"\b[a-z]\.")
 _ATTRIBUTE = re.compile(r"([a-z])\.([a-z]\w*+)")
 _CAPITAL = re.compile(r"[^\W\d_a-z][^\W\d_]{1,20}")
 _NAME_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_LATIN = r"[A-Z\u00c0-\u00de\u0100-\u017f][a-z\u00df-\u024f]{2,30}+"
+_PAIR = re.compile(rf"(?<![\w'’.-]){_LATIN}[ _]{_LATIN}(?:-{_LATIN})?(?!\w)")
 _LISTED = re.compile(
     rf"(?<!\w){_CAPITAL.pattern}(?:, {_CAPITAL.pattern}){{1,20}},? "
     rf"(?:and|or|&|und|oder|et|ou|y|e|o) {_CAPITAL.pattern}(?!\w)"
 )
-_PROJECT_FILE = re.compile(r"[A-Z]{2,20}(?:[_-][A-Z]{2,20})*\.(?:md|txt|rst)\b")  # CLAUDE.md
+_PROJECT_FILE = re.compile(
+    r"(?<![A-Z_-])[A-Z]{2,20}(?:[_-][A-Z]{2,20}){0,8}\.(?:md|txt|rst)\b"
+)  # CLAUDE.md
 _FORM = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+(?:[-'’][^\W\d_a-z]?[^\W\d_A-Z]+)*")
-_OPENS = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])\s*\Z")  # a sentence, a line or a cell
+_OPENS = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])\s{0,8}\Z")  # a sentence, a line or a cell
 # The probability from which a word beside a name belongs to it, where both have capitals.
 _JOINS_BEFORE, _JOINS_AFTER = 0.02, 0.005
 RULES = 4  # increment whenever the code here and in token_model marks other parts
@@ -108,7 +112,9 @@ class DetectorPolicy:
         words = list(self._classify(reading.text))
         found = tuple(self._mark(reading, words))
         likely = self._find_likely(reading, words) if found else {}
-        return (*found, *self._complete(text, found, likely), *_complete_lists(text, found))
+        pairs = _find_pairs(reading) if "PERSON" in self._wanted else ()
+        more = (*self._complete(text, found, likely), *_complete_lists(text, found), *pairs)
+        return (*found, *more)
 
     def _mark(self, reading: Reading, words: Iterable[Word]) -> Iterator[Span]:
         for start, end, label in _join(reading.text, words):
@@ -179,7 +185,13 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
         (_NAME_WORD.finditer(text, end, name.end), _JOINS_AFTER),
     ):
         for word in words:
-            if likely.get(word.start(), 0.0) >= least or is_given(word[0]):
+            # A given name alone is hardly the whole name.
+            alone = word.start() > end and is_given(text[start:end])
+            if (
+                likely.get(word.start(), 0.0) >= least
+                or is_given(word[0])
+                or (alone and word[0].istitle() and not is_ordinary_word(word[0]))
+            ):
                 start, end = min(start, word.start()), max(end, word.end())
             elif word[0] not in PARTICLES | AFTER_PARTICLES:
                 break
@@ -195,6 +207,15 @@ def _has_form(text: str, start: int, end: int) -> bool:
         return False
     opens = _OPENS.search(text, max(0, start - 8), start)
     return is_given(word) or not (opens or is_ordinary_word(word))
+
+
+def _find_pairs(reading: Reading) -> Iterator[Span]:
+    """Yield the given names before a word with a capital that is in no dictionary."""
+    for match in _PAIR.finditer(reading.text):
+        given, family = match[0].replace("_", " ").split(" ")
+        plain = is_ordinary_word(given) or is_ordinary_word(family)
+        if is_given(given) and not plain:
+            yield Span(*reading.span(*match.span()), "PERSON")
 
 
 def _complete_lists(text: str, found: Sequence[Span]) -> Iterator[Span]:

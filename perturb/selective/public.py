@@ -212,7 +212,7 @@ _WRITER = re.compile(
 _TOWARDS = re.compile(
     r"\b(?:for|to|from|with|für|an|mit|von|pour|avec|para|con|per|dla|для)\s\Z", re.IGNORECASE
 )  # somebody whom the answer goes to, or who says it
-_BEGIN = re.compile(r"(?:\A|[.!?:;\n\"“„(¿¡-])\s*\Z")  # of a sentence
+_BEGIN = re.compile(r"(?:\A|[.!?:;\n\"“„(¿¡-])\s{0,8}\Z")  # of a sentence
 _NAME_WORDS = 5  # that the longest names have; a longer finding holds other words
 _LEAST = 4  # letters of a word of a name that stands for all of it
 # What asks for knowledge, in a sentence.

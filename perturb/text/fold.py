@@ -23,7 +23,11 @@ _ESCAPE = re.compile(r"(?<!\\)\\++(?:[nrt]|u([0-9a-fA-F]{4}))")
 _ENTITY = re.compile(
     r"&(?:amp;){0,3}(#[0-9]{1,7}+;?|#[xX][0-9a-fA-F]{1,6}+;?|[A-Za-z][A-Za-z0-9]{1,31}+;)"
 )
-_WRITTEN = re.compile(rf"[{_HIDDEN}]+|{_ENTITY.pattern}|(?<!\\)\\++u(?P<code>[0-9a-fA-F]{{4}})")
+# The colours of a terminal, also as JSON writes them.
+_COLOUR = r"(?:\x1b|(?<!\\)\\++u001[bB])\[[0-9;:]{0,32}+[A-Za-z]"
+_WRITTEN = re.compile(
+    rf"[{_HIDDEN}]+|{_COLOUR}|{_ENTITY.pattern}|(?<!\\)\\++u(?P<code>[0-9a-fA-F]{{4}})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +50,13 @@ class Reading:
 
 def read(text: str) -> Reading:
     r"""Read a text as it is displayed: folded, with HTML entities and JSON escapes decoded, and
-    without characters of no width.
+    without characters of no width and the colours of a terminal.
 
     >>> read("AT&amp;T\u200b \\u0041").text
     'AT&T A'
     """
-    if "&" not in text and "\\" not in text and not _HIDDEN_RUN.search(text):
+    plain = "&" not in text and "\\" not in text and "\x1b" not in text
+    if plain and not _HIDDEN_RUN.search(text):
         return _read_plain(text)  # most texts
     parts: list[str] = []
     starts: list[int] = []

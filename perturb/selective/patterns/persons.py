@@ -236,7 +236,7 @@ _PREFIXES = words_of(
     """
     customer client contact patient employee person owner author user buyer seller guest member
     smtp_from from sender recipient artist student teacher doctor manager holder card billing
-    shipping data applicant tutor parent guardian
+    shipping data applicant tutor parent guardian admin administrator maintainer approver reviewer
     """
 )
 _PLACES = words_of(
@@ -328,6 +328,7 @@ _INTRODUCTIONS = any_of(
     a_lady_called a_girl_named a_girl_called a_boy_named a_boy_called someone_named someone_called
     known_as signed_by written_by prepared_by reported_by fixed_by on_behalf_of in_the_name_of
     a_nombre_de im_namen_von au_nom_de care_of c/o rückfragen_an inh. inhaber inhaberin
+    kontoinhaber kontoinhaberin
     """
 )
 

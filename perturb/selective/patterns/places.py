@@ -142,6 +142,18 @@ PLACES = (
         clue=all_clues(least_digits(1), any_match("[\"'`]")),
         locate=_locate_street,
     ),
+    shape(  # of a vCard: a post-office box, an extension, the street
+        "STREET_ADDRESS",
+        r"(?m:^)[+-]?(?:item\d{1,2}\.)?ADR(?:;[^:\n]{0,80})?:[^;\n]{0,40};[^;\n]{0,40};(?P<part>[^;\n]{3,80});",
+        case=False,
+        clue=any_string("adr:", "adr;"),
+    ),
+    shape(  # its first line
+        "STREET_ADDRESS",
+        r"<address[^<>]{0,80}>\s{0,40}(?P<part>(?=[^<>\n]{0,80}\d)[^<>\n]{4,80}?)\s{0,10}<",
+        case=False,
+        clue=any_string("<address"),
+    ),
     shape(  # Shuinan Road 66
         "STREET_ADDRESS",
         rf"(?<!\w){_CAPITAL} (?:Road|Rd\.?|Street|Avenue|Lane) \d{{1,4}}(?![\w.,]\d|\w)",

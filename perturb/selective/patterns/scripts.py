@@ -43,6 +43,7 @@ _NO_KOREAN = words_of(
 _CYRILLIC = "А-ЯЁІЇЄҐЎЂЈЉЊЋЏ"
 _SMALL = "а-яёіїєґўђјљњћџ"
 _WORD = rf"[{_CYRILLIC}][{_SMALL}]{{1,24}}(?:-[{_CYRILLIC}][{_SMALL}]{{1,24}})?"
+_INITIALS = rf"[{_CYRILLIC}]\. ?[{_CYRILLIC}]\."
 # Russian and Ukrainian, in all cases.
 _PATRONYMIC = (
     rf"[{_CYRILLIC}][{_SMALL}]{{2,16}}(?:(?:ович|евич|ьич|ійович)(?:а|у|ем|ом|е|і)?"
@@ -132,6 +133,13 @@ SCRIPTS = (
         _is_not_famous,
         clue=any_match("(?:ович|евич|ьич|овн|евн|ичн|инічн|ївн|івн)"),
         reach=(80, 40),
+    ),
+    shape(  # Т. Ю. Берестова, Берестова Т. Ю.
+        "PERSON",
+        rf"(?<!\w)(?:{_INITIALS} ?{_WORD}|{_WORD} {_INITIALS})",
+        _is_not_famous,
+        clue=any_match(_INITIALS),
+        reach=(60, 60),
     ),
     shape(
         "PERSON",

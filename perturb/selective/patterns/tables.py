@@ -1,4 +1,5 @@
-"""Find the cells of tables by their headers: in CSV, with tabs, and in Markdown.
+"""Find the cells of tables by their headers (in CSV, with tabs, in Markdown and HTML), and the
+values that SQL inserts by the names of their columns.
 
 A header is evidence for all cells below it. `name` alone may name products: it counts where
 another column is about persons, too, or where the cell looks like a person's name.
@@ -78,7 +79,10 @@ HEADERS = {word: type_ for type_, words in _WORDS.items() for word in words.spli
 _LINE = re.compile(r"(?:\\[nr])*((?:[^\r\n\\]|\\(?![nr]))+)")
 _BEFORE = re.compile(r" {0,10}\d{1,6}(?:\t|→|: | ?\| )|[{\[][^\r\n]{0,80}?\": ?\"(?=\w+[,;|])")
 _CELLS = {
-    sign: re.compile(rf'\s*+(?:"(?P<quoted>[^"\r\n]*+)"|(?P<plain>[^{sign}\r\n]*+))({sign}|$)')
+    sign: re.compile(
+        rf'\s*+(?:(?:\\{{1,3}}"(?P<escaped>[^"\r\n\\]*+)\\{{1,3}}"|"(?P<quoted>[^"\r\n]*+)")'
+        rf"|(?P<plain>[^{sign}\r\n]*+))(?P<end>{sign}|$)"
+    )
     for sign in (",", ";", "\t", r"\|")
 }
 _RULE = re.compile(r"[\s|:+-]*+")  # below the header of a table in Markdown
@@ -98,6 +102,26 @@ _EMPTY = _words(
     - – — n/a na none null nil unknown x yes no true false ?
     """
 )
+_BLANKS = r"(?:\s|\\[nrt]){0,80}"
+_INSERT = re.compile(
+    r"(?:(?<!\w)|(?<=\\[nrt]))insert\s{1,20}(?:ignore\s{1,20})?into\s{1,20}[\w.`\"\[\]-]{1,120}\s{0,20}"
+    rf"\((?P<columns>[^()]{{1,2000}})\){_BLANKS}values\b",
+    re.IGNORECASE,
+)
+# A row of it, and a value of a row: a string, or a number, a word or a call.
+_ROW = re.compile(
+    rf"{_BLANKS}\((?P<values>(?>(?:'(?>(?:[^']|'')*)'|[^()']|\([^()]{{0,80}}\))*))\)(?:{_BLANKS},)?"
+)
+_VALUE = re.compile(
+    r"\s*+(?:(?:\w{1,40}\()?'(?P<quoted>(?>(?:[^']|'')*))'|(?P<plain>[^,']*+))[^,]*+(?:,|$)"
+)
+_TABLE_ROW = re.compile(r"<tr(?=[\s>])", re.IGNORECASE)
+_TABLE_CELL = re.compile(
+    r"<t(?P<kind>[hd])(?:\s[^<>]{0,200})?>\s{0,40}(?:<(?:b|i|em|strong|a)(?:\s[^<>]{0,200})?>)?"
+    r"(?P<text>[^<>]{0,200}?)\s{0,40}<",
+    re.IGNORECASE,
+)
+_LONGEST_ROW = 4000
 _MOST = 64  # columns
 _LONGEST = 200  # characters of a header's cell
 
@@ -122,13 +146,53 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
                 continue
             cells = _split(content, sign)
             if len(cells) == len(types) and (sign != "," or not _CODE.search(content)):
-                for (start, end), type_ in zip(cells, types, strict=True):
-                    found = content[start:end]
-                    if type_ and found and found.casefold() not in _EMPTY and _fits(type_, found):
-                        yield begin + start, begin + end, type_.rstrip("?")
+                yield from _read_row(content, begin, cells, types)
                 continue
         header = _read_header(content)
         waits = header is not None and header[0] == r"\|"
+    yield from _find_inserted(text)
+    yield from _find_marked_up(text)
+
+
+def _find_marked_up(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the cells of tables of HTML."""
+    types: list[str] = []
+    for row in _TABLE_ROW.finditer(text):
+        cells = list(_TABLE_CELL.finditer(text, row.end(), _find_row_end(text, row.end())))
+        if all(cell["kind"] in "hH" for cell in cells):
+            types = _find_types([_spell(cell["text"]) for cell in cells])
+        elif any(types) and len(cells) == len(types):
+            yield from _read_row(text, 0, [cell.span("text") for cell in cells], types)
+
+
+def _find_row_end(text: str, start: int) -> int:
+    end = text.find("<tr", start, start + _LONGEST_ROW)
+    return end if end >= 0 else min(len(text), start + _LONGEST_ROW)
+
+
+def _find_inserted(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the values that SQL inserts into columns of a type."""
+    for insert in _INSERT.finditer(text):
+        types = _find_types([_spell(column) for column in insert["columns"].split(",")])
+        place = insert.end()
+        while any(types) and (row := _ROW.match(text, place)):
+            place = row.end()
+            values = list(_VALUE.finditer(row["values"]))[: len(types)]
+            cells = [
+                value.span("plain" if value["quoted"] is None else "quoted") for value in values
+            ]
+            if len(cells) == len(types):
+                yield from _read_row(row["values"], row.start("values"), cells, types)
+
+
+def _read_row(
+    row: str, begin: int, cells: Sequence[tuple[int, int]], types: Sequence[str]
+) -> Iterator[tuple[int, int, str]]:
+    """Yield the cells of a row, which begins at a place of the text, that have a type."""
+    for (start, end), type_ in zip(cells, types, strict=True):
+        found = row[start:end]
+        if type_ and found and found.casefold() not in _EMPTY and _fits(type_, found):
+            yield begin + start, begin + end, type_.rstrip("?")
 
 
 def _read_header(line: str) -> tuple[str, list[str]] | None:
@@ -143,23 +207,35 @@ def _read_header(line: str) -> tuple[str, list[str]] | None:
         if not all(map(_HEADER.fullmatch, cells)):
             continue
         words = [_spell(cell) for cell in cells]
-        types = [HEADERS.get(word, "") for word in words]
-        about = bool(
-            set(types) - {"", "ACCOUNT_NUMBER", "CASE_NUMBER"}
-        ) or not _PERSONAL.isdisjoint(words)
-        things = not _THINGS.isdisjoint(words)
-        for place, word in enumerate(words):
-            if word in _NAMES and (about or not things):
-                types[place] = "PERSON" if about else "PERSON?"
+        types = _find_types(words)
         known = sum(
             bool(type_) or word in _PERSONAL for type_, word in zip(types, words, strict=True)
         )
-        if not {"PERSON", "DATE_OF_BIRTH"}.isdisjoint(types):  # in a row about a person
-            types = ["RESIDENCE" if type_ == "LOCATION" else type_ for type_ in types]
         # Two words with a comma between them are no header by themselves.
         if any(types) and (len(words) > 2 or known == 2 or sign != ","):
             return sign, types
     return None
+
+
+def _read_end(word: str) -> str:
+    """Return the type of a header whose last word says that it is a secret: `initial_password`."""
+    type_ = HEADERS.get(word.rpartition("_")[2], "")
+    return type_ if type_ == "PASSWORD" and not word.endswith(("token", "secret", "pin")) else ""
+
+
+def _find_types(words: Sequence[str]) -> list[str]:
+    """Return the type of each column or "", by the words of its header."""
+    types = [HEADERS.get(word, "") or _read_end(word) for word in words]
+    about = bool(set(types) - {"", "ACCOUNT_NUMBER", "CASE_NUMBER"}) or not _PERSONAL.isdisjoint(
+        words
+    )
+    things = not _THINGS.isdisjoint(words)
+    for place, word in enumerate(words):
+        if word in _NAMES and (about or not things):
+            types[place] = "PERSON" if about else "PERSON?"
+    if not {"PERSON", "DATE_OF_BIRTH"}.isdisjoint(types):  # in a row about a person
+        types = ["RESIDENCE" if type_ == "LOCATION" else type_ for type_ in types]
+    return types
 
 
 def _split(line: str, sign: str) -> list[tuple[int, int]]:
@@ -175,12 +251,12 @@ def _split(line: str, sign: str) -> list[tuple[int, int]]:
         cell = _CELLS[sign].match(line, place, end)
         if cell is None:
             break
-        group = "plain" if cell["quoted"] is None else "quoted"
+        group = next(name for name in ("escaped", "quoted", "plain") if cell[name] is not None)
         start, stop = cell.span(group)
         shown = line[start:stop]
         start += len(shown) - len(shown.lstrip())
         found.append((start, max(start, stop - (len(shown) - len(shown.rstrip())))))
-        if cell.end() >= end and not cell[3]:
+        if cell.end() >= end and not cell["end"]:
             break
         place = cell.end()
     return found

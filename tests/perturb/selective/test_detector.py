@@ -225,6 +225,31 @@ def test_a_name_is_marked_whole(name: str) -> None:
     assert text[span.start : span.end] == name
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '    "billing": "{}",',
+        "**Present:** Milena Fazuseri, *{}* and the office",
+        "\x1b[33;1mWARN\x1b[0m [mail-2] could not reach \x1b[36m{}\x1b[39m, retry 1/3",
+        r'{"line": "\u001b[31mERROR\u001b[0m of \u001b[36m{}\u001b[0m"}',
+        "    friendlyName: {}",
+        "{}",
+    ],
+)
+@pytest.mark.parametrize("name", ["Ruprecht Vopafila", "Bartosz Dinomimu", "Tunde Ogunbanjo"])
+def test_a_given_name_and_a_word_of_no_dictionary_are_a_person(text: str, name: str) -> None:
+    for spelled in (name, name.replace(" ", "_")):  # also as the name of a function
+        written = text.replace("{}", spelled)
+        found = get_mechanism("selective", TABLE).spans(written) or ()
+        place = written.index(spelled)
+        assert any(span.start == place and span.end == place + len(name) for span in found)
+
+
+def test_places_are_no_person_for_their_given_name() -> None:
+    text = "We met on Charlotte Street near Virginia Beach, then in Victoria Falls."
+    assert get_mechanism("selective", TABLE).spans(text) == ()
+
+
 def test_capitals_alone_are_no_names_beside_the_detector() -> None:
     text = "THE FACTS\n\nThe Convention and the Rules of Court apply."
     both = get_mechanism(

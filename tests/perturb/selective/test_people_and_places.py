@@ -282,6 +282,7 @@ FOUND = {
 }
 
 PLAIN = r"""
+the <address> of a contract</address>, an ADR: see adr.md; it says so;
 see https://docs.python.org/3/library/asyncio.html
 see https://react.dev/link/warning-keys.
 at https://maven.pkg.github.com/example-org/toolbox

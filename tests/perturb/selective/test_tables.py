@@ -39,6 +39,30 @@ ADA = ("Ada Winter", "PERSON")
         ("a note\n\nname,email\nAda Winter,a@b.example\n\nthe end", [ADA]),
         ("email,password\na@b.example,sesame", [("sesame", "PASSWORD")]),
         ("user_name,role,score\nawinter,admin,3", [("awinter", "USERNAME")]),
+        (  # in JSON
+            r'{"text": "name,note,phone\r\nAda Winter,\"paid, in part\",0176 123\r\n"}',
+            [ADA, ("0176 123", "PHONE_NUMBER")],
+        ),
+        (
+            "BEGIN;\\nINSERT INTO a (id, name, email)\\nVALUES\\n  (1, 'Ada Winter', NULL);\\n",
+            [ADA],
+        ),
+        ("id,mail,initial_password\n1,a@b.example,sesame", [("sesame", "PASSWORD")]),
+        (
+            "insert into `staff` (id, name, born, city) values (1, 'Ada Winter', "
+            "to_date('1984-03-02'), 'Ulm'),\n (2, NULL, '1984-03-03', '');",
+            [
+                ADA,
+                ("1984-03-02", "DATE_OF_BIRTH"),
+                ("Ulm", "RESIDENCE"),
+                ("1984-03-03", "DATE_OF_BIRTH"),
+            ],
+        ),
+        (
+            '<table><tr><th>#</th><th class="x">Name</th><th>Phone</th></tr>\n'
+            "<tr><td>1</td><td><b>Ada Winter</b></td><td>0176 123</td></tr></table>",
+            [ADA, ("0176 123", "PHONE_NUMBER")],
+        ),
     ],
 )
 def test_cells_have_the_type_of_their_header(
@@ -55,6 +79,9 @@ def test_cells_have_the_type_of_their_header(
     [
         "product,name,price\n1,Blue Chair,3",
         "name;version;license\nLeft Pad;1.3.0;MIT",
+        "INSERT INTO products (name, price) VALUES ('Left Pad', 3)",
+        "INSERT INTO staff (name, email) SELECT name, email FROM people",
+        "<table><tr><th>Product<th>Price</tr><tr><td>Blue Chair<td>3</tr></table>",
         "first_name, last_name = row\nprint(first_name, last_name)",
         "def f(name, email):\n    return g(name, email)",
         "SELECT name, email, phone FROM users\nWHERE id = 3, 4, 5",
@@ -84,7 +111,25 @@ def test_its_types_are_types_of_the_shipped_set() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["name,age\n", "a,", '",', "|", "|-", "name,age\nA,1\n", '"', "name;", "\t", "Ada "]
+    "piece",
+    [
+        "name,age\n",
+        "a,",
+        '",',
+        "|",
+        "|-",
+        "name,age\nA,1\n",
+        '"',
+        "name;",
+        "\t",
+        "Ada ",
+        "insert into a (name, age) values ",
+        "(1,'a'),",
+        "(",
+        "'",
+        "<tr><td>a",
+        "<tr",
+    ],
 )
 def test_any_text_is_read_in_linear_time(piece: str) -> None:
     def work(length: int) -> None:

@@ -20,7 +20,7 @@ from proxy.config.privacy import Privacy
 from proxy.errors import ConfigError
 from proxy.local import find_free_port
 from proxy.verify.documents import DOCUMENTS, write_document
-from proxy.verify.places import PLACES
+from proxy.verify.places import PLACES, Place
 from proxy.verify.probe import Cell, Findings, Verdict, probe
 from proxy.verify.report import format_report
 from proxy.verify.run import _list_hidden, _serve, verify
@@ -80,12 +80,26 @@ async def test_a_gateway_leaks_nothing_and_restores_everything(patterns: str) ->
     assert done == [(i, len(trials)) for i in range(len(trials) + 1)]
 
 
+async def probe_documents(config: str | None, kind: str, places: Sequence[Place]) -> Findings:
+    planned = plan_trials("m", kinds=[kind], places=places)
+    trials = [trial for trial in planned if trial.kind == kind]
+    async with throwaway() as upstream, _serve(config, upstream.base_url, "m") as url:
+        return await probe(url, upstream, trials, api_key="k")
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+async def test_a_document_leaks_nothing_by_default(kind: str) -> None:
+    """In a tool's result in JSON, and at some other positions."""
+    pytest.importorskip("onnxruntime")
+    chosen = [place for place in PLACES if "JSON" in place.name] + list(PLACES[::15])
+    findings = await probe_documents(None, kind, chosen)
+    assert show(findings.failures) == []
+    assert findings.proved
+
+
 @pytest.mark.parametrize("kind", DOCUMENTS)
 async def test_a_document_leaks_nothing_and_comes_back_as_it_was(kind: str, patterns: str) -> None:
-    planned = plan_trials("m", kinds=[kind], places=PLACES)
-    trials = [trial for trial in planned if trial.kind == kind]
-    async with throwaway() as upstream, _serve(patterns, upstream.base_url, "m") as url:
-        findings = await probe(url, upstream, trials, api_key="k")
+    findings = await probe_documents(patterns, kind, PLACES)
     assert show(findings.failures) == []
     assert findings.count("restored") == len(findings.cells)
     assert findings.proved
