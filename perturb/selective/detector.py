@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -40,7 +40,9 @@ _TITLES = re.compile(rf"(?:(?:{any_of(TITLES)})(?:\.\s*+|\s++|\Z))*", re.IGNOREC
 _VARIABLE = re.compile(r"\b[a-z]\.")
 _ATTRIBUTE = re.compile(r"([a-z])\.([a-z]\w*+)")
 _CAPITAL = re.compile(r"[^\W\d_a-z][^\W\d_]{1,20}")
-_NAME_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_NEAR = 120  # characters on both sides of a person that the rest of the name is in
+_PARTICLES = PARTICLES | AFTER_PARTICLES
+_NAME_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LATIN = r"[A-Z\u00c0-\u00de\u0100-\u017f][a-z\u00df-\u024f]{2,30}+"
 _PAIR = re.compile(rf"(?<![\w'’.-]){_LATIN}[ _]{_LATIN}(?:-{_LATIN})?(?!\w)")
 _LISTED = re.compile(
@@ -139,11 +141,10 @@ class DetectorPolicy:
     ) -> Iterator[Span]:
         """Yield the names of which a word is found as a name."""
         named = [span for span in found if span.type in NAMES]
-        ends = [span.end for span in named]
+        starts, ends = [span.start for span in named], [span.end for span in named]
         for name in self._names.find(text) if self._names and named else ():
-            for span in named[bisect_right(ends, name.start) :]:
-                if span.start >= name.end:
-                    break
+            first, last = bisect_right(ends, name.start), bisect_left(starts, name.end)
+            for span in named[first:last]:
                 if span.type == "PERSON":
                     start, end = _grow(text, span, name, likely)
                     yield Span(start, end, "PERSON")
@@ -179,11 +180,9 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
     """Return a person with the words on both sides that belong to the name, in a run of words with
     a capital: not the line that the name is in, as in `Photo of Anna Weber`."""
     start, end = span.start, span.end
-    before = [*_NAME_WORD.finditer(text, name.start, start)]
-    for words, least in (
-        (reversed(before), _JOINS_BEFORE),
-        (_NAME_WORD.finditer(text, end, name.end), _JOINS_AFTER),
-    ):
+    before = [*_NAME_WORD.finditer(text, max(name.start, start - _NEAR), start)]
+    after = _NAME_WORD.finditer(text, end, min(name.end, end + _NEAR))
+    for words, least in ((reversed(before), _JOINS_BEFORE), (after, _JOINS_AFTER)):
         for word in words:
             # A given name alone is hardly the whole name.
             alone = word.start() > end and is_given(text[start:end])
@@ -193,7 +192,7 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
                 or (alone and word[0].istitle() and not is_ordinary_word(word[0]))
             ):
                 start, end = min(start, word.start()), max(end, word.end())
-            elif word[0] not in PARTICLES | AFTER_PARTICLES:
+            elif word[0] not in _PARTICLES:
                 break
     return start, end
 
