@@ -68,7 +68,8 @@ class DetectorPolicy:
             a whole.
         model: another classifier than the bundled one.
         named: the probability from which a person is marked whose word has the form of a name: a
-            capital inside a sentence, and no word of the dictionary. None for no other one.
+            capital inside a sentence, and no word of the dictionary. A given name before such a
+            word is then marked, whatever its probability. None for neither.
         thresholds: the probability from which a type is marked. The most likely label of a word
             counts for types without one. The probabilities are the model's own, not calibrated.
 
@@ -114,7 +115,7 @@ class DetectorPolicy:
         words = list(self._classify(reading.text))
         found = tuple(self._mark(reading, words))
         likely = self._find_likely(reading, words) if found else {}
-        pairs = _find_pairs(reading) if "PERSON" in self._wanted else ()
+        pairs = _find_pairs(reading) if self._named else ()
         more = (*self._complete(text, found, likely), *_complete_lists(text, found), *pairs)
         return (*found, *more)
 

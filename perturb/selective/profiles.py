@@ -35,7 +35,8 @@ class Profile:
         detected: the types that the detector marks, each from a probability, or, without one,
             where it is the most likely label of a word; None for all types without one.
         named: the probability from which the detector marks a person whose word has the form of
-            a name (`DetectorPolicy`).
+            a name, and whether it marks given names before a word of no dictionary
+            (`DetectorPolicy`).
         keeps_public: whether well-known names are left (`perturb.selective.public`).
         tied: types that are sensitive only where they are a private person's: an employer, a home.
         beside: types that are sensitive only in a text that holds another sensitive part: an
@@ -103,6 +104,7 @@ _LIST = (
             ("OTHER_NAME", 0.1),
             ("PERSON", 0.1),
         ),
+        named=0.1,
     ),
     Profile(
         "record",
@@ -112,6 +114,7 @@ _LIST = (
             *((type_, 0.1) for type_ in ("LOCATION", "ORGANIZATION", "PERSON")),
             ("OTHER_NAME", 0.15),
         ),
+        named=0.1,
     ),
     Profile("everything", "every word"),
 )
