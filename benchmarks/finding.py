@@ -1,7 +1,7 @@
 """Measure how much of what is sensitive a policy of `selective` finds in labelled texts, and how
 much else it marks.
 
-    python -m benchmarks.finding DATA… --policy regex [--policy regex+presidio] [--json]
+    python -m benchmarks.finding DATA… --policy regex+detector [--policy record] [--json]
 
 DATA are JSONL files, or folders of them. A line is an object with `text` and `spans`; a span has
 `start`, `end`, a `type` or `label`, and may have an `identifier`: DIRECT, QUASI or NO_MASK, as in
@@ -13,8 +13,8 @@ the Text Anonymization Benchmark. A word is a run of letters and digits.
 - *false alarms*: of the words that nobody labelled, those that would be replaced; by type, those
   marked with this type.
 
-Each `--policy` is a column; `+` joins policies. Intervals are Clopper–Pearson at 95 %, as if words
-were independent. Speed is of processor time.
+Each `--policy` is a column; `+` joins policies, and a profile's name is that profile. Intervals
+are Clopper–Pearson at 95 %, as if words were independent. Speed is of processor time.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from benchmarks.harness.datasets import DataError, read_entries
 from perturb import PerturbError, Span, load_table
 from perturb.audit.intervals import clopper_pearson
 from perturb.selective.marked import MarkingMechanism
+from perturb.selective.profiles import PROFILES
 from perturb.selective.sanitizer import Selective, SelectiveParameters
 
 __all__ = ["Findings", "Labelled", "Part", "Share", "main", "measure", "read_labelled", "render"]
@@ -235,6 +236,8 @@ def _list_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def _build(policy: str, model: str, thresholds: Mapping[str, float]) -> Selective:
+    if policy in PROFILES:
+        return Selective(load_table(), SelectiveParameters(profile=policy, thresholds=thresholds))
     names = tuple(policy.split("+"))
     used = model if "presidio" in names else ""
     least = thresholds if "detector" in names else {}
@@ -249,7 +252,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("data", type=Path, nargs="+", metavar="DATA")
-    parser.add_argument("--policy", action="append", help="regex, digits, presidio or a plug-in's")
+    parser.add_argument(
+        "--policy",
+        action="append",
+        help="regex, digits, detector, presidio or a plug-in's; or a profile",
+    )
     parser.add_argument("--model", default="", help="an installed spaCy model, for presidio")
     parser.add_argument(
         "--thresholds", type=json.loads, default={}, help="""the detector's: '{"PERSON": 0.2}'"""

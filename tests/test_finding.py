@@ -116,6 +116,9 @@ def test_the_command_prints_a_column_for_each_policy(
     figures = json.loads(capsys.readouterr().out)["set"]
     assert figures["regex"]["recall of type PERSON"][:2] == [3, 4]
     assert figures["digits"]["recall of type PERSON"][:2] == [0, 4]
+    assert main([str(tmp_path), "--policy", "contact", "--json"]) == 0  # a profile without names
+    figures = json.loads(capsys.readouterr().out)["set"]
+    assert figures["contact"]["recall of type PERSON"][:2] == [0, 4]
 
 
 def test_a_missing_file_is_an_error_of_one_line(
