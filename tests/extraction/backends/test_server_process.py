@@ -128,7 +128,7 @@ async def test_cancelled_start_leaves_no_child(program, tmp_path):
     mark = tmp_path / "started"
     process = ServerProcess(program(MARK_AND_SLEEP, mark), ready=never, ready_seconds=LIMIT)
     task = asyncio.create_task(process.start())
-    await until(mark.exists)
+    await until(lambda: mark.exists() and process.pid is not None)
     pid = process.pid
     assert pid is not None
     task.cancel()
