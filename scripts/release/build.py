@@ -41,7 +41,9 @@ def build(tree: Path, out: Path, epoch: int) -> list[Path]:
         archive = out / raw.name
         archive.write_bytes(normalize(raw.read_bytes(), epoch))
         with tarfile.open(archive) as tar:
-            tar.extractall(unpacked, filter="data")
+            # Python before 3.11.4 has no filters.
+            tar.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
+            tar.extractall(unpacked)
         (source,) = unpacked.iterdir()
         _run("--wheel", source, out, epoch)
     (wheel,) = out.glob(f"{archive.name.removesuffix('.tar.gz')}-*.whl")
