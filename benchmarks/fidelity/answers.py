@@ -19,8 +19,8 @@ import numpy as np
 from aiohttp import ClientSession, ClientTimeout, web
 from tqdm import tqdm
 
-from benchmarks.fidelity.gateway import MODEL, running_gateway
-from benchmarks.fidelity.measure import Case, Fidelity, count_left
+from benchmarks.fidelity.gateway import running_gateway, write_completion
+from benchmarks.fidelity.measure import Case, Fidelity, count_left, lay_out
 from benchmarks.harness.datasets import DataError
 from benchmarks.metrics.utility import bootstrap_mean, rouge_l
 from perturb import EmbeddingTable
@@ -176,10 +176,7 @@ async def ask_gateway(
         body = await request.json()
         received.append(body["messages"][-1]["content"])
         told = await raw(received[-1], body["seed"])
-        message = {"role": "assistant", "content": told.answer}
-        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
-        head = {"id": "x", "created": 1, "model": MODEL, "object": "chat.completion"}
-        return web.json_response({**head, "choices": choices})
+        return web.json_response(write_completion(told.answer))
 
     app = web.Application(client_max_size=1 << 26)
     app.router.add_post("/v1/chat/completions", answer)
@@ -243,11 +240,7 @@ def render(found: Mapping[str, Mapping[str, Answers]]) -> str:
             shares = [_find(one.counts, counted) for one in answers]
             if any(shares):
                 rows.append([f"{name}: {counted}", *shares])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    return lay_out(rows)
 
 
 def _find(counts: Fidelity, name: str) -> str:

@@ -17,12 +17,13 @@ from proxy.app import build_app, build_runner
 from proxy.config.settings import load_config
 from proxy.serve import start_runner
 
-__all__ = ["CLAUDE", "MODEL", "Gateway", "Trip", "running_gateway", "serving"]
+__all__ = ["CLAUDE", "MODEL", "Gateway", "Trip", "running_gateway", "serving", "write_completion"]
 
 MODEL = "m"
 CLAUDE = "claude"  # the model of a remote that speaks the Messages API
 PIECE = 3  # characters of an event: replacements are cut
 SECONDS = 600.0
+_HEAD = {"id": "x", "created": 1, "model": MODEL}
 
 
 @dataclass(frozen=True)
@@ -134,23 +135,27 @@ async def serving(app: web.Application) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
+def write_completion(text: str) -> dict[str, Any]:
+    """Return the answer of a chat."""
+    message = {"role": "assistant", "content": text}
+    choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+    return {**_HEAD, "object": "chat.completion", "choices": choices}
+
+
 def _build_echo(received: list[str]) -> web.Application:
     async def answer(request: web.Request) -> web.StreamResponse:
         body = await request.json()
         text = body["messages"][-1]["content"]
         received.append(text)
-        head = {"id": "x", "created": 1, "model": MODEL}
         if not body.get("stream"):
-            message = {"role": "assistant", "content": text}
-            whole = [{"index": 0, "message": message, "finish_reason": "stop"}]
-            return web.json_response({**head, "object": "chat.completion", "choices": whole})
+            return web.json_response(write_completion(text))
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
         deltas = [{"role": "assistant", "content": piece} for piece in pieces]
         steps = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
         for choice in [*steps, {"index": 0, "delta": {}, "finish_reason": "stop"}]:
-            event = {**head, "object": "chat.completion.chunk", "choices": [choice]}
+            event = {**_HEAD, "object": "chat.completion.chunk", "choices": [choice]}
             await response.write(b"data: " + json.dumps(event).encode() + b"\n\n")
         await response.write(b"data: [DONE]\n\n")
         return response

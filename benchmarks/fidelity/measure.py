@@ -24,6 +24,7 @@ __all__ = [
     "Fidelity",
     "count_changed",
     "count_left",
+    "lay_out",
     "measure",
     "read_cases",
     "read_parameters",
@@ -247,6 +248,11 @@ def render(figures: Mapping[str, Fidelity]) -> str:
         shares = [found.shares.get(name) for found in figures.values()]
         rows.append([name, *(_render_share(share) for share in shares)])
     rows.append(["texts refused", *(str(found.refused) for found in figures.values())])
+    return lay_out(rows)
+
+
+def lay_out(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as lines with their cells below each other."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1708,8 +1708,8 @@ def _continues_number(text: str, start: int) -> bool:
 
 
 DEEPEST = 4  # strings inside of each other that are read as JSON
-_JSON = re.compile(r"[{\[]\s{0,64}+[\"{\[]")  # begins a text that is JSON
-_MAY_BE_JSON = re.compile(r"(?:[{\[]\s{0,64}+)?\Z")
+_JSON = re.compile(r"\s{0,64}+[{\[]\s{0,64}+[\"{\[]")  # begins a text that is JSON
+_MAY_BE_JSON = re.compile(r"\s{0,64}+(?:[{\[]\s{0,64}+)?\Z")
 _STRING = re.compile(r'"(?P<content>(?>(?:[^"\\]|\\.)*))"?', re.DOTALL)
 _PLAIN = re.compile(r'[^"\\]+')
 _ESCAPE = re.compile(
@@ -1848,7 +1848,7 @@ class JsonRestorer:
             if _MAY_BE_JSON.match(text) and not whole:
                 self._head = text
                 return []
-            if self._depth < DEEPEST and _JSON.match(text):
+            if self._depth < DEEPEST and begins_json(text):
                 self._inside = JsonRestorer(
                     self._replacements, self._wholes, self._strings, depth=self._depth + 1
                 )
@@ -1919,7 +1919,7 @@ def find_strings(
     for found in _STRING.finditer(text):
         yield places[found.start()] if places else found.start(), depth
         content = found["content"]
-        if depth < DEEPEST and content.startswith(("{", "[")):
+        if depth < DEEPEST and content.lstrip(" \\nrt")[:1] in ("{", "["):
             start = found.start("content")
             decoded: list[str] = []
             inner: list[int] = []

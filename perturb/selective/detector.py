@@ -64,8 +64,8 @@ class DetectorPolicy:
 
     Args:
         entities: the types to mark, of `DETECTED`; all of them if none is named.
-        names: finds names by their capitals: one of which the classifier marks a word is marked as
-            a whole.
+        names: finds names by their capitals: of one of which the classifier marks a word, the
+            other words are marked, too; of a person's, those that may belong to the name.
         model: another classifier than the bundled one.
         named: the probability from which a person is marked whose word has the form of a name: a
             capital inside a sentence, and no word of the dictionary. A given name before such a

@@ -213,6 +213,11 @@ _TOWARDS = re.compile(
     r"\b(?:for|to|from|with|für|an|mit|von|pour|avec|para|con|per|dla|для)\s\Z", re.IGNORECASE
 )  # somebody whom the answer goes to, or who says it
 _BEGIN = re.compile(r"(?:\A|[.!?:;\n\"“„(¿¡-])\s{0,8}\Z")  # of a sentence
+# Who stands in for anybody in documentation, and whose messages cryptographers send.
+_NOBODY = frozenset(("john doe", "jane doe", "joe bloggs", "max mustermann", "erika mustermann"))
+_EXAMPLES = frozenset(
+    ("alice", "bob", "carol", "charlie", "dave", "eve", "mallory", "trent", "peggy")
+)
 _NAME_WORDS = 5  # that the longest names have; a longer finding holds other words
 _LEAST = 4  # letters of a word of a name that stands for all of it
 # What asks for knowledge, in a sentence.
@@ -442,7 +447,9 @@ class _Knowledge:
         if finding.type not in PERSONS and finding.type not in THINGS:
             return False
         public, start, end = self._public, finding.start, finding.end
-        if self._is_covered(finding, public.terms) or self._is_number(finding):
+        if self._is_covered(finding, public.terms, _NOBODY) or self._is_number(finding):
+            return True
+        if self._is_example(finding):
             return True
         if self._is_covered(finding, public.persons):
             return not self._is_tied_person(start, end) and not self._is_namesake(finding)
@@ -461,13 +468,23 @@ class _Knowledge:
 
     def _is_known_person(self, finding: _Marked) -> bool:
         public = self._public
-        if self._is_covered(finding, public.terms, public.names) or self._is_number(finding):
+        if self._is_covered(finding, public.terms, public.names, _NOBODY):
+            return True
+        if self._is_number(finding) or self._is_example(finding):
             return True
         if self._is_covered(finding, public.persons):
             return not self._is_tied_person(finding.start, finding.end)
         return (
             self._is_ordinary(finding) or self._is_short_name(finding) or self._is_storied(finding)
         )
+
+    def _is_example(self, finding: _Marked) -> bool:
+        """Tell if a finding is Alice, Bob or their like, in a text with both, and nobody's."""
+        if self._read_word(finding) not in _EXAMPLES or self._contacts:
+            return False
+        close = _holds(self._selves, *self._near_by(finding))
+        tied = close or self._is_tied_person(finding.start, finding.end)
+        return not tied and {"alice", "bob"} <= {*self._words.keys}
 
     def _is_covered(self, finding: _Marked, *known: frozenset[str]) -> bool:
         """Tell if names of the list hold every word of a finding, up to words like "the"."""

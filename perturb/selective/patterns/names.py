@@ -178,12 +178,7 @@ def _read_before(last: re.Match[str], second: re.Match[str] | None) -> str:
 def _accept_run(
     run: _Run, proper: Collection[str], common: Collection[str], lexicon: Collection[str]
 ) -> Iterator[tuple[int, int]]:
-    if (
-        run.opens
-        and run.words
-        and run.words[0][0].lower() in OPENERS
-        and not run.text.startswith(".", run.words[0].end())
-    ):
+    if run.opens and run.words and run.words[0][0].lower() in OPENERS and not _is_dotted(run):
         run = _Run(run.text, run.words[1:], False, run.words[0][0])
     if not run.words or _is_ordinary(run, proper, common):
         return

@@ -150,7 +150,7 @@ PLACES = (
     ),
     shape(  # its first line
         "STREET_ADDRESS",
-        r"<address[^<>]{0,80}>\s{0,40}(?P<part>(?=[^<>\n]{0,80}\d)[^<>\n]{4,80}?)\s{0,10}<",
+        r"<address[^<>]{0,80}>\s{0,40}(?P<part>(?=[^<>\n]{0,80}\d)[^<>\n]{4,80}?)\s{0,10}<(?:br\b|/address)",
         case=False,
         clue=any_string("<address"),
     ),

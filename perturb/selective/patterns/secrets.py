@@ -543,19 +543,12 @@ SECRETS = (
         ),
         reach=(20, 130),
     ),
-    shape(  # Wi-Fi: LotusOffice / glaze&fire
+    shape(  # Wi-Fi: `LotusOffice` / `glaze&fire`
         "PASSWORD",
-        r"(?<!\w)(?:wi-?fi|wlan)\b[^\n/]{0,40}:[^\n/]{1,50} / ?[`\"']?(?P<part>[^\n`\"'/]{4,60}?)"
-        r"[.,;)]{0,2}(?=[`\"']|\s*$)",
+        r"(?<!\w)(?:wi-?fi|wlan)\b[^\n/]{0,40}:[^\n/]{1,50} / ?(?P<quote>[`\"'])"
+        r"(?P<part>[^\n`\"'/]{4,60})(?P=quote)",
         case=False,
         clue=any_string("wifi", "wi-fi", "wlan"),
-    ),
-    shape(
-        "PASSWORD",
-        r"(?<![\w-])(?:pin|passphrase|passcode)[\"']?\s{0,3}[:=]\s{0,3}"
-        r"(?P<quote>[\"'])(?P<part>(?=[^\n]{0,20}[^\W\d_])[^\"'\n{}$<>]{4,80})(?P=quote)",
-        case=False,
-        clue=any_string("pin", "passphrase", "passcode"),
     ),
     shape(
         "PASSWORD",

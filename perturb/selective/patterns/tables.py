@@ -87,6 +87,13 @@ _CELLS = {
 }
 _RULE = re.compile(r"[\s|:+-]*+")  # below the header of a table in Markdown
 _PERSON = re.compile(r"[^\W\d_a-z][^\W\d_A-Z][\w.'’-]*+(?: [^\W\d_a-z][\w.'’-]*+){1,3}$")
+# Words that say which telephone, address or password it is.
+_QUALIFIERS = _words(
+    """
+    home work office private business mobile emergency primary secondary billing shipping delivery
+    mailing postal permanent current initial temporary temp default new old admin user db smtp wifi
+    """
+)
 # Columns of tables about things.
 _THINGS = _words(
     """
@@ -115,7 +122,7 @@ _ROW = re.compile(
 _VALUE = re.compile(
     r"\s*+(?:(?:\w{1,40}\()?'(?P<quoted>(?>(?:[^']|'')*))'|(?P<plain>[^,']*+))[^,]*+(?:,|$)"
 )
-_TABLE_ROW = re.compile(r"<tr(?=[\s>])", re.IGNORECASE)
+_TABLE_ROW = re.compile(r"<(?:(?P<table>table)|tr)(?=[\s>])", re.IGNORECASE)
 _TABLE_CELL = re.compile(
     r"<t(?P<kind>[hd])(?:\s[^<>]{0,200})?>\s{0,40}(?:<(?:b|i|em|strong|a)(?:\s[^<>]{0,200})?>)?"
     r"(?P<text>[^<>]{0,200}?)\s{0,40}<",
@@ -159,7 +166,9 @@ def _find_marked_up(text: str) -> Iterator[tuple[int, int, str]]:
     types: list[str] = []
     for row in _TABLE_ROW.finditer(text):
         cells = list(_TABLE_CELL.finditer(text, row.end(), _find_row_end(text, row.end())))
-        if all(cell["kind"] in "hH" for cell in cells):
+        if row["table"]:
+            types = []
+        elif cells and all(cell["kind"] in "hH" for cell in cells):
             types = _find_types([_spell(cell["text"]) for cell in cells])
         elif any(types) and len(cells) == len(types):
             yield from _read_row(text, 0, [cell.span("text") for cell in cells], types)
@@ -217,15 +226,15 @@ def _read_header(line: str) -> tuple[str, list[str]] | None:
     return None
 
 
-def _read_end(word: str) -> str:
-    """Return the type of a header whose last word says that it is a secret: `initial_password`."""
-    type_ = HEADERS.get(word.rpartition("_")[2], "")
-    return type_ if type_ == "PASSWORD" and not word.endswith(("token", "secret", "pin")) else ""
+def _read_qualified(word: str) -> str:
+    """Return the type of a header that says which one it is: `initial_password`, `home_phone`."""
+    first, _, last = word.rpartition("_")
+    return HEADERS.get(last, "") if first in _QUALIFIERS else ""
 
 
 def _find_types(words: Sequence[str]) -> list[str]:
     """Return the type of each column or "", by the words of its header."""
-    types = [HEADERS.get(word, "") or _read_end(word) for word in words]
+    types = [HEADERS.get(word) or _read_qualified(word) for word in words]
     about = bool(set(types) - {"", "ACCOUNT_NUMBER", "CASE_NUMBER"}) or not _PERSONAL.isdisjoint(
         words
     )

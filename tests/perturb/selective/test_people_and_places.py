@@ -153,6 +153,8 @@ FOUND = {
         IBAN ⟦DE89 3704 0044 0532 0130 00⟧ BIC COBADEFF
     """,
     "EMAIL_ADDRESS": """
+        VALUES (1, '⟦mira.holz@kestrel.example⟧')
+        to ⟦o'brien@kestrel.example⟧
         write to ⟦nele@lindenhof.example⟧ now
         nele [at] x: ⟦nele [at] lindenhof [dot] example⟧ now
         is ⟦nele(at)lindenhof.example⟧ now
@@ -171,6 +173,7 @@ FOUND = {
         My number is: ⟦034453334⟧. Reply
     """,
     "STREET_ADDRESS": """
+        <address> ⟦11 ter, passage des Tanneurs⟧<br />
         at ⟦Shuinan Road 66⟧ there
         "address": "⟦9 Banksia Rise⟧"
         "street": "⟦Hlíðarsel 22⟧"
@@ -208,6 +211,12 @@ FOUND = {
         at ⟦https://aigaio-lab.example/~svlaho/fw/⟧ now
     """,
     "PERSON": """
+        (автор: ⟦Т. Ю. Берестова⟧, вн. 4418)
+        when 20771 then '⟦Кузовлев Г. П.⟧'
+        ADMIN_NAME="⟦Ruprecht Tarogipa⟧"
+        ADMIN_NAME="[36m⟦Ruprecht Tarogipa⟧[0m"
+        auf das Konto, Kontoinhaberin ⟦Irmela Quandtmeier⟧.
+        INSERT INTO staff (id, name, email) VALUES (1, '⟦Ada Winter⟧', NULL)
         Dear ⟦Nele⟧, thank you
         Hi ⟦Tom⟧,⏎I am late
         Liebe Frau ⟦Lindner⟧,
@@ -283,6 +292,13 @@ FOUND = {
 
 PLAIN = r"""
 the <address> of a contract</address>, an ADR: see adr.md; it says so;
+ping <address> -c 4 <count>
+ssh user@<address> port 22 <enter>
+Wi-Fi: 802.11ac / Bluetooth 5.0
+WLAN: ja / nein, Wi-Fi: free / unlimited
+{"pin": "GPIO17", "mode": "out"}
+INSERT INTO users (id, email) VALUES (1, 'alice@example.com'), (2, 'jane.doe@example.org')
+Прелюдия И. С. Баха и реформа П. А. Столыпина
 see https://docs.python.org/3/library/asyncio.html
 see https://react.dev/link/warning-keys.
 at https://maven.pkg.github.com/example-org/toolbox

@@ -103,6 +103,22 @@ def test_what_is_unknown_or_somebodys_is_not(text: str, name: str, type_: str) -
     assert left(text.format(name), (name, type_)) == [name]
 
 
+@pytest.mark.parametrize("name", ["John Doe", "Jane Doe", "Max Mustermann"])
+def test_who_stands_in_for_anybody_is_nobody(name: str) -> None:
+    assert left(f'const user = {{ name: "{name}" }}', (name, "PERSON")) == []
+    assert left(f"My wife {name[:-1]}x is ill.", (f"{name[:-1]}x", "PERSON")) != []
+
+
+def test_alice_and_bob_are_nobody_together() -> None:
+    parts = ("Alice", "PERSON"), ("Bob", "PERSON")
+    assert left("Alice sends Bob a message.", *parts) == []
+    assert left("name,age\nAlice,30\nBob,25", *parts) == []
+    assert left("Alice is ill.", parts[0]) == ["Alice"]
+    assert left("My sister Alice met Bob.", *parts) == ["Alice", "Bob"]
+    texts = "Alice called Bob: +49 421 7449212", *parts, ("+49 421 7449212", "PHONE_NUMBER")
+    assert left(*texts)[:2] == ["Alice", "Bob"]
+
+
 def test_every_finding_is_on_one_side_in_its_order() -> None:
     text = "Sandra Vollmering asked. Is Paris in France? sandra@example.org"
     spans = mark(

@@ -11,8 +11,7 @@ POLICY = PatternPolicy.shipped(["API_KEY", "PASSWORD", "PRIVATE_KEY"])
 # The secret stands between the marks ⟦ and ⟧; a line may hold several.
 SECRETS = r"""
 4. Wi-Fi: `LotusOffice` / `⟦glaze&fire⟧`
-WLAN bei ihm: FritzBox-Weber / ⟦Apfelstrudel mit Zimt⟧
-            pin: "⟦kría kría kría⟧", lastSeen: 170
+WLAN bei ihm: "FritzBox" / "⟦Apfelstrudel mit Zimt⟧"
 DB_PASS=⟦c1arinet!Shawl⟧
 SMTP_PASSWORD='⟦plumwindowsaddle⟧'
 JWT_SECRET="⟦only-letters-in-this-one⟧"

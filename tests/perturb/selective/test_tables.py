@@ -49,6 +49,10 @@ ADA = ("Ada Winter", "PERSON")
         ),
         ("id,mail,initial_password\n1,a@b.example,sesame", [("sesame", "PASSWORD")]),
         (
+            "id,home_phone,billing_address\n1,0176 123,Sund 4",
+            [("0176 123", "PHONE_NUMBER"), ("Sund 4", "STREET_ADDRESS")],
+        ),
+        (
             "insert into `staff` (id, name, born, city) values (1, 'Ada Winter', "
             "to_date('1984-03-02'), 'Ulm'),\n (2, NULL, '1984-03-03', '');",
             [
@@ -81,6 +85,8 @@ def test_cells_have_the_type_of_their_header(
         "name;version;license\nLeft Pad;1.3.0;MIT",
         "INSERT INTO products (name, price) VALUES ('Left Pad', 3)",
         "INSERT INTO staff (name, email) SELECT name, email FROM people",
+        "id,ip_address,page_token,start_address\n1,10.0.0.1,abcdef,0x4000",
+        "<table><tr><th>Name<th>Age</tr></table><table><tr></tr><tr><td>Blue<td>3</tr></table>",
         "<table><tr><th>Product<th>Price</tr><tr><td>Blue Chair<td>3</tr></table>",
         "first_name, last_name = row\nprint(first_name, last_name)",
         "def f(name, email):\n    return g(name, email)",
