@@ -213,8 +213,7 @@ _TOWARDS = re.compile(
     r"\b(?:for|to|from|with|für|an|mit|von|pour|avec|para|con|per|dla|для)\s\Z", re.IGNORECASE
 )  # somebody whom the answer goes to, or who says it
 _BEGIN = re.compile(r"(?:\A|[.!?:;\n\"“„(¿¡-])\s{0,8}\Z")  # of a sentence
-# Who stands in for anybody in documentation, and whose messages cryptographers send.
-_NOBODY = frozenset(("john doe", "jane doe", "joe bloggs", "max mustermann", "erika mustermann"))
+# Whose messages cryptographers send. John Doe is hidden: who tries the gateway writes this name.
 _EXAMPLES = frozenset(
     ("alice", "bob", "carol", "charlie", "dave", "eve", "mallory", "trent", "peggy")
 )
@@ -447,7 +446,7 @@ class _Knowledge:
         if finding.type not in PERSONS and finding.type not in THINGS:
             return False
         public, start, end = self._public, finding.start, finding.end
-        if self._is_covered(finding, public.terms, _NOBODY) or self._is_number(finding):
+        if self._is_covered(finding, public.terms) or self._is_number(finding):
             return True
         if self._is_example(finding):
             return True
@@ -468,7 +467,7 @@ class _Knowledge:
 
     def _is_known_person(self, finding: _Marked) -> bool:
         public = self._public
-        if self._is_covered(finding, public.terms, public.names, _NOBODY):
+        if self._is_covered(finding, public.terms, public.names):
             return True
         if self._is_number(finding) or self._is_example(finding):
             return True

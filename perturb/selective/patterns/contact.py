@@ -136,8 +136,7 @@ _PROGRAMS = words_of("git hg svn noreply no-reply donotreply")
 _STAND_INS = words_of(
     """
     user users username user1 user2 you your yourname your.name name email mail me someone somebody
-    test tester testing foo bar baz example sample demo a b c x y abc xyz alice bob carol
-    charlie dave eve john jane john.doe jane.doe johndoe janedoe jdoe max.mustermann admin
+    test tester testing foo bar baz example sample demo a b c x y abc xyz alice bob admin
     info support contact hello root
     postmaster webmaster team dev ops security sales office your-email youremail first.last
     firstname.lastname

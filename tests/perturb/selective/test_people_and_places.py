@@ -297,7 +297,7 @@ ssh user@<address> port 22 <enter>
 Wi-Fi: 802.11ac / Bluetooth 5.0
 WLAN: ja / nein, Wi-Fi: free / unlimited
 {"pin": "GPIO17", "mode": "out"}
-INSERT INTO users (id, email) VALUES (1, 'alice@example.com'), (2, 'jane.doe@example.org')
+INSERT INTO users (id, email) VALUES (1, 'alice@example.com'), (2, 'bob@example.com')
 Прелюдия И. С. Баха и реформа П. А. Столыпина
 see https://docs.python.org/3/library/asyncio.html
 see https://react.dev/link/warning-keys.
