@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))  # the project need not be installed to train
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from detector.code import read_own_files, write_code, write_mixed  # noqa: E402
-from detector.corpora import LABELS, OPEN, PROMPTS_TRAINED, Example, read_corpora  # noqa: E402
+from detector.corpora import FOLDS, LABELS, LAST, OPEN, Example, read_corpora  # noqa: E402
 from detector.graph import build_graph  # noqa: E402
 from detector.network import HEADS, Classifier, load_minilm  # noqa: E402
 from detector.sentences import write_sentences  # noqa: E402
@@ -75,7 +75,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--again", type=int, default=0, help="further readings of PUPA an epoch")
     parser.add_argument("--share", type=float, default=1.0, help="of the usual templates' texts")
     parser.add_argument("--teacher", type=Path, default=BUNDLED_FILE, help="types PUPA's units")
-    parser.add_argument("--prompts", type=int, default=PROMPTS_TRAINED, help="PUPA's, learnt")
+    parser.add_argument(
+        "--fold", type=int, choices=range(FOLDS), default=LAST, help="of PUPA's prompts, kept"
+    )
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument(
         "--minutes", type=float, default=np.inf, help="the longest time, if shorter"
@@ -97,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         words = teacher.classify(text, anything)
         return ((word.start, word.end, teacher.labels[word.label]) for word in words)
 
-    examples = list(read_corpora(options.data, guess, options.prompts))
+    examples = list(read_corpora(options.data, guess, options.fold))
     prompt = ("O", *OPEN["pupa_dev"])  # the labels that a word of a prompt may have elsewhere
     checked = [w for e in examples[::CHECKED] for w in cut(tokenizer, e, 0)]
     learnt = [example for i, example in enumerate(examples) if i % CHECKED]

@@ -14,13 +14,16 @@ from numpy.typing import NDArray
 from perturb.errors import ParameterError
 from perturb.release import Span
 from perturb.sanitizer import Policy
+from perturb.selective.patterns.forms import is_label
 from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.labels import LABELS
 from perturb.selective.patterns.people import TITLES
 from perturb.selective.patterns.settings import is_ordinary_word
-from perturb.selective.patterns.shape import any_of
+from perturb.selective.patterns.shape import any_of, words_of
 from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
 from perturb.selective.token_model import OUTSIDE, TokenModel, Word, load_token_model
 from perturb.text.fold import Reading, read
+from perturb.vocabulary.stop_words import FUNCTION_WORDS
 
 __all__ = ["DETECTED", "NAMES", "DetectorPolicy"]
 
@@ -36,6 +39,7 @@ DETECTED = (
     "OTHER_NAME",  # of a work, an event or a law
 )
 NAMES = ("PERSON", "LOCATION", "ORGANIZATION")
+_FORMED = frozenset((*NAMES, "OTHER_NAME"))  # that have capitals, where a language has them
 _TITLES = re.compile(rf"(?:(?:{any_of(TITLES)})(?:\.\s*+|\s++|\Z))*", re.IGNORECASE)
 _VARIABLE = re.compile(r"\b[a-z]\.")
 _ATTRIBUTE = re.compile(r"([a-z])\.([a-z]\w*+)")
@@ -54,9 +58,20 @@ _PROJECT_FILE = re.compile(
 )  # CLAUDE.md
 _FORM = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+(?:[-'’][^\W\d_a-z]?[^\W\d_A-Z]+)*")
 _OPENS = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])\s{0,8}\Z")  # a sentence, a line or a cell
+_BEGINNING, _LEAST = 4000, 0.05  # characters; the share of small words of a language
+# That hardly any other language has.
+_SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am")) | words_of(
+    """
+    der die das und ist nicht ein eine einen einem einer ich sie wir ihr mit von auf für den
+    dem bei nach aus wie auch als aber oder wenn dass kann sind wird bitte mein dein unser les
+    des est une elle nous vous avec pour dans sur qui pas cette son ses mon mes aux par plus
+    mais sont être quel quelle je los las una que del con por para como pero más este esta está
+    entre cuál qué cómo y en de
+    """
+)
 # The probability from which a word beside a name belongs to it, where both have capitals.
 _JOINS_BEFORE, _JOINS_AFTER = 0.02, 0.005
-RULES = 4  # increment whenever the code here and in token_model marks other parts
+RULES = 5  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -120,11 +135,16 @@ class DetectorPolicy:
         return (*found, *more)
 
     def _mark(self, reading: Reading, words: Iterable[Word]) -> Iterator[Span]:
+        learnt = _is_learnt(reading.text)
         for start, end, label in _join(reading.text, words):
             type_ = self._model.labels[label]
             if type_ == "PERSON":  # the title of a person names nobody
                 start = _TITLES.match(reading.text, start, end).end()  # type: ignore[union-attr]
-            if type_ in self._wanted and start < end and not _is_code(reading.text, start, end):
+            place = reading.text, start, end
+            plain = _is_code(*place) or is_label(*place)
+            if type_ in _FORMED:
+                plain = plain or not (_is_readable(*place, learnt) or _has_capitals(*place))
+            if type_ in self._wanted and start < end and not plain:
                 yield Span(*reading.span(start, end), type_)
 
     def _find_likely(self, reading: Reading, words: Iterable[Word]) -> dict[int, float]:
@@ -185,6 +205,8 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
     after = _NAME_WORD.finditer(text, end, min(name.end, end + _NEAR))
     for words, least in ((reversed(before), _JOINS_BEFORE), (after, _JOINS_AFTER)):
         for word in words:
+            if word[0].casefold() in LABELS or is_label(text, *word.span()):
+                break
             # A given name alone is hardly the whole name.
             alone = word.start() > end and is_given(text[start:end])
             if (
@@ -196,6 +218,35 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
             elif word[0] not in _PARTICLES:
                 break
     return start, end
+
+
+def _is_learnt(text: str) -> bool:
+    """Tell if a text may be in a language that the classifier has learnt: no letter of it has an
+    accent, or some of its words are English, German, French or Spanish."""
+    if text.isascii():
+        return True
+    words = _NAME_WORD.findall(text[:_BEGINNING])
+    known = sum(word.lower() in _SMALL_WORDS for word in words)
+    return len(words) < 3 or known >= _LEAST * len(words)
+
+
+def _is_readable(text: str, start: int, end: int, learnt: bool) -> bool:
+    """Tell if the classifier can read a finding: it is in Latin letters, of a language that it has
+    learnt. A label names nobody: `ФИО: Фамилия Имя Отчество`."""
+    words = _NAME_WORD.findall(text[start:end])
+    if words and all(word.casefold() in LABELS for word in words):
+        return False
+    latin = all(word[0] < "\u0370" or "\u1e00" <= word[0] < "\u1f00" for word in words)
+    return latin and learnt
+
+
+def _has_capitals(text: str, start: int, end: int) -> bool:
+    """Tell if a finding has the form of a name: two capitals, or one inside a sentence."""
+    words = _NAME_WORD.findall(text[start:end])
+    opens = _OPENS.search(text, max(0, start - 8), start)
+    names = [word for word in words if word not in _PARTICLES]
+    plain = all(word.casefold() in LABELS for word in words)
+    return all(word[0].isupper() for word in names) and not plain and (len(names) > 1 or not opens)
 
 
 def _has_form(text: str, start: int, end: int) -> bool:
@@ -232,10 +283,10 @@ def _complete_lists(text: str, found: Sequence[Span]) -> Iterator[Span]:
 
 
 def _is_code(text: str, start: int, end: int) -> bool:
-    """Tell if a finding is a variable of one letter, or an attribute of one: `m.name`, beside
+    """Tell if a finding is a single letter, or an attribute of one: `m.name`, beside
     `m.balance`; or the name of a project's file. `m.winter` alone may be somebody's handle.
     """
-    if end - start == 1 and text[start].isascii():
+    if end - start == 1:
         return True
     if _PROJECT_FILE.match(text, start):
         return True

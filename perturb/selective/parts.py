@@ -12,15 +12,16 @@ from perturb.release import Span
 from perturb.selective.patterns.inflected import Inflections
 from perturb.selective.patterns.names import NAME_TYPES, follows_determiner
 from perturb.text.fold import read
+from perturb.text.marks import MARKS
 from perturb.text.prefixes import Prefixes
 
 __all__ = ["KnownParts", "Parts", "Tokens", "find_known", "read_tokens"]
 
 LONGEST_REPEAT = 64  # a longer finding is looked for by its beginning, which bounds the work
 # Scripts that do not separate words by spaces: Thai, Lao, Khmer, kana, Han, Hangul. Every
-# character counts as a word. A combining accent belongs to the word of its letter.
+# character counts as a word. A mark belongs to the word of its letter.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_TOKEN = re.compile(rf"(?:[^\W_{_UNSPACED}]|[\u0300-\u036f])+|\s+|.", re.DOTALL)
+_TOKEN = re.compile(rf"(?:[^\W_{_UNSPACED}]|[{MARKS}])+|\s+|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

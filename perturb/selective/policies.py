@@ -35,6 +35,7 @@ from perturb.selective.patterns import (
     shape_types,
 )
 from perturb.selective.patterns.clues import Facts
+from perturb.selective.patterns.forms import find_fields
 from perturb.selective.patterns.names import NAME_TYPES
 from perturb.selective.patterns.tables import CELL_TYPES, find_cells
 from perturb.text.expressions import Expression
@@ -111,6 +112,9 @@ class PatternPolicy:
         for start, end, type_ in find_cells(text) if self._cells else ():
             if type_ in self._cells:
                 yield Span(start, end, type_)
+        for start, end, type_ in find_fields(shown.text) if self._cells else ():
+            if type_ in self._cells:
+                yield Span(*shown.span(start, end), type_)
 
     @classmethod
     def shipped(

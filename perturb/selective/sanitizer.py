@@ -52,6 +52,7 @@ from perturb.selective.terms import (
     check_terms,
     hash_terms,
 )
+from perturb.selective.translations import drop_translated
 from perturb.text.once import compute_once
 from perturb.vocabulary.frequencies import common_words, proper_words
 from perturb.vocabulary.table import EmbeddingTable
@@ -60,7 +61,7 @@ from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = ["Selective", "SelectiveParameters"]
 
-DRAWS = 5  # increment whenever a surrogate or a value is drawn, or written, in another way
+DRAWS = 6  # increment whenever a surrogate or a value is drawn, or written, in another way
 _FIND_NAMES = frozenset(("regex", "presidio", "detector"))
 
 
@@ -274,7 +275,8 @@ class Selective(MarkingMechanism):
         return tuple(kept)
 
     def _find(self, text: str) -> tuple[Span, ...]:
-        return tuple(span for policy in self._policies for span in policy.find(text))
+        found = tuple(span for policy in self._policies for span in policy.find(text))
+        return drop_translated(text, found) if self.parameters.profile else found
 
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:
         return self.inner.draw(words, rng)

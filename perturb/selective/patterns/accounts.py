@@ -70,7 +70,7 @@ def is_personal_account(name: str) -> bool:
         and plain not in _GENERIC
         and plain.rstrip("0123456789_-") not in _GENERIC
         and not is_placeholder(name)
-        and re.fullmatch(r"[\w.@+'-]{2,64}", name) is not None
+        and re.fullmatch(r"[A-Za-z0-9_À-ž.@+'-]{2,64}", name) is not None
     )
 
 

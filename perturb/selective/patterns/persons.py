@@ -12,6 +12,7 @@ from perturb.selective.patterns.clues import (
     any_string,
 )
 from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.labels import LABELS
 from perturb.selective.patterns.settings import (
     Setting,
     assigned,
@@ -20,7 +21,7 @@ from perturb.selective.patterns.settings import (
     read_setting,
 )
 from perturb.selective.patterns.shape import any_of, shape, words_of
-from perturb.selective.patterns.words import GERMAN_NOUNS, OPENERS
+from perturb.selective.patterns.words import GERMAN_NOUNS, OPENERS, PARTICLES
 
 __all__ = ["CAPITALS", "PERSONS"]
 
@@ -162,7 +163,7 @@ _PERSON_KEYS = """
     recipient_name beneficiary payee payer passenger guest_name tenant_name landlord skipper
     applicant guardian next_of_kin emergency_contact spouse buyer_name seller_name shipping_name
     billing_name signed_by written_by prepared_by approved_by solicitante interesado titular
-    имя фамилия отчество фио автор 姓名 氏名 名前 お名前 이름 성명 שם_מלא
+    автор
 """
 _ANY_KEYS = """
     name names nom nombre naam namn jmeno customer client kunde kundin cliente author authors autor
@@ -201,7 +202,7 @@ def _locate_named(match: re.Match[str]) -> tuple[int, int] | None:
     if not 2 <= len(value) <= 60 or is_placeholder(value) or not _NAMED.fullmatch(value):
         return None
     words = [word.strip(".,'’").lower() for word in re.split(r"[ ,-]+", value)]
-    if any(word in _LABELS or word in _NO_NAMES for word in words):
+    if any(word in _LABELS or word in _NO_NAMES or word in LABELS for word in words):
         return None
     if sure:
         return (start, start + len(value)) if _is_sure_name(value, words, found) else None
@@ -219,9 +220,12 @@ def _is_sure_name(value: str, words: list[str], found: Setting) -> bool:
         named = len(words) > 1 or is_given(value)
         if not (named and value[0].isupper()):
             return False
+    parts = re.split(r"[ ,-]+", value)
+    if value[0].isupper() and any(w[:1].islower() and w not in PARTICLES for w in parts):
+        return False  # a phrase
     if found.quote:
         return True
-    if found.after[:1] in (";", "(", ".", "[") or (value.isascii() and value[0].islower()):
+    if found.after[:1] in (";", "(", ".", "[") or value[0].islower():
         return False
     sure = found.is_line or found.is_element or "=" in found.between
     return " " in value or not value.isascii() or sure

@@ -2,18 +2,54 @@
 
 from __future__ import annotations
 
+import re
+
 from perturb.selective.patterns.clues import any_match, any_string
-from perturb.selective.patterns.shape import shape, words_of
+from perturb.selective.patterns.given import list_given
+from perturb.selective.patterns.shape import any_of, shape, words_of
 
 __all__ = ["SCRIPTS"]
 
 _HAN = "\u3400-\u9fff"
-# Frequent surnames, in simple and in full characters.
+# Surnames, in simple and in full characters.
 _CHINESE = (
     "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶"
     "阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖"
     "龚文張劉陳楊趙黃吳孫馬羅鄭謝馮許蘇盧蔣賈葉鍾陸龍萬錢湯賴"
+    "樊邬祁蔺骆葛岳庞俞柯翁倪施殷齐梅庄涂耿聂焦鲁辛管祝左关包安蓝裴屈鲍苗欧项阮童桑佟闵褚甘尚楚喻华凌霍兰游"
+    "柴娄覃詹詹麦莫冉迟卓靳景宫车卜艾芦窦刁滕荣邢路晏缪宗穆纪席冀应封瞿颜米柏单简饶阳沙戚"
 )
+_COMPOUND = (
+    "(?:欧阳|歐陽|司马|司馬|上官|诸葛|諸葛|尉迟|尉遲|公孙|公孫|慕容|皇甫|令狐|宇文|长孙|司徒"
+    "|夏侯|端木|独孤|南宫)"
+)
+# As words, these follow a relation as well: `客户方`, `同事常说`, `朋友来`.
+_CHINESE_SURE = "".join(
+    sorted(
+        {*_CHINESE}
+        - {*"方应常时经向从于明安成关家高万易何全单曾平包白金水游华阳路管项车和龙文江石段"}
+    )
+)
+_CHINESE_STOP = (
+    "的说在是和最周总就要去给把对也都很有了不会想让跟与及为来到我你他她它们这那从能可着过吗呢吧啊"
+    "又还已被将没下上里"
+)
+_CHINESE_KIN = (
+    "房东|室友|同事|男朋友|女朋友|男友|女友|妈妈|爸爸|母亲|父亲|丈夫|妻子|老公|老婆|儿子|女儿|哥哥|姐姐|弟弟|妹妹"
+    "|朋友|老板|经理|客户|医生|同学|邻居|上司|主管|组长|员工|患者|病人|学生|被告|原告|收件人(?:写的)?是?|联系人是?|名叫|叫做"
+)
+_NO_CHINESE = words_of(
+    """
+    欧阳修 司马迁 司马光 司马懿 司马相如 上官婉儿 诸葛亮 诸葛孔明 令狐冲 慕容复 长孙无忌 宇文化及
+    司马昭 夏侯惇 独孤求败 端木赐 诸葛瑾
+    """
+)
+
+
+def _is_chinese_name(name: str) -> bool:
+    return not any(name.startswith(known) for known in _NO_CHINESE)
+
+
 _KOREAN = (
     "김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민진나지엄채원천방공현함변염"
     "여추도소석선설마길연위표명기반왕금옥육인맹제모"
@@ -62,18 +98,55 @@ _FAMOUS = tuple(
         Римск Бородин Глинк Бах Моцарт Бетховен Капиц Вернадск Сеченов Пирогов Жуковск
         Радищев Салтыков Островск Некрасов Ахматов Цветаев Мандельштам Гумил Бродск Куприн Шолохов
         Грибоедов Крылов Фонвизин Рокоссовск Ушаков Нахимов Потёмкин Сперанск Аракчеев Бакунин
-        Плеханов Керенск Каменев Бухарин Берия Хачатурян Врубел Левитан Мичурин
+        Плеханов Керенск Каменев Бухарин Берия Хачатурян Врубел Левитан Мичурин Невск Македонск
+        Грозн Велик Стюарт Кюри Дарк Антуанетт Мопассан Дюма Верн Твен Кристи Роулинг Линкольн
+        Каренин Годунов Дурак Муром Тёркин Онегин Карамазов Калашников Высоцк Цой Пугачёв Пугачев
+        Окуджав Третьяков Разин Царевич Попович Никитич Нобел Эйнштейн Ньютон Дарвин Маркс
+        Кант Павлович Меркел Трамп Байден Обам Наполеон Бонапарт Медвед Лукашенк Дали Пикассо
         """
     )
 )
 
 
+_IS_PATRONYMIC = re.compile(_PATRONYMIC)
+
+
 def _is_not_famous(name: str) -> bool:
-    return not any(word.startswith(_FAMOUS) for word in name.split())
+    words = [word for word in name.split() if not _IS_PATRONYMIC.fullmatch(word)]
+    return not any(word.startswith(_FAMOUS) for word in words)
+
+
+# Given names in every case: Тимур, Тимура, Тимуром; Лариса, Ларисе, Ларисой.
+_GIVEN_LIST = " ".join({name.rstrip("аяйьоі") for name in list_given() if name[0] > "\u0400"})
+_GIVEN = rf"{any_of(_GIVEN_LIST)}(?:а|я|й|ь|о|у|ю|ы|и|е|і|ї|ой|ей|ою|ею|ом|ем|єм|ии|ию|ией)?"
+_KIN = any_of(
+    """
+    муж мужа мужу мужем жена жены жену жене женой сын сына сыну сыном дочь дочери дочерью дочка
+    дочки дочку брат брата брату братом сестра сестры сестру сестре сестрой друг друга другу другом
+    подруга подруги подругу подруге подругой сосед соседа соседу соседом соседка соседки соседку
+    соседке коллега коллеги коллегу коллеге коллегой бабушка бабушки бабушку бабушке дедушка
+    дедушки дедушку дедушке начальник начальника начальнику начальница директор директора директору
+    учитель учителя учителю учительница врач врача врачу врачом клиент клиента клиенту клиентка
+    клиентки пациент пациента пациенту пациентка пациентки сотрудник сотрудника сотруднику
+    сотрудница сотрудницы внук внука внучка внучки тётя тети тётю дядя дяди дяде племянник
+    племянника племянница истец истца ответчик ответчика ответчику чоловік чоловіка дружина дружини
+    сина донька доньки донечка подруги сусід сусіда сусідка колега колеги лікар лікаря
+    """
+)
+_GREEK = "[Α-ΩΆΈΉΊΌΎΏ][α-ωάέήίόύώϊϋΐΰς]{2,20}"
+_GREEK_KIN = any_of(
+    """
+    σύζυγός σύζυγο άντρας άντρα γυναίκα γυναίκας γιος γιο κόρη κόρης φίλος φίλο φίλη φίλης
+    αδερφός αδερφό αδερφή αδερφής αδελφός αδελφή συνάδελφος συνάδελφο μητέρα πατέρας μαμά
+    μπαμπάς γείτονας γειτόνισσα διευθυντής διευθύντρια
+    """
+)
 
 
 def _is_japanese_name(name: str) -> bool:
     if any(c in name for c in "是么的了不我你他这這"):  # Chinese
+        return False
+    if len(set(name)) == 1:  # an escape of JSON, which is read as its character repeated
         return False
     return name not in _NO_JAPANESE and not name.endswith(("屋", "者", "員", "師", "生", "手"))
 
@@ -96,9 +169,32 @@ _NO_TITLED = words_of(
 SCRIPTS = (
     shape(
         "PERSON",
-        rf"(?<![{_CHINESE}])(?P<part>[{_CHINESE}][{_HAN}]{{0,2}}?)(?:{_CHINESE_TITLES})",
+        rf"(?P<part>{_COMPOUND}[{_HAN}]{{0,2}}?|(?<![{_CHINESE}])[{_CHINESE}][{_HAN}]{{0,2}}?)"
+        rf"(?:{_CHINESE_TITLES})",
+        _is_chinese_name,
         clue=any_match(_CHINESE_TITLES),
         reach=(8, 8),
+    ),
+    shape(
+        "PERSON",
+        rf"(?:(?<![{_HAN}])|(?<=[的找叫给和跟请向]))(?P<part>[{_CHINESE_SURE}])(?:师傅|師傅|阿姨|叔叔)",
+        clue=any_string("师傅", "師傅", "阿姨", "叔叔"),
+        reach=(4, 4),
+    ),
+    shape(  # a name of three or four characters; the second of the given name may be missing
+        "PERSON",
+        rf"(?:{_CHINESE_KIN})(?P<part>老[{_CHINESE}]|(?:{_COMPOUND}|[{_CHINESE_SURE}])(?![{_CHINESE_STOP}])"
+        rf"[{_HAN}](?:(?![{_CHINESE_STOP}])[{_HAN}])?)",
+        _is_chinese_name,
+        clue=any_match(_CHINESE_KIN),
+        reach=(4, 10),
+    ),
+    shape(
+        "PERSON",
+        rf"(?P<part>{_COMPOUND}(?![{_CHINESE_STOP}])[{_HAN}](?:(?![{_CHINESE_STOP}])[{_HAN}])?)",
+        _is_chinese_name,
+        clue=any_match(_COMPOUND),
+        reach=(2, 6),
     ),
     shape(
         "PERSON",
@@ -154,18 +250,41 @@ SCRIPTS = (
         clue=any_string("г-н", "г-ж", "господин", "госпож", "пан", "κ.", "κύριο", "κυρία"),
         reach=(2, 90),
     ),
-    shape(
+    shape(  # Лариса Вощинская, Тимура Гарифова
         "PERSON",
-        r"(?<!\w)(?:السيد|السيدة|الدكتور|الدكتورة|الأستاذ|الأستاذة|الآنسة|اسمي"
-        r"|מר|גב'|גברת|ד\"ר|פרופ'"
-        r"|עו\"ד|שמי|קוראים לי) "
-        rf"(?P<part>{_ARABIC}(?: {_ARABIC})?|{_HEBREW}(?: {_HEBREW})?)(?!\w)",
-        lambda name: name.split()[0] not in _NO_TITLED,
-        clue=any_match("[\u0627\u05d0-\u05ea]"),
+        rf"(?<!\w){_GIVEN} (?!{_PATRONYMIC}(?!\w)){_WORD}(?!\w)",
+        _is_not_famous,
+        clue=any_match(rf"[{_CYRILLIC}][{_SMALL}]+ [{_CYRILLIC}]"),
+        reach=(30, 60),
     ),
     shape(
         "PERSON",
-        r"(?<!\w)(?:श्री|श्रीमती|सुश्री|डॉ\.?|मेरा नाम) "
+        rf"(?<!\w)(?i:{_KIN}) (?P<part>{_WORD}(?: {_WORD}){{0,2}})(?!\w)",
+        _is_not_famous,
+        clue=any_match(rf"[{_SMALL}{_CYRILLIC}] [{_CYRILLIC}]"),
+        reach=(20, 90),
+    ),
+    shape(
+        "PERSON",
+        rf"(?<!\w){_GREEK_KIN} (?:μου|μας|του|της|σου),? (?:ο |η |τον |την |του |της )?"
+        rf"(?P<part>{_GREEK}(?: {_GREEK})?)(?!\w)",
+        clue=any_string(" μου", " μας", " του", " της", " σου"),
+        reach=(20, 60),
+    ),
+    shape(
+        "PERSON",
+        r"(?<!\w)(?:السيد|السيدة|الدكتور|الدكتورة|الأستاذ|الأستاذة|الآنسة|اسمي|زوجي|زوجتي|ابني|ابنتي|أخي|أختي"
+        r"|صديقي|صديقتي|زميلي|زميلتي|جاري|جارتي|مديري|مديرتي"
+        r"|מר|גב'|גברת|ד\"ר|פרופ'"
+        r"|עו\"ד|שמי|קוראים לי|בעלי|אשתי|הבן שלי|הבת שלי|אחותי|חבר שלי|חברה שלי) "
+        rf"(?P<part>{_ARABIC}(?: {_ARABIC})?|{_HEBREW}(?: {_HEBREW})?)(?!\w)",
+        lambda name: name.split()[0] not in _NO_TITLED,
+        clue=any_match("[\u0621-\u064a\u05d0-\u05ea]"),
+    ),
+    shape(
+        "PERSON",
+        r"(?<!\w)(?:श्री|श्रीमती|सुश्री|डॉ\.?|मेरा नाम|मेरे पति|मेरी पत्नी|मेरा बेटा|मेरी बेटी"
+        r"|मेरे दोस्त|मेरी दोस्त) "
         rf"(?P<part>{_DEVANAGARI}(?: (?!है){_DEVANAGARI})?)",
         clue=any_match("[\u0900-\u0963]"),
     ),

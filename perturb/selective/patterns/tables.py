@@ -10,71 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-__all__ = ["CELL_TYPES", "HEADERS", "find_cells"]
+from perturb.selective.patterns.labels import LABEL_TYPES, LABELS, NAMES, PERSONAL, spell
+from perturb.text.marks import MARKS
+
+__all__ = ["CELL_TYPES", "find_cells"]
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_WORDS = {
-    "PERSON": """
-        full_name first_name last_name given_name family_name middle_name surname forename lastname
-        firstname fullname customer customer_name client_name patient patient_name employee
-        employee_name contact_name contact_person manager owner tenant_name guest student
-        student_name teacher author assignee reporter recipient sender account_holder cardholder
-        vorname nachname familienname kunde kundin patientin mitarbeiter mitarbeiterin
-        ansprechpartner ansprechpartnerin bearbeiter absender empfänger prénom prenom
-        nom_de_famille nom_complet apellido apellidos nombre_completo
-    """,
-    "DATE_OF_BIRTH": """
-        dob birth birthday birthdate birth_date date_of_birth born geburtsdatum geburtstag geboren
-        geb date_de_naissance naissance fecha_de_nacimiento nacimiento
-    """,
-    "STREET_ADDRESS": """
-        address street street_address home_address postal_address adresse straße strasse anschrift
-        rue dirección direccion calle
-    """,
-    "PHONE_NUMBER": """
-        phone telephone tel mobile cell phone_number mobile_number telefon telefonnummer handy
-        mobil téléphone portable teléfono telefono móvil movil
-    """,
-    "USERNAME": "user username user_name login handle benutzer benutzername utilisateur usuario",
-    "PASSWORD": """
-        password passwd pwd passphrase secret token api_key apikey secret_key access_token pin
-        passwort kennwort mot_de_passe contraseña clave
-    """,
-    "NATIONAL_ID": """
-        ssn social_security social_security_number national_id passport passport_number
-        passport_no id_card tax_id tin nhs nhs_number sozialversicherungsnummer steuer_id
-        ausweisnummer reisepass insee dni nie cpf
-    """,
-    "ORGANIZATION": """
-        company employer organisation organization firm firma arbeitgeber unternehmen société
-        entreprise employeur empresa
-    """,
-    "BIRTHPLACE": "place_of_birth birthplace geburtsort lieu_de_naissance lugar_de_nacimiento",
-    "LOCATION": "city town village residence wohnort stadt ort ville ciudad municipio",
-    "MONEY": "salary wage income pay gehalt lohn einkommen salaire salario",
-    "ACCOUNT_NUMBER": """
-        customer_id client_id patient_id employee_id member_id account_id account_number mrn
-        customer_no policy_number kundennummer patientennummer personalnummer matrikelnummer
-    """,
-    "CASE_NUMBER": "case_number",
-}
-_NAMES = _words(
-    """
-    name names nom nombre contact contacts person kontakt who wer qui quién
-    """
-)
-# Columns that make a bare `name` the name of a person.
-_PERSONAL = _words(
-    """
-    age email e_mail mail gender sex alter geschlecht âge sexo edad
-    """
-)
-CELL_TYPES = (*_WORDS, "RESIDENCE")
-HEADERS = {word: type_ for type_, words in _WORDS.items() for word in words.split()}
+CELL_TYPES = (*LABEL_TYPES, "RESIDENCE")
 # Also with JSON's escapes. Before a line, a tool may write its number, or begin a string.
 _LINE = re.compile(r"(?:\\[nr])*((?:[^\r\n\\]|\\(?![nr]))+)")
 _BEFORE = re.compile(r" {0,10}\d{1,6}(?:\t|→|: | ?\| )|[{\[][^\r\n]{0,80}?\": ?\"(?=\w+[,;|])")
@@ -102,7 +48,7 @@ _THINGS = _words(
     prix producto precio population capital country function method parameter default
     """
 )
-_HEADER = re.compile(r"[\w .#*`/’'-]*+")  # nothing of code
+_HEADER = re.compile(rf"[\w{MARKS} .#*`/’'-]*+")  # nothing of code
 _CODE = re.compile(r"[(){}\[\]=<>;]|\.\s*$")
 _EMPTY = _words(
     """
@@ -169,7 +115,7 @@ def _find_marked_up(text: str) -> Iterator[tuple[int, int, str]]:
         if row["table"]:
             types = []
         elif cells and all(cell["kind"] in "hH" for cell in cells):
-            types = _find_types([_spell(cell["text"]) for cell in cells])
+            types = _find_types([spell(cell["text"]) for cell in cells])
         elif any(types) and len(cells) == len(types):
             yield from _read_row(text, 0, [cell.span("text") for cell in cells], types)
 
@@ -182,7 +128,7 @@ def _find_row_end(text: str, start: int) -> int:
 def _find_inserted(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the values that SQL inserts into columns of a type."""
     for insert in _INSERT.finditer(text):
-        types = _find_types([_spell(column) for column in insert["columns"].split(",")])
+        types = _find_types([spell(column) for column in insert["columns"].split(",")])
         place = insert.end()
         while any(types) and (row := _ROW.match(text, place)):
             place = row.end()
@@ -215,10 +161,10 @@ def _read_header(line: str) -> tuple[str, list[str]] | None:
             continue
         if not all(map(_HEADER.fullmatch, cells)):
             continue
-        words = [_spell(cell) for cell in cells]
+        words = [spell(cell) for cell in cells]
         types = _find_types(words)
         known = sum(
-            bool(type_) or word in _PERSONAL for type_, word in zip(types, words, strict=True)
+            bool(type_) or word in PERSONAL for type_, word in zip(types, words, strict=True)
         )
         # Two words with a comma between them are no header by themselves.
         if any(types) and (len(words) > 2 or known == 2 or sign != ","):
@@ -229,18 +175,18 @@ def _read_header(line: str) -> tuple[str, list[str]] | None:
 def _read_qualified(word: str) -> str:
     """Return the type of a header that says which one it is: `initial_password`, `home_phone`."""
     first, _, last = word.rpartition("_")
-    return HEADERS.get(last, "") if first in _QUALIFIERS else ""
+    return LABELS.get(last, "") if first in _QUALIFIERS else ""
 
 
 def _find_types(words: Sequence[str]) -> list[str]:
     """Return the type of each column or "", by the words of its header."""
-    types = [HEADERS.get(word) or _read_qualified(word) for word in words]
-    about = bool(set(types) - {"", "ACCOUNT_NUMBER", "CASE_NUMBER"}) or not _PERSONAL.isdisjoint(
+    types = [LABELS.get(word) or _read_qualified(word) for word in words]
+    about = bool(set(types) - {"", "ACCOUNT_NUMBER", "CASE_NUMBER"}) or not PERSONAL.isdisjoint(
         words
     )
     things = not _THINGS.isdisjoint(words)
     for place, word in enumerate(words):
-        if word in _NAMES and (about or not things):
+        if word in NAMES and (about or not things):
             types[place] = "PERSON" if about else "PERSON?"
     if not {"PERSON", "DATE_OF_BIRTH"}.isdisjoint(types):  # in a row about a person
         types = ["RESIDENCE" if type_ == "LOCATION" else type_ for type_ in types]
@@ -269,11 +215,6 @@ def _split(line: str, sign: str) -> list[tuple[int, int]]:
             break
         place = cell.end()
     return found
-
-
-def _spell(cell: str) -> str:
-    """Return a header in small letters, with underscores between its words."""
-    return re.sub(r"[\W_]+", "_", cell.strip().strip("*`").casefold()).strip("_")
 
 
 def _fits(type_: str, cell: str) -> bool:

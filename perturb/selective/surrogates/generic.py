@@ -56,12 +56,13 @@ PLACE_WORDS = _words(
     chemin allée impasse quai faubourg cours route calle avenida avda plaza pza paseo camino
     carretera ctra ronda travesía glorieta rambla vía via viale piazza corso largo rua praça
     travessa ulica ul al aleja trg ulice straat laan plein gracht gatan vägen veien vej gade gata
-    katu utca út box po obox pobox apt apartment suite unit floor fl room flat bis ter
-    north south east west northern southern eastern western central upper lower n s e w ne nw se sw
-    nord süd ost sud est ouest norte sur ober unter bad alt neu lake river mount mountain mountains
-    island islands isle bay beach valley forest port harbour harbor city town village county
-    district state province region republic lac mont lago río monte san santa santo saint sankt
-    ste see fluss insel stadt landkreis kreis bezirk dorf
+    katu utca út utcája tér cad caddesi sokak sk mahallesi mah bulvarı strada aleea șoseaua jl
+    jalan gang đường phố phường quận no nr nº box po obox pobox apt apartment suite unit floor fl
+    room flat bis ter north south east west northern southern eastern western central upper lower n
+    s e w ne nw se sw nord süd ost sud est ouest norte sur ober unter bad alt neu lake river mount
+    mountain mountains island islands isle bay beach valley forest port harbour harbor city town
+    village county district state province region republic lac mont lago río monte san santa santo
+    saint sankt ste see fluss insel stadt landkreis kreis bezirk dorf
     """
 )
 # Kinds of streets that are written with the name in one word.

@@ -117,7 +117,7 @@ def _cut(raw: str, *, firm: bool) -> Iterator[PhrasePiece]:
             yield PhrasePiece("kept", text)
         elif kind in ("code", "number"):
             yield _read_number(raw, found)
-        elif plain in generic or plain in SMALL_WORDS or len(text) == 1:
+        elif plain in generic or plain in SMALL_WORDS or _is_abbreviated(raw, found, firm=firm):
             yield PhrasePiece("kept", text)
             if firm and plain in INSTITUTION_WORDS:
                 role = "place"
@@ -127,6 +127,13 @@ def _cut(raw: str, *, firm: bool) -> Iterator[PhrasePiece]:
             key = fold_name(stem.replace("’", "'"))
             yield PhrasePiece("word", stem, role, key, text[len(stem) :])
         end = found.end()
+
+
+def _is_abbreviated(raw: str, word: re.Match[str], *, firm: bool) -> bool:
+    """Tell if a word of an address is the abbreviation of what follows, or a single letter."""
+    if len(word[0]) == 1:
+        return True
+    return not firm and len(word[0]) < 5 and re.match(r"\. ?\w", raw[word.end() :]) is not None
 
 
 def _read_number(raw: str, found: re.Match[str]) -> PhrasePiece:

@@ -1,0 +1,198 @@
+"""Find what is filled into the fields of forms by the labels before it: `Имя: Иван`,
+`"住所": "…"`.
+
+A label in a language that programs are not written in is evidence. One that programs use as well
+(`name`, `address`) counts beside another field about a person.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from perturb.selective.patterns.labels import LABELS, NAMES, OTHER, is_word_of_code, spell
+from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
+from perturb.selective.patterns.shape import any_of, words_of
+from perturb.selective.patterns.words import PARTICLES
+from perturb.text.marks import MARKS
+
+__all__ = ["find_fields", "is_label"]
+
+_COLON = re.compile("[:：]")
+_BEFORE = 48  # characters before a colon that its label is in
+_NEAR = 240  # characters between two fields of one form
+_AHEAD = re.compile(rf"(?>(?:\w|[{MARKS} \t\"'\\*])*)(?=[:：])")
+_TO_LINE = re.compile(r".*(?:[\n,;|{(\[>\t\r]|\\[nrt])", re.DOTALL)
+_QUOTED = re.compile(r"(\\{0,3}[\"'])((?:(?!\1)[^\\\n]){1,48})\1\Z")
+_TURN = re.compile("(?<=[a-z])(?=[A-Z])")  # nameNative
+# In which language a name is written.
+_LANGUAGES = words_of(
+    """
+    native local latin original arabic chinese cyrillic english farsi georgian greek hangul hebrew
+    hindi japanese kana kanji katakana khmer korean persian russian thai ukrainian ar en el fa he
+    hi hy ja ka kh km ko ru th ua uk zh cn jp kr
+    """
+)
+_EDGES = " \t*_#>•·–—-"
+_BLANKS = re.compile(r"[ \t*_]*+")
+_STRING = re.compile(r"(\\{0,3}[\"'])(?P<value>(?>(?:(?!\1)[^\\\n]){1,200}))")
+_PLAIN = re.compile(r"(?P<value>(?>(?:(?!  |\t|\\[nrt])[^\n|;<>\"{}\r]){1,200}))")
+_NEXT = re.compile(r"[,،、，] ?(?=[^,،、，:：\n]{1,40}[:：])")
+_NAME = re.compile(rf"[^\W\d_](?>(?:[^\W\d_]|[{MARKS}\u200c\u200d .,'’ʼ·・–-])*)")
+_CALLED = re.compile(r"[+(]?\d[\d ()./–-]{4,24}\d")
+_WORDS = re.compile(rf"(?:[^\W\d_]|[{MARKS}])+")
+_SIGNS = re.compile(r"[@{}<>$%=]|://")
+_ENDS = re.compile(r"[。！？!?]|\w{5}\. ")  # of a sentence
+# Chinese, Japanese and Korean: particles of a sentence, departments and shops.
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_NO_UNSPACED = re.compile(
+    "[，,、；;はをがでにの]|[部課课室店局所社司門门팀처]\\Z|[\uac00-\ud7af]{6}|(?:요|다)\\Z"
+)
+_LONGEST_UNSPACED = 10
+_NATIVE = re.compile(rf"(?:[^\W\d_a-zA-Z]|[{MARKS}])(?:[^a-zA-Z]*[^\W\d_a-zA-Z]){{3}}")
+# What forms say where nothing is filled in.
+_EMPTY = any_of(
+    """
+    введите укажите заполните обязательно необязательно не_указан нет_данных неизвест введіть
+    вкажіть невідом въведете εισάγετε υποχρεωτικ wpisz podaj brak zadejte vyplňte giriniz
+    zorunlu yok nhập bắt_buộc không masukkan wajib tidak_ada 请 請 必填 选填 填写 无 無 未知
+    匿名 ご記入 入力 必須 任意 なし 입력 필수 선택 없음 أدخل ادخل مطلوب اختياري غير هنا הזן
+    הכנס חובה אין دلخواه الزامی وارد दर्ज आवश्यक भरें กรอก ระบุ ไม่มี saisir requis obligatoire
+    ingrese obligatorio inserire pflichtfeld eingeben invullen verplicht
+    """
+)
+_IS_EMPTY = re.compile(_EMPTY, re.IGNORECASE)
+
+
+class _Field(NamedTuple):
+    start: int
+    end: int
+    type: str
+    sure: bool
+
+
+def find_fields(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the start, the end and the type of each value of a form's field.
+
+    >>> text = "Имя: Иван Петров\\nВозраст: 36"
+    >>> [(text[start:end], type_) for start, end, type_ in find_fields(text)]
+    [('Иван Петров', 'PERSON')]
+    """
+    fields = list(_read_fields(text))
+    for place, field in enumerate(fields):
+        if field.type and (field.sure or _has_company(fields, place)):
+            yield field.start, field.end, field.type
+
+
+def is_label(text: str, start: int, end: int) -> bool:
+    """Tell if a part of a text lies in the label of a field.
+
+    >>> [is_label("Имя: Иван", *place) for place in ((0, 3), (5, 9))]
+    [True, False]
+    """
+    colon = _AHEAD.match(text, end, end + _BEFORE)
+    if colon is None:
+        return False
+    before = text[max(0, colon.end() - _BEFORE) : colon.end()]
+    return end - start < _BEFORE and _read_label(before) in LABELS
+
+
+def _has_company(fields: list[_Field], place: int) -> bool:
+    """Tell if another field of another type stands near by."""
+    field = fields[place]
+    return any(
+        other.type != field.type and abs(other.start - field.start) < _NEAR
+        for other in fields[max(0, place - 2) : place + 3]
+    )
+
+
+def _read_fields(text: str) -> Iterator[_Field]:
+    for colon in _COLON.finditer(text):
+        label = _read_label(text[max(0, colon.start() - _BEFORE) : colon.start()])
+        bare = "_".join(word for word in label.split("_") if word not in _LANGUAGES)
+        type_ = "PERSON" if bare in NAMES else LABELS.get(bare)
+        if type_ is None:
+            continue
+        value = _read_value(text, colon.end(), type_)
+        if value is None:
+            continue
+        start, end = value
+        if type_ == OTHER or _fits(type_, bare, text[start:end]):
+            foreign = type_ == "PERSON" and text[start] > "\u0370"
+            sure = foreign and (bare != label or bare not in NAMES)
+            yield _Field(start, end, type_, sure or not is_word_of_code(bare))
+
+
+def _read_label(before: str) -> str:
+    """Return the label before a colon, spelled; it begins a line, a string or a part of a list."""
+    before = before.rstrip(" \t*_")
+    if quoted := _QUOTED.search(before):
+        return spell(_TURN.sub("_", quoted[2]))
+    if begun := _TO_LINE.match(before):
+        before = before[begun.end() :]
+    return spell(_TURN.sub("_", before.lstrip(_EDGES)))
+
+
+def _read_value(text: str, place: int, type_: str) -> tuple[int, int] | None:
+    place = _BLANKS.match(text, place).end()  # type: ignore[union-attr]
+    found = _STRING.match(text, place) or _PLAIN.match(text, place)
+    if found is None:
+        return None
+    (start, end), value = found.span("value"), found["value"]
+    if type_ not in ("PERSON", "STREET_ADDRESS"):
+        value = re.split("[,،、，]", value)[0]
+    elif following := _NEXT.search(value):
+        value = value[: following.start()]
+    value = value.rstrip(" .*_")
+    start += len(value) - len(value.lstrip())
+    end = start + len(value.lstrip())
+    return (start, end) if start < end else None
+
+
+def _fits(type_: str, label: str, value: str) -> bool:
+    """Tell if a value has the form of its type, and is no other label and no placeholder."""
+    words = _WORDS.findall(value)
+    if (
+        is_placeholder(value)
+        or _IS_EMPTY.match(value)
+        or any(spell(word) in LABELS or spell(word) in NAMES for word in words)
+    ):
+        return False
+    digits = sum(map(str.isdigit, value))
+    if type_ == "PERSON":
+        return _is_name(label, value, words)
+    if type_ == "PHONE_NUMBER":
+        return _CALLED.fullmatch(value) is not None
+    if type_ == "DATE_OF_BIRTH":
+        return digits > 3 and len(value) < 40
+    if type_ == "NATIONAL_ID":
+        return digits > 4 and len(value) < 40 and not _SIGNS.search(value)
+    if type_ == "STREET_ADDRESS":
+        return _is_address(value, words, digits)
+    return False  # other types are read in tables and settings
+
+
+def _is_address(value: str, words: list[str], digits: int) -> bool:
+    """Tell if words are an address: with a number, or in a script that programs are not written
+    in; of a script with capitals, two of them."""
+    if sum(map(len, words)) < 4 or _SIGNS.search(value) or _ENDS.search(value):
+        return False
+    if digits:
+        return " " in value or not value.isascii()
+    capitals = [word for word in words if word[0] != word[0].lower()]
+    cased = any(word[0] != word[0].upper() for word in words)
+    return _NATIVE.search(value) is not None and (len(capitals) > 1 or not (capitals or cased))
+
+
+def _is_name(label: str, value: str, words: list[str]) -> bool:
+    if len(value) > 60 or len(words) > 6 or not _NAME.fullmatch(value):
+        return False
+    if sum(map(len, words)) < 2:
+        return False
+    if _UNSPACED.search(value):
+        return len(value) <= _LONGEST_UNSPACED and not _NO_UNSPACED.search(value)
+    if any(word[0] != word[0].title() and word not in PARTICLES for word in words):
+        return False
+    plain = [is_ordinary_word(word) for word in words]
+    return not (all(plain) and (len(plain) > 1 or is_word_of_code(label)))

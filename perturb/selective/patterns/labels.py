@@ -1,0 +1,196 @@
+"""Hold what people write before or above a value, in some forty languages: the labels of forms,
+the keys of records and the headers of tables, each with the type of what stands there."""
+
+from __future__ import annotations
+
+import re
+
+from perturb.text.marks import MARKS
+
+__all__ = [
+    "INTERFACE",
+    "LABELS",
+    "LABEL_TYPES",
+    "NAMES",
+    "OTHER",
+    "PERSONAL",
+    "is_word_of_code",
+    "spell",
+]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.casefold().split())
+
+
+OTHER = ""  # what a label of no type stands for: an e-mail address is found by itself
+_WORDS = {
+    "PERSON": """
+        full_name first_name last_name given_name family_name middle_name surname forename lastname
+        firstname fullname customer customer_name client_name patient patient_name employee
+        employee_name contact_name contact_person manager owner tenant_name guest student
+        student_name teacher author assignee reporter recipient sender account_holder cardholder
+        vorname nachname familienname kunde kundin patientin mitarbeiter mitarbeiterin
+        ansprechpartner ansprechpartnerin bearbeiter absender empfänger vor_und_nachname
+        prénom prenom nom_de_famille nom_complet nom_et_prénom prénom_et_nom
+        apellido apellidos nombre_completo nombre_y_apellidos cognome nome_e_cognome
+        sobrenome nome_completo apelido cognoms naam voornaam achternaam förnamn efternamn namn
+        navn fornavn efternavn etternavn nafn nimi etunimi sukunimi eesnimi perekonnanimi
+        vārds uzvārds vardas pavardė imię nazwisko imię_i_nazwisko jméno příjmení
+        jméno_a_příjmení meno priezvisko meno_a_priezvisko ime priimek prezime ime_i_prezime
+        név teljes_név vezetéknév keresztnév családnév utónév nume prenume nume_complet
+        nume_și_prenume emri mbiemri soyad soyadı ad_soyad adı_soyadı adı isim
+        имя фамилия отчество фио полное_имя имя_и_фамилия фамилия_имя фамилия_имя_отчество
+        контактное_лицо пациент заказчик получатель отправитель ім_я прізвище піб по_батькові
+        одержувач імя імя_і_прізвище імя_прозвішча прозвішча име презиме фамилно_име
+        име_и_фамилия име_и_презиме пациентка
+        όνομα επώνυμο ονοματεπώνυμο πλήρες_όνομα
+        họ_và_tên họ_tên tên nama nama_lengkap jina_kamili
+        姓名 名字 真实姓名 客户姓名 患者姓名 联系人 聯絡人 收件人 寄件人 氏名 名前 お名前 患者名
+        担当者 フリガナ ふりがな 宛名 이름 성명 성함 고객명 환자명 담당자
+        الاسم الاسم_الكامل اسم_العميل اسم_المريض الاسم_الأول اسم_العائلة اللقب
+        שם שם_מלא שם_פרטי שם_משפחה נמען
+        نام نام_خانوادگی نام_و_نام_خانوادگی نام_کامل
+        नाम पूरा_नाम नाव নাম பெயர் పేరు ಹೆಸರು പേര് નામ ਨਾਮ නම ชื่อ นามสกุล ชื่อ_นามสกุล
+        ຊື່ ឈ្មោះ នាមត្រកូល អ្នកទទួល အမည် სახელი გვარი სახელი_გვარი անուն ազգանուն
+        ስም нэр овог аты_жөні
+    """,
+    "DATE_OF_BIRTH": """
+        dob birth birthday birthdate birth_date date_of_birth born geburtsdatum geburtstag geboren
+        geb date_de_naissance naissance fecha_de_nacimiento nacimiento data_de_nascimento
+        data_di_nascita data_de_naixement geboortedatum födelsedatum fødselsdato syntymäaika
+        sünniaeg dzimšanas_datums gimimo_data data_urodzenia datum_narození dátum_narodenia
+        datum_rojstva datum_rođenja születési_dátum születési_idő data_nașterii doğum_tarihi
+        дата_рождения день_рождения дата_народження день_народження дата_на_раждане
+        датум_рођења ημερομηνία_γέννησης ngày_sinh tanggal_lahir 出生日期 出生年月 出生 生日
+        生年月日 誕生日 생년월일 생일 تاريخ_الميلاد תאריך_לידה تاریخ_تولد जन्म_तिथि जन्मतिथि
+        जन्मदिन জন্ম_তারিখ பிறந்த_தேதி పుట్టిన_తేదీ วันเกิด ថ្ងៃខែឆ្នាំកំណើត
+        დაბადების_თარიღი ծննդյան_ամսաթիվ
+    """,
+    "STREET_ADDRESS": """
+        address street street_address home_address postal_address adresse straße strasse anschrift
+        rue dirección direccion calle domicilio indirizzo endereço morada adreça adres adress
+        heimilisfang osoite aadress adrese adresas adresa naslov lakcím cím adresă ev_adresi
+        адрес домашний_адрес адрес_проживания адрес_доставки почтовый_адрес адреса
+        διεύθυνση địa_chỉ alamat 地址 住址 家庭住址 收货地址 住所 ご住所 주소 العنوان כתובת آدرس
+        نشانی पता ঠিকানা முகவரி చిరునామా ವಿಳಾಸ വിലാസം સરનામું ที่อยู่ ທີ່ຢູ່ អាសយដ្ឋាន လိပ်စာ
+        მისამართი հասցե хаяг мекенжайы
+    """,
+    "PHONE_NUMBER": """
+        phone telephone tel mobile cell phone_number mobile_number telefon telefonnummer handy
+        mobil téléphone portable teléfono telefono móvil movil cellulare telefone telemóvel
+        celular telèfon telefoon telefoonnummer mobiel sími puhelin puhelinnumero telefonas
+        tālrunis numer_telefonu telefon_komórkowy mobilní_telefon telefonszám nr_telefon
+        telefon_numarası cep_telefonu cep телефон тел номер_телефона мобильный
+        мобильный_телефон моб номер_телефону мобільний τηλέφωνο κινητό số_điện_thoại điện_thoại
+        telepon nomor_telepon no_telepon no_hp 电话 电话号码 联系电话 手机 手机号 手机号码 電話
+        手機 聯絡電話 電話番号 携帯電話 携帯 전화 전화번호 휴대폰 휴대전화 연락처 الهاتف
+        رقم_الهاتف الجوال المحمول טלפון נייד מספר_טלפון تلفن موبایل شماره_تلفن फोन फ़ोन मोबाइल
+        ফোন মোবাইল தொலைபேசி கைபேசி ఫోన్ ಫೋನ್ ഫോൺ ફોન โทรศัพท์ เบอร์โทร เบอร์โทรศัพท์ โทร
+        ទូរស័ព្ទ ဖုန်း ტელეფონი հեռախոս утас
+    """,
+    "USERNAME": """
+        user username user_name login handle benutzer benutzername utilisateur nom_d_utilisateur
+        usuario nombre_de_usuario usuário nome_de_usuário utente nome_utente gebruiker
+        gebruikersnaam användare användarnamn brugernavn brukernavn käyttäjätunnus käyttäjä
+        użytkownik nazwa_użytkownika uživatel uživatelské_jméno felhasználónév utilizator
+        kullanıcı kullanıcı_adı пользователь имя_пользователя користувач ім_я_користувача
+        όνομα_χρήστη tên_đăng_nhập nama_pengguna 用户 用户名 使用者名稱 ユーザー ユーザー名
+        사용자 사용자_이름 المستخدم اسم_المستخدم שם_משתמש نام_کاربری उपयोगकर्ता_नाम ชื่อผู้ใช้
+    """,
+    "PASSWORD": """
+        password passwd pwd passphrase secret token api_key apikey secret_key access_token pin
+        passwort kennwort mot_de_passe contraseña clave пароль 密码 密碼 パスワード 비밀번호
+        كلمة_المرور סיסמה hasło heslo jelszó şifre parola senha wachtwoord lösenord salasana
+    """,
+    "NATIONAL_ID": """
+        ssn social_security social_security_number national_id passport passport_number
+        passport_no id_card tax_id tin nhs nhs_number sozialversicherungsnummer steuer_id
+        ausweisnummer reisepass insee dni nie cpf codice_fiscale bsn burgerservicenummer
+        personnummer fødselsnummer cpr_nummer henkilötunnus isikukood asmens_kodas pesel
+        rodné_číslo emšo oib cnp személyi_szám tc_kimlik_no t_c_kimlik_no kimlik_no паспорт
+        серия_и_номер_паспорта инн снилс рнокпп егн јмбг αφμ αμκα cccd cmnd số_cccd nik no_ktp
+        身份证 身份证号 身份证号码 護照號碼 护照 护照号 マイナンバー 個人番号 주민등록번호
+        여권번호 رقم_الهوية رقم_جواز_السفر תעודת_זהות מספר_זהות ת_ז کد_ملی आधार आधार_संख्या
+        เลขบัตรประชาชน
+    """,
+    "ORGANIZATION": """
+        company employer organisation organization firm firma arbeitgeber unternehmen société
+        entreprise employeur empresa
+    """,
+    "BIRTHPLACE": """
+        place_of_birth birthplace geburtsort lieu_de_naissance lugar_de_nacimiento
+        luogo_di_nascita место_рождения
+    """,
+    "LOCATION": "city town village residence wohnort stadt ort ville ciudad municipio",
+    "MONEY": "salary wage income pay gehalt lohn einkommen salaire salario",
+    "ACCOUNT_NUMBER": """
+        customer_id client_id patient_id employee_id member_id account_id account_number mrn
+        customer_no policy_number kundennummer patientennummer personalnummer matrikelnummer
+    """,
+    "CASE_NUMBER": "case_number",
+    OTHER: """
+        email e_mail mail email_address город пол возраст примечание комментарий почта
+        электронная_почта должность компания місто стать вік пошта ηλεκτρονικό_ταχυδρομείο email
+        πόλη 邮箱 电子邮件 電子郵件 城市 性别 年龄 メール メールアドレス 性別 年齢 都市 이메일
+        성별 나이 도시 البريد_الإلكتروني المدينة العمر الجنس דואר_אלקטרוני דוא_ל עיר גיל מין
+        ایمیل شهر سن ईमेल शहर उम्र ইমেইল শহর மின்னஞ்சல் อีเมล เมือง អ៊ីមែល էլ_փոստ ქალაქი
+        ელფოსტა e_posta şehir thành_phố kota miasto wiek uwagi město poznámka város kaupunki
+    """,
+}
+# What else programs write on their buttons and above their lists.
+INTERFACE = _words(
+    """
+        log_in log_out sign_in sign_out sign_up search settings save cancel delete edit file
+        close confirm_password anmelden abmelden einloggen suchen einstellungen speichern
+        abbrechen löschen datei bearbeiten connexion déconnexion se_connecter rechercher
+        paramètres enregistrer annuler supprimer fichier iniciar_sesión cerrar_sesión buscar
+        ajustes guardar cancelar eliminar archivo editar entrar sair salvar excluir pesquisar
+        configurações arquivo accedi esci cerca impostazioni salva annulla elimina modifica
+        inloggen uitloggen zoeken instellingen opslaan annuleren verwijderen bestand logga_in
+        logga_ut sök inställningar spara avbryt ta_bort log_ind log_ud søg indstillinger gem
+        annuller slet kirjaudu hae asetukset tallenna peruuta poista zaloguj wyloguj szukaj
+        ustawienia zapisz anuluj usuń plik přihlásit odhlásit hledat nastavení uložit zrušit
+        smazat soubor belépés kilépés keresés beállítások mentés mégse törlés fájl
+        autentificare căutare setări salvează anulează șterge giriş giriş_yap çıkış ara ayarlar
+        kaydet iptal sil dosya düzenle войти вход выйти выход поиск настройки сохранить отмена
+        удалить файл изменить правка увійти вийти пошук налаштування зберегти скасувати
+        видалити вхід изход търсене настройки запази отказ изтрий σύνδεση αποσύνδεση αναζήτηση
+        ρυθμίσεις αποθήκευση ακύρωση διαγραφή αρχείο đăng_nhập đăng_xuất tìm_kiếm cài_đặt lưu
+        hủy xóa masuk keluar cari pengaturan simpan batal hapus 登录 登錄 登出 退出 搜索 搜尋
+        设置 設定 保存 儲存 取消 删除 刪除 文件 编辑 編輯 确认 ログイン ログアウト 検索 保存
+        キャンセル 削除 ファイル 編集 로그인 로그아웃 검색 설정 저장 취소 삭제 파일 편집
+        تسجيل_الدخول تسجيل_الخروج خروج بحث الإعدادات حفظ إلغاء حذف ملف تحرير התחברות יציאה
+        חיפוש הגדרות שמירה ביטול מחיקה קובץ ورود خروج جستجو تنظیمات ذخیره लॉगिन खोजें सेटिंग्स
+        सहेजें रद्द_करें เข้าสู่ระบบ ออกจากระบบ ค้นหา ตั้งค่า บันทึก ยกเลิก ลบ kontakt contacto
+        contatto contato контакт 連絡先 連絡 autor auteur autore автор 作者 작성자 yazar
+        författare besitzer propriétaire propietario proprietario właściciel владелец 所有者
+        소유자 eigenaar ägare sahip client cliente klient клиент 客户 顧客 고객 müşteri klant
+        kund المؤلف المالك العميل المريض المرسل jeton ficha gettone żeton токен 令牌 トークン
+        토큰 geheimnis secreto segreto sekret секрет 密钥 秘密鍵 비밀 gizli geheim hemlighet
+        e_posta courriel correo_electrónico e_mailadresse e_post
+    """
+)
+# A person's name, or a thing's.
+NAMES = _words("ad name names nom nome nombre contact contacts person kontakt who wer qui quién")
+# Columns that make it a person's.
+PERSONAL = _words("age email e_mail mail gender sex alter geschlecht âge sexo edad")
+LABEL_TYPES = tuple(type_ for type_ in _WORDS if type_)
+_BETWEEN = re.compile(rf"[^\w{MARKS}]+|_+")
+
+
+def spell(label: str) -> str:
+    """Return a label in small letters, with underscores between its words.
+
+    >>> spell(" *Date of birth* ")
+    'date_of_birth'
+    """
+    return _BETWEEN.sub("_", label.casefold()).strip("_")
+
+
+LABELS = {spell(word): type_ for type_, words in _WORDS.items() for word in words.split()}
+
+
+def is_word_of_code(label: str) -> bool:
+    """Tell if a spelled label is one that programs use as well, such as `address`."""
+    return label.isascii() and "_" not in label.replace("_name", "").replace("_number", "")
