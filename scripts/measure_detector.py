@@ -1,8 +1,10 @@
 """Measure the detector by threshold: on prompts of PUPA and on texts of which nothing is private.
 
     python scripts/measure_detector.py DATA [--model FILE]
+    python scripts/measure_detector.py DATA --folds FILE FILE FILE FILE FILE
 
-DATA holds pupa_dev.jsonl, of which only the prompts are read that the detector is not trained on.
+DATA holds pupa_dev.jsonl, of which only the prompts are read that the detector is not trained on;
+with `--folds`, each fifth by the detector that was trained without it, and all are counted.
 A prompt's private unit is *left* if no word of it is marked wherever it stands, beside what the
 shipped patterns take for contact data; its other words that are marked are *changed*. Of the texts
 beside `benchmarks.fidelity`, a word is marked *wrongly* if it is in none of their proper names.
@@ -23,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # the project need not be installed
 
 import numpy as np  # noqa: E402
-from detector.corpora import find_units, read_records  # noqa: E402
+from detector.corpora import FOLDS, LAST, find_units, read_records  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
 import benchmarks.fidelity  # noqa: E402
@@ -114,12 +116,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("--model", type=Path, default=BUNDLED_FILE)
+    parser.add_argument("--folds", type=Path, nargs=FOLDS, help="a detector for each fifth")
     options = parser.parse_args(argv)
-    model = TokenModel(options.model)
+    folds = dict(enumerate(options.folds)) if options.folds else {LAST: options.model}
     contact = PatternPolicy.shipped(sorted({shape.type for shape in CONTACT}))
-    prompts = [record for record, kept in read_records(options.data, "pupa_dev") if kept]
-    read_prompts = [(weigh(model, p["text"], contact), p["units"]) for p in prompts]
-    show(model, f"{len(prompts)} prompts", read_prompts, count_prompt, {})
+    read_prompts = []
+    for fold, file in folds.items():
+        model = TokenModel(file)
+        prompts = [p for p, kept in read_records(options.data, "pupa_dev", fold) if kept]
+        read_prompts += [(weigh(model, p["text"], contact), p["units"]) for p in prompts]
+    show(model, f"{len(read_prompts)} prompts", read_prompts, count_prompt, {})
+    if options.folds:
+        return
     folder = Path(benchmarks.fidelity.__file__).parent
     types = {label: (label,) for label in model.labels[1:] if label not in GROUPS}
     for name in ORDINARY:

@@ -56,6 +56,7 @@ _LISTED = re.compile(
 _PROJECT_FILE = re.compile(
     r"(?<![A-Z_-])[A-Z]{2,20}(?:[_-][A-Z]{2,20}){0,8}\.(?:md|txt|rst)\b"
 )  # CLAUDE.md
+_GLOSS = re.compile(r"[*_]{0,3} ?[(（](?P<part>[^\W\d_\u0000-\u036f][^()\n]{1,24})[)）]")
 _FORM = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+(?:[-'’][^\W\d_a-z]?[^\W\d_A-Z]+)*")
 _OPENS = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])\s{0,8}\Z")  # a sentence, a line or a cell
 _BEGINNING, _LEAST = 4000, 0.05  # characters; the share of small words of a language
@@ -131,7 +132,8 @@ class DetectorPolicy:
         found = tuple(self._mark(reading, words))
         likely = self._find_likely(reading, words) if found else {}
         pairs = _find_pairs(reading) if self._named else ()
-        more = (*self._complete(text, found, likely), *_complete_lists(text, found), *pairs)
+        lists, glosses = _complete_lists(text, found), _find_glosses(text, found)
+        more = (*self._complete(text, found, likely), *lists, *glosses, *pairs)
         return (*found, *more)
 
     def _mark(self, reading: Reading, words: Iterable[Word]) -> Iterator[Span]:
@@ -280,6 +282,14 @@ def _complete_lists(text: str, found: Sequence[Span]) -> Iterator[Span]:
             for name in names:
                 if name.start() not in starts and is_given(name[0]):
                     yield Span(name.start(), name.end(), "PERSON")
+
+
+def _find_glosses(text: str, found: Sequence[Span]) -> Iterator[Span]:
+    """Yield a person's name in another script after it: `Xu Jiahui (许佳慧)`."""
+    for span in found:
+        gloss = _GLOSS.match(text, span.end) if span.type == "PERSON" else None
+        if gloss:
+            yield Span(*gloss.span("part"), "PERSON")
 
 
 def _is_code(text: str, start: int, end: int) -> bool:

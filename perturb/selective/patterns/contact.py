@@ -182,6 +182,12 @@ _PUBLIC_HOST = re.compile(
 )
 
 
+def _is_own_host(name: str) -> bool:
+    """Check the name of a host that only a firm's own people use."""
+    plain = _PUBLIC_HOST.fullmatch(name) or _IPV4_FORM.fullmatch(name)
+    return not plain and _HOST_NAME.fullmatch(name) is not None
+
+
 def _locate_host(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of the name of a host in a setting; None for a public one."""
     found = read_setting(match)
@@ -331,6 +337,22 @@ CONTACT = (
         _is_machine,
         clue=_IPV4_CLUE,
         reach=(20, 110),
+    ),
+    shape(  # the names in it
+        "INTERNAL_HOST",
+        r"(?m:^)[+-]?(?:\d{1,3}\.){3}\d{1,3}[ \t]{1,16}"
+        r"(?P<part>[a-z0-9-]{1,60}(?:\.[a-z0-9-]{1,60}){1,4})(?=[ \t\r\n]|\Z)",
+        _is_own_host,
+        clue=_IPV4_CLUE,
+        reach=(20, 330),
+    ),
+    shape(  # postgresql://app:secret@db.firm.example/main, git@git.firm.example:
+        "INTERNAL_HOST",
+        r"(?:(?:://[^\s/@\"'<>]{1,120}|(?<![\w.+-])git)@|(?:ssh|sftp|ldaps?|smb|nfs|rsync)://)"
+        r"(?P<part>[a-z0-9-]{1,60}(?:\.[a-z0-9-]{1,60}){1,4})(?![\w@.-])",
+        _is_own_host,
+        clue=any_match(r"://|git@"),
+        reach=(6, 480),
     ),
     shape("IP_ADDRESS", _IPV6, _is_public_address, clue=_IPV6_CLUE, reach=(90, 60)),
     shape("IP_ADDRESS", _HOST_IPV6, _is_documented, case=False, clue=_IPV6_CLUE, reach=(90, 60)),

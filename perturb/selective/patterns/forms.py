@@ -22,7 +22,7 @@ __all__ = ["find_fields", "is_label"]
 _COLON = re.compile("[:：]")
 _BEFORE = 48  # characters before a colon that its label is in
 _NEAR = 240  # characters between two fields of one form
-_AHEAD = re.compile(rf"(?>(?:\w|[{MARKS} \t\"'\\*])*)(?=[:：])")
+_REST = re.compile(rf"[\w{MARKS} \t\"'\\*]*")  # of a label, and the signs around it
 _TO_LINE = re.compile(r".*(?:[\n,;|{(\[>\t\r]|\\[nrt])", re.DOTALL)
 _QUOTED = re.compile(r"(\\{0,3}[\"'])((?:(?!\1)[^\\\n]){1,48})\1\Z")
 _TURN = re.compile("(?<=[a-z])(?=[A-Z])")  # nameNative
@@ -35,7 +35,7 @@ _LANGUAGES = words_of(
     """
 )
 _EDGES = " \t*_#>•·–—-"
-_BLANKS = re.compile(r"[ \t*_]*+")
+_BLANKS = re.compile(r"[ \t*_]*+(?:\[\s{0,20}(?=\\{0,3}[\"']))?")  # or a list of strings
 _STRING = re.compile(r"(\\{0,3}[\"'])(?P<value>(?>(?:(?!\1)[^\\\n]){1,200}))")
 _PLAIN = re.compile(r"(?P<value>(?>(?:(?!  |\t|\\[nrt])[^\n|;<>\"{}\r]){1,200}))")
 _NEXT = re.compile(r"[,،、，] ?(?=[^,،、，:：\n]{1,40}[:：])")
@@ -91,10 +91,10 @@ def is_label(text: str, start: int, end: int) -> bool:
     >>> [is_label("Имя: Иван", *place) for place in ((0, 3), (5, 9))]
     [True, False]
     """
-    colon = _AHEAD.match(text, end, end + _BEFORE)
-    if colon is None:
+    colon = _COLON.search(text, end, end + _BEFORE)
+    if colon is None or not _REST.fullmatch(text, end, colon.start()):
         return False
-    before = text[max(0, colon.end() - _BEFORE) : colon.end()]
+    before = text[max(0, colon.start() - _BEFORE) : colon.start()]
     return end - start < _BEFORE and _read_label(before) in LABELS
 
 
@@ -166,6 +166,8 @@ def _fits(type_: str, label: str, value: str) -> bool:
         return _CALLED.fullmatch(value) is not None
     if type_ == "DATE_OF_BIRTH":
         return digits > 3 and len(value) < 40
+    if type_ in ("ACCOUNT_NUMBER", "CASE_NUMBER"):
+        return digits > 3 and len(value) < 30 and not _SIGNS.search(value)
     if type_ == "NATIONAL_ID":
         return digits > 4 and len(value) < 40 and not _SIGNS.search(value)
     if type_ == "STREET_ADDRESS":

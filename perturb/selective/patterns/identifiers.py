@@ -31,6 +31,24 @@ _CASE_WORDS = any_of(
     "n°_rg expediente autos procedimiento causa proc. processo procedimento zaaknummer rolnummer",
     "дело дело_№ ügyszám",
 )
+_FILED_LIST = """
+    order invoice contract claim insurance loyalty membership reservation booking policy mandate
+    hospital customer account bestellung auftrag rechnung vertrag kundennummer police versicherung
+    aktenzeichen facture commande contrat dossier client pedido factura contrato expediente póliza
+    ordine fattura contratto bestelling factuur polis zamówienie faktura umowa
+"""
+_FILED = any_of(_FILED_LIST) + r"(?: (?:no|nr|number|num|id|n[°º])\b\.?)?"
+_STANDARDS = re.compile(
+    r"(?:AES|CVE|DIN|EN|GPU|HTTP|IEC|IEEE|IP|ISO|JDK|MS|PCI|PEP|RFC|RSA|RTX|SHA|SOC|TLS|USB|UTF)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_filed(code: str) -> bool:
+    """Check the number of somebody's file; a standard has the form of one."""
+    return len(digits(code)) > 3 and not _STANDARDS.match(code)
+
+
 _CASES = "|".join(
     (
         # 18403/91, 74025 / 01, 12/2001; also several after one `nos.`
@@ -139,6 +157,14 @@ IDENTIFIERS = (
         _is_no_date,
         clue=any_match(r"\d ?/ ?\d|\[\d{4}\]|:\d\d-"),
         reach=(48, 260),
+    ),
+    shape(  # order HK-77310, facture F-2024-0318; a number alone may be of anything
+        "CASE_NUMBER",
+        rf"(?<!\w){_FILED}(?: is| was| with| ist)?[ :#(]{{1,3}}"
+        r"(?P<part>(?-i:[A-Z]{1,4}[ -]?\d|\d{1,5}-[A-Z])[\dA-Z/-]{2,24})(?<=\d|[A-Z])(?![\w/-])",
+        _is_filed,
+        case=False,
+        clue=all_clues(least_digits(4), any_listed(_FILED_LIST)),
     ),
     shape(
         "DIAGNOSIS_CODE",

@@ -56,6 +56,8 @@ _WORDS = {
         ስም нэр овог аты_жөні
     """,
     "DATE_OF_BIRTH": """
+        date_naissance fecha_nacimiento data_nascita data_nascimento date_birth geb_datum
+        né_e_le né_le née_le ddn date_naiss geb_am geboren_am born_on fecha_nac
         dob birth birthday birthdate birth_date date_of_birth born geburtsdatum geburtstag geboren
         geb date_de_naissance naissance fecha_de_nacimiento nacimiento data_de_nascimento
         data_di_nascita data_de_naixement geboortedatum födelsedatum fødselsdato syntymäaika
@@ -128,7 +130,14 @@ _WORDS = {
         customer_id client_id patient_id employee_id member_id account_id account_number mrn
         customer_no policy_number kundennummer patientennummer personalnummer matrikelnummer
     """,
-    "CASE_NUMBER": "case_number",
+    "CASE_NUMBER": """
+        case_number case_no file_number order_no order_number invoice_no invoice_number
+        contract_no contract_number policy_no claim_no claim_number mandate loyalty loyalty_number
+        membership_number insurance_number number_plate license_plate licence_plate kennzeichen
+        aktenzeichen rechnungsnummer auftragsnummer bestellnummer vertragsnummer
+        versicherungsnummer
+        numéro_de_dossier numéro_de_commande número_de_pedido número_de_expediente
+    """,
     OTHER: """
         email e_mail mail email_address город пол возраст примечание комментарий почта
         электронная_почта должность компания місто стать вік пошта ηλεκτρονικό_ταχυδρομείο email

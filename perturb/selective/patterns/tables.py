@@ -49,6 +49,7 @@ _THINGS = _words(
     """
 )
 _HEADER = re.compile(rf"[\w{MARKS} .#*`/’'-]*+")  # nothing of code
+_OR = re.compile(r"\((\w{1,2})\)")  # né(e) le
 _CODE = re.compile(r"[(){}\[\]=<>;]|\.\s*$")
 _EMPTY = _words(
     """
@@ -156,7 +157,7 @@ def _read_header(line: str) -> tuple[str, list[str]] | None:
     for sign, one in ((r"\|", "|"), ("\t", "\t"), (";", ";"), (",", ",")):
         if one not in line:
             continue
-        cells = [line[start:end] for start, end in _split(line, sign)]
+        cells = [_OR.sub(r"\1", line[start:end]) for start, end in _split(line, sign)]
         if not 1 < len(cells) <= _MOST or max(map(len, cells)) > _LONGEST:
             continue
         if not all(map(_HEADER.fullmatch, cells)):

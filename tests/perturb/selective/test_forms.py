@@ -8,9 +8,9 @@ import json
 import pytest
 
 from perturb import load_table
-from perturb.selective.sanitizer import Selective, SelectiveParameters
 from perturb.selective.patterns.forms import find_fields, is_label
 from perturb.selective.patterns.labels import INTERFACE, LABELS, NAMES, spell
+from perturb.selective.sanitizer import Selective, SelectiveParameters
 from perturb.selective.translations import drop_translated
 from perturb.testing.growth import grows_linearly
 
@@ -176,8 +176,8 @@ LAYOUTS = {
 # What the programs of this world write on their buttons; the keys are the same in all of them.
 KEYS = (
     *("login", "username", "user", "password", "confirmPassword", "token", "name", "firstName"),
-    *("lastName", "fullName", "phone", "address", "city", "contact", "author", "owner", "customer"),
-    *("patient", "sender", "search", "settings", "secret", "pin", "forgot_password"),
+    *("lastName", "fullName", "phone", "address", "city", "contact", "author", "owner"),
+    *("customer", "patient", "sender", "search", "settings", "secret", "pin", "forgot_password"),
 )
 TRANSLATIONS = {
     "German": """Anmelden,Benutzername,Benutzer,Passwort,Passwort bestätigen,Token,Name,Vorname,
@@ -189,7 +189,8 @@ TRANSLATIONS = {
         Mot de passe oublié ?""",
     "Spanish": """Iniciar sesión,Nombre de usuario,Usuario,Contraseña,Confirmar contraseña,Ficha,
         Nombre,Nombre,Apellidos,Nombre completo,Teléfono,Dirección,Ciudad,Contacto,Autor,
-        Propietario,Cliente,Paciente,Remitente,Buscar,Ajustes,Secreto,PIN,¿Olvidó su contraseña?""",
+        Propietario,Cliente,Paciente,Remitente,Buscar,Ajustes,Secreto,PIN,
+        ¿Olvidó su contraseña?""",
     "Polish": """Zaloguj,Nazwa użytkownika,Użytkownik,Hasło,Potwierdź hasło,Żeton,Nazwa,Imię,
         Nazwisko,Imię i nazwisko,Telefon,Adres,Miasto,Kontakt,Autor,Właściciel,Klient,Pacjent,
         Nadawca,Szukaj,Ustawienia,Sekret,PIN,Nie pamiętasz hasła?""",

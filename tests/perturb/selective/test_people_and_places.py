@@ -10,6 +10,7 @@ from tests.perturb.selective.test_secrets import read_marked
 TYPES = (
     *("EMAIL_ADDRESS", "PHONE_NUMBER", "CREDIT_CARD", "IBAN_CODE", "NATIONAL_ID", "US_SSN"),
     *("VAT_NUMBER", "STREET_ADDRESS", "ZIP_CODE", "IP_ADDRESS", "INTERNAL_HOST", "MAC_ADDRESS"),
+    "CASE_NUMBER",
     *("URL", "USERNAME", "DATE_OF_BIRTH", "PERSON", "PASSWORD", "API_KEY", "PRIVATE_KEY"),
     *("ACCOUNT_NUMBER", "COORDINATES", "CRYPTO", "PUBLIC_KEY", "DIAGNOSIS_CODE", "BIRTHPLACE"),
 )
@@ -195,6 +196,10 @@ FOUND = {
         to ⟦2a01:4f8:c0c:1234::1⟧ now
     """,
     "INTERNAL_HOST": r"""
+        postgresql://app:${PASS}@⟦pg-main.lindenhof.example⟧/main
+        git clone ssh://git@⟦code.lindenhof.example⟧:7999/x.git
+        remote: git@⟦git.lindenhof.example⟧:shop/app.git
+        ⟦10.20.4.10⟧	⟦erp.lindenhof.example⟧ erp
         ansible_host: ⟦10.41.7.21⟧
         host = ⟦10.8.0.14⟧
         DB_HOST=⟦10.6.3.19⟧
@@ -287,10 +292,34 @@ FOUND = {
         ד"ר ⟦כהן⟧
         श्री ⟦राजेश कुमार⟧
         คุณ⟦สมชาย ใจดี⟧
+        给房东⟦欧阳绍棠⟧先生写信
+        我的室友⟦蔺若溪⟧周四在家
+        和同事⟦老樊⟧吵过架
+        把包裹给了楼下的⟦邬⟧师傅
+        её сын ⟦Ярик⟧ шумит
+        вчера ⟦Лариса Вощинская⟧, бухгалтер
+        от ⟦Тимура Гарифова⟧ пришло
+        ответчик ⟦Шибаев Геннадий Павлович⟧.
+        Ο άντρας μου, ο ⟦Κωστής⟧ λέει
+        زوجتي ⟦سلمى⟧.
+        אשתי ⟦רונית⟧ אמרה
+    """,
+    "CASE_NUMBER": """
+        my order ⟦HK-77310⟧ is late
+        the facture ⟦F-2024-0318⟧ of May
+        pedido ⟦7719-MX-04⟧ no llega
+        her insurance is ⟦KL-4410-88213-D⟧.
+        hospital no. ⟦QX 551-0278⟧ of hers
     """,
 }
 
 PLAIN = r"""
+git clone https://github.com/psf/requests.git && ssh git@github.com
+127.0.0.1 localhost
+client HTTP-2024, order ABC-12, policy RFC-791, contract v2-1234
+the order A-4 paper; order 66 was executed; invoice INV-001
+客户方应该先付款，朋友圈里的同事常说
+Фильм "Иван Грозный" снял Эйзенштейн; Анна Каренина умерла
 the <address> of a contract</address>, an ADR: see adr.md; it says so;
 ping <address> -c 4 <count>
 ssh user@<address> port 22 <enter>
