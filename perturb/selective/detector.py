@@ -142,10 +142,9 @@ class DetectorPolicy:
             type_ = self._model.labels[label]
             if type_ == "PERSON":  # the title of a person names nobody
                 start = _TITLES.match(reading.text, start, end).end()  # type: ignore[union-attr]
-            place = reading.text, start, end
-            plain = _is_code(*place) or is_label(*place)
-            if type_ in _FORMED:
-                plain = plain or not (_is_readable(*place, learnt) or _has_capitals(*place))
+            plain = _is_code(reading.text, start, end) or is_label(reading.text, start, end)
+            if type_ in _FORMED and not _is_readable(reading.text, start, end, learnt):
+                start, end = _find_capitals(reading.text, start, end)
             if type_ in self._wanted and start < end and not plain:
                 yield Span(*reading.span(start, end), type_)
 
@@ -242,13 +241,21 @@ def _is_readable(text: str, start: int, end: int, learnt: bool) -> bool:
     return latin and learnt
 
 
-def _has_capitals(text: str, start: int, end: int) -> bool:
-    """Tell if a finding has the form of a name: two capitals, or one inside a sentence."""
-    words = _NAME_WORD.findall(text[start:end])
-    opens = _OPENS.search(text, max(0, start - 8), start)
-    names = [word for word in words if word not in _PARTICLES]
-    plain = all(word.casefold() in LABELS for word in words)
-    return all(word[0].isupper() for word in names) and not plain and (len(names) > 1 or not opens)
+def _find_capitals(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the words of a finding that have the form of a name: two capitals, or one inside a
+    sentence; an empty place where there are none."""
+    words = list(_NAME_WORD.finditer(text[start:end]))
+    while words and not words[0][0][0].isupper():
+        words.pop(0)
+    while words and not words[-1][0][0].isupper():
+        words.pop()
+    names = [word[0] for word in words if word[0] not in _PARTICLES]
+    named = all(name[0].isupper() for name in names)
+    if not named or all(name.casefold() in LABELS for name in names):
+        return start, start
+    first = start + words[0].start()
+    opens = _OPENS.search(text, max(0, first - 8), first)
+    return (first, start + words[-1].end()) if len(names) > 1 or not opens else (start, start)
 
 
 def _has_form(text: str, start: int, end: int) -> bool:

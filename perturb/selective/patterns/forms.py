@@ -103,7 +103,7 @@ def _has_company(fields: list[_Field], place: int) -> bool:
     field = fields[place]
     return any(
         other.type != field.type and abs(other.start - field.start) < _NEAR
-        for other in fields[max(0, place - 2) : place + 3]
+        for other in fields[max(0, place - 4) : place + 5]
     )
 
 
