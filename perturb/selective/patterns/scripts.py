@@ -62,6 +62,31 @@ _JAPANESE_TITLES = (
         "{_HAN}", _HAN
     )
 )
+# Frequent surnames; not those that are places, such as 千葉, or single characters.
+_JAPANESE = any_of(
+    """
+    佐藤 鈴木 高橋 田中 伊藤 渡辺 渡邊 山本 中村 小林 加藤 吉田 山田 佐々木 井上 木村 斎藤 斉藤
+    清水 山崎 池田 橋本 阿部 山下 中島 石井 小川 前田 岡田 長谷川 藤田 後藤 近藤 村上 遠藤 青木
+    坂本 福田 太田 西村 藤井 金子 岡本 藤原 三浦 原田 松田 竹内 中山 和田 石田 森田 柴田 酒井
+    工藤 横山 宮本 内田 高木 安藤 谷口 大野 丸山 今井 高田 藤本 武田 村田 杉山 増田 平野 大塚
+    久保 松井 岩崎 桜井 木下 野口 松尾 野村 菊地 菊池 佐野 大西 杉本 新井 浜田 菅原 水野 島田
+    古川 小島 小野 桐谷 綾小路 西園寺 服部 樋口 永井 川口 辻本 吉川 片山 星野 早川 荒木 矢野
+    黒田 土屋 東山 浅野 河野 八木 松岡 本田 大島 川崎 望月 小山 飯田 中川 北村 久保田 関口 荒井
+    """
+)
+_NO_GIVEN = (
+    "家社長部課市町村区駅設道錦県郡店商会券所院校学屋橋川山神寺城線局省庁銀行氏株式先生様君的是了在有製"
+    "工業堂館亭組団隊流派式型説論法期代世系人女子男者"
+)
+_JAPANESE_FAMOUS = words_of(
+    """
+    田中角栄 伊藤博文 高橋留美子 渡辺謙 山本五十六 村上春樹 村上龍 坂本龍馬 坂本龍一 近藤勇
+    武田信玄 武田勝頼 石田三成 宮本武蔵 前田利家 三浦知良 安藤忠雄 池田勇人 柴田勝家 岡本太郎
+    藤原道長 藤原定家 野口英世 樋口一葉 黒田官兵衛 酒井忠次 小林一茶 小林多喜二 吉田松陰 吉田茂
+    服部半蔵 菊池寛 福田赳夫 星野源 本田圭佑 大島渚 斎藤道三 斎藤茂吉 後藤新平 加藤清正 井上靖
+    石井四郎 中島敦 中島敦志 鈴木大拙 鈴木一朗 木村拓哉 三浦綾子 安藤百福 松尾芭蕉
+    """
+)
 _NO_JAPANESE = words_of(
     """
     患者 店員 看護師 医者 本屋 業者 大家 職人 運転手 花屋 魚屋 奥様 皆様 相手 利用者 担当者
@@ -151,6 +176,10 @@ def _is_japanese_name(name: str) -> bool:
     return name not in _NO_JAPANESE and not name.endswith(("屋", "者", "員", "師", "生", "手"))
 
 
+def _is_japanese_full_name(name: str) -> bool:
+    return name not in _JAPANESE_FAMOUS
+
+
 def _is_korean_name(name: str) -> bool:
     return name not in _NO_KOREAN and not name.endswith(("장", "사", "자"))
 
@@ -209,6 +238,14 @@ SCRIPTS = (
         _is_japanese_name,
         clue=any_match(rf"{_JAPANESE_TITLES}|と申し|といい"),
         reach=(14, 10),
+    ),
+    shape(  # 桐谷慎之介は
+        "PERSON",
+        rf"(?<![{_HAN}])(?P<part>{_JAPANESE}(?:[ \u3000])?(?![{_NO_GIVEN}])[{_HAN}]{{2,3}}"
+        rf"(?<![{_NO_GIVEN}]))(?![{_HAN}\u30a1-\u30fa])",
+        _is_japanese_full_name,
+        clue=any_match(_JAPANESE),
+        reach=(2, 9),
     ),
     shape(
         "PERSON",

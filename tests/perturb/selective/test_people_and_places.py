@@ -280,6 +280,8 @@ FOUND = {
         ⟦山田太郎⟧さんと
         ⟦田中⟧様、お世話に
         ⟦鈴木⟧と申します
+        ⟦佐藤健一⟧は昨日、⟦桐谷慎之介⟧と
+        担当は⟦佐々木 美穂⟧です
         ⟦王⟧先生说
         我叫⟦张伟⟧，
         ⟦김철수⟧ 씨가
@@ -318,6 +320,8 @@ git clone https://github.com/psf/requests.git && ssh git@github.com
 127.0.0.1 localhost
 client HTTP-2024, order ABC-12, policy RFC-791, contract v2-1234
 the order A-4 paper; order 66 was executed; invoice INV-001
+村上春樹の代表作、野村證券、前田建設、橋本市、中山道、内田家について
+田中社会主义 山田町 高橋です 佐藤錦を買う
 客户方应该先付款，朋友圈里的同事常说
 Фильм "Иван Грозный" снял Эйзенштейн; Анна Каренина умерла
 the <address> of a contract</address>, an ADR: see adr.md; it says so;
