@@ -24,7 +24,8 @@ def _words(text: str) -> frozenset[str]:
 # Small words inside names.
 PARTICLES = _words(
     """
-    al bin da de degli dei del della dello der di dos du el la le of ten ter van vom von y zu zum
+    al bin bint da de degli dei del della dello der di dos du el ibn la le of ten ter van vom von y
+    zu zum
     """
 )
 AFTER_PARTICLES = _words("das dem den het las los")  # Vincent van den Bosch

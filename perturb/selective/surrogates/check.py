@@ -85,6 +85,10 @@ class SurrogateCheck:
         if read is None or len(new) != len(words):
             raise ReleaseError(WRONG)
         for word, raw, own in zip(read, words, new, strict=True):
+            if word.role == "particle":
+                if own != raw:
+                    raise ReleaseError(WRONG)
+                continue
             script = read_script(word.key)
             if read_script(own) != script or match_case(own, raw) != own:
                 raise ReleaseError(WRONG)

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise, product
 
-from perturb.selective.patterns.words import PARTICLES
+from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
 from perturb.selective.surrogates.names import load_names, read_script
 from perturb.text.case import fold_name
 from perturb.text.fold import read
 
 __all__ = ["Cast", "Word", "build_cast", "read_person", "read_words"]
 
+_PARTICLES = PARTICLES | AFTER_PARTICLES  # in small letters
 _EXPANDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 
 
@@ -23,7 +24,7 @@ class Word:
     """Hold a word of a name.
 
     Attributes:
-        role: `given`, `surname`, `initial`, or `alone` for a single word.
+        role: `given`, `surname`, `initial`, `alone` for a single word, or `particle`, which stays.
         key: its form that all spellings share.
         surname: the key of the surname beside an initial.
     """
@@ -37,10 +38,10 @@ def read_person(words: Sequence[str], between: Sequence[str]) -> list[Word] | No
     """Return the words of a name with their roles; None for a script without names.
 
     The last word, and those joined to it by a hyphen, are the surname; before a comma, the first
-    ones are. A particle is read as a given name: it would tell the origin.
+    ones are. A particle with a capital is read as a given name: `Van` may be one.
 
     >>> [word.role for word in read_person(["Anna", "Lena", "de", "Groot"], ["-", " ", " "])]
-    ['given', 'given', 'given', 'surname']
+    ['given', 'given', 'particle', 'surname']
 
     Args:
         between: the layout after each word but the last.
@@ -63,7 +64,9 @@ def read_person(words: Sequence[str], between: Sequence[str]) -> list[Word] | No
     alone = len(keys) == 1 and len(full) == 1
     out = []
     for i, key in enumerate(keys):
-        if len(key) < 2:
+        if words[i] in _PARTICLES and i < last:
+            out.append(Word("particle", key))
+        elif len(key) < 2:
             out.append(Word("initial", key, surname))
         elif alone:
             out.append(Word("alone", key))
@@ -90,7 +93,7 @@ class Cast:
         """Add a name."""
         read = read_person(words, between) or ()
         for word, raw in zip(read, words, strict=False):
-            if word.role == "initial":
+            if word.role in ("initial", "particle"):
                 continue
             self.spellings.setdefault(word.key, word.key)
             self.spellings.setdefault(fold_name(raw.casefold().translate(_EXPANDED)), word.key)

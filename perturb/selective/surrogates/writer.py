@@ -226,6 +226,8 @@ class SurrogateWriter:
     def _spell(self, word: Word, raw: str, turn: int) -> str:
         """Return the surrogate of a word of a name, in the capitals of `raw`; another turn gives
         another initial, if no name tells it."""
+        if word.role == "particle":
+            return raw
         script = read_script(word.key)
         if word.role != "initial":
             return match_case(self._find(self._cast.role_of(word), word.key, script), raw)

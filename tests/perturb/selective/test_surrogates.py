@@ -295,7 +295,10 @@ class TestPersons:
         [
             ("Schmidt, Anna", r"(?P<last>\w+), (?P<first>\w+)"),
             ("Anna Meier-Schmidt", r"(?P<first>\w+) \w+-(?P<last>\w+)"),
-            ("Anna de Schmidt", r"(?P<first>\w+) [a-z]+ (?P<last>\w+)"),
+            ("Anna de Schmidt", r"(?P<first>\w+) de (?P<last>\w+)"),
+            ("Anna van der Schmidt", r"(?P<first>\w+) van der (?P<last>\w+)"),
+            ("van der Schmidt, Anna", r"van der (?P<last>\w+), (?P<first>\w+)"),
+            ("Van Schmidt", r"(?P<first>(?!Van)\w+) (?P<last>\w+)"),  # a given name
             ("Anna\nSchmidt", r"(?P<first>\w+)\n(?P<last>\w+)"),
             ("J. R. Schmidt", r"(?P<first>[A-Z])\. [A-Z]\. (?P<last>\w+)"),
         ],
