@@ -57,17 +57,20 @@ _PROJECT_FILE = re.compile(
     r"(?<![A-Z_-])[A-Z]{2,20}(?:[_-][A-Z]{2,20}){0,8}\.(?:md|txt|rst)\b"
 )  # CLAUDE.md
 _GLOSS = re.compile(r"[*_]{0,3} ?[(（](?P<part>[^\W\d_\u0000-\u036f][^()\n]{1,24})[)）]")
+_GETTEXT = re.compile(r"msg(?:ctxt|id|id_plural|str)\b")
 _FORM = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+(?:[-'’][^\W\d_a-z]?[^\W\d_A-Z]+)*")
+_AFTER_TITLE = re.compile(r"(?<!\w)(?:Dr|Fr|Hr|Prof|Mr|Mrs|Ms|Sr|Sra)\. ?\Z")
 _OPENS = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])\s{0,8}\Z")  # a sentence, a line or a cell
-_BEGINNING, _LEAST = 4000, 0.05  # characters; the share of small words of a language
+_BEGINNING, _LEAST = 4000, 0.1  # characters; the share of words that tell a language
 # That hardly any other language has.
 _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am")) | words_of(
     """
     der die das und ist nicht ein eine einen einem einer ich sie wir ihr mit von auf für den
-    dem bei nach aus wie auch als aber oder wenn dass kann sind wird bitte mein dein unser les
-    des est une elle nous vous avec pour dans sur qui pas cette son ses mon mes aux par plus
-    mais sont être quel quelle je los las una que del con por para como pero más este esta está
-    entre cuál qué cómo y en de
+    dem bei beim zum zur vom seit über unter noch kein keine ihre seine hat haben war nach aus
+    wie auch als aber oder wenn dass kann sind wird bitte mein dein unser les des est une elle
+    nous vous avec pour dans sur qui pas cette son ses mon mes aux par plus mais sont être quel
+    quelle je los las una que del con por para como pero más este esta está entre cuál qué cómo
+    y en de
     """
 )
 # The probability from which a word beside a name belongs to it, where both have capitals.
@@ -223,11 +226,14 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
 
 def _is_learnt(text: str) -> bool:
     """Tell if a text may be in a language that the classifier has learnt: no letter of it has an
-    accent, or some of its words are English, German, French or Spanish."""
+    accent, or some of its words are English, or small ones of German, French or Spanish."""
     if text.isascii():
         return True
     words = _NAME_WORD.findall(text[:_BEGINNING])
-    known = sum(word.lower() in _SMALL_WORDS for word in words)
+    known = sum(
+        word.lower() in _SMALL_WORDS or (len(word) > 3 and is_ordinary_word(word))
+        for word in words
+    )
     return len(words) < 3 or known >= _LEAST * len(words)
 
 
@@ -254,8 +260,9 @@ def _find_capitals(text: str, start: int, end: int) -> tuple[int, int]:
     if not named or all(name.casefold() in LABELS for name in names):
         return start, start
     first = start + words[0].start()
-    opens = _OPENS.search(text, max(0, first - 8), first)
-    return (first, start + words[-1].end()) if len(names) > 1 or not opens else (start, start)
+    before = text[max(0, first - 8) : first]
+    inside = not _OPENS.search(before) or _AFTER_TITLE.search(before)
+    return (first, start + words[-1].end()) if len(names) > 1 or inside else (start, start)
 
 
 def _has_form(text: str, start: int, end: int) -> bool:
@@ -305,7 +312,7 @@ def _is_code(text: str, start: int, end: int) -> bool:
     """
     if end - start == 1:
         return True
-    if _PROJECT_FILE.match(text, start):
+    if _PROJECT_FILE.match(text, start) or _GETTEXT.match(text, start):
         return True
     if text[start - 1 : start] == "." and _VARIABLE.match(text, max(0, start - 2)):
         start -= 2
