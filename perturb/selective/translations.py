@@ -35,8 +35,8 @@ class _Value(NamedTuple):
 
 
 def drop_translated(text: str, findings: Iterable[Span]) -> tuple[Span, ...]:
-    """Return the findings without those that lie in the value of a translation: near it are three
-    values that are labels of forms; or it is one itself, and another is near.
+    """Return the findings without those that lie in the value of a translation: it is a label of
+    forms, and another is near; or many near it are, and it has no given name.
 
     >>> text = '{"user": "Benutzer", "city": "Ort"}'
     >>> drop_translated(text, [Span(10, 18, "USERNAME")])
