@@ -17,6 +17,7 @@ from perturb.sanitizer import Policy
 from perturb.selective.patterns.forms import is_label
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import LABELS
+from perturb.selective.patterns.labels import NAMES as BARE
 from perturb.selective.patterns.people import TITLES
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_of, words_of
@@ -57,6 +58,7 @@ _PROJECT_FILE = re.compile(
     r"(?<![A-Z_-])[A-Z]{2,20}(?:[_-][A-Z]{2,20}){0,8}\.(?:md|txt|rst)\b"
 )  # CLAUDE.md
 _GLOSS = re.compile(r"[*_]{0,3} ?[(（](?P<part>[^\W\d_\u0000-\u036f][^()\n]{1,24})[)）]")
+_WORD_BEFORE = re.compile(r"([^\W\d_]{2,25}) \Z")
 _GETTEXT = re.compile(r"msg(?:ctxt|id|id_plural|str)\b")
 _FORM = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+(?:[-'’][^\W\d_a-z]?[^\W\d_A-Z]+)*")
 _AFTER_TITLE = re.compile(r"(?<!\w)(?:Dr|Fr|Hr|Prof|Mr|Mrs|Ms|Sr|Sra)\. ?\Z")
@@ -209,7 +211,7 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
     after = _NAME_WORD.finditer(text, end, min(name.end, end + _NEAR))
     for words, least in ((reversed(before), _JOINS_BEFORE), (after, _JOINS_AFTER)):
         for word in words:
-            if word[0].casefold() in LABELS or is_label(text, *word.span()):
+            if _is_foreign_label(word[0]) or is_label(text, *word.span()):
                 break
             # A given name alone is hardly the whole name.
             alone = word.start() > end and is_given(text[start:end])
@@ -231,7 +233,9 @@ def _is_learnt(text: str) -> bool:
         return True
     words = _NAME_WORD.findall(text[:_BEGINNING])
     known = sum(
-        word.lower() in _SMALL_WORDS or (len(word) > 3 and is_ordinary_word(word))
+        word.lower() in _SMALL_WORDS
+        or (len(word) > 3 and is_ordinary_word(word))
+        or (word[0].isupper() and is_given(word))
         for word in words
     )
     return len(words) < 3 or known >= _LEAST * len(words)
@@ -239,12 +243,21 @@ def _is_learnt(text: str) -> bool:
 
 def _is_readable(text: str, start: int, end: int, learnt: bool) -> bool:
     """Tell if the classifier can read a finding: it is in Latin letters, of a language that it has
-    learnt. A label names nobody: `ФИО: Фамилия Имя Отчество`."""
+    learnt, or a given name is in it. A label names nobody: `ФИО: Фамилия Имя Отчество`."""
     words = _NAME_WORD.findall(text[start:end])
-    if words and all(word.casefold() in LABELS for word in words):
+    if words and all(map(_is_foreign_label, words)):
         return False
     latin = all(word[0] < "\u0370" or "\u1e00" <= word[0] < "\u1f00" for word in words)
-    return latin and learnt
+    before = _WORD_BEFORE.search(text, max(0, start - 30), start)
+    given = any(map(is_given, words)) or (before is not None and is_given(before[1]))
+    return latin and (learnt or given)
+
+
+def _is_foreign_label(word: str) -> bool:
+    """Tell if a word is the label of a field in other letters than English has; `Street` may be
+    somebody's name."""
+    plain = word.casefold()
+    return plain in BARE or (not word.isascii() and plain in LABELS)
 
 
 def _find_capitals(text: str, start: int, end: int) -> tuple[int, int]:
@@ -257,7 +270,7 @@ def _find_capitals(text: str, start: int, end: int) -> tuple[int, int]:
         words.pop()
     names = [word[0] for word in words if word[0] not in _PARTICLES]
     named = all(name[0].isupper() for name in names)
-    if not named or all(name.casefold() in LABELS for name in names):
+    if not named or all(map(_is_foreign_label, names)):
         return start, start
     first = start + words[0].start()
     before = text[max(0, first - 8) : first]

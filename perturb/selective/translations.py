@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from perturb.release import Span
 from perturb.selective.patterns.given import is_given
-from perturb.selective.patterns.labels import INTERFACE, LABELS, NAMES, spell
+from perturb.selective.patterns.labels import INTERFACE, LABELS, NAMES, ROLES, spell
+from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.text.marks import MARKS
 
 __all__ = ["drop_translated"]
@@ -19,26 +20,39 @@ __all__ = ["drop_translated"]
 # What a key may be evidence for. A value with a digit or another sign is no translation.
 _TYPES = frozenset(("LOCATION", "NAME", "ORGANIZATION", "PASSWORD", "PERSON", "USERNAME"))
 _VALUE = re.compile(
-    r"(?:[:=]>?[ \t]{0,8}|>|\bmsg(?:id|str) )(?P<quote>\\?[\"'`]?)"
+    r"(?:[:=]>?[ \t]{0,8}|>|\bmsgstr )(?P<quote>\\?[\"'`]?)"
     rf"(?P<value>[¿¡]?[^\W\d_](?:[^\W\d_]|[{MARKS} .,'’?!…()/-]){{0,60}}?)(?P=quote)"
     r"[ \t]{0,4}(?:[,;}<\n]|\\n|\Z)"
 )
 _WORD = re.compile(rf"(?:[^\W\d_]|[{MARKS}])+")
-_NEAR = 8  # values before and after one
-_FEW, _SHARE = 3, 0.4  # so many labels among them say that the text is one of translations
+_KEY = re.compile(r"([\w.-]{1,60})[\"'`\])]*\s{0,4}(?:[:=]>?[ \t]{0,8}|>)\Z")
+_NEAR = 16  # values before and after one
+_FEW, _SHARE = 3, 0.3  # so many labels among them say that the text is one of translations
+# Labels in other languages than English, whose words are the values of logs and records as well;
+# and not what people are: a customer, a patient.
+_EVIDENCE = frozenset(
+    label
+    for label in ({*LABELS} | INTERFACE | NAMES) - ROLES
+    if not is_ordinary_word(label.replace("_", ""))
+)
+_WHOLE = {*LABELS} | INTERFACE | NAMES | ROLES
 
 
 class _Value(NamedTuple):
     start: int
     end: int
-    label: bool
+    key: str
+    label: bool  # the whole value is one
+    told: bool  # it is evidence, or a part of it is
+    role: bool  # it is what somebody is
 
 
 def drop_translated(text: str, findings: Iterable[Span]) -> tuple[Span, ...]:
-    """Return the findings without those that lie in the value of a translation: it is a label of
-    forms, and another is near; or many near it are, and it has no given name.
+    """Return the findings without those that lie in the value of a translation. The values near
+    it have a key each, as in no log, and many of them are labels of forms, in another language
+    than English; and it has no given name, unless it is a label itself.
 
-    >>> text = '{"user": "Benutzer", "city": "Ort"}'
+    >>> text = '{"user": "Benutzer", "phone": "Telefon", "save": "Speichern", "find": "Suchen"}'
     >>> drop_translated(text, [Span(10, 18, "USERNAME")])
     ()
     """
@@ -56,27 +70,25 @@ def drop_translated(text: str, findings: Iterable[Span]) -> tuple[Span, ...]:
 
 def _read_values(text: str) -> Iterator[_Value]:
     for match in _VALUE.finditer(text):
-        yield _Value(*match.span("value"), _is_label(match["value"]))
-
-
-def _is_label(value: str) -> bool:
-    """Tell if a value is a label or holds one of several words, as in `Confirm password`."""
-    words = [spell(word) for word in _WORD.findall(value)]
-    phrases = (
-        "_".join(words[i:j])
-        for i in range(len(words))
-        for j in range(i + 1, min(i + 4, len(words) + 1))
-    )
-    return len(words) < 8 and any(p in LABELS or p in INTERFACE or p in NAMES for p in phrases)
+        key = _KEY.search(text, max(0, match.start("value") - 72), match.start("quote"))
+        words = [spell(word) for word in _WORD.findall(match["value"])]
+        sizes = range(1, 4) if len(words) < 8 else ()
+        phrases = {"_".join(words[i : i + size]) for i in range(len(words)) for size in sizes}
+        whole = "_".join(words)
+        name = key[1] if key else f"{match.start()}"
+        told = not _EVIDENCE.isdisjoint(phrases)
+        yield _Value(*match.span("value"), name, whole in _WHOLE, told, whole in ROLES)
 
 
 def _is_translated(text: str, span: Span, values: list[_Value], starts: list[int]) -> bool:
     place = bisect_right(starts, span.start) - 1
     if place < 0 or span.end > values[place].end:
         return False
-    near = (*values[max(0, place - _NEAR) : place], *values[place + 1 : place + 1 + _NEAR])
-    labels = sum(value.label for value in near)
-    if values[place].label:
-        return labels > 0
+    near = [*values[max(0, place - _NEAR) : place], *values[place + 1 : place + 1 + _NEAR]]
+    told = sum(value.told for value in near)
+    keys = [value.key for value in (*near, values[place])]
+    counted = sum(not value.role for value in near)
+    if told < max(_FEW, _SHARE * counted) or len(set(keys)) < len(keys):
+        return False
     named = any(is_given(word) for word in _WORD.findall(text, span.start, span.end))
-    return labels >= max(_FEW, _SHARE * len(near)) and not named
+    return values[place].label or not named

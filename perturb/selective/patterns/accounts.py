@@ -57,6 +57,10 @@ _GENERIC = words_of(
 )
 
 
+# In letters beyond Latin, a word alone is rather a label: `"login": "Войти"`.
+_FORM = re.compile(r"[A-Za-z0-9_À-ž.@+'-]{2,64}|(?=[^\W_]{0,40}[\d_.-])[\w.@+'-]{2,64}")
+
+
 def is_personal_account(name: str) -> bool:
     """Tell if the name of an account may be a person's.
 
@@ -70,7 +74,7 @@ def is_personal_account(name: str) -> bool:
         and plain not in _GENERIC
         and plain.rstrip("0123456789_-") not in _GENERIC
         and not is_placeholder(name)
-        and re.fullmatch(r"[A-Za-z0-9_À-ž.@+'-]{2,64}", name) is not None
+        and _FORM.fullmatch(name) is not None
     )
 
 

@@ -174,7 +174,9 @@ _PUBLIC_HOST = re.compile(
     r"|slack|mailgun|sendgrid|twilio|facebook|apple|mozilla|npmjs|pypi|python|debian|ubuntu|kernel"
     r"|postgresql|mysql|mongodb|redis|elastic|apache|nginx|kubernetes|k8s|cncf|ntp|pool"
     r"|letsencrypt"
-    r"|huggingface|digitalocean|linode|sentry|datadoghq|grafana|vercel|netlify|firebase)"
+    r"|huggingface|hf|sr|supabase|neon|upstash|nats|rebex|planetscale|cockroachlabs|render|railway|fly"
+    r"|codeberg|gitea|sourceforge|savannah|gnu|freedesktop|jetbrains|atlassian|snowflakecomputing"
+    r"|digitalocean|linode|sentry|datadoghq|grafana|vercel|netlify|firebase)"
     r"(?:\.\w{2,10}){1,2}|(?:py|js|ts|java|go|rs|json|yaml|yml|conf|cfg|txt|log|html|md|sh|svc"
     r"|cluster|env|name|com|org|port|url|host|addr|address|get|value|config|settings)|test"
     r"|invalid)",
@@ -340,7 +342,7 @@ CONTACT = (
     ),
     shape(  # the names in it
         "INTERNAL_HOST",
-        r"(?m:^)[+-]?(?:\d{1,3}\.){3}\d{1,3}[ \t]{1,16}"
+        r"(?m:^)[+-]?(?:10|172\.(?:1[6-9]|2\d|3[01])|192\.168)(?:\.\d{1,3}){2,3}[ \t]{1,16}"
         r"(?P<part>[a-z0-9-]{1,60}(?:\.[a-z0-9-]{1,60}){1,4})(?=[ \t\r\n]|\Z)",
         _is_own_host,
         clue=_IPV4_CLUE,

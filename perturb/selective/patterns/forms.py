@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import LABELS, NAMES, OTHER, is_word_of_code, spell
+from perturb.selective.patterns.scripts import SURNAMES
 from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
 from perturb.selective.patterns.shape import any_of, words_of
 from perturb.selective.patterns.words import PARTICLES
@@ -19,12 +21,13 @@ from perturb.text.marks import MARKS
 
 __all__ = ["find_fields", "is_label"]
 
-_COLON = re.compile("[:：]")
+_COLON = re.compile("[:：]|(?<![=!<>:])=(?![=>])")
 _BEFORE = 48  # characters before a colon that its label is in
 _NEAR = 240  # characters between two fields of one form
 _REST = re.compile(rf"[\w{MARKS} \t\"'\\*]*")  # of a label, and the signs around it
 _TO_LINE = re.compile(r".*(?:[\n,;|{(\[>\t\r]|\\[nrt])", re.DOTALL)
 _QUOTED = re.compile(r"(\\{0,3}[\"'])((?:(?!\1)[^\\\n]){1,48})\1\Z")
+_DECLARES = re.compile(r"\A(?:const|let|var|val) ")
 _TURN = re.compile("(?<=[a-z])(?=[A-Z])")  # nameNative
 # In which language a name is written.
 _LANGUAGES = words_of(
@@ -40,26 +43,31 @@ _STRING = re.compile(r"(\\{0,3}[\"'])(?P<value>(?>(?:(?!\1)[^\\\n]){1,200}))")
 _PLAIN = re.compile(r"(?P<value>(?>(?:(?!  |\t|\\[nrt])[^\n|;<>\"{}\r]){1,200}))")
 _NEXT = re.compile(r"[,،、，] ?(?=[^,،、，:：\n]{1,40}[:：])")
 _NAME = re.compile(rf"[^\W\d_](?>(?:[^\W\d_]|[{MARKS}\u200c\u200d .,'’ʼ·・–-])*)")
+_COMPOUND = ("남궁", "황보", "제갈", "선우")  # surnames
+_AFTER_NAME = re.compile(r"[(（]|입니다|이에요|예요")
 _CALLED = re.compile(r"[+(]?\d[\d ()./–-]{4,24}\d")
 _WORDS = re.compile(rf"(?:[^\W\d_]|[{MARKS}])+")
-_SIGNS = re.compile(r"[@{}<>$%=]|://")
+_SIGNS = re.compile(r"[@{}<>$%=]|://|0x")
 _ENDS = re.compile(r"[。！？!?]|\w{5}\. ")  # of a sentence
 # Chinese, Japanese and Korean: particles of a sentence, departments and shops.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NO_UNSPACED = re.compile(
-    "[，,、；;はをがでにの]|[部課课室店局所社司門门팀처]\\Z|[\uac00-\ud7af]{6}|(?:요|다)\\Z"
+    "[，,、；;]|(?<![ \u3000])[はをがでにの](?=[^ ]{2})"
+    "|[部課课室店局所社司門门팀처]\\Z|[\uac00-\ud7af]{6}"
+    "|.{3}(?:요|다)\\Z"
 )
-_LONGEST_UNSPACED = 10
+_LONGEST_UNSPACED = 8  # characters between two dots
 _NATIVE = re.compile(rf"(?:[^\W\d_a-zA-Z]|[{MARKS}])(?:[^a-zA-Z]*[^\W\d_a-zA-Z]){{3}}")
 # What forms say where nothing is filled in.
 _EMPTY = any_of(
     """
-    введите укажите заполните обязательно необязательно не_указан нет_данных неизвест введіть
-    вкажіть невідом въведете εισάγετε υποχρεωτικ wpisz podaj brak zadejte vyplňte giriniz
-    zorunlu yok nhập bắt_buộc không masukkan wajib tidak_ada 请 請 必填 选填 填写 无 無 未知
-    匿名 ご記入 入力 必須 任意 なし 입력 필수 선택 없음 أدخل ادخل مطلوب اختياري غير هنا הזן
-    הכנס חובה אין دلخواه الزامی وارد दर्ज आवश्यक भरें กรอก ระบุ ไม่มี saisir requis obligatoire
-    ingrese obligatorio inserire pflichtfeld eingeben invullen verplicht
+    ооо оао зао тоо тов гмбх введите укажите заполните обязательно необязательно не_указан
+    нет_данных неизвест введіть вкажіть невідом въведете εισάγετε υποχρεωτικ wpisz podaj brak
+    zadejte vyplňte giriniz zorunlu yok nhập bắt_buộc không masukkan wajib tidak_ada 请 請 必填
+    选填 填写 无 無 未知 匿名 ご記入 入力 必須 任意 なし 입력 필수 선택 없음 أدخل ادخل مطلوب
+    اختياري غير هنا הזן הכנס חובה אין دلخواه الزامی وارد दर्ज आवश्यक भरें กรอก ระบุ ไม่มี
+    saisir requis obligatoire ingrese obligatorio inserire pflichtfeld eingeben invullen
+    verplicht
     """
 )
 _IS_EMPTY = re.compile(_EMPTY, re.IGNORECASE)
@@ -95,7 +103,8 @@ def is_label(text: str, start: int, end: int) -> bool:
     if colon is None or not _REST.fullmatch(text, end, colon.start()):
         return False
     before = text[max(0, colon.start() - _BEFORE) : colon.start()]
-    return end - start < _BEFORE and _read_label(before) in LABELS
+    label = _read_label(before)
+    return end - start < _BEFORE and (label in LABELS or label in NAMES)
 
 
 def _has_company(fields: list[_Field], place: int) -> bool:
@@ -119,9 +128,20 @@ def _read_fields(text: str) -> Iterator[_Field]:
             continue
         start, end = value
         if type_ == OTHER or _fits(type_, bare, text[start:end]):
-            foreign = type_ == "PERSON" and text[start] > "\u0370"
-            sure = foreign and (bare != label or bare not in NAMES)
-            yield _Field(start, end, type_, sure or not is_word_of_code(bare))
+            yield _Field(start, end, type_, _is_sure(type_, label, bare, text[start:end]))
+
+
+def _is_sure(type_: str, label: str, bare: str, value: str) -> bool:
+    """Tell if a label and its value need no other field beside them."""
+    if type_ == "STREET_ADDRESS":
+        return not is_word_of_code(bare) and any(map(str.isdigit, value)) and "," in value
+    if type_ != "PERSON":
+        return not is_word_of_code(bare)
+    foreign = value[0] > "\u0370" and (bare != label or is_word_of_code(bare))
+    if bare in NAMES and bare == label:  # of anything
+        named = not label.isascii() and any(map(is_given, _WORDS.findall(value)))
+        return named or (len(value) == 3 and value[0] in SURNAMES) or value.startswith(_COMPOUND)
+    return foreign or not is_word_of_code(bare)
 
 
 def _read_label(before: str) -> str:
@@ -131,7 +151,7 @@ def _read_label(before: str) -> str:
         return spell(_TURN.sub("_", quoted[2]))
     if begun := _TO_LINE.match(before):
         before = before[begun.end() :]
-    return spell(_TURN.sub("_", before.lstrip(_EDGES)))
+    return spell(_TURN.sub("_", _DECLARES.sub("", before.lstrip(_EDGES))))
 
 
 def _read_value(text: str, place: int, type_: str) -> tuple[int, int] | None:
@@ -144,6 +164,8 @@ def _read_value(text: str, place: int, type_: str) -> tuple[int, int] | None:
         value = re.split("[,،、，]", value)[0]
     elif following := _NEXT.search(value):
         value = value[: following.start()]
+    if type_ == "PERSON":
+        value = _AFTER_NAME.split(value)[0]
     value = value.rstrip(" .*_")
     start += len(value) - len(value.lstrip())
     end = start + len(value.lstrip())
@@ -165,7 +187,7 @@ def _fits(type_: str, label: str, value: str) -> bool:
     if type_ == "PHONE_NUMBER":
         return _CALLED.fullmatch(value) is not None
     if type_ == "DATE_OF_BIRTH":
-        return digits > 3 and len(value) < 40
+        return digits > 4 and len(value) < 40
     if type_ in ("ACCOUNT_NUMBER", "CASE_NUMBER"):
         return digits > 3 and len(value) < 30 and not _SIGNS.search(value)
     if type_ == "NATIONAL_ID":
@@ -193,8 +215,10 @@ def _is_name(label: str, value: str, words: list[str]) -> bool:
     if sum(map(len, words)) < 2:
         return False
     if _UNSPACED.search(value):
-        return len(value) <= _LONGEST_UNSPACED and not _NO_UNSPACED.search(value)
-    if any(word[0] != word[0].title() and word not in PARTICLES for word in words):
+        longest = max(map(len, re.split("[·・ ]", value)))
+        return longest <= _LONGEST_UNSPACED and not _NO_UNSPACED.search(value)
+    small = any(word[0] != word[0].title() and word not in PARTICLES for word in words)
+    if small and not any(map(is_given, words)):
         return False
     plain = [is_ordinary_word(word) for word in words]
     return not (all(plain) and (len(plain) > 1 or is_word_of_code(label)))

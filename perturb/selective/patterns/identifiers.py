@@ -39,7 +39,7 @@ _FILED_LIST = """
 """
 _FILED = any_of(_FILED_LIST) + r"(?: (?:no|nr|number|num|id|n[°º])\b\.?)?"
 _STANDARDS = re.compile(
-    r"(?:AES|CVE|DIN|EN|GPU|HTTP|IEC|IEEE|IP|ISO|JDK|MS|PCI|PEP|RFC|RSA|RTX|SHA|SOC|TLS|USB|UTF)\b",
+    r"(?:AES|CIS|CVE|DIN|EN|GPU|HTTP|IEC|IEEE|IP|ISO|JDK|K8|MS|NEN|NIST|PCI|PEP|RFC|RSA|RTX|S3|SHA|SOC|TLS|USB|UTF)\b",
     re.IGNORECASE,
 )
 
@@ -161,7 +161,7 @@ IDENTIFIERS = (
     shape(  # order HK-77310, facture F-2024-0318; a number alone may be of anything
         "CASE_NUMBER",
         rf"(?<!\w){_FILED}(?: is| was| with| ist)?[ :#(]{{1,3}}"
-        r"(?P<part>(?-i:[A-Z]{1,4}[ -]?\d|\d{1,5}-[A-Z])[\dA-Z/-]{2,24})(?<=\d|[A-Z])(?![\w/-])",
+        r"(?P<part>(?-i:[A-Z]{1,4}[ -]?\d|\d{1,5}-[A-Z])(?-i:[\dA-Z/-]{2,24}))(?<=\w)(?![\w/-])",
         _is_filed,
         case=False,
         clue=all_clues(least_digits(4), any_listed(_FILED_LIST)),

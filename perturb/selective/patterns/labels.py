@@ -14,6 +14,7 @@ __all__ = [
     "NAMES",
     "OTHER",
     "PERSONAL",
+    "ROLES",
     "is_word_of_code",
     "spell",
 ]
@@ -26,34 +27,28 @@ def _words(text: str) -> frozenset[str]:
 OTHER = ""  # what a label of no type stands for: an e-mail address is found by itself
 _WORDS = {
     "PERSON": """
-        full_name first_name last_name given_name family_name middle_name surname forename lastname
-        firstname fullname customer customer_name client_name patient patient_name employee
-        employee_name contact_name contact_person manager owner tenant_name guest student
-        student_name teacher author assignee reporter recipient sender account_holder cardholder
-        vorname nachname familienname kunde kundin patientin mitarbeiter mitarbeiterin
-        ansprechpartner ansprechpartnerin bearbeiter absender empfänger vor_und_nachname
-        prénom prenom nom_de_famille nom_complet nom_et_prénom prénom_et_nom
-        apellido apellidos nombre_completo nombre_y_apellidos cognome nome_e_cognome
-        sobrenome nome_completo apelido cognoms naam voornaam achternaam förnamn efternamn namn
-        navn fornavn efternavn etternavn nafn nimi etunimi sukunimi eesnimi perekonnanimi
-        vārds uzvārds vardas pavardė imię nazwisko imię_i_nazwisko jméno příjmení
-        jméno_a_příjmení meno priezvisko meno_a_priezvisko ime priimek prezime ime_i_prezime
-        név teljes_név vezetéknév keresztnév családnév utónév nume prenume nume_complet
-        nume_și_prenume emri mbiemri soyad soyadı ad_soyad adı_soyadı adı isim
-        имя фамилия отчество фио полное_имя имя_и_фамилия фамилия_имя фамилия_имя_отчество
-        контактное_лицо пациент заказчик получатель отправитель ім_я прізвище піб по_батькові
-        одержувач імя імя_і_прізвище імя_прозвішча прозвішча име презиме фамилно_име
-        име_и_фамилия име_и_презиме пациентка
-        όνομα επώνυμο ονοματεπώνυμο πλήρες_όνομα
-        họ_và_tên họ_tên tên nama nama_lengkap jina_kamili
-        姓名 名字 真实姓名 客户姓名 患者姓名 联系人 聯絡人 收件人 寄件人 氏名 名前 お名前 患者名
-        担当者 フリガナ ふりがな 宛名 이름 성명 성함 고객명 환자명 담당자
-        الاسم الاسم_الكامل اسم_العميل اسم_المريض الاسم_الأول اسم_العائلة اللقب
-        שם שם_מלא שם_פרטי שם_משפחה נמען
-        نام نام_خانوادگی نام_و_نام_خانوادگی نام_کامل
-        नाम पूरा_नाम नाव নাম பெயர் పేరు ಹೆಸರು പേര് નામ ਨਾਮ නම ชื่อ นามสกุล ชื่อ_นามสกุล
-        ຊື່ ឈ្មោះ នាមត្រកូល អ្នកទទួល အမည် სახელი გვარი სახელი_გვარი անուն ազգանուն
-        ስም нэр овог аты_жөні
+        お名前
+        full_name first_name last_name given_name family_name middle_name surname forename
+        lastname firstname fullname customer customer_name client_name patient patient_name
+        employee employee_name contact_name contact_person manager owner tenant_name guest
+        student student_name teacher author assignee reporter recipient sender account_holder
+        cardholder vorname nachname familienname kunde kundin patientin mitarbeiter
+        mitarbeiterin ansprechpartner ansprechpartnerin bearbeiter absender empfänger
+        vor_und_nachname prénom prenom nom_de_famille nom_complet nom_et_prénom prénom_et_nom
+        apellido apellidos nombre_completo nombre_y_apellidos cognome nome_e_cognome sobrenome
+        nome_completo apelido cognoms voornaam achternaam förnamn efternamn fornavn efternavn
+        etternavn etunimi sukunimi eesnimi perekonnanimi vārds uzvārds vardas pavardė imię
+        nazwisko imię_i_nazwisko příjmení jméno_a_příjmení priezvisko meno_a_priezvisko priimek
+        prezime ime_i_prezime teljes_név vezetéknév keresztnév családnév utónév prenume
+        nume_complet nume_și_prenume emri mbiemri soyad soyadı ad_soyad adı_soyadı фамилия
+        отчество фио полное_имя имя_и_фамилия фамилия_имя фамилия_имя_отчество контактное_лицо
+        пациент заказчик получатель отправитель прізвище піб по_батькові одержувач
+        імя_і_прізвище імя_прозвішча прозвішча презиме фамилно_име име_и_фамилия име_и_презиме
+        пациентка επώνυμο ονοματεπώνυμο πλήρες_όνομα họ_và_tên họ_tên nama_lengkap jina_kamili
+        姓名 真实姓名 客户姓名 患者姓名 收件人 寄件人 氏名 患者名 フリガナ ふりがな 宛名 성명
+        성함 고객명 환자명 الاسم_الكامل اسم_العميل اسم_المريض الاسم_الأول اسم_العائلة اللقب
+        שם_מלא שם_פרטי שם_משפחה נמען نام_خانوادگی نام_و_نام_خانوادگی نام_کامل पूरा_नाम นามสกุล
+        ชื่อ_นามสกุล នាមត្រកូល អ្នកទទួល გვარი სახელი_გვარი ազգանուն овог аты_жөні
     """,
     "DATE_OF_BIRTH": """
         date_naissance fecha_nacimiento data_nascita data_nascimento date_birth geb_datum
@@ -150,38 +145,55 @@ _WORDS = {
 # What else programs write on their buttons and above their lists.
 INTERFACE = _words(
     """
-        log_in log_out sign_in sign_out sign_up search settings save cancel delete edit file
-        close confirm_password anmelden abmelden einloggen suchen einstellungen speichern
-        abbrechen löschen datei bearbeiten connexion déconnexion se_connecter rechercher
-        paramètres enregistrer annuler supprimer fichier iniciar_sesión cerrar_sesión buscar
-        ajustes guardar cancelar eliminar archivo editar entrar sair salvar excluir pesquisar
-        configurações arquivo accedi esci cerca impostazioni salva annulla elimina modifica
-        inloggen uitloggen zoeken instellingen opslaan annuleren verwijderen bestand logga_in
-        logga_ut sök inställningar spara avbryt ta_bort log_ind log_ud søg indstillinger gem
-        annuller slet kirjaudu hae asetukset tallenna peruuta poista zaloguj wyloguj szukaj
-        ustawienia zapisz anuluj usuń plik přihlásit odhlásit hledat nastavení uložit zrušit
-        smazat soubor belépés kilépés keresés beállítások mentés mégse törlés fájl
-        autentificare căutare setări salvează anulează șterge giriş giriş_yap çıkış ara ayarlar
-        kaydet iptal sil dosya düzenle войти вход выйти выход поиск настройки сохранить отмена
-        удалить файл изменить правка увійти вийти пошук налаштування зберегти скасувати
-        видалити вхід изход търсене настройки запази отказ изтрий σύνδεση αποσύνδεση αναζήτηση
-        ρυθμίσεις αποθήκευση ακύρωση διαγραφή αρχείο đăng_nhập đăng_xuất tìm_kiếm cài_đặt lưu
-        hủy xóa masuk keluar cari pengaturan simpan batal hapus 登录 登錄 登出 退出 搜索 搜尋
-        设置 設定 保存 儲存 取消 删除 刪除 文件 编辑 編輯 确认 ログイン ログアウト 検索 保存
-        キャンセル 削除 ファイル 編集 로그인 로그아웃 검색 설정 저장 취소 삭제 파일 편집
-        تسجيل_الدخول تسجيل_الخروج خروج بحث الإعدادات حفظ إلغاء حذف ملف تحرير התחברות יציאה
-        חיפוש הגדרות שמירה ביטול מחיקה קובץ ورود خروج جستجو تنظیمات ذخیره लॉगिन खोजें सेटिंग्स
-        सहेजें रद्द_करें เข้าสู่ระบบ ออกจากระบบ ค้นหา ตั้งค่า บันทึก ยกเลิก ลบ kontakt contacto
-        contatto contato контакт 連絡先 連絡 autor auteur autore автор 作者 작성자 yazar
-        författare besitzer propriétaire propietario proprietario właściciel владелец 所有者
-        소유자 eigenaar ägare sahip client cliente klient клиент 客户 顧客 고객 müşteri klant
-        kund المؤلف المالك العميل المريض المرسل jeton ficha gettone żeton токен 令牌 トークン
-        토큰 geheimnis secreto segreto sekret секрет 密钥 秘密鍵 비밀 gizli geheim hemlighet
-        e_posta courriel correo_electrónico e_mailadresse e_post
+    log_in log_out sign_in sign_out sign_up search settings save cancel delete edit file close
+    confirm_password anmelden abmelden einloggen suchen einstellungen speichern abbrechen
+    löschen datei bearbeiten connexion déconnexion se_connecter rechercher paramètres
+    enregistrer annuler supprimer fichier iniciar_sesión cerrar_sesión buscar ajustes guardar
+    cancelar eliminar archivo editar entrar sair salvar excluir pesquisar configurações arquivo
+    accedi esci cerca impostazioni salva annulla elimina modifica inloggen uitloggen zoeken
+    instellingen opslaan annuleren verwijderen bestand logga_in logga_ut sök inställningar
+    spara avbryt ta_bort log_ind log_ud søg indstillinger gem annuller slet kirjaudu hae
+    asetukset tallenna peruuta poista zaloguj wyloguj szukaj ustawienia zapisz anuluj usuń plik
+    přihlásit odhlásit hledat nastavení uložit zrušit smazat soubor belépés kilépés keresés
+    beállítások mentés mégse törlés fájl autentificare căutare setări salvează anulează șterge
+    giriş giriş_yap çıkış ara ayarlar kaydet iptal sil dosya düzenle войти вход выйти выход
+    поиск настройки сохранить отмена удалить файл изменить правка увійти вийти пошук
+    налаштування зберегти скасувати видалити вхід изход търсене настройки запази отказ изтрий
+    σύνδεση αποσύνδεση αναζήτηση ρυθμίσεις αποθήκευση ακύρωση διαγραφή αρχείο đăng_nhập
+    đăng_xuất tìm_kiếm cài_đặt lưu hủy xóa masuk keluar cari pengaturan simpan batal hapus 登录
+    登錄 登出 退出 搜索 搜尋 设置 設定 保存 儲存 取消 删除 刪除 文件 编辑 編輯 确认 ログイン
+    ログアウト 検索 保存 キャンセル 削除 ファイル 編集 로그인 로그아웃 검색 설정 저장 취소 삭제
+    파일 편집 تسجيل_الدخول تسجيل_الخروج خروج بحث الإعدادات حفظ إلغاء حذف ملف تحرير התחברות
+    יציאה חיפוש הגדרות שמירה ביטול מחיקה קובץ ورود خروج جستجو تنظیمات ذخیره लॉगिन खोजें
+    सेटिंग्स सहेजें रद्द_करें เข้าสู่ระบบ ออกจากระบบ ค้นหา ตั้งค่า บันทึก ยกเลิก ลบ jeton ficha
+    gettone żeton токен 令牌 トークン 토큰 geheimnis secreto segreto sekret секрет 密钥 秘密鍵
+    비밀 gizli geheim hemlighet e_posta courriel correo_electrónico e_mailadresse e_post
+    şifremi_unuttum hoş_geldiniz willkommen bienvenue bienvenido benvenuto witaj welkom
+    välkommen volledige_naam
+    """
+)
+# What people are, in programs and in records.
+ROLES = _words(
+    """
+    kontakt contacto contatto contato контакт 連絡先 連絡 autor auteur autore автор 作者 작성자
+    yazar författare besitzer propriétaire propietario proprietario właściciel владелец 所有者
+    소유자 eigenaar ägare sahip client cliente klient клиент 客户 顧客 고객 müşteri klant kund
+    المؤلف المالك العميل المريض المرسل kundin patientin mitarbeiter mitarbeiterin bearbeiter
+    absender empfänger ansprechpartner ansprechpartnerin пациент пациентка заказчик получатель
+    отправитель одержувач 患者 收件人 寄件人 담당자 担当者 联系人 聯絡人 contact author owner
+    paciente pacjent paziente patiënt nadawca remitente mittente expéditeur gönderen hasta
+    发件人 送信者 환자 보낸_사람 afzender avsändare patient sender
     """
 )
 # A person's name, or a thing's.
-NAMES = _words("ad name names nom nome nombre contact contacts person kontakt who wer qui quién")
+NAMES = _words(
+    """
+    ad name names nom nome nombre contact contacts person kontakt who wer qui quién имя ім_я
+    імя име όνομα adı isim név nume nimi namn navn naam nafn tên nama 名字 名前 이름
+    الاسم שם نام नाम नाव নাম பெயர் పేరు ಹೆಸರು പേര് નામ ਨਾਮ නම ชื่อ ຊື່ ឈ្មោះ အမည် სახელი անուն
+    ስም нэр ime meno jméno 担当者 联系人 聯絡人 담당자
+    """
+)
 # Columns that make it a person's.
 PERSONAL = _words("age email e_mail mail gender sex alter geschlecht âge sexo edad")
 LABEL_TYPES = tuple(type_ for type_ in _WORDS if type_)

@@ -202,7 +202,10 @@ def _locate_named(match: re.Match[str]) -> tuple[int, int] | None:
     if not 2 <= len(value) <= 60 or is_placeholder(value) or not _NAMED.fullmatch(value):
         return None
     words = [word.strip(".,'’").lower() for word in re.split(r"[ ,-]+", value)]
-    if any(word in _LABELS or word in _NO_NAMES or word in LABELS for word in words):
+    if any(
+        word in _LABELS or word in _NO_NAMES or (not word.isascii() and word in LABELS)
+        for word in words
+    ):
         return None
     if sure:
         return (start, start + len(value)) if _is_sure_name(value, words, found) else None

@@ -284,6 +284,99 @@ def test_what_is_private_in_a_file_of_translations_is_hidden(
     assert value not in hide(people, text)
 
 
+@pytest.mark.parametrize(
+    ("text", "private"),
+    [
+        (
+            '{"user": "bokafor", "action": "login"}\n{"user": "tkowalczyk", "action": "search"}\n'
+            '{"user": "bokafor", "action": "delete"}\n{"user": "mhuang", "action": "login"}',
+            ["bokafor", "tkowalczyk", "mhuang"],
+        ),
+        (
+            'password: "elefantenrennen"\nusername: "okonkwo"\nrole: "manager"\n'
+            'status: "employee"\ntype: "user"\n',
+            ["elefantenrennen", "okonkwo"],
+        ),
+        (
+            "environment:\n  DB_USER: user\n  DB_PASSWORD: geheimniskraemer\n"
+            "  ROLE: manager\n  DB_NAME: customer\n",
+            ["geheimniskraemer"],
+        ),
+        (
+            '{"contacts":[{"name":"Szczepanik","phone_type":"mobile","group":"customer"},'
+            '{"name":"Oyelaran","phone_type":"telephone","group":"client"}]}',
+            ["Szczepanik", "Oyelaran"],
+        ),
+        (
+            'contact = {"name": "Max Born", "type": "customer", "phone": "+49 171 5558812"}',
+            ["Max Born"],
+        ),
+        ('{"name": "Eleanor Street", "role": "Manager"}', ["Eleanor Street"]),
+        ("Name: Fionnuala Guest\nPosition: Manager\nDepartment: Sales", ["Fionnuala"]),
+        ('{"name":"Elif Ara","role":"manager"}', ["Elif"]),
+        ('{"name":"Jan Ort","role":"owner"}', ["Jan Ort"]),
+        ("name: Ana Calle\ntype: customer\n", ["Ana"]),
+        ("name: Lưu Văn Minh\nrole: manager\n", ["Văn"]),
+        (
+            '{"first_name": "Ville", "last_name": "Korhonen", "type": "customer"}',
+            ["Ville", "Korhonen"],
+        ),
+        ("Vorname: Tjark\nNachname: Ort\nRolle: Mitarbeiter\nStatus: Kunde", ["Tjark"]),
+        ('{"username":"cari.thistle","action":"save"}', ["cari.thistle"]),
+        ('{"password":"sesame street","user":"guest"}', ["sesame street"]),
+        ('login: admin\npassword: "search my soul"\ntype: user\n', ["search my soul"]),
+        (
+            'password: "OpenSesame"\nusername: "guest"\nrole: "manager"\n type: "user"\n',
+            ["OpenSesame"],
+        ),
+        (
+            "ciao, sono giulia rossi, mia sorella chiara non mi parla più, marco le ha detto",
+            ["giulia rossi", "chiara", "marco"],
+        ),
+        (
+            "ahoj, já jsem jana nováková, bydlím v brně a kolegyně tereza dvořáková mi dluží",
+            ["jana nováková", "dvořáková"],
+        ),
+        (
+            "zoë quackenbush\nthandiwe mokoena\nbrynjar sveinsson\nlwazi dlamini",
+            ["zoë quackenbush"],
+        ),
+        ("mi jefe íñigo arrizabalaga me despidió ayer", ["íñigo arrizabalaga"]),
+        (
+            "Luca non è venuto. Avvisa Chiara e il dottor Bellandi, per piacere.",
+            ["Luca", "Bellandi"],
+        ),
+        ("Mehmet bugün gelmedi, Ayşe hanım çok kızdı.", ["Mehmet"]),
+        (
+            "Anwesend: Jürgen Prantl, Sabine Okoye, Detlef Wrobel\nProtokoll: Hagenström",
+            ["Hagenström"],
+        ),
+        ("Reparación coche Sr Etxeberria, llamar mañana: Aitor", ["Aitor"]),
+        ("имя: дарья\nфамилия: вощинская", ["дарья"]),
+        ('имя = "иван кузнецов"', ["кузнецов"]),
+        ("姓名=陆景行", ["陆景行"]),
+        ("이름=김철수", ["김철수"]),
+        ('const 이름 = "박서연";', ["박서연"]),
+        ('שם_מלא = "יוסי כהן"', ["יוסי כהן"]),
+        ("お名前: 中村 はるか", ["中村"]),
+        ("氏名: 後藤 がく", ["後藤"]),
+        ("姓名: 艾合买提·吐尔逊江·买买提", ["艾合买提"]),
+        ("患者姓名:王小明（男）", ["王小明"]),
+        ("이름: 남궁민수입니다", ["남궁민수"]),
+        ("이름: 황보다", ["황보다"]),
+        ("username: иван_петров", ["иван_петров"]),
+        ('"username": "мария.сидорова"', ["мария.сидорова"]),
+        ("Dear Mr Street, thanks. Regards, Max Born", ["Street"]),
+        ("Sender: Alice Born\nRecipient: Peter Street\n", ["Peter Street"]),
+    ],
+)
+def test_labels_beside_a_person_are_no_translations(
+    people: Selective, text: str, private: list[str]
+) -> None:
+    shown = hide(people, text)
+    assert [value for value in private if value in shown] == []
+
+
 def test_one_value_among_private_ones_is_no_translation(people: Selective) -> None:
     text = json.dumps({"username": "vbrandtner", "role": "Kunde", "password": "orchardplumtree"})
     shown = hide(people, text)
@@ -317,6 +410,41 @@ def test_one_value_among_private_ones_is_no_translation(people: Selective) -> No
         "担当者: 営業部",
         "Imię: Bohater powieści",
         "Student: Why is the sky blue?\nTeacher: Because of scattering.",
+        "写一篇关于员工周末加班的文章",
+        "客户陈述：系统在凌晨崩溃，请帮我分析原因。",
+        "帮我做一个学生管理系统，学生任务和员工周报",
+        "患者左膝疼痛三天，患者戴口罩就诊。",
+        "列出学生许多常见的错误",
+        "客户尚未付款怎么催",
+        "叫做封装",
+        "什么叫做任务队列？",
+        "武田薬品と小林製薬の株価を比較",
+        "川崎病治療のガイドラインを教えて",
+        "伊藤忠商事の決算をまとめて",
+        "大西洋横断と田中貴金属と本田技研と早川書房と中山競馬と三浦海岸",
+        "渡辺直美、遠藤周作、新井白石、福田康夫、岩崎弥太郎、河野太郎とは",
+        "诸葛连弩 长孙皇后 独孤九剑 欧阳询书法 公孙离皮肤",
+        "Лада Веста или Лада Гранта: что выбрать?",
+        "Настроить клиент Яндекса. И клиент Телеграма; сотрудник Гугла, директор Мосфильма",
+        "Адрес: байт 16 в стеке\nЗначение: 0",
+        "Адрес: начало массива 0x12",
+        "地址: 内存地址\n值: 0x10",
+        "العنوان: كيف تتعلم البرمجة",
+        "כתובת: מצביע לזיכרון",
+        "cím: A kőszívű ember fiai 1869",
+        "名字: 变量名\n类型: 字符串",
+        "联系人: 客服",
+        "担当者: 営業",
+        "Заказчик: ООО Ромашка",
+        "tên: Hà Nội",
+        "नाम: भारत",
+        "ชื่อ: ประเทศไทย",
+        "όνομα: Ακρόπολη",
+        "adı: Menemen",
+        "Name: Apollo\nAddress: 0x7ffe 1234",
+        "git clone git@hf.co:meta/llama && git@git.sr.ht:~sircmpwn/aerc",
+        "redis://default:$PW@usw1.upstash.io:6379",
+        "8.8.8.8 dns.google\n0.0.0.0 ads.doubleclick.net",
     ],
 )
 def test_labels_without_a_person_are_left(people: Selective, text: str) -> None:
