@@ -35,6 +35,8 @@ _EVIDENCE = frozenset(
     for label in ({*LABELS} | INTERFACE | NAMES) - ROLES
     if not is_ordinary_word(label.replace("_", ""))
 )
+# Also inside words, and where words have no blanks: 确认密码, Şifreyi.
+_SECRETS = [label for label in _EVIDENCE if LABELS.get(label) == "PASSWORD" and len(label) != 3]
 _WHOLE = {*LABELS} | INTERFACE | NAMES | ROLES
 
 
@@ -50,7 +52,8 @@ class _Value(NamedTuple):
 def drop_translated(text: str, findings: Iterable[Span]) -> tuple[Span, ...]:
     """Return the findings without those that lie in the value of a translation. The values near
     it have a key each, as in no log, and many of them are labels of forms, in another language
-    than English; and it has no given name, unless it is a label itself.
+    than English. It is one itself, or has a label's words, or it is no password and has no given
+    name.
 
     >>> text = '{"user": "Benutzer", "phone": "Telefon", "save": "Speichern", "find": "Suchen"}'
     >>> drop_translated(text, [Span(10, 18, "USERNAME")])
@@ -76,7 +79,7 @@ def _read_values(text: str) -> Iterator[_Value]:
         phrases = {"_".join(words[i : i + size]) for i in range(len(words)) for size in sizes}
         whole = "_".join(words)
         name = key[1] if key else f"{match.start()}"
-        told = not _EVIDENCE.isdisjoint(phrases)
+        told = not _EVIDENCE.isdisjoint(phrases) or any(label in whole for label in _SECRETS)
         yield _Value(*match.span("value"), name, whole in _WHOLE, told, whole in ROLES)
 
 
@@ -90,5 +93,7 @@ def _is_translated(text: str, span: Span, values: list[_Value], starts: list[int
     counted = sum(not value.role for value in near)
     if told < max(_FEW, _SHARE * counted) or len(set(keys)) < len(keys):
         return False
+    if values[place].label or values[place].told:
+        return True
     named = any(is_given(word) for word in _WORD.findall(text, span.start, span.end))
-    return values[place].label or not named
+    return span.type != "PASSWORD" and not named

@@ -268,6 +268,7 @@ def test_a_file_of_translations_is_left(people: Selective, language: str, layout
     ("key", "value"),
     [
         ("password", "tr0mboneQuilt"),
+        ("password", "orchardplumtree"),
         ("password", "plum-orchard-9"),
         ("author", "Anneliese Brandtner"),
         ("fullName", "Katharina Olschewski"),
