@@ -16,8 +16,7 @@ from perturb.release import Span
 from perturb.sanitizer import Policy
 from perturb.selective.patterns.forms import is_label
 from perturb.selective.patterns.given import is_given
-from perturb.selective.patterns.labels import LABELS
-from perturb.selective.patterns.labels import NAMES as BARE
+from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.people import TITLES
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_of, words_of
@@ -211,7 +210,7 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
     after = _NAME_WORD.finditer(text, end, min(name.end, end + _NEAR))
     for words, least in ((reversed(before), _JOINS_BEFORE), (after, _JOINS_AFTER)):
         for word in words:
-            if _is_foreign_label(word[0]) or is_label(text, *word.span()):
+            if is_label_alone(word[0]) or is_label(text, *word.span()):
                 break
             # A given name alone is hardly the whole name.
             alone = word.start() > end and is_given(text[start:end])
@@ -245,19 +244,12 @@ def _is_readable(text: str, start: int, end: int, learnt: bool) -> bool:
     """Tell if the classifier can read a finding: it is in Latin letters, of a language that it has
     learnt, or a given name is in it. A label names nobody: `ФИО: Фамилия Имя Отчество`."""
     words = _NAME_WORD.findall(text[start:end])
-    if words and all(map(_is_foreign_label, words)):
+    if words and all(map(is_label_alone, words)):
         return False
     latin = all(word[0] < "\u0370" or "\u1e00" <= word[0] < "\u1f00" for word in words)
     before = _WORD_BEFORE.search(text, max(0, start - 30), start)
     given = any(map(is_given, words)) or (before is not None and is_given(before[1]))
     return latin and (learnt or given)
-
-
-def _is_foreign_label(word: str) -> bool:
-    """Tell if a word is the label of a field in other letters than English has; `Street` may be
-    somebody's name."""
-    plain = word.casefold()
-    return plain in BARE or (not word.isascii() and plain in LABELS)
 
 
 def _find_capitals(text: str, start: int, end: int) -> tuple[int, int]:
@@ -270,7 +262,7 @@ def _find_capitals(text: str, start: int, end: int) -> tuple[int, int]:
         words.pop()
     names = [word[0] for word in words if word[0] not in _PARTICLES]
     named = all(name[0].isupper() for name in names)
-    if not named or all(map(_is_foreign_label, names)):
+    if not named or all(map(is_label_alone, names)):
         return start, start
     first = start + words[0].start()
     before = text[max(0, first - 8) : first]

@@ -276,7 +276,7 @@ class Selective(MarkingMechanism):
 
     def _find(self, text: str) -> tuple[Span, ...]:
         found = tuple(span for policy in self._policies for span in policy.find(text))
-        return drop_translated(text, found) if self.parameters.profile else found
+        return drop_translated(text, found, self._own_types) if self.parameters.profile else found
 
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:
         return self.inner.draw(words, rng)

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from perturb.release import Span
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import INTERFACE, LABELS, NAMES, ROLES, spell
 from perturb.selective.patterns.settings import is_ordinary_word
-from perturb.text.marks import MARKS
+from perturb.text.marks import MARKS, WORD
 
 __all__ = ["drop_translated"]
 
@@ -24,7 +24,6 @@ _VALUE = re.compile(
     rf"(?P<value>[¿¡]?[^\W\d_](?:[^\W\d_]|[{MARKS} .,'’?!…()/-]){{0,60}}?)(?P=quote)"
     r"[ \t]{0,4}(?:[,;}<\n]|\\n|\Z)"
 )
-_WORD = re.compile(rf"(?:[^\W\d_]|[{MARKS}])+")
 _KEY = re.compile(r"([\w.-]{1,60})[\"'`\])]*\s{0,4}(?:[:=]>?[ \t]{0,8}|>)\Z")
 _NEAR = 16  # values before and after one
 _FEW, _SHARE = 3, 0.3  # so many labels among them say that the text is one of translations
@@ -49,32 +48,37 @@ class _Value(NamedTuple):
     role: bool  # it is what somebody is
 
 
-def drop_translated(text: str, findings: Iterable[Span]) -> tuple[Span, ...]:
+def drop_translated(
+    text: str, findings: Iterable[Span], own: Collection[str] = ()
+) -> tuple[Span, ...]:
     """Return the findings without those that lie in the value of a translation. The values near
     it have a key each, as in no log, and many of them are labels of forms, in another language
     than English. It is one itself, or has a label's words, or it is no password and has no given
     name.
 
+    Args:
+        own: types that the operator named, of which every finding counts.
+
     >>> text = '{"user": "Benutzer", "phone": "Telefon", "save": "Speichern", "find": "Suchen"}'
     >>> drop_translated(text, [Span(10, 18, "USERNAME")])
     ()
     """
-    findings = tuple(findings)
-    if not any(span.type in _TYPES for span in findings):
+    findings, types = tuple(findings), _TYPES.difference(own)
+    if not any(span.type in types for span in findings):
         return findings
     values = list(_read_values(text))
     starts = [value.start for value in values]
     return tuple(
         span
         for span in findings
-        if span.type not in _TYPES or not _is_translated(text, span, values, starts)
+        if span.type not in types or not _is_translated(text, span, values, starts)
     )
 
 
 def _read_values(text: str) -> Iterator[_Value]:
     for match in _VALUE.finditer(text):
         key = _KEY.search(text, max(0, match.start("value") - 72), match.start("quote"))
-        words = [spell(word) for word in _WORD.findall(match["value"])]
+        words = [spell(word) for word in WORD.findall(match["value"])]
         sizes = range(1, 4) if len(words) < 8 else ()
         phrases = {"_".join(words[i : i + size]) for i in range(len(words)) for size in sizes}
         whole = "_".join(words)
@@ -95,5 +99,5 @@ def _is_translated(text: str, span: Span, values: list[_Value], starts: list[int
         return False
     if values[place].label or values[place].told:
         return True
-    named = any(is_given(word) for word in _WORD.findall(text, span.start, span.end))
+    named = any(is_given(word) for word in WORD.findall(text, span.start, span.end))
     return span.type != "PASSWORD" and not named

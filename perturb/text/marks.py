@@ -5,9 +5,10 @@ Python's `\\w` has none of them, so an expression for words must name them.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
-__all__ = ["MARKS"]
+__all__ = ["MARKS", "WORD"]
 
 _BLOCKS = (range(0x300, 0x1E00), range(0x20D0, 0x2100), range(0xA66F, 0xABF0))
 
@@ -25,3 +26,4 @@ def _list_ranges() -> str:
 
 
 MARKS = _list_ranges()  # for a class of characters of `re`: [{MARKS}]
+WORD = re.compile(rf"(?:[^\W\d_]|[{MARKS}])+")

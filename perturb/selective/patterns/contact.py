@@ -174,10 +174,11 @@ _PUBLIC_HOST = re.compile(
     r"|slack|mailgun|sendgrid|twilio|facebook|apple|mozilla|npmjs|pypi|python|debian|ubuntu|kernel"
     r"|postgresql|mysql|mongodb|redis|elastic|apache|nginx|kubernetes|k8s|cncf|ntp|pool"
     r"|letsencrypt"
-    r"|huggingface|hf|sr|supabase|neon|upstash|nats|rebex|planetscale|cockroachlabs|render|railway|fly"
-    r"|codeberg|gitea|sourceforge|savannah|gnu|freedesktop|jetbrains|atlassian|snowflakecomputing"
-    r"|digitalocean|linode|sentry|datadoghq|grafana|vercel|netlify|firebase)"
-    r"(?:\.\w{2,10}){1,2}|(?:py|js|ts|java|go|rs|json|yaml|yml|conf|cfg|txt|log|html|md|sh|svc"
+    r"|huggingface|digitalocean|linode|sentry|datadoghq|grafana|vercel|netlify|firebase)"
+    r"(?:\.\w{2,10}){1,2}|(?:.*\.)?(?:hf\.co|sr\.ht|supabase\.com?|neon\.tech|upstash\.io|nats\.io"
+    r"|rebex\.net|cockroachlabs\.cloud|render\.com|railway\.app|fly\.(?:io|dev)|codeberg\.org"
+    r"|gitea\.com|sourceforge\.net|gnu\.org|freedesktop\.org|atlassian\.(?:com|net)"
+    r"|snowflakecomputing\.com)|(?:py|js|ts|java|go|rs|json|yaml|yml|conf|cfg|txt|log|html|md|sh|svc"
     r"|cluster|env|name|com|org|port|url|host|addr|address|get|value|config|settings)|test"
     r"|invalid)",
     re.IGNORECASE,

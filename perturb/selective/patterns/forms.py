@@ -12,12 +12,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from perturb.selective.patterns.given import is_given
-from perturb.selective.patterns.labels import LABELS, NAMES, OTHER, is_word_of_code, spell
-from perturb.selective.patterns.scripts import SURNAMES
+from perturb.selective.patterns.labels import (
+    LABELS,
+    NAMES,
+    OTHER,
+    is_label_alone,
+    is_word_of_code,
+    spell,
+)
+from perturb.selective.patterns.scripts import has_surname
 from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
 from perturb.selective.patterns.shape import any_of, words_of
 from perturb.selective.patterns.words import PARTICLES
-from perturb.text.marks import MARKS
+from perturb.text.marks import MARKS, WORD
 
 __all__ = ["find_fields", "is_label"]
 
@@ -43,10 +50,8 @@ _STRING = re.compile(r"(\\{0,3}[\"'])(?P<value>(?>(?:(?!\1)[^\\\n]){1,200}))")
 _PLAIN = re.compile(r"(?P<value>(?>(?:(?!  |\t|\\[nrt])[^\n|;<>\"{}\r]){1,200}))")
 _NEXT = re.compile(r"[,،、，] ?(?=[^,،、，:：\n]{1,40}[:：])")
 _NAME = re.compile(rf"[^\W\d_](?>(?:[^\W\d_]|[{MARKS}\u200c\u200d .,'’ʼ·・–-])*)")
-_COMPOUND = ("남궁", "황보", "제갈", "선우")  # surnames
 _AFTER_NAME = re.compile(r"[(（]|입니다|이에요|예요")
 _CALLED = re.compile(r"[+(]?\d[\d ()./–-]{4,24}\d")
-_WORDS = re.compile(rf"(?:[^\W\d_]|[{MARKS}])+")
 _SIGNS = re.compile(r"[@{}<>$%=]|://|0x")
 _ENDS = re.compile(r"[。！？!?]|\w{5}\. ")  # of a sentence
 # Chinese, Japanese and Korean: particles of a sentence, departments and shops.
@@ -139,8 +144,8 @@ def _is_sure(type_: str, label: str, bare: str, value: str) -> bool:
         return not is_word_of_code(bare)
     foreign = value[0] > "\u0370" and (bare != label or is_word_of_code(bare))
     if bare in NAMES and bare == label:  # of anything
-        named = not label.isascii() and any(map(is_given, _WORDS.findall(value)))
-        return named or (len(value) == 3 and value[0] in SURNAMES) or value.startswith(_COMPOUND)
+        named = not label.isascii() and any(map(is_given, WORD.findall(value)))
+        return named or has_surname(value)
     return foreign or not is_word_of_code(bare)
 
 
@@ -174,12 +179,10 @@ def _read_value(text: str, place: int, type_: str) -> tuple[int, int] | None:
 
 def _fits(type_: str, label: str, value: str) -> bool:
     """Tell if a value has the form of its type, and is no other label and no placeholder."""
-    words = _WORDS.findall(value)
-    if (
-        is_placeholder(value)
-        or _IS_EMPTY.match(value)
-        or any(spell(word) in LABELS or spell(word) in NAMES for word in words)
-    ):
+    words = WORD.findall(value)
+    if is_placeholder(value) or _IS_EMPTY.match(value):
+        return False
+    if any(map(is_label_alone, words)) or (words and all(spell(word) in LABELS for word in words)):
         return False
     digits = sum(map(str.isdigit, value))
     if type_ == "PERSON":

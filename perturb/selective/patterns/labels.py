@@ -15,6 +15,7 @@ __all__ = [
     "OTHER",
     "PERSONAL",
     "ROLES",
+    "is_label_alone",
     "is_word_of_code",
     "spell",
 ]
@@ -210,6 +211,17 @@ def spell(label: str) -> str:
 
 
 LABELS = {spell(word): type_ for type_, words in _WORDS.items() for word in words.split()}
+
+
+def is_label_alone(word: str) -> bool:
+    """Tell if a word is a label and hardly anybody's name: that of a name, or one in other letters
+    than English has. `Street` may be a name.
+
+    >>> [is_label_alone(word) for word in ("Фамилия", "Nimi", "Street")]
+    [True, True, False]
+    """
+    plain = spell(word)
+    return plain in NAMES or (not word.isascii() and plain in LABELS)
 
 
 def is_word_of_code(label: str) -> bool:

@@ -12,7 +12,7 @@ from perturb.selective.patterns.clues import (
     any_string,
 )
 from perturb.selective.patterns.given import is_given
-from perturb.selective.patterns.labels import LABELS
+from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.settings import (
     Setting,
     assigned,
@@ -202,10 +202,7 @@ def _locate_named(match: re.Match[str]) -> tuple[int, int] | None:
     if not 2 <= len(value) <= 60 or is_placeholder(value) or not _NAMED.fullmatch(value):
         return None
     words = [word.strip(".,'’").lower() for word in re.split(r"[ ,-]+", value)]
-    if any(
-        word in _LABELS or word in _NO_NAMES or (not word.isascii() and word in LABELS)
-        for word in words
-    ):
+    if any(word in _LABELS or word in _NO_NAMES or is_label_alone(word) for word in words):
         return None
     if sure:
         return (start, start + len(value)) if _is_sure_name(value, words, found) else None
@@ -228,7 +225,8 @@ def _is_sure_name(value: str, words: list[str], found: Setting) -> bool:
         return False  # a phrase
     if found.quote:
         return True
-    if found.after[:1] in (";", "(", ".", "[") or value[0].islower():
+    small = value[0].islower() and (value.isascii() or not any(map(is_given, parts)))
+    if found.after[:1] in (";", "(", ".", "[") or small:
         return False
     sure = found.is_line or found.is_element or "=" in found.between
     return " " in value or not value.isascii() or sure

@@ -8,7 +8,7 @@ from perturb.selective.patterns.clues import any_match, any_string
 from perturb.selective.patterns.given import list_given
 from perturb.selective.patterns.shape import any_of, shape, words_of
 
-__all__ = ["SCRIPTS", "SURNAMES"]
+__all__ = ["SCRIPTS", "has_surname"]
 
 _HAN = "\u3400-\u9fff"
 # Surnames, in simple and in full characters.
@@ -47,6 +47,17 @@ _NO_CHINESE = words_of(
 )
 
 
+def has_surname(name: str) -> bool:
+    """Tell if a name of Chinese or Korean begins with a surname: one of one character and a given
+    name of two, or one of two.
+
+    >>> [has_surname(name) for name in ("王小明", "남궁민수", "变量名")]
+    [True, True, False]
+    """
+    single = len(name) == 3 and name[0] in _SURNAMES
+    return single or re.match(f"{_COMPOUND}|남궁|황보|제갈|선우", name) is not None
+
+
 def _is_chinese_name(name: str) -> bool:
     return not any(name.startswith(known) for known in _NO_CHINESE)
 
@@ -55,7 +66,7 @@ _KOREAN = (
     "김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민진나지엄채원천방공현함변염"
     "여추도소석선설마길연위표명기반왕금옥육인맹제모"
 )
-SURNAMES = frozenset((*_CHINESE, *_KOREAN))  # of one character
+_SURNAMES = frozenset((*_CHINESE, *_KOREAN))  # of one character
 _CHINESE_TITLES = (
     "先生|女士|小姐|太太|老师|老師|教授|医生|醫生|经理|經理|律师|律師|同学|同學|博士|主任"
 )
@@ -79,10 +90,6 @@ _JAPANESE = any_of(
 _LAST_OF_GIVEN = (
     "郎太一二三介助也哉彦夫雄男人斗翔樹輝平子美香恵代奈菜花里莉沙紗織穂帆乃実未衣江枝志司史弘宏浩次之"
     "幸行孝隆明昭義健賢誠進勝利俊敏哲徹亮涼蓮陽葵結愛優真由冬夏春秋月音羽歩舞桜楓紀貴裕佑祐悠生希央慎吾吉朗"
-)
-_NO_GIVEN = (
-    "家社長部課市町村区駅設道錦県郡店商会券所院校学屋橋川山神寺城線局省庁銀行氏株式先生様君的是了在有製"
-    "工業堂館亭組団隊流派式型説論法期代世系人女子男者"
 )
 _JAPANESE_FAMOUS = words_of(
     """
@@ -253,7 +260,7 @@ SCRIPTS = (
     ),
     shape(  # 桐谷慎之介は
         "PERSON",
-        rf"(?<![{_HAN}])(?P<part>{_JAPANESE}(?:[ \u3000])?(?![{_NO_GIVEN}])[{_HAN}]{{2,3}}"
+        rf"(?<![{_HAN}])(?P<part>{_JAPANESE}(?:[ \u3000])?[{_HAN}]{{2,3}}"
         rf"(?<=[{_LAST_OF_GIVEN}]))(?![{_HAN}\u30a1-\u30fa])",
         _is_japanese_full_name,
         clue=any_match(_JAPANESE),

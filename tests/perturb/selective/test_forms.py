@@ -378,6 +378,13 @@ def test_labels_beside_a_person_are_no_translations(
     assert [value for value in private if value in shown] == []
 
 
+def test_an_operators_own_type_counts_among_translations() -> None:
+    parameters = SelectiveParameters(profile="people", patterns={"PERSON": "Benutzer"})
+    text = translate("German", "JSON")
+    spans = Selective(load_table(), parameters).spans(text) or ()
+    assert "Benutzer" in {text[span.start : span.end] for span in spans}
+
+
 def test_one_value_among_private_ones_is_no_translation(people: Selective) -> None:
     text = json.dumps({"username": "vbrandtner", "role": "Kunde", "password": "orchardplumtree"})
     shown = hide(people, text)

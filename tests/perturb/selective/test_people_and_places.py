@@ -199,6 +199,7 @@ FOUND = {
         postgresql://app:${PASS}@⟦pg-main.lindenhof.example⟧/main
         git clone ssh://git@⟦code.lindenhof.example⟧:7999/x.git
         remote: git@⟦git.lindenhof.example⟧:shop/app.git
+        redis://:${PASS}@⟦neon.lindenhof.example⟧:6379/0
         ⟦10.20.4.10⟧	⟦erp.lindenhof.example⟧ erp
         ansible_host: ⟦10.41.7.21⟧
         host = ⟦10.8.0.14⟧
@@ -316,6 +317,7 @@ FOUND = {
 }
 
 PLAIN = r"""
+git@hf.co:meta/llama, git@git.sr.ht:~x/y, redis://:$PW@eu1.upstash.io:6379
 git clone https://github.com/psf/requests.git && ssh git@github.com
 127.0.0.1 localhost
 client HTTP-2024, order ABC-12, policy RFC-791, contract v2-1234
