@@ -166,21 +166,20 @@ def _locate_address(match: re.Match[str]) -> tuple[int, int] | None:
 _HOST_NAME = re.compile(
     r"(?=[^.]{0,63}[a-z])[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,6}", re.IGNORECASE
 )
-# Of services and documentation that everybody knows.
+# Of services and documentation that everybody knows, and words of code with a dot.
 _PUBLIC_HOST = re.compile(
-    r"(?:.*\.)?(?:example\.(?:com|org|net)|(?:github|gitlab|bitbucket|google|googleapis|gmail"
-    r"|amazonaws"
-    r"|azure|windows|microsoft|office365|outlook|openai|anthropic|docker|cloudflare|heroku|stripe"
-    r"|slack|mailgun|sendgrid|twilio|facebook|apple|mozilla|npmjs|pypi|python|debian|ubuntu|kernel"
-    r"|postgresql|mysql|mongodb|redis|elastic|apache|nginx|kubernetes|k8s|cncf|ntp|pool"
-    r"|letsencrypt"
+    r"(?:.*\.)?(?:(?:github|gitlab|bitbucket|google|googleapis|gmail|amazonaws|azure|windows"
+    r"|microsoft|office365|outlook|openai|anthropic|docker|cloudflare|heroku|stripe|slack|mailgun"
+    r"|sendgrid|twilio|facebook|apple|mozilla|npmjs|pypi|python|debian|ubuntu|kernel|postgresql"
+    r"|mysql|mongodb|redis|elastic|apache|nginx|kubernetes|k8s|cncf|ntp|pool|letsencrypt"
     r"|huggingface|digitalocean|linode|sentry|datadoghq|grafana|vercel|netlify|firebase)"
-    r"(?:\.\w{2,10}){1,2}|(?:.*\.)?(?:hf\.co|sr\.ht|supabase\.com?|neon\.tech|upstash\.io|nats\.io"
+    r"(?:\.\w{2,10}){1,2}"
+    r"|example\.(?:com|org|net)|hf\.co|sr\.ht|supabase\.com?|neon\.tech|upstash\.io|nats\.io"
     r"|rebex\.net|cockroachlabs\.cloud|render\.com|railway\.app|fly\.(?:io|dev)|codeberg\.org"
     r"|gitea\.com|sourceforge\.net|gnu\.org|freedesktop\.org|atlassian\.(?:com|net)"
-    r"|snowflakecomputing\.com)|(?:py|js|ts|java|go|rs|json|yaml|yml|conf|cfg|txt|log|html|md|sh|svc"
-    r"|cluster|env|name|com|org|port|url|host|addr|address|get|value|config|settings)|test"
-    r"|invalid)",
+    r"|snowflakecomputing\.com"
+    r"|py|js|ts|java|go|rs|json|yaml|yml|conf|cfg|txt|log|html|md|sh|svc|cluster|env|name|com|org"
+    r"|port|url|host|addr|address|get|value|config|settings|test|invalid)",
     re.IGNORECASE,
 )
 
