@@ -297,9 +297,9 @@ class Sanitizer(ABC):
         self._warm = True
         return made
 
-    def is_brief(self, text: str) -> bool:
-        """Tell if any step on a text takes about a millisecond, so that it needs no thread."""
-        return self._warm and self.brief and len(text) <= SHORT
+    def is_brief(self, *texts: str) -> bool:
+        """Tell if any step on texts takes about a millisecond, so that it needs no thread."""
+        return self._warm and self.brief and sum(map(len, texts)) <= SHORT
 
     def units(self, text: str, least: int | None = None) -> list[Unit]:
         """Cut a text into units of at least `least` words; None leaves it whole.

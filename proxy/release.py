@@ -53,8 +53,8 @@ class Release:
         )
 
 
-def pair_parts(releases: Iterable[Release]) -> tuple[list[tuple[str, str]], str]:
-    """Return each replacement with its raw value, and the text that was released beside them.
+def pair_parts(releases: Iterable[Release]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return each replacement with its raw value, and the texts that were released beside them.
 
     Releases of which everything was perturbed have none.
     """
@@ -69,7 +69,7 @@ def pair_parts(releases: Iterable[Release]) -> tuple[list[tuple[str, str]], str]
             kept.append(release.raw[end : part.start])
             end = part.end
         kept.append(release.raw[end:])
-    return pairs, "\n".join(kept)
+    return pairs, [text for text in kept if text]
 
 
 def pair_runs(releases: Iterable[Release]) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ import typer
 from tqdm import tqdm
 
 from benchmarks.first_token import Row, measure_first_token, read_first_token
+from benchmarks.load.conversations import TurnRow, measure_conversations, read_conversations
 from benchmarks.load.measure import Measurement
 from benchmarks.load.plan import full_plan, quick_plan
 from benchmarks.load.processes import LoadError
@@ -29,12 +30,22 @@ from benchmarks.load.upstream import find_program
 from benchmarks.samplers import SamplerRow, measure_samplers, read_samplers
 from proxy.cli.help import group_page, markup_mode
 
-__all__ = ["app", "compare", "main", "run_first_token", "run_samplers", "run_soak", "write_page"]
+__all__ = [
+    "app",
+    "compare",
+    "main",
+    "run_conversations",
+    "run_first_token",
+    "run_samplers",
+    "run_soak",
+    "write_page",
+]
 
 RECORD = Path("docs/results/load.json")
 SOAK = Path("docs/results/soak.json")
 FIRST_TOKEN = Path("docs/results/first_token.json")
 SAMPLERS = Path("docs/results/samplers.json")
+CONVERSATIONS = Path("docs/results/conversations.json")
 PAGE = Path("docs/performance.md")
 COLUMNS = (
     f"{'target':32} {'conn':>4} {'words':>5} {'req/s':>9} {'p50 ms':>9} {'p99 ms':>9} "
@@ -48,6 +59,7 @@ EXAMPLES = (
     "python -m benchmarks.load soak                 # memory over 200,000 requests",
     "python -m benchmarks.load first-token          # some minutes: the time to the first token",
     "python -m benchmarks.load samplers             # each sanitizer on an article",
+    "python -m benchmarks.load conversations         # an agent's turns through the gateway",
     "python -m benchmarks.load page                 # docs/performance.md from the records",
 )
 
@@ -136,6 +148,17 @@ def run_samplers(
     print(f"written to {out}")
 
 
+@app.command("conversations")
+def run_conversations(
+    rounds: Annotated[int, typer.Option(help="Conversations of 100 turns.", min=1)] = 3,
+    out: Annotated[Path, typer.Option(help="The record.")] = CONVERSATIONS,
+) -> None:
+    """Measure the turns of an agent, which sends its whole conversation each time."""
+    print(f"{'turn':>4} {'kB':>6} {'CPU ms':>8} {'again ms':>8} {'new part alone ms':>17}")
+    measure_conversations(rounds, _print_turn).write(out)
+    print(f"written to {out}")
+
+
 @app.command("page")
 def write_page(
     record: Annotated[Path, typer.Option(help="What the comparison wrote.")] = RECORD,
@@ -144,6 +167,7 @@ def write_page(
         Path, typer.Option("--first-token", help="What first-token wrote.")
     ] = FIRST_TOKEN,
     samplers: Annotated[Path, typer.Option(help="What samplers wrote.")] = SAMPLERS,
+    conversations: Annotated[Path, typer.Option(help="What conversations wrote.")] = CONVERSATIONS,
     out: Annotated[Path, typer.Option(help="The page.")] = PAGE,
 ) -> None:
     """Write the page of the documentation from the records."""
@@ -153,6 +177,7 @@ def write_page(
             read_soak(soaked),
             read_first_token(first),
             read_samplers(samplers),
+            read_conversations(conversations),
         )
     except ValueError as exc:
         raise LoadError(str(exc)) from exc
@@ -176,6 +201,13 @@ def _print_first(row: Row) -> None:
 def _print_sampler(row: SamplerRow) -> None:
     times = f"{row.perturb_ms:10.2f} {row.checked_ms:10.2f} {row.times:10.1f}"
     tqdm.write(f"{row.name:14} {times} {row.growth:5.2f}")
+
+
+def _print_turn(row: TurnRow) -> None:
+    tqdm.write(
+        f"{row.turn:4} {row.kilobytes:6.0f} {row.turn_ms:8.0f} {row.again_ms:8.0f} "
+        f"{row.alone_ms:17.0f}"
+    )
 
 
 def _print_row(row: Measurement) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from perturb.selective.surrogates.kinds import DATES, PERSONS
 from perturb.selective.surrogates.names import name_words
 from perturb.selective.values.part import read_value
 from perturb.selective.verify import check_replaced, find_secrets
+from perturb.text.once import keep_result
 from perturb.units import build_skeleton, split_units
 from perturb.vocabulary.frequencies import common_words
 
@@ -75,8 +77,21 @@ class PartByPart(Sanitizer):
             self.vocabulary.encode_once(text, at_most=self.max_tokens)
 
     def verify(self, raw: str, released: Perturbation) -> None:
+        if not self._finder:
+            self._verify(raw, released)
+            return
+        texts = raw, released.text, repr((released.words, released.replaced))
+        keep_result(partial(self._verify, raw, released), f"verify {self._finder}", *texts)
+
+    def _verify(self, raw: str, released: Perturbation) -> tuple[()]:
         spans = self._marking.spans(raw) or ()
         check_replaced(self._marking, self.options, raw, spans, released)
+        return ()
+
+    @cached_property
+    def _finder(self) -> str:
+        """Return the name of the marks and options; "" if the marks have none."""
+        return self._marking.finder and f"{self._marking.finder} {self.options}"
 
     def units(self, text: str, least: int | None = None) -> list[Unit]:
         self._check_length(text)
@@ -93,11 +108,23 @@ class PartByPart(Sanitizer):
         return KnownParts(known, common_words(self.vocabulary))
 
     def known_in(self, text: str, known: Known) -> Known:
-        found = find_known(text, known, common_words(self.vocabulary))
-        if self._marking.draws_names and isinstance(known, KnownParts):
-            named = [part for part, type_ in found.items() if type_ in PERSONS]
-            return {**known.find_full_names(named), **found}
-        return found
+        if not isinstance(known, KnownParts):
+            return find_known(text, known, common_words(self.vocabulary))
+        if not self._finder:
+            return self._find_known(text, known)
+
+        def find_ranks() -> tuple[int, ...]:
+            return known.rank(self._find_known(text, known))
+
+        ranks = keep_result(find_ranks, f"known {self._finder}", text, known.digest)
+        return known.choose(ranks)
+
+    def _find_known(self, text: str, known: KnownParts) -> Known:
+        found = known.find(text)
+        if not self._marking.draws_names:
+            return found
+        named = [part for part, type_ in found.items() if type_ in PERSONS]
+        return {**known.find_full_names(named), **found}
 
     def secrets(
         self, raw: str, released: Perturbation, *, unrepeatable: bool = False

@@ -35,6 +35,12 @@ class MarkingMechanism(Mechanism):
         """
 
     @property
+    def finder(self) -> str:
+        """Return the name of what is marked, and how: equal names treat equal texts alike. "" if
+        nothing tells that."""
+        return ""
+
+    @property
     def value_epsilon(self) -> float:
         """Return ε of one step of a value's grid."""
         return 0.5

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from itertools import accumulate
 
 from perturb.release import Span
@@ -132,39 +134,66 @@ class KnownParts(dict[str, str]):
 
     def __init__(self, known: Mapping[str, str], common: Collection[str] = ()) -> None:
         super().__init__(known)
-        self._parts = Parts(common)
-        self._by_form: dict[str, list[tuple[int, str]]] = {}
-        for rank, (part, type_) in enumerate(known.items()):
+        self._common = common
+
+    @cached_property
+    def digest(self) -> str:
+        """Return a digest of the parts, their types and their order."""
+        return sha256(json.dumps(list(self.items())).encode()).hexdigest()
+
+    @cached_property
+    def _index(self) -> tuple[Parts, dict[str, list[int]]]:
+        """Return the parts, and their ranks by their words in small letters."""
+        parts, by_form = Parts(self._common), dict[str, list[int]]()
+        for rank, (part, type_) in enumerate(self.items()):
             words = read_tokens(part).words
-            self._parts.add(words, type_)
-            self._by_form.setdefault("".join(words).casefold(), []).append((rank, part))
+            parts.add(words, type_)
+            by_form.setdefault("".join(words).casefold(), []).append(rank)
+        return parts, by_form
 
     def find(self, text: str) -> dict[str, str]:
         """Find the parts that `settle` marks in a text, or that such a part begins with; in time
         linear in the text."""
-        found: set[tuple[int, str]] = set()
+        parts, by_form = self._index
+        found: set[int] = set()
         tokens = read_tokens(text)
-        for name in self._parts.find_inflected(tokens.words).values():
-            found.update(self._by_form.get(name, ()))
-        for span in self._parts.spans(tokens):
+        for name in parts.find_inflected(tokens.words).values():
+            found.update(by_form.get(name, ()))
+        for span in parts.spans(tokens):
             words = read_tokens(text[span.start : span.end]).words
-            found.update(self._by_form.get("".join(words).casefold(), ()))
-        return {part: self[part] for _, part in sorted(found)}
+            found.update(by_form.get("".join(words).casefold(), ()))
+        return self.choose(sorted(found))
 
     def find_full_names(self, names: Iterable[str]) -> dict[str, str]:
         """Find the longer names that hold a word of one of these names: they tell which of its
         words is a surname. In time linear in both."""
         words = {word for name in names for word in _read_words(name)}
-        found = {place for word in words for place in self._names_by_word.get(word, ())}
-        return {part: self[part] for _, part in sorted(found)}
+        found = {rank for word in words for rank in self._names_by_word.get(word, ())}
+        return self.choose(sorted(found))
+
+    def rank(self, parts: Iterable[str]) -> tuple[int, ...]:
+        """Return the ranks of some of the parts: which they are, without their texts."""
+        return tuple(map(self._ranks.__getitem__, parts))
+
+    def choose(self, ranks: Iterable[int]) -> dict[str, str]:
+        """Return the parts of these ranks, in the same order."""
+        return {self._parts[rank]: self[self._parts[rank]] for rank in ranks}
 
     @cached_property
-    def _names_by_word(self) -> dict[str, list[tuple[int, str]]]:
-        found: dict[str, list[tuple[int, str]]] = {}
+    def _parts(self) -> tuple[str, ...]:
+        return tuple(self)
+
+    @cached_property
+    def _ranks(self) -> dict[str, int]:
+        return {part: rank for rank, part in enumerate(self)}
+
+    @cached_property
+    def _names_by_word(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
         for rank, (part, type_) in enumerate(self.items()):
             words = _read_words(part) if type_ in NAME_TYPES else []
             for word in dict.fromkeys(words if len(words) > 1 else ()):
-                found.setdefault(word, []).append((rank, part))
+                found.setdefault(word, []).append(rank)
         return found
 
 

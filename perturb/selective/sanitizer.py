@@ -118,7 +118,7 @@ class Selective(MarkingMechanism):
     def _set_policies(self, finders: Sequence[Policy]) -> None:
         """Set the policies: these, except in allowed terms, and the denied terms."""
         allow, deny = self.parameters.allow, self.parameters.deny
-        self._finders = tuple(finders)
+        self.finders = tuple(finders)
         self._allowed, self._denied = Terms(allow), Terms(deny)
         found = [ExceptTerms(each, self._allowed) for each in finders] if allow else finders
         self._policies = [*found, self._denied] if deny else list(found)
@@ -190,7 +190,7 @@ class Selective(MarkingMechanism):
             return None
         if known:
             return self._mark(text, known)
-        return compute_once(self._mark, text, self._finder and f"mark {self._finder}")
+        return compute_once(self._mark, text, self.finder and f"mark {self.finder}")
 
     def _mark(self, text: str, known: Known = EMPTY) -> tuple[Span, ...]:
         """Return the parts of a text to replace, in order and disjoint."""
@@ -237,7 +237,7 @@ class Selective(MarkingMechanism):
     def _sort(self, text: str) -> tuple[Sequence[Span], Sequence[Span]]:
         """Return the findings in a text that are not kept, and the kept ones as whole words."""
         find = self._apply_profile if self._profile else self._find
-        found = compute_once(find, text, self._finder and f"find {self._finder}")
+        found = compute_once(find, text, self.finder and f"find {self.finder}")
         if not self._sorts:
             return found, ()
         found = tuple(drop_claimed(found, self._own_types))
@@ -250,9 +250,7 @@ class Selective(MarkingMechanism):
         return self._actions.uses("keep") or self._actions.uses("refuse")
 
     @cached_property
-    def _finder(self) -> str:
-        """Return the name of what is marked: equal where equal texts get equal marks. "" where
-        an own policy does not say that."""
+    def finder(self) -> str:
         if self._own is not None:
             return ""
         return sha256(json.dumps(self.identity(), default=str).encode()).hexdigest()
@@ -292,14 +290,14 @@ class Selective(MarkingMechanism):
             return super().strengthen(demands, pass_weaker=pass_weaker)
         parameters, known = self.parameters, self.parameters.types
         lowered = dict(check_thresholds(demands.thresholds, parameters.policy_names))
-        if lowered and not any(isinstance(each, DetectorPolicy) for each in self._finders):
+        if lowered and not any(isinstance(each, DetectorPolicy) for each in self.finders):
             raise ParameterError("thresholds must be left out where the detector marks nothing")
         pairs = check_actions(demands.actions, known and known.union(lowered))
         deny = check_terms("deny", (*parameters.deny, *check_terms("deny", demands.deny)))
         if not pass_weaker:
             self._actions.check_weaker(pairs, known or ())
         made = copy.copy(self)
-        made.__dict__.pop("_finder", None)
+        made.__dict__.pop("finder", None)
         made._widened = self._widened.union(lowered)
         made._actions = self._actions.strengthen(pairs)
         more = {type_: p for type_, p in lowered.items() if known and type_ not in known}
@@ -311,7 +309,7 @@ class Selective(MarkingMechanism):
         )
         if lowered or deny != parameters.deny:
             made._set_policies(
-                [p.lower(lowered) if isinstance(p, DetectorPolicy) else p for p in self._finders]
+                [p.lower(lowered) if isinstance(p, DetectorPolicy) else p for p in self.finders]
             )
         return made
 

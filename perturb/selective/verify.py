@@ -24,7 +24,8 @@ from perturb.selective.tags import TagCheck, is_tag
 from perturb.selective.values.check import ValueCheck
 from perturb.selective.values.part import read_value
 from perturb.text.case import match_case
-from perturb.text.fold import read
+from perturb.text.fold import display, display_small
+from perturb.text.once import compute_once
 from perturb.text.prefixes import Prefixes
 from perturb.verify import check_words, too_many_kept
 from perturb.vocabulary.table import EmbeddingTable
@@ -235,7 +236,7 @@ def _is_distinctive(part: str, table: EmbeddingTable) -> bool:
 def _could_be_drawn(part: str, vocabulary: Vocabulary, names: frozenset[str]) -> bool:
     """Tell if the channel could release a part by chance: each of its words, in some capitals, is
     one that replacements contain, or holds digits and is redrawn."""
-    terms = filter(str.isalpha, _TERM.findall(read(part).text))
+    terms = filter(str.isalpha, _TERM.findall(display(part)))
     words = _drawable_words(vocabulary)
     return all(term.casefold() in words or term.casefold() in names for term in terms)
 
@@ -246,26 +247,27 @@ def _drawable_words(vocabulary: Vocabulary) -> frozenset[str]:
     return frozenset(word.casefold() for word in words)
 
 
-def find_parts(parts: Collection[str], text: str) -> frozenset[str]:
-    """Find the parts that occur in a text as whole words, in any capitals and any spelling of
-    their characters (perturb.text.fold). One pass over the text looks for all of them.
+def find_parts(parts: Collection[str], *texts: str) -> frozenset[str]:
+    """Find the parts that occur in texts as whole words, in any capitals and any spelling of
+    their characters (perturb.text.fold). One pass over the texts looks for all of them.
 
     >>> sorted(find_parts(["Anna", "Ann"], "ANNA called."))
     ['Anna']
     """
     if not parts:
         return frozenset()
-    folded = read(text).text.casefold()
-    words = set(_WORDS.findall(folded))  # a fast check: most parts have a word that is not there
+    shown = [compute_once(display_small, text) for text in texts]
+    # A fast check: most parts have a word that is not there.
+    words = frozenset[str]().union(*(compute_once(_find_words, text) for text in shown))
     parts_by_form: dict[str, list[str]] = {}
     for part in parts:
-        form = read(part).text.casefold()
+        form = display_small(part)
         if form and words.issuperset(_WORDS.findall(form)):
             parts_by_form.setdefault(form, []).append(part)
     if not parts_by_form:
         return frozenset()
     short = [form for form in parts_by_form if len(form) <= LONGEST_PART]
-    prefixes = Prefixes(short)
+    prefixes, folded = Prefixes(short), "\n".join(shown)
     found: set[str] = set()
     for start in _find_starts(folded, short):
         forms = prefixes.find(folded, start)
@@ -274,6 +276,10 @@ def find_parts(parts: Collection[str], text: str) -> frozenset[str]:
         marked = _mark_words(folded)
         found.update(form for form in parts_by_form.keys() - short if _mark_words(form) in marked)
     return frozenset(part for form in found for part in parts_by_form[form])
+
+
+def _find_words(text: str) -> frozenset[str]:
+    return frozenset(_WORDS.findall(text))
 
 
 def _find_starts(text: str, forms: Iterable[str]) -> Iterator[int]:

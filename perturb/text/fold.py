@@ -7,7 +7,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Reading", "decode_entities", "fold", "read", "spell_entities"]
+__all__ = [
+    "Reading",
+    "decode_entities",
+    "display",
+    "display_small",
+    "fold",
+    "read",
+    "spell_entities",
+]
 
 _BLANKS = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _HYPHENS = "\u2010-\u2015\u2212"
@@ -55,18 +63,14 @@ def read(text: str) -> Reading:
     >>> read("AT&amp;T\u200b \\u0041").text
     'AT&T A'
     """
-    plain = "&" not in text and "\\" not in text and "\x1b" not in text
-    if plain and not _HIDDEN_RUN.search(text):
-        return _read_plain(text)  # most texts
+    if _is_plain(text):
+        return _read_plain(text)
     parts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
     end = 0
     for found in _WRITTEN.finditer(text):
-        if found["code"]:
-            shown = chr(int(found["code"], 16))
-        else:
-            shown = _decode(found) if found[1] else ""
+        shown = _show(found)
         if shown == found[0]:  # not an entity after all
             continue
         parts += text[end : found.start()], shown
@@ -81,6 +85,32 @@ def read(text: str) -> Reading:
     starts += range(end, len(text))
     ends += range(end + 1, len(text) + 1)
     return Reading(fold("".join(parts)), starts, ends)
+
+
+def display(text: str) -> str:
+    r"""Return a text as it is displayed, see `read`.
+
+    >>> display("AT&amp;T\u200b")
+    'AT&T'
+    """
+    return fold(text if _is_plain(text) else _WRITTEN.sub(_show, text))
+
+
+def display_small(text: str) -> str:
+    """Return a text as it is displayed, in small letters."""
+    return display(text).casefold()
+
+
+def _is_plain(text: str) -> bool:
+    """Tell if a text is displayed as it is written, apart from look-alikes: most texts are."""
+    written = "&" in text or "\\" in text or "\x1b" in text
+    return not written and (text.isascii() or not _HIDDEN_RUN.search(text))
+
+
+def _show(found: re.Match[str]) -> str:
+    if found["code"]:
+        return chr(int(found["code"], 16))
+    return _decode(found) if found[1] else ""
 
 
 def _read_plain(text: str) -> Reading:

@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sized
+from collections.abc import Callable, Hashable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from threading import Lock
 from typing import Any, TypeVar
 
-__all__ = ["Findings", "compute_once", "remember_texts"]
+__all__ = ["Findings", "compute_once", "keep_result", "remember_texts"]
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Sized)
@@ -35,15 +36,15 @@ class Findings:
         self._room, self._key, self._lock = room, secrets.token_bytes(32), Lock()
         self._found: OrderedDict[bytes, Sized] = OrderedDict()
 
-    def find(self, owner: str, finder: str, text: str, compute: Callable[[str], F]) -> F:
-        """Return `compute(text)`, which is called where the result is not kept.
+    def find(self, owner: str, finder: str, texts: Sequence[str], compute: Callable[[], F]) -> F:
+        """Return `compute()`, which is called where the result is not kept.
 
         Args:
-            owner: of the text.
-            finder: the name of the computation: equal names have equal results.
+            owner: of the texts.
+            finder: the name of the computation: its result depends on the texts alone.
         """
         digest = blake2b(key=self._key, digest_size=32)
-        for part in (owner, finder, text):
+        for part in (owner, finder, *texts):
             data = part.encode("utf-8", "surrogatepass")
             digest.update(len(data).to_bytes(8, "big") + data)
         key = digest.digest()
@@ -52,7 +53,7 @@ class Findings:
             if found is not None:
                 self._found.move_to_end(key)
                 return found  # type: ignore[no-any-return]
-        made = compute(text)
+        made = compute()
         with self._lock:
             if key not in self._found:
                 self._found[key] = made
@@ -101,10 +102,23 @@ def compute_once(compute: Callable[[str], T], text: str, finder: str = "") -> T:
         return compute(text)
     if (compute, text) not in memory.known:
         if finder and memory.findings is not None:
-            keep: Any = compute
-            made = memory.findings.find(memory.owner, finder, text, keep)
+            keep: Any = partial(compute, text)
+            made = memory.findings.find(memory.owner, finder, [text], keep)
         else:
             made = compute(text)
         memory.known[compute, text] = made
     known: T = memory.known[compute, text]
     return known
+
+
+def keep_result(compute: Callable[[], F], finder: str, *texts: str) -> F:
+    """Return `compute()`, kept for later requests of the owner in a `remember_texts` block.
+
+    Args:
+        compute: its result holds no text, such as places, and must not be changed.
+        finder: the name of the computation, whose result depends on the texts alone.
+    """
+    memory = _MEMORY.get()
+    if memory is None or memory.findings is None:
+        return compute()
+    return memory.findings.find(memory.owner, finder, texts, compute)

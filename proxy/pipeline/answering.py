@@ -234,4 +234,4 @@ def _restore(generation: str, clearance: Clearance) -> str:
     The result is for the local model; receipts and the store keep the remote's own words.
     """
     pairs, kept = pair_parts(piece for piece in clearance.pieces if isinstance(piece, Release))
-    return restore(generation, pairs, kept) if pairs else generation
+    return restore(generation, pairs, "\n".join(kept)) if pairs else generation

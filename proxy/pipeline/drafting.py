@@ -11,6 +11,7 @@ from itertools import accumulate
 
 from extraction.errors import LocalModelError
 from perturb import DocumentTooLong, RefusedPart, Sanitizer
+from perturb.offload import offload
 from proxy.config.settings import Config
 from proxy.errors import PartsRefused, from_local, too_large
 from proxy.metrics import Metrics
@@ -86,8 +87,9 @@ class Drafter:
             ApiError: as `draft`.
         """
         try:
-            turns = [turn.private for draft in drafts for turn in draft.turns]
-            findings = await find(sanitizer, [unsent, *turns])
+            turns = [unsent, *(turn.private for draft in drafts for turn in draft.turns)]
+            brief = sanitizer.is_brief(*(text for turn in turns for text in turn))
+            findings = await offload(brief, find, sanitizer, turns)
             firsts = accumulate((len(draft.turns) for draft in drafts), initial=1)
             return [
                 await self._draw_one(tenant, sanitizer, findings, draft, first, tagged)
@@ -115,11 +117,10 @@ class Drafter:
 
         `first` is the number of the draft's first turn in the findings.
         """
-        pending = [
-            Pending(raw, *await findings.channels(raw, number))
-            for number, turn in enumerate(draft.turns, first)
-            for raw in turn.pending
-        ]
+        texts = [(raw, n) for n, turn in enumerate(draft.turns, first) for raw in turn.pending]
+        brief = sanitizer.is_brief(*(raw for raw, _ in texts))
+        channels = await offload(brief, lambda: [findings.channels(*text) for text in texts])
+        pending = [Pending(raw, *own) for (raw, _), own in zip(texts, channels, strict=True)]
         found = await self._memo.releases(tenant, draft.scope, sanitizer, pending, tagged)
         releases = iter(found)
         return draft.change(lambda c: next(releases) if isinstance(c, Private) else c)

@@ -9,9 +9,10 @@ from functools import cached_property
 from itertools import islice
 
 from perturb import Sanitizer
-from perturb.offload import offload
 from perturb.release import EMPTY, Known
-from perturb.text.fold import read
+from perturb.text.fold import display_small
+from perturb.text.once import compute_once
+from perturb.work import check_work
 from proxy.storage.digests import find_channel, spell_channel
 
 __all__ = ["Findings", "find"]
@@ -45,14 +46,14 @@ class Findings:
     own: Mapping[str, Known]
     _known: dict[int, Known] = field(default_factory=dict)
 
-    async def channels(self, text: str, turn: int) -> tuple[tuple[str, ...], Known]:
+    def channels(self, text: str, turn: int) -> tuple[tuple[str, ...], Known]:
         """Return the identities under which a text of a turn may have been released, oldest
         first, see `spell_channel`, and the parts that are sensitive in it if it is released now,
         under the last identity."""
         if not self.parts:
             return (find_channel(self.sanitizer),), EMPTY
         identity = self.sanitizer.identity()
-        shown = _display(text)
+        shown = compute_once(display_small, text)
         later = {
             found.turn
             for found in self.parts.values()
@@ -63,22 +64,20 @@ class Findings:
         here: Known = EMPTY
         channels: list[str] = []
         for last in (turn, *sorted(later)):
-            known = await self._find_known(last)
-            brief = self.sanitizer.is_brief(text)
-            here = await offload(brief, self.sanitizer.known_in, text, known)
+            here = self.sanitizer.known_in(text, self._find_known(last))
             others = {part: kind for part, kind in here.items() if part not in own}
             channel = spell_channel({**identity, "known": others} if others else identity)
             if channel not in channels:
                 channels.append(channel)
         return tuple(channels), here
 
-    async def _find_known(self, last: int) -> Known:
+    def _find_known(self, last: int) -> Known:
         """Return the parts that were found up to a turn, prepared once for all texts: most turns
         find nothing new."""
         count = bisect_right(self._turns, last)
         if count not in self._known:
             known = {part: found.type for part, found in islice(self.parts.items(), count)}
-            self._known[count] = await offload(False, self.sanitizer.index_known, known)
+            self._known[count] = self.sanitizer.index_known(known)
         return self._known[count]
 
     @cached_property
@@ -86,7 +85,7 @@ class Findings:
         return [found.turn for found in self.parts.values()]
 
 
-async def find(sanitizer: Sanitizer, turns: Iterable[Iterable[str]]) -> Findings:
+def find(sanitizer: Sanitizer, turns: Iterable[Iterable[str]]) -> Findings:
     """Find the sensitive parts of a request.
 
     Args:
@@ -97,12 +96,9 @@ async def find(sanitizer: Sanitizer, turns: Iterable[Iterable[str]]) -> Findings
     for turn, texts in enumerate(turns):
         for text in dict.fromkeys(texts):
             if text not in own:
-                own[text] = await offload(sanitizer.is_brief(text), sanitizer.findings, text)
+                check_work()
+                own[text] = sanitizer.findings(text)
             for part, kind in own[text].items():
                 if part not in parts:
-                    parts[part] = _Found(kind, turn, _display(part))
+                    parts[part] = _Found(kind, turn, display_small(part))
     return Findings(sanitizer, parts, own)
-
-
-def _display(text: str) -> str:
-    return read(text).text.casefold()

@@ -96,8 +96,8 @@ def check(body: bytes, clearance: Clearance) -> None:
     rest = [*_cut_out(contents, texts), *others]
     if repeats(rest, clearance.private, clearance.constants):
         raise GuardRefused("text outside the private segments repeats private words")
-    allowed = find_parts(secrets, "\n".join((*clearance.constants, *clearance.public)))
-    if find_parts(secrets, "\n".join(rest)) - allowed:
+    allowed = find_parts(secrets, *clearance.constants, *clearance.public)
+    if find_parts(secrets, *rest) - allowed:
         raise GuardRefused("text outside the private segments holds a sensitive part")
 
 
@@ -121,7 +121,7 @@ def check_releases(releases: Sequence[Release]) -> set[str]:
         certain.append(unrepeatable)
     # One look for all parts in all texts; an honest request has none to look at more closely.
     texts = [release.sanitized.text for release in releases]
-    suspect = find_parts({part for own in certain for part in own}, "\n".join(texts))
+    suspect = find_parts({part for own in certain for part in own}, *texts)
     so_far: set[str] = set()
     for own, text in zip(certain, texts, strict=True) if suspect else ():
         so_far.update(suspect.intersection(own))

@@ -82,7 +82,7 @@ class Spelling(NamedTuple):
 def fold_case(text: str) -> str:
     """Return a text in small letters, character by character: the length stays, and a part of a
     text is folded as it is in the whole."""
-    if text.isascii():
+    if "Σ" not in text and "İ" not in text:  # whose small letters depend on others, or are two
         return text.lower()
     return "".join(low if len(low := character.lower()) == 1 else character for character in text)
 

@@ -115,12 +115,12 @@ def build_way_back(
     usable = choose_restorable([*pairs, *changed.items()], shortest=SHORTEST, on_one_line=False)
     left = find_unrestorable(pairs, usable)
     replacements = Replacements(usable, left, ordinary=dictionary_words())
-    replacements.leave(kept)
+    replacements.leave(*kept)
     sought = replacements.raw_of
     strings, decoded = replacements, _decode_values(releases, usable)
     if decoded:
         strings = Replacements(usable | decoded, left, ordinary=dictionary_words())
-        strings.leave(kept)
+        strings.leave(*kept)
     return WayBack(
         replacements=replacements,
         strings=strings,

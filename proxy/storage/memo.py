@@ -28,6 +28,7 @@ from perturb import Perturbation, Sanitizer, keyed_generator, secure_generator
 from perturb.release import Known, Link, Receipt, Replacement
 from perturb.rng import renew_key
 from perturb.selective.replace import link_request
+from perturb.text.once import compute_once
 from proxy.release import Release, pair_parts
 from proxy.storage.cache import Cache
 from proxy.storage.databases.base import Connection
@@ -145,7 +146,7 @@ class Memo:
         missing = [key for key in drawn if key not in found and key not in self._drawing]
         if missing:
             for key, value in (await self._store.read(partial(_load, keys=missing))).items():
-                found[key] = _unpack(value)
+                found[key] = compute_once(_unpack, value)
         return found
 
     async def _draw_all(
@@ -227,8 +228,9 @@ class Memo:
         ]
         if rows:
             connection.execute(_ADD, rows)
+        made = {key: compute_once(_unpack, value) for key, value in found.items()}
         return [
-            replace(r, sanitized=_unpack(found[r.key]), fresh=False) if r.key in found else r
+            replace(r, sanitized=made[r.key], fresh=False) if r.key in made else r
             for r in releases
         ]
 
@@ -262,32 +264,28 @@ def _is_finite(receipt: Mapping[str, Any]) -> bool:
 
 def _unpack(value: str) -> Perturbation:
     data = json.loads(value) if "Infinity" in value else load(value)
-    receipt = data["receipt"]
-    replaced = data["replaced"]
+    receipt, replaced = data["receipt"], data["replaced"]
+    if "unit" not in receipt:  # stored by an earlier version
+        receipt["unit"] = _read_unit(data)
+    if "unbounded" not in receipt:
+        receipt["unbounded"] = _count_unbounded(data)
     return Perturbation(
         text=data["text"],
         words=tuple(data["words"]),
-        receipt=Receipt(
-            **{
-                "unit": _read_unit(data),
-                "unbounded": _count_unbounded(data),
-                **receipt,
-                "reveals": tuple(receipt["reveals"]),
-            }
-        ),
+        receipt=Receipt(**{**receipt, "reveals": tuple(receipt["reveals"])}),
         replaced=None if replaced is None else tuple(Replacement(**part) for part in replaced),
     )
 
 
 def _read_unit(data: Any) -> str:
-    """Return the unit of ε for a release that an earlier version stored."""
+    """Return the unit of ε of a release without one."""
     if data["replaced"] is not None:
         return "marked part"
     return "generated token" if data["receipt"]["table"] == "none" else "token"
 
 
 def _count_unbounded(data: Any) -> int:
-    """Count the tokens without a bound in a release that an earlier version stored.
+    """Count the tokens without a bound in a release that does not say it.
 
     Where only parts were replaced, this counts all words, an upper bound.
     """

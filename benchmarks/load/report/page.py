@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks.first_token import FirstToken
 from benchmarks.harness.markdown import escape, format_table
+from benchmarks.load.conversations import Conversations
 from benchmarks.load.figures import BASE, GOALS, Figures
 from benchmarks.load.plan import CONNECTIONS, LONG, SHORT
 from benchmarks.load.record import Record
 from benchmarks.load.report.sections import (
     code,
     short,
+    show_conversations,
     show_first_token,
     show_samplers,
     show_soak,
@@ -61,12 +63,14 @@ def render_page(
     soak: Soak | None,
     first: FirstToken | None = None,
     samplers: Samplers | None = None,
+    conversations: Conversations | None = None,
 ) -> str:
     """Return the page."""
     figures = Figures(record)
     parts = [
         INTRODUCTION.format(base=BASE, ours=OURS, short=SHORT, long=LONG),
         _machine(record),
+        *show_conversations(conversations),
         *_summary(figures),
         "## Load\n",
         READING.format(seconds=record.seconds, rounds=_rounds(record)),

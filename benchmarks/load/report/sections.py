@@ -7,11 +7,41 @@ from collections.abc import Iterator
 
 from benchmarks.first_token import FirstToken
 from benchmarks.harness.markdown import format_table
+from benchmarks.load.conversations import Conversations
 from benchmarks.load.figures import Verdict
 from benchmarks.load.soak import Soak
 from benchmarks.samplers import ARTICLE_WORDS, GOALS, LONG, Samplers
 
-__all__ = ["code", "short", "show_first_token", "show_samplers", "show_soak"]
+__all__ = [
+    "code",
+    "short",
+    "show_conversations",
+    "show_first_token",
+    "show_samplers",
+    "show_soak",
+]
+
+
+def show_conversations(conversations: Conversations | None) -> Iterator[str]:
+    """Yield what the turns of an agent cost."""
+    if conversations is None:
+        return
+    found = conversations.rows
+    rows = []
+    for turn in dict.fromkeys(row.turn for row in found):
+        times = ("kilobytes", "turn_ms", "again_ms", "alone_ms")
+        size, first, again, alone = (conversations.median(turn, of) for of in times)
+        rows.append([str(turn), f"{size:.0f} kB", *map(short, (first, again, alone, first / alone))])
+    yield "## Agents' conversations\n"
+    yield (
+        "A coding agent sends its whole conversation with every turn, through the gateway with "
+        "`selective` and its defaults, the detector among them. Milliseconds of processor time, "
+        f"medians of {len({row.round for row in found})} conversations, at commit "
+        f"{conversations.machine['commit']}. *The new part alone* is a conversation that holds "
+        "just such a file as the turn adds.\n"
+    )
+    heads = ["request", "the turn", "the same again", "the new part alone"]
+    yield format_table(["turn", *heads, "the turn ÷ its new part"], rows) + "\n"
 
 
 def show_samplers(samplers: Samplers | None) -> Iterator[str]:

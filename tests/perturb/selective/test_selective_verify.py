@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perturb import Perturbation, Perturber, ReleaseError, Replacement, Span, seeded_generator
+from perturb.selective import documents
 from perturb.selective.verify import LONGEST_PART, find_parts
 from perturb.testing.growth import grows_linearly
 from perturb.text.fold import read
+from perturb.text.once import Findings, remember_texts
 from tests.perturb.marking import TABLE, TEXT, fixed, selective
 
 GOLD = Path(__file__).parents[4] / "shared" / "data" / "pii" / "presidio_synthetic.jsonl"
@@ -283,3 +285,29 @@ def test_a_list_of_numbers_is_released_and_checked_in_linear_time(unit: str) -> 
         find_parts(sanitizer.secrets(text, done), done.text)
 
     assert grows_linearly(work, 30_000, seconds=1)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_kept_of_a_check_lets_no_other_release_pass(name: str) -> None:
+    perturber, done = release()
+    with remember_texts(Findings(), "alice"):
+        for _ in range(2):
+            perturber.verify(TEXT, done)
+            with pytest.raises(ReleaseError):
+                perturber.verify(TEXT, BROKEN[name](TEXT, done))
+
+
+def test_a_release_is_checked_once_for_each_sanitizer(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[str] = []
+    check = documents.check_replaced
+    monkeypatch.setattr(
+        documents, "check_replaced", lambda *args: checked.append(args[2]) or check(*args)
+    )
+    with remember_texts(Findings(), "alice"):
+        perturber, done = release()
+        perturber.verify(TEXT, done)
+        assert len(checked) == 1
+        with pytest.raises(ReleaseError, match="marks was not replaced"):
+            selective(deny=("tea",)).verify(f"{TEXT} tea", changed(done, text=f"{done.text} tea"))
+        selective().verify(TEXT, done)  # equal sanitizers check alike
+        assert len(checked) == 2

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perturb.text.fold import decode_entities, fold, read, spell_entities
+from perturb.text.fold import decode_entities, display, fold, read, spell_entities
 from tests.perturb.selective.test_policies import MARKED, marks
 
 
@@ -71,6 +71,11 @@ WRITTEN = st.sampled_from(
         "B ",
     ]
 )
+
+
+@given(st.text() | st.lists(WRITTEN).map("".join))
+def test_a_text_is_displayed_as_it_is_read(text: str) -> None:
+    assert display(text) == read(text).text
 
 
 @given(st.text() | st.lists(WRITTEN).map("".join))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
+
+import pytest
 
 from perturb.release import Span
-from perturb.text.once import Findings, compute_once, remember_texts
+from perturb.text.once import Findings, compute_once, keep_result, remember_texts
 
 
 class Finder:
@@ -67,11 +70,48 @@ def test_another_finder_or_none_has_no_findings() -> None:
 def test_findings_are_bounded_and_the_oldest_are_forgotten() -> None:
     finder, findings = Finder(), Findings(room=6)  # each text has one finding, and counts itself
     for text in ("a", "b", "c", "a", "d", "a", "b"):
-        findings.find("o", "f", text, finder.find)
+        findings.find("o", "f", [text], partial(finder.find, text))
     assert finder.texts == ["a", "b", "c", "d", "b"]
 
 
 def test_findings_hold_no_text() -> None:
     finder, findings = Finder(), Findings()
-    findings.find("o", "f", "Xylophonist", finder.find)
+    findings.find("o", "f", ["Xylophonist"], partial(finder.find, "Xylophonist"))
     assert "Xylophonist" not in repr(vars(findings))
+
+
+def test_a_result_is_kept_for_its_owner_its_name_and_its_texts() -> None:
+    findings, computed = Findings(), list[str]()
+
+    def compute(owner: str, name: str, *texts: str) -> None:
+        def note() -> tuple[int, ...]:
+            computed.append(" ".join((owner, name, *texts)))
+            return (len(computed),)
+
+        with remember_texts(findings, owner):
+            keep_result(note, name, *texts)
+
+    asked = [
+        ("alice", "check", "a", "b"),
+        ("alice", "check", "ab"),
+        ("alice", "check", "a", "c"),
+        ("alice", "other", "a", "b"),
+        ("bob", "check", "a", "b"),
+    ]
+    for each in (*asked, *asked):
+        compute(*each)
+    assert computed == [" ".join(each) for each in asked]
+
+
+def test_a_result_is_not_kept_outside_of_a_block_or_where_it_failed() -> None:
+    findings, computed = Findings(), list[int]()
+
+    def note() -> tuple[int, ...]:
+        computed.append(1)
+        raise ValueError
+
+    for _ in range(2):
+        with remember_texts(findings, "alice"), pytest.raises(ValueError):  # noqa: PT011
+            keep_result(note, "check", "a")
+        assert keep_result(lambda: (len(computed),), "check", "a") == (len(computed),)
+    assert len(computed) == 2

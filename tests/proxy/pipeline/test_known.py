@@ -10,6 +10,8 @@ import pytest
 
 from perturb import DocumentOptions, EmbeddingTable, Perturber, get_mechanism
 from perturb.release import EMPTY, Known
+from perturb.selective.parts import KnownParts
+from perturb.text.once import Findings, remember_texts
 from proxy.errors import GuardRefused
 from proxy.pipeline.findings import find
 from proxy.release import Release
@@ -177,7 +179,7 @@ async def test_white_space_between_public_parts_leaves_as_it_would_in_a_text(
     assert await ask(proxy, user(texts[1]), **drawn) == ["A B"]  # it is dropped
 
 
-async def test_turns_that_find_nothing_new_share_one_index(
+def test_turns_that_find_nothing_new_share_one_index(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What is sensitive in a conversation is indexed once for each turn that adds to it."""
@@ -191,7 +193,36 @@ async def test_turns_that_find_nothing_new_share_one_index(
     monkeypatch.setattr(perturber, "index_known", index_known)
     turns = [["write to anna@lindenhof.example"], *([f"turn {i}"] for i in range(20))]
     turns.append(["and to bert@lindenhof.example"])
-    found = await find(perturber, turns)
+    found = find(perturber, turns)
     for number, (text,) in enumerate(turns):
-        await found.channels(text, number)
+        found.channels(text, number)
     assert indexed == [1, 2]
+
+
+def test_what_is_known_in_a_text_is_looked_for_once_while_nothing_new_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[str] = []
+    find_parts = KnownParts.find
+
+    def find_and_note(parts: KnownParts, text: str) -> dict[str, str]:
+        looked.append(text)
+        return find_parts(parts, text)
+
+    monkeypatch.setattr(KnownParts, "find", find_and_note)
+    perturber, findings = selective(policy="regex"), Findings()
+    turns = [["Ask Mr. Xylander Wutke."], ["wutke is ill"], ["Is it cold?"]]
+
+    def read(turns: list[list[str]]) -> list[tuple[tuple[str, ...], Known]]:
+        with remember_texts(findings, "alice"):
+            found = find(perturber, turns)
+            return [found.channels(text, number) for number, (text,) in enumerate(turns)]
+
+    first = read(turns)
+    assert len(looked) == 3
+    assert first[1][1]
+    assert read(turns) == first
+    assert read([*turns, ["And warm?"]])[:3] == first
+    assert looked[3:] == ["And warm?"]
+    read([["Ask Mrs. Ylva Cold."], *turns])
+    assert {*looked[4:]} == {"Ask Mrs. Ylva Cold.", *(text for (text,) in turns)}

@@ -54,9 +54,9 @@ class Composition:
         perturber = selective(actions=ACTIONS[action], policy=("regex", "digits"))
 
         async def work() -> list[Release]:
-            found = await find(perturber, [[text] for text in texts])
+            found = find(perturber, [[text] for text in texts])
             pending = [
-                Pending(text, *await found.channels(text, turn)) for turn, text in enumerate(texts)
+                Pending(text, *found.channels(text, turn)) for turn, text in enumerate(texts)
             ]
             return await memo.releases(tenant or f"t{self.tenants}", "", perturber, pending)
 
@@ -102,7 +102,7 @@ def check(releases: Sequence[Release], size: int = 7) -> tuple[int, int]:
     for (new, raw), line, inside in zip(pairs, lines, of_json, strict=True):
         shown, _ = echo_text(back, f"<{line}> is it", size)
         text = shown.removeprefix("<").removesuffix("> is it")
-        for way in (text, inside, restore(f"<{line}> is it", pairs, kept)[1:-7]):
+        for way in (text, inside, restore(f"<{line}> is it", pairs, "\n".join(kept))[1:-7]):
             assert spell(way) in (spell(raw), spell(new)), (raw, new, way)
         if spell(text) == spell(raw):
             restored += 1

@@ -12,7 +12,7 @@ import pytest
 
 from perturb.vocabulary.word_list import dictionary_words
 from proxy.restoring.dates import spell_dates
-from proxy.restoring.forms import FORMS, PLAIN, spell
+from proxy.restoring.forms import FORMS, PLAIN, fold_case, spell
 from proxy.restoring.json_text import JsonRestorer
 from proxy.restoring.text import Replacements, TextRestorer, spell_pieces
 
@@ -370,3 +370,12 @@ def test_a_date_of_figures_is_read_both_ways() -> None:
     assert restore("3 April 2020", 0, table)[0] == "5 June 2019"
     assert restore("March 4, 2020", 0, table)[0] == "May 6, 2019"
     assert not dict(spell_dates("March 2020", "5 June 2019"))
+
+
+def test_each_character_is_put_in_small_letters_by_itself() -> None:
+    """Otherwise a part of a text would not be found in the whole, or elsewhere."""
+    characters = [chr(i) for i in range(0x110000)]
+    small = [low if len(low := c.lower()) == 1 else c for c in characters]
+    assert [fold_case(c) for c in characters] == small
+    assert [fold_case(f"a{c}b") for c in characters] == [f"a{c}b" for c in small]
+    assert fold_case("ΟΔΟΣ İ A") == "οδοσ İ a"
