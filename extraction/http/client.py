@@ -10,9 +10,8 @@ import asyncio
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,7 +31,6 @@ from extraction.http.errors import (
     Unreadable,
     map_errors,
 )
-from extraction.http.kept import Answer, Kind, has_answer_begun, remember_kind, send_kept
 from extraction.http.sessions import open_session, silence_library
 
 __all__ = [
@@ -52,18 +50,6 @@ Inspector = Callable[[bytes | None], Awaitable[None]]
 CONNECT_SECONDS = 10.0
 STREAM_BYTES = 64_000_000  # of a whole stream: 250,000 tokens of chat chunks
 STREAM_TIMES = 12  # how many times the time between two events a whole stream may take
-
-
-@dataclass(frozen=True)
-class _Sending:
-    """Hold the request that `open` sends: its kind, and its body once it was inspected."""
-
-    place: tuple[str, bool]  # the path, and whether events are requested
-    kept: bool
-    inspected: bytes | None
-
-
-_sending: ContextVar[_Sending | None] = ContextVar("sending", default=None)
 
 
 @dataclass(frozen=True)
@@ -88,7 +74,7 @@ LARGE = Limit(16_000_000, 1_200_000)  # log probabilities of 4,096 tokens, vecto
 class Reply:
     """Read an answer whose head has arrived."""
 
-    def __init__(self, response: aiohttp.ClientResponse | Answer, until: float) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, until: float) -> None:
         self._content = response.content
         self._until = until  # on the loop's clock: no part of the body is waited for any longer
         self.status = response.status
@@ -198,7 +184,6 @@ class HttpClient:
         self._proxied = proxied
         self._kept = kept
         self._sessions: dict[bool, aiohttp.ClientSession] = {}  # by whether connections are kept
-        self._kinds: dict[tuple[str, bool], Kind | None] = {}  # of requests on kept connections
 
     @asynccontextmanager
     async def open(
@@ -234,17 +219,9 @@ class HttpClient:
         kept = self._kept and not fresh
         with map_errors():
             async with asyncio.timeout(seconds):
-                response: aiohttp.ClientResponse | Answer | None = None
-                if kept:
-                    response = await self._send_kept(path, body, seconds, streamed)
-                if response is None:
-                    token = _sending.set(_Sending((path, streamed), kept, inspected))
-                    try:
-                        response = await self._send(
-                            path, body, seconds, streamed=streamed, kept=kept
-                        )
-                    finally:
-                        _sending.reset(token)
+                response = await self._send(
+                    path, body, inspected, seconds, streamed=streamed, kept=kept
+                )
         try:
             if response.content.is_eof():  # the body is here
                 yield Reply(response, until)
@@ -259,25 +236,21 @@ class HttpClient:
         for session in self._sessions.values():
             await session.close()
 
-    async def _send_kept(
-        self, path: str, body: bytes | None, seconds: float, streamed: bool
-    ) -> Answer | None:
-        """Return the answer to a request that was inspected, if a kept connection gave one."""
-        kind = self._kinds.get((path, streamed))
-        if body is None or kind is None or self._proxy is not None:
-            return None
-        return await send_kept(self._open_session(kept=True), kind, body, seconds=seconds)
-
     async def _send(
         self,
         path: str,
         body: bytes | None,
+        inspected: bytes | None,
         seconds: float,
         *,
         streamed: bool,
         kept: bool,
     ) -> aiohttp.ClientResponse:
-        """Return the answer to a request; send it again if a kept connection died."""
+        """Return the answer to a request; send it again if a kept connection died.
+
+        Args:
+            inspected: what was inspected of it; None if nothing was.
+        """
         reused: list[None] = []
         try:
             return await self._open_session(kept=kept).request(
@@ -291,16 +264,16 @@ class HttpClient:
                     total=None, sock_connect=CONNECT_SECONDS, sock_read=seconds
                 ),
                 trace_request_ctx=reused,
+                middlewares=[partial(self._inspect, inspected)],
             )
         except aiohttp.ClientConnectionError as exc:
-            if not reused or isinstance(exc, TimeoutError) or has_answer_begun(exc):
+            if not reused or isinstance(exc, TimeoutError) or _has_answer_begun(exc):
                 raise
-        return await self._send(path, body, seconds, streamed=streamed, kept=False)
+        return await self._send(path, body, inspected, seconds, streamed=streamed, kept=False)
 
-    def _open_session(self, *, kept: bool | None = None) -> aiohttp.ClientSession:
+    def _open_session(self, *, kept: bool = False) -> aiohttp.ClientSession:
         """Return the session that keeps connections, or the one that does not. Each is made inside
         a running event loop."""
-        kept = self._kept if kept is None else kept
         if kept not in self._sessions:
             headers = {
                 "Accept-Encoding": "identity",
@@ -310,7 +283,7 @@ class HttpClient:
             }
             if self._key is not None and "@" not in urlsplit(self._base_url).netloc:
                 headers["Authorization"] = f"Bearer {self._key}"
-            self._sessions[kept] = open_session(headers, self._inspect, kept=kept)
+            self._sessions[kept] = open_session(headers, partial(self._inspect, None), kept=kept)
         return self._sessions[kept]
 
     @cached_property
@@ -319,20 +292,20 @@ class HttpClient:
         return _find_proxy(self._base_url) if self._proxied else None
 
     async def _inspect(
-        self, request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
+        self,
+        inspected: bytes | None,
+        request: aiohttp.ClientRequest,
+        send: aiohttp.ClientHandlerType,
     ) -> aiohttp.ClientResponse:
-        """Inspect a request at the last step before the socket, unless `open` already inspected
-        the same bytes; remember what later requests of its kind have in common."""
-        sending = _sending.get()
+        """Inspect a request at the last step before the socket, unless its bytes were inspected
+        already."""
         if self._inspector is not None:
             body: bytes | None = b""  # no body
             if not isinstance(request.body, bytes):
                 plain = isinstance(request.body, BytesPayload)
                 body = await request.body.as_bytes() if plain else None
-            if body is None or sending is None or body != sending.inspected:
+            if body is None or body != inspected:
                 await self._inspector(body)
-        if sending is not None and sending.kept:
-            self._kinds[sending.place] = remember_kind(request)
         return await send(request)
 
 
@@ -351,7 +324,7 @@ def parse(data: bytes, limit: Limit) -> Any:
 
 
 @contextmanager
-def _end_with_connection(response: aiohttp.ClientResponse | Answer) -> Iterator[None]:
+def _end_with_connection(response: aiohttp.ClientResponse) -> Iterator[None]:
     """Stop reading a body when its connection is gone. If a body breaks HTTP's rules, aiohttp
     closes the connection and leaves the reader waiting."""
     connection, content = response.connection, response.content
@@ -374,6 +347,11 @@ def _end_with_connection(response: aiohttp.ClientResponse | Answer) -> Iterator[
         yield
     finally:
         closed.remove_done_callback(end)
+
+
+def _has_answer_begun(exc: Exception) -> bool:
+    """Tell if part of an answer's head had arrived when the connection ended."""
+    return isinstance(exc, aiohttp.ServerDisconnectedError) and not isinstance(exc.message, str)
 
 
 def _find_proxy(url: str) -> str | None:

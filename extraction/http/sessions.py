@@ -22,7 +22,7 @@ def open_session(
 
     Args:
         headers: sent with every request.
-        before: runs around every request.
+        before: runs around every request that names nothing else to do so.
         kept: whether connections are kept. A request that reuses one appends to the list in its
             `trace_request_ctx`.
     """

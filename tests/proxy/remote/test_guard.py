@@ -302,7 +302,9 @@ async def test_the_look_is_not_charged_to_the_remote(monkeypatch: pytest.MonkeyP
         await client.aclose()
 
 
-async def test_other_bytes_than_were_looked_at_do_not_leave() -> None:
+async def test_other_bytes_than_were_looked_at_do_not_leave(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Nor does a try that something made of them after the look."""
 
     async def change(request: ClientRequest, send: ClientHandlerType) -> ClientResponse:
@@ -311,8 +313,13 @@ async def test_other_bytes_than_were_looked_at_do_not_leave() -> None:
 
     async with fake_server() as server:
         client = RemoteClient(Remote(base_url=server.base_url, retries=0))
-        session = client._http._open_session()
-        session._middlewares = (change, *session._middlewares)
+        session = client._http._open_session(kept=True)
+        request = session._request
+
+        def request_changed(*args: Any, middlewares: Any, **settings: Any) -> Any:
+            return request(*args, middlewares=[change, *middlewares], **settings)
+
+        monkeypatch.setattr(session, "_request", request_changed)
         seen: list[bytes | None] = []
 
         async def refuse(data: bytes | None) -> None:
