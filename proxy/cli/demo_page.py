@@ -16,7 +16,7 @@ from perturb.rounding import format_sum, format_upper
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
 from perturb.whole.encoder import load_static
 
-__all__ = ["Run", "show"]
+__all__ = ["Run", "Trip", "show", "show_letter"]
 
 INDENT = " " * 4
 WIDEST = 100
@@ -57,6 +57,44 @@ class Run:
         return self.receipt["exchanges"][0]["generation"] or "(nothing)"
 
 
+@dataclass(frozen=True)
+class Trip:
+    """Hold the way of a letter through the gateway.
+
+    Attributes:
+        left: what the remote received for the letter.
+        answered: the remote's answer.
+        got: the answer that the client got.
+        receipt: the full receipt.
+    """
+
+    left: str
+    answered: str
+    got: str
+    receipt: dict[str, Any]
+
+
+def show_letter(letter: str, trip: Trip) -> None:
+    """Print a letter beside what left, and the remote's answer beside what the client got."""
+    _print_title("A letter through the gateway", "needs no local model")
+    _print_columns(["your letter", "what left the machine"], style=DIM)
+    _print_columns([letter, trip.left])
+    print()
+    _print_columns(["the remote's answer, by a program here", "what you get"], style=DIM)
+    _print_columns([trip.answered, trip.got])
+    receipt = trip.receipt
+    kinds = ", ".join(f"{n} {kind}" for kind, n in receipt["entities"].items())
+    print()
+    _print_columns(
+        [
+            f"Replaced: {kinds}. Nothing else was changed. In the answer {receipt['restored']} "
+            f"came back, {receipt['unrestored']} did not. What stays readable is not protected: "
+            "selective has no ε."
+        ]
+    )
+    _print_title("A document, with a local model", "the bundled one: it shows the path")
+
+
 def show(text: str, runs: Sequence[Run]) -> None:
     """Print the document and, for each run, each step and the receipt."""
     _print_title("1. Your document", "stays on this machine")
@@ -73,11 +111,10 @@ def show(text: str, runs: Sequence[Run]) -> None:
     _print_columns([run.answer for run in runs])
     if alone:
         _print_title("5. The receipt")
-    else:
-        _print_title("5. Side by side")
-        _print_table(["", *(run.receipt["mechanism"] for run in runs)], _compare(text, runs))
-        _print_title("6. The receipts")
-    _print_columns([_summarize(run.receipt) for run in runs])
+        _print_columns([_summarize(runs[0].receipt)])
+        return
+    _print_title("5. Side by side", "--mechanism NAME shows the receipt, and what is still learnt")
+    _print_table(["", *(run.receipt["mechanism"] for run in runs)], _compare(text, runs))
 
 
 def _compare(text: str, runs: Sequence[Run]) -> list[list[str]]:
@@ -146,7 +183,11 @@ def _print_columns(texts: Sequence[str], style: str = "") -> None:
             _print_columns([text], style)
         return
     columns = [
-        [piece for line in text.splitlines() for piece in textwrap.wrap(line, each) or [""]]
+        [
+            piece
+            for line in text.splitlines()
+            for piece in textwrap.wrap(line, each, break_on_hyphens=False) or [""]
+        ]
         for text in texts
     ]
     for row in itertools.zip_longest(*columns, fillvalue=""):

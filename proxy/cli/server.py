@@ -90,12 +90,14 @@ def demo(
         typer.Option(metavar="ε", help="Set its nominal ε (default: the mechanism's own)."),
     ] = None,
 ) -> int:
-    """Show the whole path of a text on this machine.
+    """Show a letter's way through the gateway, and the whole path of a document.
 
-    The bundled model plays both the remote and the local model; nothing leaves the machine.
+    A program answers the letter; the bundled model plays both the remote and the local model for
+    the document. Nothing leaves the machine. With --text or --mechanism, only the whole path is
+    shown.
     """
     from perturb.registry import sanitizer_class
-    from proxy.cli.demo import DEMO_TEXT, run
+    from proxy.cli.demo import DEMO_TEXT, LETTER, run
 
     if epsilon is not None and mechanism is None:
         raise typer.BadParameter(
@@ -106,5 +108,6 @@ def demo(
         (name, epsilon or sanitizer_class(name).parameter_type().epsilon)
         for name in ([mechanism] if mechanism else ["rantext", "surrogate"])
     ]
-    run(read_text(text) if text else DEMO_TEXT, settings)
+    own = text is not None or mechanism is not None
+    run(read_text(text) if text else DEMO_TEXT, settings, "" if own else LETTER)
     return 0

@@ -31,7 +31,9 @@ def show_conversations(conversations: Conversations | None) -> Iterator[str]:
     for turn in dict.fromkeys(row.turn for row in found):
         times = ("kilobytes", "turn_ms", "again_ms", "alone_ms")
         size, first, again, alone = (conversations.median(turn, of) for of in times)
-        rows.append([str(turn), f"{size:.0f} kB", *map(short, (first, again, alone, first / alone))])
+        rows.append(
+            [str(turn), f"{size:.0f} kB", *map(short, (first, again, alone, first / alone))]
+        )
     yield "## Agents' conversations\n"
     yield (
         "A coding agent sends its whole conversation with every turn, through the gateway with "

@@ -123,9 +123,9 @@ def test_the_demo_shows_two_mechanisms_side_by_side(capsys: Any, monkeypatch: An
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
     titles = ["1. Your document", "2. What left", "3. The remote's", "4. The answer", "5. Side"]
-    places = [out.index(title) for title in [*titles, "6. The receipts"]]
+    places = [out.index(title) for title in titles]
     assert places == sorted(places)
-    document, left, generation, answer, numbers, receipts = (
+    document, left, generation, answer, numbers = (
         out[a:b] for a, b in zip(places, [*places[1:], None], strict=True)
     )
     words = DEMO_TEXT.split()
@@ -136,12 +136,29 @@ def test_the_demo_shows_two_mechanisms_side_by_side(capsys: Any, monkeypatch: An
     for column in columns(left):
         # Seven words that no passage of the codebook holds, and no two draws keep by chance.
         assert not any(" ".join(words[i : i + 7]) in column for i in range(len(words) - 6))
-    rows = [re.split(r" {3,}", row.strip()) for row in numbers.splitlines()[2:] if row.strip()]
+    table = numbers.partition("\nThe bundled")[0].splitlines()[2:]
+    rows = [re.split(r" {3,}", row.strip()) for row in table if row.strip()]
     assert rows[0] == ["proved for the whole document", "no bound", "ε = 12"]
     assert [len(row) for row in rows] == [3, 3, 3, 3]
-    word_by_word, passage = columns(receipts)
-    assert "no bound proved" in word_by_word
-    assert "ε 12 for the whole document" in passage
+
+
+def test_the_demo_begins_with_a_letter_that_comes_back_as_it_was(
+    capsys: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    assert main(["demo"]) == 0
+    shown = capsys.readouterr().out.partition("A document, with")[0]
+    letter, left = columns(shown.partition("the remote's answer")[0])
+    answer, got = columns(shown.partition("the remote's answer")[2].partition("Replaced:")[0])
+    private = ["Mira Holzapfel", "mira.holzapfel@kestrel-optik.de", "Aylin", "+49 30 23125 441"]
+    for value in (*private, "14 March 2015", "DE89 3704 0044 0532 0130 00", "Lindenallee 14"):
+        assert value in letter
+        assert value not in left
+    for value in (*private, "DE89 3704 0044 0532 0130 00"):
+        assert value in got
+        assert value not in answer
+    assert "(not found)" not in answer
+    assert "5 came back, 0 did not" in " ".join(shown.split())
 
 
 def columns(step: str) -> list[str]:
