@@ -53,7 +53,7 @@ async def demo(text: str, settings: Sequence[tuple[str, float]], letter: str = "
     show(text, runs)
     print(
         "\nThe bundled model has a few million parameters: it shows the path, not the quality.\n"
-        "Start the proxy, as a gateway or with a real local model, and point the OpenAI SDK at it:\n"
+        "Start it as a gateway, or with a real local model, and point the OpenAI SDK at it:\n"
         "  inferdpt serve --no-local --mechanism selective --remote-model gpt-4o\n"
         "  inferdpt serve --remote-model gpt-4o --local-base-url http://127.0.0.1:8000/v1\n"
         '  client = OpenAI(base_url="http://127.0.0.1:8100/v1")'

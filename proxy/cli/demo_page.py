@@ -195,6 +195,10 @@ def _print_columns(texts: Sequence[str], style: str = "") -> None:
         print(f"{INDENT}{_style(style, line) if style else line}".rstrip())
 
 
+def _wrap(line: str, width: int) -> list[str]:
+    return textwrap.wrap(line, width, break_on_hyphens=False) or [""]
+
+
 def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     for i, row in enumerate([head, *rows]):
