@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from extraction.backends.base import Delta
 from extraction.extractor import Extractor, Job, with_seed
 from extraction.judge import Judge
-from perturb.offload import SHORT, offload
+from perturb.work import SHORT, offload
 
 __all__ = ["Writer", "gather", "read_document"]
 

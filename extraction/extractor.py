@@ -15,7 +15,7 @@ from extraction.backends.base import Backend, Delta
 from extraction.control import remove_control_tokens
 from extraction.errors import LocalModelRefused
 from extraction.prompts import Prompts, fill, find_opening
-from perturb.offload import SHORT, offload
+from perturb.work import SHORT, offload
 
 __all__ = ["Extractor", "Job", "Task", "Tokenizer", "with_seed"]
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from extraction.backends.openai_server import OpenAIServer
 from extraction.errors import LocalModelUnavailable
-from perturb.offload import offload
 from perturb.vocabulary.vocabulary import encode_text, load_encoding
 from perturb.whole.encoder import SERVER, make_vectors
+from perturb.work import offload
 
 __all__ = ["ServerEncoder", "cut_text"]
 

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import ParameterError
-from perturb.offload import SHORT, offload
 from perturb.options import Demands, DocumentOptions
 from perturb.proof import Proof
 from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Span, Unit
 from perturb.text.suggest import did_you_mean
 from perturb.vocabulary.table import EmbeddingTable
+from perturb.work import SHORT, offload
 
 __all__ = [
     "FALSE_ALARM",
@@ -152,7 +152,7 @@ class Sanitizer(ABC):
         false_alarm: a bound on the probability that `verify` refuses an honest release. Which one
             it refuses may depend on the text, so each text's ε comes with it as δ. 0 where
             `verify` accepts every honest release.
-        brief: whether a text of `perturb.offload.SHORT` characters takes about a millisecond, so
+        brief: whether a text of `perturb.work.SHORT` characters takes about a millisecond, so
             that it needs no thread.
         grouped: whether one draw reads all units of a text. Replacing k of them then costs kε as
             a group, and no theorem on the composition of separate draws lowers it.

@@ -1,19 +1,22 @@
 """Bound the processor time that the texts of one request may take, from its body to its answer.
 
-Every stage that works on a text runs through `perturb.offload`, which charges its time here. Long
-stages look at the time themselves, too: before each window of a search, and in long loops.
+Every stage that works on a text runs through `offload`, beside the event loop unless it is shorter
+than the way there, and its time is charged. Long stages look at the time themselves, too: before
+each window of a search, and in long loops.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import ParamSpec, TypeVar
 
 from perturb.errors import OutOfTime
 
-__all__ = ["charge_work", "check_work", "limit_work"]
+__all__ = ["SHORT", "charge_work", "check_work", "limit_work", "offload"]
 
 
 class _Allowance:
@@ -73,3 +76,28 @@ def check_work() -> None:
         allowance = _ALLOWANCE.get()
         seconds = allowance.seconds if allowance else 0.0
         raise OutOfTime(f"the texts of a request may take {seconds:g} s of processor time")
+
+
+SHORT = 1_000  # characters of a text on which ordinary work takes less than a millisecond
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+async def offload(brief: bool, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return the function's result, from a thread unless it is brief.
+
+    Under load, a thread may wait for the interpreter's whole switch interval (5 ms), twice.
+
+    Args:
+        brief: whether the call takes about a millisecond or less.
+        function: is called with the other arguments.
+
+    Raises:
+        OutOfTime: the request's processor time is used up, see `perturb.work`.
+    """
+
+    def work() -> T:
+        with charge_work():
+            return function(*args, **kwargs)
+
+    return work() if brief else await asyncio.to_thread(work)

@@ -20,8 +20,7 @@ from perturb.text.once import Findings
 from perturb.vocabulary.encoding import encode_text
 from proxy.access.admission import Admission
 from proxy.access.auth import Keyring
-from proxy.access.shared_rates import open_rates
-from proxy.api.account import account_routes
+from proxy.access.rates import open_rates
 from proxy.api.app_keys import (
     ADMISSION,
     BACKGROUND,
@@ -44,7 +43,7 @@ from proxy.api.app_keys import (
     TABLE,
 )
 from proxy.api.connections import Runner
-from proxy.api.handlers import routes
+from proxy.api.handlers import account_routes, routes
 from proxy.api.middleware import observe, set_headers
 from proxy.background import Background
 from proxy.batches.routes import batch_routes

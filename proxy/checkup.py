@@ -21,7 +21,7 @@ from perturb.errors import (
 from perturb.install import install_command
 from proxy.access.auth import Keyring
 from proxy.access.grants import Client, Grant
-from proxy.access.shared_rates import open_rates
+from proxy.access.rates import open_rates
 from proxy.config.hints import base_url_hints, without_user
 from proxy.config.settings import Config, Remote, is_loopback
 from proxy.config.upstreams.remote import find_place, make_prefix

@@ -17,7 +17,7 @@ from extraction.candidates import gather
 from extraction.codec import dump
 from extraction.errors import CannotScore, LocalModelError, LocalModelRefused
 from perturb import Sanitizer
-from perturb.offload import offload
+from perturb.work import offload
 from proxy.errors import ApiError, bad_request, from_local
 from proxy.pipeline.receipt import make_receipt
 from proxy.requests.protocol import CompletionRequest

@@ -28,11 +28,11 @@ from perturb import (
     Unit,
     Vocabulary,
 )
-from perturb.offload import offload
 from perturb.registry import register
 from perturb.release import EMPTY, Known, Link
 from perturb.rounding import format_upper
 from perturb.sanitizer import FALSE_ALARM, Parameters, Resources
+from perturb.work import offload
 
 __all__ = ["DPPrompt", "PromptParameters"]
 

@@ -1,13 +1,15 @@
 """A small HTTP client for untrusted JSON servers.
 
 Every answer is read within limits of bytes and time and parsed within a limit of work. It yields
-a value or an `HttpError`.
+a value or an `HttpError`. Sessions read little at once, keep no cookie, and log nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
+import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -31,7 +33,6 @@ from extraction.http.errors import (
     Unreadable,
     map_errors,
 )
-from extraction.http.sessions import open_session, silence_library
 
 __all__ = [
     "Blocked",
@@ -43,8 +44,70 @@ __all__ = [
     "TimedOut",
     "Unreachable",
     "Unreadable",
+    "open_session",
     "parse",
+    "silence_library",
 ]
+
+BUFFER = 2**16  # bytes read ahead; aiohttp decompresses at most 2**18 at once
+RECEIVED = 2**13  # bytes taken from a connection at once: heads are parsed as they are read
+
+
+def open_session(
+    headers: Mapping[str, str], before: aiohttp.ClientMiddlewareType, *, kept: bool
+) -> aiohttp.ClientSession:
+    """Open a session inside a running event loop.
+
+    Args:
+        headers: sent with every request.
+        before: runs around every request that names nothing else to do so.
+        kept: whether connections are kept. A request that reuses one appends to the list in its
+            `trace_request_ctx`.
+    """
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_reuseconn.append(_note_reuse)
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(
+            limit=0, force_close=not kept, socket_factory=_narrow_socket
+        ),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers=headers,
+        read_bufsize=BUFFER,
+        middlewares=[before],
+        trace_configs=[trace],
+    )
+
+
+def silence_library() -> None:
+    """Keep aiohttp's client from logging what it receives, whatever else the process logs."""
+    for name in ("aiohttp.client", "aiohttp.internal"):
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.level, logging.WARNING))
+
+
+async def _note_reuse(
+    _: aiohttp.ClientSession, context: Any, __: aiohttp.TraceConnectionReuseconnParams
+) -> None:
+    if context.trace_request_ctx is not None:
+        context.trace_request_ctx.append(None)
+
+
+class _NarrowSocket(socket.socket):
+    """Receive little at once. A flood of interim answers is parsed in one go, and all other tasks
+    wait meanwhile."""
+
+    def recv(self, size: int, flags: int = 0, /) -> bytes:
+        return super().recv(min(size, RECEIVED), flags)
+
+    def recv_into(self, buffer: Any, size: int = 0, flags: int = 0, /) -> int:
+        most = size or memoryview(buffer).nbytes
+        return super().recv_into(buffer, min(most, RECEIVED), flags)
+
+
+def _narrow_socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    family, kind, protocol, *_ = address
+    return _NarrowSocket(family, kind, protocol)
+
 
 Inspector = Callable[[bytes | None], Awaitable[None]]
 CONNECT_SECONDS = 10.0

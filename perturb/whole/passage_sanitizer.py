@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import CodebookError, ParameterError, ReleaseError
-from perturb.offload import offload
 from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Protected, Receipt, Unit
 from perturb.rng import secure_generator
 from perturb.rounding import format_upper
@@ -18,6 +17,7 @@ from perturb.sanitizer import Parameters, Resources, Sanitizer
 from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.whole.codebook import Codebook, load_codebook
 from perturb.whole.encoder import SERVER, AsyncEncoder, Encoder, StaticEncoder, load_encoder
+from perturb.work import offload
 
 __all__ = ["SENT", "CodebookParameters", "PassageSanitizer"]
 

@@ -17,7 +17,7 @@ from aiohttp.typedefs import Handler
 from aiohttp.web_protocol import RequestHandler
 
 from proxy.api.app_keys import CONFIG, METRICS
-from proxy.api.error_responses import error_response
+from proxy.api.doors import error_response
 from proxy.errors import ApiError, bad_request, internal_error
 
 __all__ = ["Runner"]

@@ -1,15 +1,15 @@
 """Let requests in: find their client, or refuse them. The API and the console have doors of their
-own, which also answer errors and set headers in their own way."""
+own, which also set headers and answer errors in their own way: the API in OpenAI's shape or, for
+the Messages API, in Anthropic's."""
 
 from __future__ import annotations
 
 import re
-from typing import Protocol
+from typing import Any, Protocol
 
 from aiohttp import web
 
 from proxy.api.app_keys import CONFIG, KEYRING, REQUEST_ID, TENANT
-from proxy.api.error_responses import error_response
 from proxy.config.settings import is_loopback
 from proxy.errors import ApiError, not_permitted
 
@@ -17,12 +17,58 @@ __all__ = [
     "API",
     "CONSOLE",
     "CONSOLE_PATH",
+    "MESSAGES_PATH",
     "METHODS",
     "OPEN_PATHS",
     "Door",
     "check_host",
+    "error_response",
     "is_console",
+    "is_messages",
+    "spell_error",
 ]
+
+MESSAGES_PATH = "/v1/messages"
+ERROR_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    408: "timeout_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+    504: "timeout_error",
+}
+
+
+def error_response(error: ApiError, request_id: str, path: str = "") -> web.Response:
+    """Build the response to an error; every HTTP error is built here.
+
+    Args:
+        path: the path of the request, which decides about the shape.
+    """
+    body = spell_error(error, request_id) if is_messages(path) else error.body()
+    response = web.json_response(body, status=error.status, headers=error.response_headers())
+    response.headers["x-request-id"] = request_id
+    return response
+
+
+def is_messages(path: str) -> bool:
+    """Tell if a path is of the Messages API, whose clients read errors and headers of its own."""
+    return path == MESSAGES_PATH or path.startswith(f"{MESSAGES_PATH}/")
+
+
+def spell_error(error: ApiError, request_id: str | None = None) -> dict[str, Any]:
+    """Return the JSON body of an error in Anthropic's shape."""
+    default = "api_error" if error.status >= 500 else "invalid_request_error"
+    kind = ERROR_TYPES.get(error.status, default)
+    body: dict[str, Any] = {
+        "type": "error",
+        "error": {"type": kind, "message": error.message},
+    }
+    return body if request_id is None else {**body, "request_id": request_id}
+
 
 OPEN_PATHS = ("/health", "/ready")
 CONSOLE_PATH = "/console"

@@ -12,10 +12,9 @@ from pydantic import Field
 
 from extraction.backends.openai_server import Embeddings
 from extraction.codec import dump
-from perturb.offload import offload
+from perturb.work import offload
 from proxy.errors import ApiError, not_found
-from proxy.requests.fields import Texts
-from proxy.requests.protocol import DROP, LOCAL, PIPELINE, Strict
+from proxy.requests.protocol import DROP, LOCAL, PIPELINE, Strict, Texts
 
 __all__ = ["EmbeddingsRequest", "choose_model", "write_embeddings"]
 

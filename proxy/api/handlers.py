@@ -11,12 +11,13 @@ from aiohttp import web
 
 from extraction.backends.openai_server import OpenAIServer
 from extraction.errors import LocalModelError
-from perturb.offload import offload
+from perturb.work import offload
 from proxy.api.app_keys import (
     BACKGROUND,
     BODY,
     CONFIG,
     KEYRING,
+    LEDGER,
     LOCAL,
     METRICS,
     PIPELINE,
@@ -29,8 +30,8 @@ from proxy.api.app_keys import (
     TENANT,
 )
 from proxy.api.dialects import CHAT, MESSAGES, RESPONSES
+from proxy.api.doors import MESSAGES_PATH
 from proxy.api.embeddings import EmbeddingsRequest, choose_model, write_embeddings
-from proxy.api.error_responses import MESSAGES_PATH
 from proxy.api.serving import (
     answer_chat,
     plan_completion,
@@ -51,7 +52,7 @@ from proxy.pipeline.pipeline import Pipeline
 from proxy.requests.anthropic import chat as anthropic
 from proxy.requests.anthropic.protocol import Conversation, validate_messages
 from proxy.requests.anthropic.tokens import count_tokens
-from proxy.requests.counts import INPUTS
+from proxy.requests.json_input import INPUTS
 from proxy.requests.protocol import (
     ChatRequest,
     Json,
@@ -63,12 +64,14 @@ from proxy.requests.validation import validate
 from proxy.scoring import check_scoring, score, wants_scores, write_scores
 
 __all__ = [
+    "account_routes",
     "chat_completions",
     "compact",
     "completions",
     "count_message_tokens",
     "embeddings",
     "health",
+    "ledger",
     "messages",
     "metrics",
     "model",
@@ -251,3 +254,13 @@ async def metrics(request: web.Request) -> web.Response:
 def _describe_model(request: web.Request, name: str) -> dict[str, Any]:
     created = int(time.time() - (time.monotonic() - request.app[STARTED]))
     return {"id": name, "object": "model", "created": created, "owned_by": "inferdpt"}
+
+
+account_routes = web.RouteTableDef()
+
+
+@account_routes.get("/v1/privacy/ledger")
+async def ledger(request: web.Request) -> web.Response:
+    """Return the account of the key's own tenant, see `Ledger.figures`."""
+    figures = await request.app[LEDGER].figures(request[TENANT].tenant)
+    return web.json_response({"object": "privacy.ledger", **figures})

@@ -15,10 +15,10 @@ from pydantic_core import from_json
 
 from extraction.backends.base import Delta, Usage
 from extraction.codec import dump_ascii
-from proxy.api.error_responses import spell_error
+from proxy.api.doors import spell_error
 from proxy.api.render import Receipt, Renderer, make_field
 from proxy.errors import ApiError, remote_error
-from proxy.pipeline.answer import Answer
+from proxy.pipeline.answering import Answer
 from proxy.requests.anthropic.chat import list_dropped
 from proxy.requests.anthropic.protocol import MessagesRequest
 

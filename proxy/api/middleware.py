@@ -31,9 +31,8 @@ from proxy.api.app_keys import (
     REQUEST_ID,
     TENANT,
 )
-from proxy.api.doors import API, CONSOLE, METHODS, OPEN_PATHS, Door, is_console
-from proxy.api.error_responses import is_messages
-from proxy.api.writing import finish
+from proxy.api.doors import API, CONSOLE, METHODS, OPEN_PATHS, Door, is_console, is_messages
+from proxy.api.sse import finish
 from proxy.errors import ApiError, internal_error, not_found
 from proxy.pipeline.plan import Plan
 from proxy.records.entries import write_end

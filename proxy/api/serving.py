@@ -13,8 +13,8 @@ from aiohttp import web
 
 from extraction.codec import dump
 from perturb import PerturbError
-from perturb.offload import offload
 from perturb.vocabulary.vocabulary import Vocabulary
+from perturb.work import offload
 from proxy.access.grants import Client
 from proxy.api.app_keys import (
     BODY,
@@ -36,8 +36,7 @@ from proxy.pipeline.pipeline import Pipeline
 from proxy.pipeline.plan import Plan
 from proxy.pipeline.receipt import format_epsilon
 from proxy.requests.attachments import note_attachments
-from proxy.requests.counts import TOOLS, check_counts
-from proxy.requests.json_input import parse_object
+from proxy.requests.json_input import TOOLS, check_counts, parse_object
 from proxy.requests.protocol import ChatRequest, CompletionRequest, Json
 from proxy.requests.validation import unsupported, validate
 from proxy.scoring import wants_scores

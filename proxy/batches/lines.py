@@ -15,9 +15,8 @@ from typing import Any
 from aiohttp import web
 
 from perturb.errors import OutOfTime
-from perturb.offload import offload
 from perturb.text.once import remember_texts
-from perturb.work import limit_work
+from perturb.work import limit_work, offload
 from proxy.access.grants import Client, Visit
 from proxy.api.app_keys import CONFIG, FINDINGS, KEYRING, METRICS, RATES, RECORDER
 from proxy.api.dialects import CHAT, RESPONSES

@@ -13,33 +13,30 @@ from typing import Any
 
 from extraction.codec import dump
 from perturb import Perturbation, Sanitizer
-from perturb.offload import SHORT, offload
+from perturb.work import SHORT, offload
 from proxy.access.grants import Client
 from proxy.config.settings import Config
 from proxy.errors import PartsRefused, bad_request
 from proxy.gateway.positions import chat_positions, completion_positions
-from proxy.gateway.reading import Reading
-from proxy.gateway.receipt import make_gateway_receipt
 from proxy.gateway.relaying import Relayer
-from proxy.gateway.rules import Fields
+from proxy.gateway.rules import Fields, Reading
 from proxy.gateway.sanitizing import (
     Letter,
     compose,
     count_positions,
     find_lost_parts,
+    make_gateway_receipt,
     write_body,
     write_draft,
 )
 from proxy.metrics import Metrics
-from proxy.pipeline.answer import Answer
-from proxy.pipeline.answering import Announce, Emit
+from proxy.pipeline.answering import Announce, Answer, Emit
 from proxy.pipeline.composing import join, merge
 from proxy.pipeline.draft import Draft
 from proxy.pipeline.memory import Memory
-from proxy.pipeline.plan import Plan, Preview
+from proxy.pipeline.plan import Plan, Preview, Trace
 from proxy.pipeline.policy import Policy
 from proxy.pipeline.public import PublicText
-from proxy.pipeline.trace import Trace
 from proxy.remote.remotes import Remotes, Route
 from proxy.requests.protocol import ChatRequest, CompletionRequest, SamplingRequest
 from proxy.requests.validation import unsupported

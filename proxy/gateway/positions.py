@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from proxy.gateway.openrouter import OPENROUTER
 from proxy.gateway.rules import (
+    DIALECTS,
+    FORMATS,
+    TYPES,
     Drop,
     Each,
     Fields,
@@ -25,14 +27,14 @@ from proxy.gateway.rules import (
     Public,
     Refuse,
     Rule,
+    Schema,
     Tagged,
     Text,
     Word,
 )
-from proxy.gateway.schema import DIALECTS, FORMATS, TYPES, Schema
-from proxy.requests.fields import EFFORTS
+from proxy.requests.protocol import EFFORTS
 
-__all__ = ["WORDS", "chat_positions", "completion_positions"]
+__all__ = ["PROVIDERS", "WORDS", "chat_positions", "completion_positions"]
 
 TEXT, NAME, JSON_TEXT, SCHEMA, FREE, LABEL = Text(), Name(), JsonText(), Schema(), Free(), Label()
 WHOLE = Text(whole=True)
@@ -46,6 +48,46 @@ def _word(*words: str) -> Word:
 
 
 TOKEN_IDS = Refuse("token ids spell text, which cannot be read here")
+# What OpenRouter adds to OpenAI's API: only words and numbers of it pass.
+# A name that is not among them could be anything.
+PROVIDERS = frozenset(
+    (
+        *("ai21", "alibaba", "amazon-bedrock", "anthropic", "azure", "baseten", "cerebras"),
+        *("chutes", "cloudflare", "cohere", "deepinfra", "deepseek", "featherless", "fireworks"),
+        *("friendli", "gmicloud", "google-ai-studio", "google-vertex", "groq", "hyperbolic"),
+        *("inception", "lambda", "minimax", "mistral", "moonshotai", "nebius", "novita", "nvidia"),
+        *("openai", "parasail", "perplexity", "phala", "sambanova", "siliconflow", "together"),
+        *("venice", "wandb", "xai", "z-ai"),
+    )
+)
+PRECISIONS = frozenset(
+    ("bf16", "fp16", "fp32", "fp4", "fp6", "fp8", "int4", "int8", "unknown"),
+)
+NAMES = Each(Word(PROVIDERS))
+PROVIDER = Fields(
+    {
+        **dict.fromkeys(("order", "only", "ignore"), NAMES),
+        **dict.fromkeys(("allow_fallbacks", "require_parameters", "zdr"), FLAG),
+        "data_collection": Word(frozenset(("allow", "deny"))),
+        "quantizations": Each(Word(PRECISIONS)),
+        "sort": Word(frozenset(("latency", "price", "throughput"))),
+        "max_price": Fields(dict.fromkeys(("prompt", "completion", "request", "image"), NUMERAL)),
+    }
+)
+REASONING = Fields(
+    {
+        "effort": Word(frozenset(EFFORTS)),
+        "max_tokens": NUMERAL,
+        **dict.fromkeys(("enabled", "exclude"), FLAG),
+    }
+)
+OPENROUTER: Mapping[str, Rule] = {
+    "provider": OneOf(object=PROVIDER),
+    "reasoning": OneOf(object=REASONING),
+    "transforms": Each(Word(frozenset(("middle-out",)))),
+    "usage": Fields({"include": FLAG}),
+    **dict.fromkeys(("models", "route"), Drop()),  # the operator decides which models there are
+}
 FUNCTION_CALL = Fields({"name": NAME, "arguments": JSON_TEXT, "parsed_arguments": DROP})
 CALL = Fields(
     {

@@ -2,28 +2,223 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from extraction.backends.answers import count_characters, read_list, read_object, read_usage
+from extraction.backends.answers import (
+    count_characters,
+    read_finish_reason,
+    read_list,
+    read_logprob,
+    read_logprobs,
+    read_message,
+    read_object,
+    read_stop,
+    read_text,
+    read_usage,
+)
 from extraction.backends.base import Delta, Usage
 from extraction.candidates import gather
 from extraction.http.client import EVENT, LARGE, SMALL, Reply, parse
 from extraction.http.errors import CUT, CutShort
-from perturb.offload import SHORT, offload
+from perturb.work import SHORT, offload
 from proxy.errors import ApiError, remote_error
-from proxy.gateway.choice import Choice
-from proxy.gateway.wires import Wire, choose_wire
 from proxy.metrics import Metrics
-from proxy.pipeline.answer import Answer
-from proxy.pipeline.answering import Emit
+from proxy.pipeline.answering import Answer, Emit
 from proxy.pipeline.plan import Exchange, Plan
 from proxy.remote.errors import RemoteFailure
-from proxy.restoring.way_back import Restored, WayBack
+from proxy.requests.protocol import CompletionRequest, SamplingRequest
+from proxy.restoring.way_back import Restored, RestoredText, WayBack
 
-__all__ = ["End", "Relayer"]
+__all__ = ["CHAT", "COMPLETION", "Choice", "End", "Relayer", "Wire", "choose_wire"]
+
+
+@dataclass(frozen=True)
+class Wire:
+    """Describe an endpoint of the remote.
+
+    Attributes:
+        path: appended to the remote's address.
+        completes: whether its answers are text completions; else they are chat completions.
+    """
+
+    path: str
+    completes: bool = False
+
+    def read(self, choice: Mapping[str, Any], *, streamed: bool) -> Delta:
+        """Read one choice, or a step of it. Raises `ValueError`."""
+        finish = read_finish_reason(choice.get("finish_reason"))
+        if self.completes:
+            text = read_text(choice.get("text"))
+            logprobs = _read_completion_logprobs(choice.get("logprobs"))
+            return Delta({"content": text} if text else {}, logprobs, finish)
+        told = (
+            choice.get("message") if not streamed or "message" in choice else choice.get("delta")
+        )
+        message = read_message(told, streamed=streamed)
+        stop = read_stop(choice.get("stop_reason"))
+        return Delta(message, read_logprobs(choice.get("logprobs")), finish, stop=stop)
+
+
+CHAT = Wire("/chat/completions")
+COMPLETION = Wire("/completions", completes=True)
+
+
+def choose_wire(request: SamplingRequest) -> Wire:
+    """Return the endpoint of the remote that a request goes to."""
+    return COMPLETION if isinstance(request, CompletionRequest) else CHAT
+
+
+def _read_completion_logprobs(value: Any) -> dict[str, Any] | None:
+    """Read the parallel lists of text completions, and return them in the chat form. Raises
+    `ValueError`."""
+    if value is None:
+        return None
+    told = read_object(value)
+    tokens, numbers = read_list(told.get("tokens")), read_list(told.get("token_logprobs"))
+    others = read_list(told.get("top_logprobs") or [None] * len(tokens))
+    return {
+        "content": [
+            {
+                **_token(token, number),
+                "top_logprobs": [_token(*each) for each in read_object(other or {}).items()],
+            }
+            for token, number, other in zip(tokens, numbers, others, strict=True)
+        ],
+        "refusal": None,
+    }
+
+
+def _token(token: Any, logprob: Any) -> dict[str, Any]:
+    return {"token": read_text(token), "bytes": None, "logprob": read_logprob(logprob)}
+
+
+TEXTS = ("content", "refusal")
+
+
+class Choice:
+    """Restore one choice. Each text and each tool call in it is restored by itself.
+
+    Attributes:
+        finish_reason: the reason with which the remote ended the choice; None before that.
+        stop: the client's stop sequence that ended it, if the remote names it.
+    """
+
+    def __init__(self, way_back: WayBack) -> None:
+        self._back = way_back
+        self._texts: dict[str, RestoredText] = {}
+        self._calls: dict[int, _Call] = {}
+        self._function: _Call | None = None
+        self.finish_reason: str | None = None
+        self.stop: str | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Tell if the remote has sent a part of a text or of a call."""
+        return bool(self._texts or self._calls or self._function)
+
+    def step(self, step: Delta) -> Delta:
+        """Return a step as far as it is certain, without its end."""
+        self.finish_reason = step.finish_reason or self.finish_reason
+        if step.stop is not None:
+            self.stop = self._back.wholes.get(step.stop, step.stop)
+        message: dict[str, Any] = {}
+        for name in TEXTS:
+            if text := step.message.get(name):
+                restorer = self._texts.setdefault(name, self._back.read_content())
+                if shown := restorer.feed(text):
+                    message[name] = shown
+        calls = []
+        for place, call in enumerate(step.message.get("tool_calls") or ()):
+            index = call.get("index", place)
+            own = self._calls.setdefault(index, _Call(self._back))
+            function = own.step(call.get("function") or {})
+            if function or "id" in call or "type" in call:
+                calls.append({**call, "function": function})
+        if calls:
+            message["tool_calls"] = calls
+        if legacy := step.message.get("function_call"):
+            self._function = self._function or _Call(self._back)
+            if shown_call := self._function.step(legacy):
+                message["function_call"] = shown_call
+        return Delta(message, step.logprobs)
+
+    def finish(self) -> Delta:
+        """Return what was held back."""
+        rests = {name: self._texts[name].finish() for name in TEXTS if name in self._texts}
+        message: dict[str, Any] = {name: rest for name, rest in rests.items() if rest}
+        calls = [
+            {"index": index, "function": rest}
+            for index, call in sorted(self._calls.items())
+            if (rest := call.finish())
+        ]
+        if calls:
+            message["tool_calls"] = calls
+        if self._function is not None and (rest := self._function.finish()):
+            message["function_call"] = rest
+        return Delta(message)
+
+    def restore(self, whole: Delta) -> Delta:
+        """Return a whole choice, restored."""
+        first, rest = self.step(whole), self.finish()
+        message = dict(first.message)
+        for name in TEXTS:
+            if text := message.get(name, "") + rest.message.get(name, ""):
+                message[name] = text
+        calls = message.get("tool_calls", [])
+        for late in rest.message.get("tool_calls", ()):
+            _extend(calls[late["index"]]["function"], late["function"])
+        if "function_call" in whole.message:
+            function = message.setdefault("function_call", {})
+            _extend(function, rest.message.get("function_call", {}))
+        return replace(whole, message=message, stop=self.stop)
+
+    def count(self) -> Restored:
+        """Count what was restored, once the choice is finished."""
+        calls = [*self._calls.values(), *([self._function] if self._function else [])]
+        texts = [*self._texts.values(), *(call.arguments for call in calls)]
+        return sum((text.count() for text in texts), Restored(sum(c.renamed for c in calls)))
+
+
+class _Call:
+    """Restore one call: its name as a whole, its arguments as JSON."""
+
+    def __init__(self, way_back: WayBack) -> None:
+        self._names = way_back.names
+        self._name = ""  # held back: it may yet become one that was replaced
+        self.arguments = way_back.read_json()
+        self.renamed = 0
+
+    def step(self, function: Mapping[str, str]) -> dict[str, str]:
+        shown: dict[str, str] = {}
+        self._name += function.get("name", "")
+        arguments = function.get("arguments", "")
+        waits = any(known.startswith(self._name) for known in self._names if known != self._name)
+        if self._name and (arguments or not waits):
+            shown["name"] = self._take_name()
+        if "arguments" in function:
+            text = self.arguments.feed(arguments)
+            if text or not arguments:
+                shown["arguments"] = text
+        return shown
+
+    def finish(self) -> dict[str, str]:
+        shown = {"name": self._take_name()} if self._name else {}
+        rest = self.arguments.finish()
+        return {**shown, "arguments": rest} if rest else shown
+
+    def _take_name(self) -> str:
+        name, self._name = self._name, ""
+        self.renamed += name in self._names
+        return self._names.get(name, name)
+
+
+def _extend(function: dict[str, str], rest: Mapping[str, str]) -> None:
+    for part in ("name", "arguments"):
+        function[part] = function.get(part, "") + rest.get(part, "")
+
 
 DONE = b"[DONE]"
 CHARACTERS = 2_000_000  # of all choices of a stream: the remote may send anything

@@ -9,36 +9,239 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from proxy.errors import bad_request
-from proxy.gateway.outline import DROPPED, Embedded, Keyed, Number, Outline
-from proxy.gateway.reading import Reading
+from perturb import Perturbation
+from proxy.errors import bad_request, too_large
 from proxy.requests.cache_marks import read_mark
 from proxy.requests.validation import clean_name, unsupported
 
 __all__ = [
+    "DROPPED",
     "Drop",
     "Each",
+    "Embedded",
+    "Field",
     "Fields",
     "Flag",
     "Free",
     "Identifier",
+    "Joined",
     "JsonText",
+    "Keyed",
     "Label",
     "Mark",
     "Name",
+    "Number",
     "Numeral",
     "OneOf",
+    "Outline",
     "Public",
+    "Reading",
     "Refuse",
     "Rule",
+    "Schema",
     "Tagged",
     "Text",
     "Word",
+    "fill",
 ]
+
+
+@dataclass(frozen=True)
+class Field:
+    """Hold a raw string that its sanitized form replaces.
+
+    Attributes:
+        at: its place, for errors.
+        named: whether it is a name of letters, digits, `_` and `-`, and must stay one.
+    """
+
+    raw: str
+    at: str
+    named: bool = False
+
+
+@dataclass(frozen=True)
+class Number:
+    """Hold a number that is sanitized by its digits."""
+
+    digits: Field | str
+    value: float
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """Hold JSON that stands in a string."""
+
+    content: Outline
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Hold a string whose parts, joined by slashes, are strings of their own."""
+
+    parts: tuple[Outline, ...]
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """Hold an object whose keys are sanitized, too."""
+
+    items: tuple[tuple[Field | str, Outline], ...]
+
+
+class _Dropped:
+    """Mark a value that is left out."""
+
+
+Outline = Any  # JSON, or one of the classes above, at any depth
+DROPPED = _Dropped()
+_NAMED = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+def fill(outline: Outline, sanitized: Mapping[str, str]) -> Any:
+    """Return the JSON that is sent.
+
+    Args:
+        sanitized: the sanitized form of each raw string.
+
+    Raises:
+        ApiError: 400, a sanitized string cannot stand where it has to.
+    """
+    match outline:
+        case Field(raw=raw, at=at, named=named):
+            found = sanitized[raw]
+            if named and found != raw and not _NAMED.fullmatch(found):
+                raise _refuse_number(at, "holds a sensitive part that no name can replace")
+            return found
+        case Number(digits=Field(raw=raw, at=at), value=value):
+            return value if sanitized[raw] == raw else _parse(sanitized[raw], at)
+        case Number(value=value):
+            return value
+        case Embedded(content=content):
+            return json.dumps(fill(content, sanitized), ensure_ascii=False)
+        case Joined(parts=parts):
+            return "/".join(fill(part, sanitized) for part in parts)
+        case Keyed(items=items):
+            pairs = [(fill(key, sanitized), fill(item, sanitized)) for key, item in items]
+            out = dict(pairs)
+            if len(out) < len(pairs):
+                at = next(key.at for key, _ in items if isinstance(key, Field))
+                raise _refuse_number(at, "has two names that are alike once they are sanitized")
+            return out
+        case dict():
+            return {key: fill(item, sanitized) for key, item in outline.items()}
+        case list():
+            return [fill(item, sanitized) for item in outline]
+    return outline
+
+
+def _parse(digits: str, at: str) -> Any:
+    try:
+        value = json.loads(digits)
+    except ValueError:
+        value = None
+    if type(value) not in (int, float):
+        raise _refuse_number(at, "holds a sensitive number that no number can replace")
+    return value
+
+
+def _refuse_number(at: str, why: str) -> Exception:
+    return bad_request(
+        f"'{at}' {why}; nothing was sent.", param=at, code="unsupported_sensitive_part"
+    )
+
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+class Reading:
+    """Collect the contents of one outgoing body.
+
+    Args:
+        most: the most texts of a request.
+        alias: replaces the name of a client's own user; None leaves such names out.
+        marks: whether the remote knows marks of Anthropic's prompt cache; else they are left out.
+
+    Attributes:
+        turns: the raw texts of each turn, each text where it occurs first. The first turn holds
+            what stands outside of the conversation.
+        wholes: raw strings that come back as they were where the answer repeats them.
+        names: those of them that are names of functions.
+        public: the place and the text of each text that the operator made public.
+        words: the protocol's words in the body, and the labels.
+    """
+
+    def __init__(
+        self, *, most: int, alias: Callable[[str], str] | None = None, marks: bool = False
+    ) -> None:
+        self.turns: list[list[str]] = [[]]
+        self.wholes: dict[str, None] = {}
+        self.names: dict[str, None] = {}
+        self.public: list[tuple[str, str]] = []
+        self.words: set[str] = set()
+        self.alias = alias
+        self.marks = marks
+        self._most = most
+        self._places: dict[str, Counter[str]] = {}
+        self._firsts: dict[str, str] = {}
+        self._labels: dict[str, str] = {}
+
+    def find(self, raw: str) -> str | None:
+        """Return the first place of a string; None if it has none."""
+        return self._firsts.get(raw)
+
+    def open_turn(self) -> None:
+        """Open the next turn of the conversation."""
+        self.turns.append([])
+
+    def add(self, raw: str, at: str, *, whole: bool = False, named: bool = False) -> Field | str:
+        """Add a string to sanitize; white space alone is passed. Raises `ApiError` for too many
+        strings."""
+        if not raw.strip():
+            return raw
+        if raw not in self._places:
+            if len(self._places) >= self._most:
+                raise too_large(f"A request may hold at most {self._most} texts.", param=at)
+            self._places[raw] = Counter()
+            self._firsts[raw] = at
+            self.turns[-1].append(raw)
+        self._places[raw][_INDEX.sub("[]", at)] += 1
+        if whole:
+            self.wholes[raw] = None
+        if named:
+            self.names[raw] = None
+        return Field(raw, at, named)
+
+    def speak(self, word: str) -> str:
+        """Add a word that the protocol defines, and return it."""
+        self.words.add(word)
+        return word
+
+    def label(self, raw: str) -> str:
+        """Return the number that stands for a name inside the conversation."""
+        if raw not in self._labels:
+            self._labels[raw] = self.speak(f"call_{len(self._labels)}")
+        return self._labels[raw]
+
+    def count(self, made: Mapping[str, Perturbation]) -> dict[str, dict[str, int]]:
+        """Count the replaced parts by position and type.
+
+        Args:
+            made: the release of each raw text.
+        """
+        counts: dict[str, Counter[str]] = {}
+        for raw, places in self._places.items():
+            for place, times in places.items():
+                for kind, number in made[raw].receipt.entities.items():
+                    counts.setdefault(place, Counter())[kind] += number * times
+        return {place: dict(sorted(counts[place].items())) for place in sorted(counts)}
+
 
 DEPTH = 64  # levels of JSON inside a string
 LARGEST = 2**31
@@ -305,3 +508,117 @@ def _parse_float(text: str) -> float:
     if math.isinf(value):
         raise ValueError("too large")
     return value
+
+
+TYPES = frozenset(("array", "boolean", "integer", "null", "number", "object", "string"))
+FORMATS = frozenset(
+    (
+        *("date", "date-time", "duration", "email", "hostname", "idn-email", "idn-hostname"),
+        *("int32", "int64", "float", "double", "ipv4", "ipv6", "iri", "iri-reference"),
+        *("json-pointer", "regex", "relative-json-pointer", "time", "uri", "uri-reference"),
+        *("uri-template", "uuid"),
+    )
+)
+DIALECTS = frozenset(
+    (
+        "http://json-schema.org/draft-07/schema#",
+        "https://json-schema.org/draft/2019-09/schema",
+        "https://json-schema.org/draft/2020-12/schema",
+    )
+)
+_TEXTS = ("$anchor", "$comment", "$id", "description", "pattern", "title")
+_VALUES = ("const", "default", "dependentRequired", "enum", "example", "examples", "required")
+_BY_NAME = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
+_INNER = (
+    *("additionalItems", "additionalProperties", "allOf", "anyOf", "contains", "contentSchema"),
+    *("else", "if", "items", "not", "oneOf", "prefixItems", "propertyNames", "then"),
+    *("unevaluatedItems", "unevaluatedProperties"),
+)
+_FLAGS = ("deprecated", "nullable", "readOnly", "strict", "uniqueItems", "writeOnly")
+_BOUNDS = (
+    *("exclusiveMaximum", "exclusiveMinimum", "maxContains", "maxItems", "maxLength"),
+    *("maxProperties", "maximum", "minContains", "minItems", "minLength", "minProperties"),
+    *("minimum", "multipleOf"),
+)
+_KEYWORDS = frozenset((*_BY_NAME, *_INNER))
+LARGEST_BOUND = 10**6
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Read a schema. Names of properties are sanitized as texts; a keyword that is unknown here is
+    sanitized with all that it holds."""
+
+    def read(self, value: Any, at: str, reading: Reading, depth: int = 0) -> Outline:
+        if depth > DEPTH:
+            raise bad_request(f"'{at}' is nested too deeply.", param=at, code="invalid_value")
+        if isinstance(value, list):
+            return [self.read(item, at, reading, depth + 1) for item in value]
+        if not isinstance(value, dict):
+            return Flag().read(value, at, reading)
+        items = []
+        for key, item in value.items():
+            known = self._read_keyword(key, item, at, reading, depth)
+            if known is DROPPED:
+                own = reading.add(key, at, whole=True)
+                items.append((own, Free().read(item, at, reading, depth)))
+            else:
+                items.append((reading.speak(key), known))
+        return Keyed(tuple(items))
+
+    def _read_keyword(self, key: str, item: Any, at: str, reading: Reading, depth: int) -> Outline:
+        """Return the outline of a keyword's value; `DROPPED` if it is unknown or malformed."""
+        place = f"{at}.{key}"
+        if key in _TEXTS and isinstance(item, str):
+            return Text().read(item, place, reading)
+        if key in _VALUES:
+            return Free().read(item, place, reading, depth)
+        if key in _BY_NAME and isinstance(item, dict):
+            return Keyed(
+                tuple(
+                    (
+                        reading.add(name, place, whole=True),
+                        self.read(inner, at, reading, depth + 1),
+                    )
+                    for name, inner in item.items()
+                )
+            )
+        if key in _INNER and isinstance(item, dict | list | bool):
+            return self.read(item, at, reading, depth + 1)
+        if key in _FLAGS and isinstance(item, bool):
+            return item
+        if key in _BOUNDS and _is_bound(item):
+            return item
+        if key == "type" and all(kind in TYPES for kind in _list(item)):
+            return item
+        if not isinstance(item, str):
+            return DROPPED
+        if (key == "format" and item in FORMATS) or (key == "$schema" and item in DIALECTS):
+            return reading.speak(item)
+        if key == "$ref" and item.startswith("#"):
+            return _read_pointer(item, place, reading)
+        return DROPPED
+
+
+def _is_bound(value: Any) -> bool:
+    """Tell if a number is too short to be a number of somebody's."""
+    return type(value) in (int, float) and abs(value) <= LARGEST_BOUND and round(value, 2) == value
+
+
+def _list(value: Any) -> list[Any]:
+    """Return the items of a list, or a value as the only one; only strings can be compared."""
+    items = value if isinstance(value, list) else [value]
+    return [item if isinstance(item, str) else None for item in items]
+
+
+def _read_pointer(pointer: str, at: str, reading: Reading) -> Outline:
+    """Read a pointer into the schema: the names on its way are names of properties."""
+    if pointer == "#":
+        return reading.speak(pointer)
+    parts: list[Outline] = []
+    for part in pointer.split("/"):
+        if part == "#" or part in _KEYWORDS:
+            parts.append(reading.speak(part))
+        else:
+            parts.append(reading.add(part, at, whole=True))
+    return Joined(tuple(parts))

@@ -8,24 +8,26 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from proxy.access.grants import Client
-from proxy.gateway.outline import Outline, fill
 from proxy.gateway.positions import WORDS
-from proxy.gateway.reading import Reading
+from proxy.gateway.rules import Outline, Reading, fill
 from proxy.pipeline.composing import Outgoing
 from proxy.pipeline.draft import Draft, DraftTurn, Private, Span, Text
-from proxy.pipeline.plan import Exchange
+from proxy.pipeline.plan import Exchange, Plan
+from proxy.pipeline.receipt import make_receipt
+from proxy.remote.guard import StringClearance
 from proxy.remote.messages.request import WORDS as MESSAGES_WORDS
 from proxy.remote.messages.request import spell_messages
-from proxy.remote.strings import StringClearance
 from proxy.requests.messages import Prompt
-from proxy.restoring.way_back import WayBack, build_way_back, find_lost
+from proxy.restoring.way_back import Restored, WayBack, build_way_back, find_lost
 from proxy.storage.digests import Digests
+from proxy.storage.prices import Charge
 
 __all__ = [
     "Letter",
     "compose",
     "count_positions",
     "find_lost_parts",
+    "make_gateway_receipt",
     "write_body",
     "write_draft",
 ]
@@ -151,3 +153,43 @@ def _find_words(added: dict[str, Any]) -> list[str]:
     inner = [item for item in added.values() if isinstance(item, dict)]
     strings = [item for item in added.values() if isinstance(item, str)]
     return [*added, *strings, *(word for item in inner for word in item)]
+
+
+LOGPROBS = "the tokens are the remote's own: replacements are not restored in them"
+
+
+def make_gateway_receipt(plan: Plan, restored: Restored | None) -> dict[str, Any] | None:
+    """Return the receipt at the level that the client requested; None if it requests none.
+
+    It is an ordinary receipt, and in addition:
+
+    - `positions`: the replaced parts by position and type, as often as they stand there;
+    - `restored`: the replacements that came back in the answer and were restored;
+    - `unrestored`: those that came back in a web address, or in a form that may be something
+      else, and were left;
+    - `ambiguous`: the replacements of the request that cannot be told from other text, and are
+      left wherever they come back.
+
+    Args:
+        restored: None while the answer is on its way.
+    """
+    level = plan.request.inferdpt.receipt
+    if level == "none":
+        return None
+    out = make_receipt(
+        level,
+        plan.sanitizer,
+        [(release.sanitized, release.fresh) for release in plan.releases],
+        [("relayed", "whole")] * len(plan.exchanges),
+        [{"sent": each.outgoing.body} for each in plan.exchanges if each.outgoing],
+        (plan.settlement.charge or Charge()).to_dict() | {"exceeded": None},
+        public=plan.public_findings,
+        sent_to=plan.sent_to,
+    )
+    out["positions"] = {place: dict(counts) for place, counts in plan.settlement.positions.items()}
+    out["restored"] = None if restored is None else restored.restored
+    out["unrestored"] = None if restored is None else restored.unrestored
+    out["ambiguous"] = sum(each.way_back.ambiguous for each in plan.exchanges if each.way_back)
+    if getattr(plan.request, "logprobs", None) not in (None, False):
+        out["logprobs"] = LOGPROBS
+    return out

@@ -7,26 +7,63 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from extraction.backends.base import Delta
+from extraction.backends.base import Delta, Usage
 from extraction.candidates import Writer, gather, read_document
 from extraction.errors import LocalModelError
 from extraction.extractor import Extractor, Job, with_seed
 from extraction.judge import Judge
 from extraction.restore import restore
 from extraction.warming import Warmer
-from perturb.offload import SHORT, offload
+from perturb.work import SHORT, offload
 from proxy.errors import ApiError, from_local
 from proxy.metrics import Metrics
-from proxy.pipeline.answer import Answer
 from proxy.pipeline.plan import Consultation, Exchange, Plan, Reply
 from proxy.release import Release, pair_parts
 from proxy.remote.guard import Clearance, Cleared
+from proxy.requests.messages import spell_turn
 from proxy.requests.protocol import SamplingRequest, select_local_fields
 from proxy.storage.answers import Answers
 
-__all__ = ["Announce", "Answerer", "Emit"]
+__all__ = ["Announce", "Answer", "Answerer", "Emit"]
+
+
+@dataclass
+class Answer:
+    """Hold one choice, whole in `message` or assembled from its steps."""
+
+    message: dict[str, Any] = field(default_factory=dict)
+    logprobs: dict[str, Any] | None = None
+    finish_reason: str | None = None
+    usage: Usage | None = None
+    stop: str | None = None
+    _texts: list[str] = field(default_factory=list)
+    _calls: dict[int, dict[str, str]] = field(default_factory=dict)
+
+    def add(self, step: Delta) -> None:
+        """Add a streamed step: the text and tool calls that `key` needs."""
+        self._texts.append(step.message.get("content") or "")
+        for call in step.message.get("tool_calls", ()):
+            function = self._calls.setdefault(call["index"], {"name": "", "arguments": ""})
+            for part in function:
+                function[part] += (call.get("function") or {}).get(part) or ""
+
+    @property
+    def text(self) -> str:
+        """Return the answer's text, without surrounding blanks."""
+        return (self.message.get("content") or "".join(self._texts)).strip()
+
+    @property
+    def key(self) -> str:
+        """Return the answer as `messages.spell_assistant` spells the client's copy of it."""
+        calls = [call["function"] for call in self.message.get("tool_calls") or ()]
+        if self.message.get("function_call"):
+            calls.append(self.message["function_call"])
+        calls += [self._calls[index] for index in sorted(self._calls)]
+        return spell_turn(self.text, ((c["name"], c["arguments"]) for c in calls))
+
 
 SPARE = 3  # times the local model's share, where the judge drops sentences
 Announce = Callable[[dict[str, Any] | None], Awaitable[None]]  # takes the receipt of a stream

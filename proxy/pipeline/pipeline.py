@@ -19,16 +19,14 @@ from proxy.config.settings import Config
 from proxy.demonstrations import Demonstrations
 from proxy.errors import PartsRefused, bad_request, not_permitted
 from proxy.metrics import Metrics
-from proxy.pipeline.answer import Answer
-from proxy.pipeline.answering import Announce, Answerer, Emit
+from proxy.pipeline.answering import Announce, Answer, Answerer, Emit
 from proxy.pipeline.composing import Composer, join, merge
 from proxy.pipeline.draft import Draft
 from proxy.pipeline.memory import Memory
-from proxy.pipeline.plan import Exchange, Plan, Preview, Unsent
+from proxy.pipeline.plan import Exchange, Plan, Preview, Trace, Unsent
 from proxy.pipeline.policy import Policy
 from proxy.pipeline.public import INSTRUCTION, PublicText
 from proxy.pipeline.settling import Settlement
-from proxy.pipeline.trace import Trace
 from proxy.remote.remotes import Remotes
 from proxy.requests.housekeeping import keep_local
 from proxy.requests.messages import Prompt, read_chat, read_text

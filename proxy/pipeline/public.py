@@ -13,13 +13,13 @@ from functools import cached_property
 from types import MappingProxyType
 
 from perturb import DocumentTooLong, Vocabulary
-from perturb.offload import offload
 from perturb.release import Span
 from perturb.sanitizer import Marking
 from perturb.selective.patterns import NAME, Shape
 from perturb.selective.policies import PatternPolicy, Policy, settle
 from perturb.selective.terms import Cover, Terms
 from perturb.vocabulary.frequencies import common_words, plain_words, proper_words
+from perturb.work import offload
 from proxy.config.settings import Privacy
 from proxy.errors import ApiError, bad_request, too_large
 

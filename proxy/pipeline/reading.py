@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from perturb import Sanitizer
-from perturb.offload import offload
+from perturb.work import offload
 from proxy.pipeline.draft import Draft, DraftTurn, Private, Quote, Span, Text
 from proxy.release import Release
 from proxy.requests.messages import Part, Prompt

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perturb import Sanitizer
-from perturb.offload import SHORT, offload
+from perturb.work import SHORT, offload
 from proxy.access.grants import Client
 from proxy.config.settings import Limits
 from proxy.metrics import Metrics

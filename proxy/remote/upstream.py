@@ -15,7 +15,7 @@ from typing import Any
 
 from extraction.codec import dump
 from extraction.http.client import SMALL, HttpClient, HttpError, Reply, Unreachable
-from perturb.offload import SHORT, offload
+from perturb.work import SHORT, offload
 from proxy.config.settings import Remote
 from proxy.config.upstreams.remote import DEFAULT
 from proxy.errors import ApiError, GuardRefused

@@ -2,7 +2,8 @@
 
 A body is measured before it is parsed. It may have as many values as `json_values`, of which an
 eighth may be anything but numbers in lists. Token ids come by the hundred thousand and cost
-little; every library copies, walks and checks the other values.
+little; every library copies, walks and checks the other values. Lists of messages, tools and the
+like are counted before validation builds anything from them.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from perturb.text.surrogates import replace_surrogates
 from proxy.config.settings import Limits
 from proxy.errors import ApiError, bad_request, too_large
 
-__all__ = ["ITEMS", "KEYS", "parse_object"]
+__all__ = ["INPUTS", "ITEMS", "KEYS", "TOOLS", "check_counts", "parse_object"]
 
 KEYS = 2000  # of one object
 ITEMS = 10_000  # of one list that holds anything but numbers
@@ -123,3 +125,45 @@ def _make_error(message: str) -> ApiError:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_build_object, parse_constant=_refuse_constant, parse_float=_parse_float
 )
+
+
+INPUTS = 2048  # inputs of an embeddings request, OpenAI's limit
+TOOLS = 1024
+_PARTS = ("content", "output", "summary", "tool_calls")  # the lists in a message or an item
+
+
+def check_counts(
+    body: Mapping[str, Any], most: Mapping[str, int], *, parts: int, tokens: str | None = None
+) -> None:
+    """Count the items of a body's lists.
+
+    Args:
+        body: the parsed body, before validation.
+        most: the limit of each list.
+        parts: the limit of parts in all messages or items together.
+        tokens: the list that counts as one text, however long, if it holds token ids.
+
+    Raises:
+        ApiError: 413, naming the first list that is too long.
+    """
+    found = 0
+    for name, limit in most.items():
+        items = body.get(name)
+        if not isinstance(items, list) or not items:
+            continue
+        if name == tokens and type(items[0]) is int:
+            continue
+        if len(items) > limit:
+            raise too_large(f"A request may have at most {limit} of '{name}'.", param=name)
+        found += sum(_count_parts(item) for item in items)
+    if found > parts:
+        raise too_large(f"The messages of a request may have at most {parts} parts in all.")
+
+
+def _count_parts(item: Any, depth: int = 2) -> int:
+    """Count the parts of an item, and the parts of its parts: results of tools have some."""
+    if not isinstance(item, dict) or not depth:
+        return 0
+    lists = [item[name] for name in _PARTS if isinstance(item.get(name), list)]
+    inner = (_count_parts(part, depth - 1) for each in lists for part in each)
+    return sum(map(len, lists)) + sum(inner)

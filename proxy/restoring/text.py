@@ -12,8 +12,16 @@ from typing import NamedTuple
 
 from extraction.addresses import LOOK_AHEAD, Addresses
 from perturb.text.prefixes import Prefixes
-from proxy.restoring.forms import PLAIN, Spelling, fold_case, is_tag, recase, spell
-from proxy.restoring.numerals import Number, Numbers
+from proxy.restoring.forms import (
+    PLAIN,
+    Number,
+    Numbers,
+    Spelling,
+    fold_case,
+    is_tag,
+    recase,
+    spell,
+)
 
 __all__ = ["Match", "Piece", "Replacements", "TextRestorer", "spell_pieces"]
 

@@ -16,8 +16,7 @@ from proxy.config.store import Store as Settings
 from proxy.errors import ConfigError
 from proxy.storage.beginning import write_beginning
 from proxy.storage.databases.base import DRIVER_ERRORS, Database
-from proxy.storage.databases.sqlite import SqliteDatabase
-from proxy.storage.databases.sqlite_file import DatabaseFile
+from proxy.storage.databases.sqlite import DatabaseFile, SqliteDatabase
 from proxy.storage.digests import Digests
 from proxy.storage.schema import METADATA, REVISION, VERSIONS
 from proxy.storage.secret import load_secret

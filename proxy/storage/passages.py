@@ -21,7 +21,7 @@ from typing import Any, Literal
 from sqlalchemy import Row, bindparam, select
 
 from extraction.codec import dump, load
-from perturb.offload import SHORT, offload
+from perturb.work import SHORT, offload
 from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, batches
 from proxy.storage.schema import PASSAGES

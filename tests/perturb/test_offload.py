@@ -1,4 +1,4 @@
-"""Tests of `perturb.offload`: brief work runs on the event loop, the rest in a thread."""
+"""Tests of `perturb.work`: brief work runs on the event loop, the rest in a thread."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from perturb.offload import offload
+from perturb.work import offload
 from tests.limits import LIMIT
 
 

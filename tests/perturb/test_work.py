@@ -8,8 +8,7 @@ import time
 import pytest
 
 from perturb.errors import OutOfTime
-from perturb.offload import offload
-from perturb.work import charge_work, check_work, limit_work
+from perturb.work import charge_work, check_work, limit_work, offload
 
 
 def spend(seconds: float) -> float:

@@ -16,7 +16,7 @@ from tests.shipped_expressions import find_modules
 SLOW = "Anna Schmidt owes " + "million " * 50_000 + "euros and years, 5 percent"
 # Modules that start threads for other work: files, databases, models that are loaded.
 NO_TEXTS = {
-    "perturb.offload",
+    "perturb.work",
     "extraction.dp_prompt.sanitizer",
     "proxy.app",
     "proxy.batches.files",
@@ -58,5 +58,5 @@ def test_work_on_texts_runs_through_offload() -> None:
     }
     assert found - NO_TEXTS <= {
         "extraction.dp_prompt.paraphrase_transformers",  # the local model's own work
-        "proxy.storage.databases.group_sync",
+        "proxy.storage.databases.sqlite",
     }

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from proxy.api.app_keys import STORE
-from proxy.api.writing import cut_unfinished, limit_time
+from proxy.api.sse import cut_unfinished, limit_time
 from proxy.console.door import make_token
 from proxy.console.pages import page
 from proxy.console.views.tenants import choose_tenant, list_others

@@ -8,7 +8,7 @@ from typing import Any
 
 from aiohttp import web
 
-from perturb.offload import SHORT, offload
+from perturb.work import SHORT, offload
 from proxy.api.app_keys import CONFIG, PIPELINE, PLAN, POLICY, REMOTES, TENANT
 from proxy.api.serving import send_page
 from proxy.console.door import make_token, read_form

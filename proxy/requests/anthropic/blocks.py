@@ -8,8 +8,7 @@ from pydantic import Discriminator, Tag
 
 from proxy.errors import bad_request
 from proxy.requests.attachments import HINT, name_attachment
-from proxy.requests.fields import Items
-from proxy.requests.protocol import Json, Strict
+from proxy.requests.protocol import Items, Json, Strict
 
 __all__ = [
     "HOSTED",

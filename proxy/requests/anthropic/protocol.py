@@ -14,8 +14,17 @@ from pydantic import Field
 
 from proxy.requests.anthropic.blocks import MessageItem, TextBlock, spell_blocks, spell_messages
 from proxy.requests.anthropic.tools import Tool, ToolChoice, keep_own_tools
-from proxy.requests.fields import Effort, Items
-from proxy.requests.protocol import DROP, LOCAL, PIPELINE, REMOTE, Json, Options, Strict
+from proxy.requests.protocol import (
+    DROP,
+    LOCAL,
+    PIPELINE,
+    REMOTE,
+    Effort,
+    Items,
+    Json,
+    Options,
+    Strict,
+)
 from proxy.requests.validation import unsupported, validate
 
 __all__ = [

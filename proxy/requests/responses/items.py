@@ -9,8 +9,7 @@ from pydantic import AliasChoices, Field
 
 from proxy.errors import bad_request
 from proxy.requests.attachments import HINT
-from proxy.requests.fields import Items
-from proxy.requests.protocol import Strict
+from proxy.requests.protocol import Items, Strict
 from proxy.requests.validation import unsupported
 
 __all__ = [

@@ -11,12 +11,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from proxy.requests.fields import Effort, Items
 from proxy.requests.protocol import (
     DROP,
     LOCAL,
     PIPELINE,
     REMOTE,
+    Effort,
+    Items,
     Json,
     Options,
     StreamOptions,

@@ -12,17 +12,17 @@ import aiohttp
 import pytest
 
 from proxy.errors import ApiError
-from proxy.gateway.outline import fill
-from proxy.gateway.reading import Reading
-from proxy.gateway.rules import Word
-from proxy.gateway.schema import (
+from proxy.gateway.rules import (
     _BOUNDS,
     _BY_NAME,
     _FLAGS,
     _INNER,
     _TEXTS,
     _VALUES,
+    Reading,
     Schema,
+    Word,
+    fill,
 )
 from tests.proxy.conftest import Proxy
 from tests.proxy.gateway.everywhere import MAKERS

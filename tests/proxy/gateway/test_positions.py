@@ -9,11 +9,8 @@ import pytest
 from pydantic import BaseModel
 
 from proxy.errors import ApiError
-from proxy.gateway.outline import fill
 from proxy.gateway.positions import MESSAGE_FIELDS, chat_positions, completion_positions
-from proxy.gateway.reading import Reading
-from proxy.gateway.rules import Drop, Free, JsonText, Name, Rule
-from proxy.gateway.schema import Schema
+from proxy.gateway.rules import Drop, Free, JsonText, Name, Reading, Rule, Schema, fill
 from proxy.requests.protocol import ChatRequest, CompletionRequest, Message
 
 

@@ -13,7 +13,7 @@ from perturb.release import EMPTY, Known
 from perturb.selective.parts import KnownParts
 from perturb.text.once import Findings, remember_texts
 from proxy.errors import GuardRefused
-from proxy.pipeline.findings import find
+from proxy.pipeline.drafting import find
 from proxy.release import Release
 from proxy.remote.guard import Clearance, check
 from proxy.requests.messages import spell_turn

@@ -10,7 +10,7 @@ import pytest
 from perturb import EmbeddingTable, Perturber, get_mechanism
 from proxy.errors import GuardRefused
 from proxy.release import Release
-from proxy.remote.strings import StringClearance
+from proxy.remote.guard import StringClearance
 from tests.perturb.marking import WORDS
 
 RAW = "Ask Mr. Kowalewski about card 4095-2609-9393-4932."

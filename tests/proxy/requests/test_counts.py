@@ -14,7 +14,7 @@ from perturb import EmbeddingTable
 from proxy.api.embeddings import EmbeddingsRequest
 from proxy.errors import ApiError
 from proxy.requests.anthropic.protocol import MessagesRequest
-from proxy.requests.counts import INPUTS, TOOLS, check_counts
+from proxy.requests.json_input import INPUTS, TOOLS, check_counts
 from proxy.requests.protocol import ChatRequest, CompletionRequest, Strict
 from proxy.requests.responses.protocol import ResponsesRequest
 from tests.proxy.chats import user

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from proxy.errors import ApiError
-from proxy.requests.fields import EFFORTS
 from proxy.requests.messages import read_chat
 from proxy.requests.protocol import (
+    EFFORTS,
     ChatRequest,
     CompletionRequest,
     PerturbRequest,

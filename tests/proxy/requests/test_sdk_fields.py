@@ -42,9 +42,14 @@ from openai.types.shared import reasoning_effort
 
 from proxy.api.embeddings import EmbeddingsRequest
 from proxy.requests import protocol, validation
-from proxy.requests.fields import EFFORTS
 from proxy.requests.hosted_tools import HOSTED
-from proxy.requests.protocol import Strict, Treatment, find_treatments, select_local_fields
+from proxy.requests.protocol import (
+    EFFORTS,
+    Strict,
+    Treatment,
+    find_treatments,
+    select_local_fields,
+)
 from proxy.requests.responses import items as responses_items
 from proxy.requests.responses import protocol as responses_protocol
 from proxy.requests.responses.chat import convert_to_chat

@@ -11,8 +11,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from perturb.vocabulary.word_list import dictionary_words
-from proxy.restoring.dates import spell_dates
-from proxy.restoring.forms import FORMS, PLAIN, fold_case, spell
+from proxy.restoring.forms import FORMS, PLAIN, fold_case, spell, spell_dates
 from proxy.restoring.json_text import JsonRestorer
 from proxy.restoring.text import Replacements, TextRestorer, spell_pieces
 

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, select, text, update
 from proxy.cli.main import main
 from proxy.config.store import Store as Settings
 from proxy.errors import ApiError, ConfigError
-from proxy.storage.databases.sqlite_file import BUSY_SECONDS
+from proxy.storage.databases.sqlite import BUSY_SECONDS
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import open_store, state_folder
 from proxy.storage.schema import ACCOUNTS, ANSWERS, DISCLOSURES, METADATA, RELEASES

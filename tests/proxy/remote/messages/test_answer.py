@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from extraction.http.client import SMALL, HttpError, Limit, Reply, Unreadable, parse
-from proxy.gateway.wires import CHAT
+from proxy.gateway.relaying import CHAT
 from proxy.remote.messages.answer import CALLS, MessagesReply
 from tests.proxy.anthropic_remote import make_events, make_message
 

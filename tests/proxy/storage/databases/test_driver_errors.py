@@ -20,13 +20,12 @@ from sqlalchemy.dialects.postgresql.asyncpg import AsyncAdapt_asyncpg_dbapi
 from sqlalchemy.util import greenlet_spawn
 
 from perturb import EmbeddingTable
-from proxy.access.rates import Bucket
-from proxy.access.shared_rates import RedisBuckets
+from proxy.access.rates import Bucket, RedisBuckets
 from proxy.config.store import Store as Settings
 from proxy.errors import ApiError
 from proxy.storage.databases import postgres
 from proxy.storage.databases.base import DatabaseFailure
-from proxy.storage.databases.postgres_connection import PostgresConnection
+from proxy.storage.databases.postgres import PostgresConnection
 from proxy.storage.opening import open_store
 from proxy.storage.store import NO_CHARACTER, Store
 from tests.databases import database, postgres_url

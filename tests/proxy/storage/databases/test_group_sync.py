@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from proxy.storage.databases.group_sync import GroupSync
+from proxy.storage.databases.sqlite import GroupSync
 from tests.limits import LIMIT
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy import bindparam, create_engine, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
 
-from proxy.storage.databases.sqlite_connection import SqliteConnection
+from proxy.storage.databases.sqlite import SqliteConnection
 from proxy.storage.schema import METADATA, RELEASES
 
 ROWS = [
