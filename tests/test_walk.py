@@ -1,12 +1,26 @@
-"""The walk of a chat request in CONTRIBUTING.md can be followed in the code."""
+"""The walk of a chat request in CONTRIBUTING.md can be followed in the code; none gets longer."""
 
 from __future__ import annotations
 
 import ast
+import asyncio
 import re
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from tests.proxy.chats import user
+from tests.proxy.conftest import MODEL, running_proxy
+from tests.tables import bundled_table
 
 ROOT = Path(__file__).parent.parent
 LONGEST = 15
@@ -43,3 +57,62 @@ def test_each_module_is_reached_from_one_before_it() -> None:
     for place, module in enumerate(steps()):
         assert place == 0 or module in reached, module
         reached |= imported(module)
+
+
+class Steps:
+    """The project's modules that run, and how often one calls another; in all threads."""
+
+    def __init__(self) -> None:
+        self.modules: set[str] = set()
+        self.switches = 0
+        self._last: dict[int, str] = {}
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> None:
+        name = frame.f_globals.get("__name__", "")
+        if event != "call" or name.partition(".")[0] not in ("perturb", "extraction", "proxy"):
+            return
+        self.modules.add(name)
+        thread = threading.get_ident()
+        self.switches += self._last.get(thread) != name
+        self._last[thread] = name
+
+
+@contextmanager
+def stepping(steps: Steps) -> Iterator[None]:
+    # Only threads that start now have the profile function.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+    threading.setprofile(steps)
+    sys.setprofile(steps)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)  # type: ignore[arg-type]
+
+
+# What runs in one warm streamed chat, and a little room. Merge modules rather than raise it.
+MOST = {"chat": (83, 800), "selective": (112, 1750), "gateway": (110, 1850)}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "chat": {"privacy": {"mechanism": "rantext_ldp"}},
+    "selective": {"privacy": {"mechanism": "selective"}},
+    "gateway": {"privacy": {"mechanism": "selective"}, "local": {"mode": "none"}},
+}
+
+
+@pytest.mark.parametrize("mode", MOST)
+async def test_a_chat_runs_through_no_more_modules(mode: str) -> None:
+    steps = Steps()
+    async with running_proxy(bundled_table(), SETTINGS[mode]) as proxy:
+        for number in range(4):
+            warm = number < 3
+            with nullcontext() if warm else stepping(steps):
+                told = await proxy.client().chat.completions.create(
+                    model=MODEL,
+                    messages=user(f"Mira Holzapfel built lighthouse {number} in 1874."),
+                    stream=True,
+                )
+                async for _ in told:
+                    pass
+    modules, switches = MOST[mode]
+    assert len(steps.modules) <= modules, sorted(steps.modules)
+    assert switches // 4 < steps.switches <= switches

@@ -29,10 +29,12 @@ from proxy.api.app_keys import (
     TABLE,
     TENANT,
 )
-from proxy.api.dialects import CHAT, MESSAGES, RESPONSES
 from proxy.api.doors import MESSAGES_PATH
 from proxy.api.embeddings import EmbeddingsRequest, choose_model, write_embeddings
 from proxy.api.serving import (
+    CHAT,
+    MESSAGES,
+    RESPONSES,
     answer_chat,
     plan_completion,
     read_body,

@@ -1,13 +1,16 @@
 """Serve one request: read its body, plan it, send its answer.
 
-A line of a batch is read, planned and answered here, too, without a request of its own.
+Clients ask for chats in several forms. Each becomes a chat request here, and everything behind
+knows only chats: to serve another form, add its `Dialect`, and a route. A line of a batch is read,
+planned and answered here, too, without a request of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 from aiohttp import web
 
@@ -27,21 +30,31 @@ from proxy.api.app_keys import (
     TABLE,
     TENANT,
 )
-from proxy.api.dialects import Dialect
-from proxy.api.render import CompletionRenderer, Renderer
+from proxy.api.messages_render import MessagesRenderer
+from proxy.api.render import ChatRenderer, CompletionRenderer, Renderer
+from proxy.api.responses_render import ResponsesRenderer
 from proxy.api.sse import SSE_HEADERS, stream_answer
 from proxy.errors import ApiError, bad_request
 from proxy.gateway.gateway import Gateway
 from proxy.pipeline.pipeline import Pipeline
 from proxy.pipeline.plan import Plan
 from proxy.pipeline.receipt import format_epsilon
+from proxy.requests.anthropic import chat as anthropic
+from proxy.requests.anthropic.protocol import MessagesRequest, validate_messages
 from proxy.requests.attachments import note_attachments
+from proxy.requests.hosted_tools import keep_functions
 from proxy.requests.json_input import TOOLS, check_counts, parse_object
 from proxy.requests.protocol import ChatRequest, CompletionRequest, Json
+from proxy.requests.responses import chat as responses
+from proxy.requests.responses.protocol import ResponsesRequest, validate_response
 from proxy.requests.validation import unsupported, validate
 from proxy.scoring import wants_scores
 
 __all__ = [
+    "CHAT",
+    "MESSAGES",
+    "RESPONSES",
+    "Dialect",
     "answer_chat",
     "answer_plan",
     "plan_chat",
@@ -53,6 +66,64 @@ __all__ = [
     "send_answer",
     "send_page",
 ]
+
+Body = TypeVar("Body")
+
+
+@dataclass(frozen=True)
+class Dialect(Generic[Body]):
+    """Describe a form.
+
+    Attributes:
+        lists: the lists that count as messages.
+        read: validates a body; the flag leaves out tools that are not served, in place of an
+            error.
+        convert: returns the chat that a request stands for.
+        find_place: returns the name that a field of the chat has in the request, for errors.
+        render: makes the renderer of one answer.
+    """
+
+    lists: tuple[str, ...]
+    read: Callable[[Mapping[str, Any], bool], Body]
+    convert: Callable[[Body], ChatRequest]
+    find_place: Callable[[str | None, Body], str | None]
+    render: Callable[[Body, Plan], Renderer]
+
+
+def _read_chat(body: Mapping[str, Any], ignore: bool) -> ChatRequest:
+    return validate(ChatRequest, keep_functions(body, ignore=ignore))
+
+
+def _read_response(body: Mapping[str, Any], ignore: bool) -> ResponsesRequest:
+    return validate_response(keep_functions(body, ignore=ignore), ignore=ignore)
+
+
+def _read_messages(body: Mapping[str, Any], ignore: bool) -> MessagesRequest:
+    return validate_messages(MessagesRequest, body, ignore=ignore)
+
+
+CHAT = Dialect[ChatRequest](
+    lists=("messages",),
+    read=_read_chat,
+    convert=lambda request: request,
+    find_place=lambda param, _: param,
+    render=lambda _, plan: ChatRenderer(plan),
+)
+RESPONSES = Dialect[ResponsesRequest](
+    lists=("input",),
+    read=_read_response,
+    convert=responses.convert_to_chat,
+    find_place=responses.find_place,
+    render=lambda request, _: ResponsesRenderer(request),
+)
+MESSAGES = Dialect[MessagesRequest](
+    lists=("messages", "system"),
+    read=_read_messages,
+    convert=anthropic.convert_to_chat,
+    find_place=anthropic.find_place,
+    render=lambda request, _: MessagesRenderer(request),
+)
+
 
 INLINE_BYTES = 100_000  # longer bodies are parsed and validated off the event loop
 T = TypeVar("T")

@@ -1,5 +1,7 @@
-"""Stream an answer: steps as they come, pings while none comes, errors in the stream. A client that
-does not read in time is disconnected."""
+"""Stream an answer: steps as they come, pings while none comes, errors in the stream.
+
+A client that does not read in time is disconnected.
+"""
 
 from __future__ import annotations
 

@@ -19,11 +19,12 @@ from perturb.text.once import remember_texts
 from perturb.work import limit_work, offload
 from proxy.access.grants import Client, Visit
 from proxy.api.app_keys import CONFIG, FINDINGS, KEYRING, METRICS, RATES, RECORDER
-from proxy.api.dialects import CHAT, RESPONSES
 from proxy.api.middleware import describe_plan
 from proxy.api.render import Renderer
 from proxy.api.serving import (
+    CHAT,
     INLINE_BYTES,
+    RESPONSES,
     answer_plan,
     plan_chat,
     plan_completion,

@@ -32,7 +32,7 @@ from proxy.gateway.sanitizing import (
 from proxy.metrics import Metrics
 from proxy.pipeline.answering import Announce, Answer, Emit
 from proxy.pipeline.composing import join, merge
-from proxy.pipeline.draft import Draft
+from proxy.pipeline.drafting import Draft
 from proxy.pipeline.memory import Memory
 from proxy.pipeline.plan import Plan, Preview, Trace
 from proxy.pipeline.policy import Policy

@@ -21,8 +21,7 @@ from extraction.backends.answers import (
 )
 from extraction.backends.base import Delta, Usage
 from extraction.candidates import gather
-from extraction.http.client import EVENT, LARGE, SMALL, Reply, parse
-from extraction.http.errors import CUT, CutShort
+from extraction.http.client import CUT, EVENT, LARGE, SMALL, CutShort, Reply, parse
 from perturb.work import SHORT, offload
 from proxy.errors import ApiError, remote_error
 from proxy.metrics import Metrics

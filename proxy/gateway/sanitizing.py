@@ -11,7 +11,7 @@ from proxy.access.grants import Client
 from proxy.gateway.positions import WORDS
 from proxy.gateway.rules import Outline, Reading, fill
 from proxy.pipeline.composing import Outgoing
-from proxy.pipeline.draft import Draft, DraftTurn, Private, Span, Text
+from proxy.pipeline.drafting import Draft, DraftTurn, Private, Span, Text
 from proxy.pipeline.plan import Exchange, Plan
 from proxy.pipeline.receipt import make_receipt
 from proxy.remote.guard import StringClearance

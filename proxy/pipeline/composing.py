@@ -12,7 +12,7 @@ from extraction.prompts import fill
 from perturb import Perturbation
 from proxy.config.settings import Config
 from proxy.demonstrations import Demonstrations
-from proxy.pipeline.draft import Draft, Quote, Span
+from proxy.pipeline.drafting import Draft, Quote, Span
 from proxy.pipeline.receipt import add_actions
 from proxy.release import Release
 from proxy.remote.guard import Clearance, Cleared

@@ -1,13 +1,16 @@
 """Draft a request's prompts: find a release for every private text, without settling it.
 
-The releases are proposals until they are settled in the store, which may hold another replica's
-draw. A sensitive part that is found in one text of the request counts in all (`Findings`).
+A passage that was released before, in this request or an earlier one, is sent as it was released
+then. The rest is cut into units, which are drawn. A sensitive part that is found in one text of
+the request counts in all. The releases are proposals until they are settled in the store, which
+may hold another replica's draw.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, islice
@@ -21,15 +24,284 @@ from perturb.work import check_work, offload
 from proxy.config.settings import Config
 from proxy.errors import PartsRefused, from_local, too_large
 from proxy.metrics import Metrics
-from proxy.pipeline.draft import Draft, Private
-from proxy.pipeline.reading import Reader
-from proxy.requests.messages import Prompt
+from proxy.release import Release
+from proxy.requests.messages import Part, Prompt
 from proxy.storage.answers import Answers
 from proxy.storage.digests import Digests, find_channel, spell_channel
 from proxy.storage.memo import Memo, Pending
-from proxy.storage.passages import Passages
+from proxy.storage.passages import Found, Passages
 
-__all__ = ["Drafter", "Findings", "find"]
+__all__ = [
+    "Draft",
+    "DraftTurn",
+    "Drafter",
+    "Findings",
+    "Private",
+    "Quote",
+    "Reader",
+    "Span",
+    "Text",
+    "find",
+]
+
+
+@dataclass(frozen=True)
+class Private:
+    """Hold a private text that has no release yet."""
+
+    raw: str
+
+
+@dataclass(frozen=True)
+class Quote:
+    """Hold an earlier generation of the remote, and the key of the answer made from it."""
+
+    text: str
+    key: bytes
+
+
+Content = Release | Quote | Private | str
+
+
+@dataclass(frozen=True)
+class Span:
+    """Hold a stretch of a text.
+
+    Attributes:
+        content: sent in its place; a string is sent as it is.
+        start, end: its place in the text, in characters.
+    """
+
+    content: Content
+    start: int = 0
+    end: int = 0
+
+    @property
+    def outgoing(self) -> str:
+        """Return the text that is sent in its place."""
+        match self.content:
+            case Release(sanitized=sanitized):
+                return sanitized.text
+            case Quote(text=text):
+                return text
+            case str(text):
+                return text
+        raise AssertionError("a private text without a release cannot be sent")
+
+
+@dataclass(frozen=True)
+class Text:
+    """Hold a text of a turn; `raw` is None for public text and for a recognised answer."""
+
+    raw: str | None
+    spans: tuple[Span, ...]
+
+    @property
+    def private(self) -> list[str]:
+        """Return the raw private texts in it, as they are released."""
+        kinds = (Release, Private)
+        return [span.content.raw for span in self.spans if isinstance(span.content, kinds)]
+
+
+@dataclass(frozen=True)
+class DraftTurn:
+    """Hold a turn of a prompt."""
+
+    role: str
+    texts: tuple[Text, ...]
+
+    @property
+    def spans(self) -> list[Span]:
+        """Return all spans in order."""
+        return [span for text in self.texts for span in text.spans]
+
+    @property
+    def private(self) -> list[str]:
+        """Return the raw private texts in it, whole and as they are released."""
+        whole = [text.raw for text in self.texts if text.raw is not None]
+        return [*whole, *(raw for text in self.texts for raw in text.private)]
+
+    @property
+    def pending(self) -> list[str]:
+        """Return the raw private texts in it that have no release yet."""
+        return [span.content.raw for span in self.spans if isinstance(span.content, Private)]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Hold a prompt as it was read for the remote.
+
+    Attributes:
+        conversation: the name of the conversation it belongs to.
+        scope: the scope of equal texts and answers, see `Memo.releases`.
+    """
+
+    prompt: Prompt
+    conversation: str
+    scope: str
+    turns: tuple[DraftTurn, ...]
+
+    @property
+    def spans(self) -> list[Span]:
+        """Return all spans in order."""
+        return [span for turn in self.turns for span in turn.spans]
+
+    @property
+    def releases(self) -> list[Release]:
+        """Return the releases that are sent with it."""
+        return [span.content for span in self.spans if isinstance(span.content, Release)]
+
+    @property
+    def unique_releases(self) -> tuple[Release, ...]:
+        """Return the release of each private text once, as it is charged."""
+        return tuple({release.key: release for release in self.releases}.values())
+
+    @property
+    def quotes(self) -> list[Quote]:
+        """Return the remote's own words that are sent with it."""
+        return [span.content for span in self.spans if isinstance(span.content, Quote)]
+
+    def change(self, change: Callable[[Content], Content]) -> Draft:
+        """Return the draft with a function applied to the content of each span."""
+
+        def change_text(text: Text) -> Text:
+            spans = [Span(change(span.content), span.start, span.end) for span in text.spans]
+            return Text(text.raw, tuple(spans))
+
+        turns = [DraftTurn(turn.role, tuple(map(change_text, turn.texts))) for turn in self.turns]
+        return Draft(self.prompt, self.conversation, self.scope, tuple(turns))
+
+
+class Reader:
+    """Read prompts.
+
+    Args:
+        least: the fewest words of a unit of a user's text; None to release every text whole.
+        apart: whether equal texts of two conversations have separate releases.
+    """
+
+    def __init__(
+        self,
+        *,
+        digests: Digests,
+        memo: Memo,
+        answers: Answers,
+        passages: Passages,
+        least: int | None,
+        apart: bool,
+    ) -> None:
+        self._digests = digests
+        self._memo = memo
+        self._answers = answers
+        self._passages = passages
+        self._least = least
+        self._apart = apart
+
+    async def read(
+        self, tenant: str, sanitizer: Sanitizer, prompts: Sequence[Prompt]
+    ) -> list[Draft]:
+        """Read a request's prompts.
+
+        Raises:
+            DocumentTooLong: a text is longer than the sanitizer takes.
+            ApiError: the store failed.
+        """
+        drafts = []
+        # The private texts of the request so far, by scope and anchor; a dictionary keeps order.
+        seen: dict[str, dict[bytes, dict[str, None]]] = defaultdict(dict)
+        for prompt in prompts:
+            conversation = self._digests.conversation(tenant, prompt.opening)
+            scope = conversation if self._apart else ""
+            turns: list[DraftTurn] = []
+            before = ""
+            for turn in prompt.turns:
+                quote = None
+                if turn.role == "assistant":
+                    key = self._answers.key(tenant, scope, before, turn.text)
+                    quote = await self._find_quote(key)
+                texts = [] if quote is None else [Text(None, (Span(quote),))]
+                for part in turn.parts if quote is None else ():
+                    least = self._least if turn.role == "user" else None
+                    text = await self._read_part(
+                        tenant, scope, sanitizer, part, least, seen[scope]
+                    )
+                    for anchor, raw in self._passages.anchors(tenant, scope, text.private):
+                        seen[scope].setdefault(anchor, {})[raw] = None
+                    texts.append(text)
+                turns.append(DraftTurn(turn.role, tuple(texts)))
+                before = turn.text
+            drafts.append(Draft(prompt, conversation, scope, tuple(turns)))
+        return drafts
+
+    async def _read_part(
+        self,
+        tenant: str,
+        scope: str,
+        sanitizer: Sanitizer,
+        part: Part,
+        least: int | None,
+        seen: Mapping[bytes, Iterable[str]],
+    ) -> Text:
+        """Read one part of a turn."""
+        raw = part.text
+        if part.public:
+            return Text(None, (Span(raw),))
+        brief = sanitizer.is_brief(raw)
+        units = await offload(brief, _cut, sanitizer, raw, 0, least)
+        if not raw.strip() or not sanitizer.divisible:
+            return Text(raw, tuple(units))
+        spans: list[Span] = []
+        end = 0
+        channel = find_channel(sanitizer)
+        for found in await self._passages.find(tenant, scope, channel, raw, seen):
+            recalled = await self._recall(sanitizer, raw, found)
+            if recalled is None:
+                continue
+            gap = raw[end : found.start]
+            spans += await offload(brief, _cut, sanitizer, gap, end, least)
+            spans += recalled
+            end = found.end
+        if spans:
+            spans += await offload(brief, _cut, sanitizer, raw[end:], end, least)
+        return Text(raw, tuple(spans or units))
+
+    async def _recall(self, sanitizer: Sanitizer, raw: str, found: Found) -> list[Span] | None:
+        """Return the earlier releases of a passage; None if a piece of it is forgotten."""
+        if not found.pieces:
+            return [Span(Private(raw[found.start : found.end]), found.start, found.end)]
+        keys = [bytes.fromhex(piece.value) for piece in found.pieces if piece.kind == "text"]
+        known = await self._memo.recall(keys)
+        spans = []
+        for piece in found.pieces:
+            start, end = found.start + piece.start, found.start + piece.end
+            content: Release | Quote | str | None = piece.value
+            if piece.kind == "text":
+                key = bytes.fromhex(piece.value)
+                made = known.get(key)
+                content = Release(raw[start:end], made, sanitizer, key) if made else None
+            elif piece.kind == "answer":
+                content = await self._find_quote(bytes.fromhex(piece.value))
+            if content is None:
+                return None
+            spans.append(Span(content, start, end))
+        return spans
+
+    async def _find_quote(self, key: bytes) -> Quote | None:
+        generation = await self._answers.generation(key)
+        return None if generation is None else Quote(generation, key)
+
+
+def _cut(sanitizer: Sanitizer, text: str, offset: int, least: int | None) -> list[Span]:
+    """Return the units of a text and the white space after each."""
+    spans = []
+    for unit in sanitizer.units(text, least) if text else ():
+        start = offset + unit.start
+        end = start + len(unit.text)
+        if unit.text:
+            spans.append(Span(Private(unit.text), start, end))
+        if unit.after:
+            spans.append(Span(unit.after, end, end))
+    return spans
 
 
 @dataclass(frozen=True)

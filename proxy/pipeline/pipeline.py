@@ -21,7 +21,7 @@ from proxy.errors import PartsRefused, bad_request, not_permitted
 from proxy.metrics import Metrics
 from proxy.pipeline.answering import Announce, Answer, Answerer, Emit
 from proxy.pipeline.composing import Composer, join, merge
-from proxy.pipeline.draft import Draft
+from proxy.pipeline.drafting import Draft
 from proxy.pipeline.memory import Memory
 from proxy.pipeline.plan import Exchange, Plan, Preview, Trace, Unsent
 from proxy.pipeline.policy import Policy

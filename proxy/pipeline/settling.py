@@ -11,7 +11,7 @@ from perturb.work import SHORT, offload
 from proxy.access.grants import Client
 from proxy.config.settings import Limits
 from proxy.metrics import Metrics
-from proxy.pipeline.draft import Draft, Quote, Text
+from proxy.pipeline.drafting import Draft, Quote, Text
 from proxy.records.chain import Chain
 from proxy.records.entries import Positions, write_charge
 from proxy.release import Release

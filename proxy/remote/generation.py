@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from extraction.backends.answers import read_list, read_object, read_text, read_usage
 from extraction.backends.base import Usage
-from extraction.http.client import EVENT, SMALL, CutShort, Reply, parse
-from extraction.http.errors import CUT
+from extraction.http.client import CUT, EVENT, SMALL, CutShort, Reply, parse
 from proxy.errors import ApiError, remote_error
 from proxy.remote.errors import RemoteFailure
 

@@ -17,7 +17,7 @@ from extraction.errors import (
     LocalModelTimeout,
     LocalModelUnavailable,
 )
-from extraction.http.errors import HttpError, TimedOut, map_errors
+from extraction.http.client import HttpError, TimedOut, map_errors
 from tests.extraction.local_servers import (
     BOTH,
     MESSAGES,
