@@ -17,8 +17,6 @@ RESTORING = ROOT / "proxy" / "restoring"
 SOURCES = (  # each needs those before it
     ROOT / "perturb" / "text" / "prefixes.py",
     ROOT / "extraction" / "addresses.py",
-    RESTORING / "dates.py",
-    RESTORING / "numerals.py",
     RESTORING / "forms.py",
     RESTORING / "text.py",
     RESTORING / "json_text.py",

@@ -26,6 +26,7 @@ from collections.abc import (
     Sequence,
 )
 from copy import copy
+from functools import cached_property
 from html import unescape
 from html.entities import codepoint2name
 from itertools import chain
@@ -936,7 +937,7 @@ class Spelling(NamedTuple):
 def fold_case(text: str) -> str:
     """Return a text in small letters, character by character: the length stays, and a part of a
     text is folded as it is in the whole."""
-    if text.isascii():
+    if "Σ" not in text and "İ" not in text:  # whose small letters depend on others, or are two
         return text.lower()
     return "".join(low if len(low := character.lower()) == 1 else character for character in text)
 
@@ -1525,11 +1526,12 @@ class Replacements:
         fewest = 6 if key.isdigit() else 4 if border == JOINED else 5
         return len(key) < fewest or self._is_ordinary(key)
 
-    def leave(self, text: str) -> None:
-        """Leave what also stands in a text that was released as it is, wherever it comes back."""
-        even = _Even(text)
+    def leave(self, *texts: str) -> None:
+        """Leave what also stands in texts that were released as they are, wherever it comes
+        back."""
         written = {
             even.shown[start : match.end]
+            for even in map(_Even, texts)
             for start in self.find_starts(even, 0, whole=True)
             for match in self.find_all(even, start, whole=True)
         }
@@ -1555,11 +1557,20 @@ class _Even:
     no replacement has."""
 
     def __init__(self, text: str) -> None:
-        self.places: Sequence[int] = range(len(text))
-        self.shown = _flatten(text)
-        if "  " in self.shown:
-            self.shown, self.places = _close_gaps(self.shown)
+        self._flat = _flatten(text)
+        self.shown = _GAP.sub(_close, self._flat)
         self.folded = fold_case(self.shown)
+
+    @cached_property
+    def places(self) -> Sequence[int]:
+        if len(self.shown) == len(self._flat):
+            return range(len(self.shown))
+        places: list[int] = []
+        end = 0
+        for found in _GAP.finditer(self._flat):
+            places += range(end, found.start() + 1)
+            end = found.end()
+        return [*places, *range(end, len(self._flat))]
 
     def find(self, place: int) -> int:
         """Return the first character at or after a place of the written text."""
@@ -1572,15 +1583,8 @@ def _flatten(text: str) -> str:
     return text if text.isascii() else text.translate(_ALIKE)
 
 
-def _close_gaps(text: str) -> tuple[str, Sequence[int]]:
-    shown: list[str] = []
-    places: list[int] = []
-    end = 0
-    for found in _GAP.finditer(text):
-        shown += text[end : found.start()], " " if len(found[0]) <= BLANKS else "\n"
-        places += range(end, found.start() + 1)
-        end = found.end()
-    return "".join([*shown, text[end:]]), [*places, *range(end, len(text))]
+def _close(gap: re.Match[str]) -> str:
+    return " " if len(gap[0]) <= BLANKS else "\n"
 
 
 class Match(NamedTuple):
