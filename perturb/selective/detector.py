@@ -18,7 +18,7 @@ from perturb.selective.patterns.forms import is_label
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.people import TITLES
-from perturb.selective.patterns.settings import is_ordinary_word
+from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
 from perturb.selective.patterns.shape import any_of, words_of
 from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
 from perturb.selective.token_model import OUTSIDE, TokenModel, Word, load_token_model
@@ -47,6 +47,7 @@ _CAPITAL = re.compile(r"[^\W\d_a-z][^\W\d_]{1,20}")
 _NEAR = 120  # characters on both sides of a person that the rest of the name is in
 _PARTICLES = PARTICLES | AFTER_PARTICLES
 _NAME_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_LAST_CELL = re.compile(r"[,;\t|][^\s,;|]{0,40}\Z")
 _LATIN = r"[A-Z\u00c0-\u00de\u0100-\u017f][a-z\u00df-\u024f]{2,30}+"
 _PAIR = re.compile(rf"(?<![\w'’.-]){_LATIN}[ _]{_LATIN}(?:-{_LATIN})?(?!\w)")
 _LISTED = re.compile(
@@ -76,7 +77,7 @@ _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am"
 )
 # The probability from which a word beside a name belongs to it, where both have capitals.
 _JOINS_BEFORE, _JOINS_AFTER = 0.02, 0.005
-RULES = 5  # increment whenever the code here and in token_model marks other parts
+RULES = 6  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -146,7 +147,13 @@ class DetectorPolicy:
             type_ = self._model.labels[label]
             if type_ == "PERSON":  # the title of a person names nobody
                 start = _TITLES.match(reading.text, start, end).end()  # type: ignore[union-attr]
-            plain = _is_code(reading.text, start, end) or is_label(reading.text, start, end)
+            found = reading.text[start:end]
+            plain = (
+                _is_code(reading.text, start, end)
+                or is_label(reading.text, start, end)
+                or is_placeholder(found)
+                or (type_ in NAMES and not any(map(str.isalpha, found)))
+            )
             if type_ in _FORMED and not _is_readable(reading.text, start, end, learnt):
                 start, end = _find_capitals(reading.text, start, end)
             if type_ in self._wanted and start < end and not plain:
@@ -206,8 +213,9 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
     """Return a person with the words on both sides that belong to the name, in a run of words with
     a capital: not the line that the name is in, as in `Photo of Anna Weber`."""
     start, end = span.start, span.end
-    before = [*_NAME_WORD.finditer(text, max(name.start, start - _NEAR), start)]
-    after = _NAME_WORD.finditer(text, end, min(name.end, end + _NEAR))
+    low, high = _find_cell(text, start, end)
+    before = [*_NAME_WORD.finditer(text, max(name.start, start - _NEAR, low), start)]
+    after = _NAME_WORD.finditer(text, end, min(name.end, end + _NEAR, high))
     for words, least in ((reversed(before), _JOINS_BEFORE), (after, _JOINS_AFTER)):
         for word in words:
             if is_label_alone(word[0]) or is_label(text, *word.span()):
@@ -223,6 +231,16 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
             elif word[0] not in _PARTICLES:
                 break
     return start, end
+
+
+def _find_cell(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the line around a part: its end counts if a cell of a table stands there, and its
+    beginning if one ends the line above. Else prose goes on in the next line."""
+    low, high = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    high = len(text) if high < 0 else high
+    above = low > 0 and _LAST_CELL.search(text, max(0, low - _NEAR - 1), low - 1)
+    own = _LAST_CELL.search(text, max(low, high - _NEAR), high)
+    return low if above else 0, high if own else len(text)
 
 
 def _is_learnt(text: str) -> bool:

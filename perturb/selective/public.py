@@ -65,6 +65,11 @@ CONTACTS = frozenset(
         "US_SSN",
     )
 )
+_BIRTHS = frozenset(("BIRTHPLACE", "DATE_OF_BIRTH"))
+_BORN = re.compile(
+    r"(?<!\w)(?:born|née?|nacid[oa]|nació|geboren|nat[oa]|nascid[oa]|nasceu)\b[^:\n]{0,28}\Z",
+    re.IGNORECASE,
+)
 _TOKEN = re.compile(r"[^\W_]+[+#]*+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z])(?=[0-9])")
 _NUMBER = re.compile(r"\d{1,4}(?:[.,]\d{1,12}){0,2}|[a-zà-ÿ]")
@@ -122,6 +127,7 @@ _ROLE = (
     r"kundin|patientin|mieter(?:in)?|bewerber(?:in)?|mitarbeiter(?:in)?|empfänger(?:in)?|cliente?|"
     r"paciente|paziente|locataire|destinataire|employé|empleado|klient|pacjent)(?:[ _-]?name)?"
 )
+_RELATED = re.compile(rf"\b{_OWN}\s(?:\w+\s)?{_RELATION}\b", re.IGNORECASE)
 _BEFORE = re.compile(
     r"(?:\b(?:dear|hi|hello|hey|attn|liebe[rs]?|hallo|geehrte[rns]?|ch[eè]re?|bonjour|salut|"
     r"querid[oa]|estimad[oa]|hola|car[oa]|gentile|ciao|drog[ia]|szanown[ya]|witaj)\W{1,3}|"
@@ -432,6 +438,9 @@ class _Knowledge:
         self._private_words = set[str]()
         self._covered: dict[tuple[object, ...], bool] = {}
         self._persons = [f for f in findings if f.type in PERSONS]
+        self._tells_births = self._are_public([f for f in findings if f.type in _BIRTHS])
+        if self._tells_births:
+            self._contacts = []
         private = [f for f in findings if f.type == "PERSON" and not self._is_known_person(f)]
         self._private = sorted(f.start for f in private)
         self._private_words = {
@@ -443,6 +452,8 @@ class _Knowledge:
 
     def is_public(self, finding: _Marked) -> bool:
         """Tell if a finding is publicly known, and nothing ties it to a private life."""
+        if finding.type in _BIRTHS:
+            return self._tells_births
         if finding.type not in PERSONS and finding.type not in THINGS:
             return False
         public, start, end = self._public, finding.start, finding.end
@@ -463,6 +474,23 @@ class _Knowledge:
             return not self._is_somebodys(finding)
         return finding.type in PERSONS and (
             self._is_short_name(finding) or self._is_storied(finding)
+        )
+
+    def _are_public(self, births: Sequence[_Marked]) -> bool:
+        """Tell if a text says just when, and where, persons were born who are publicly known, each
+        in a sentence of their own: `Barack Obama was born in 1961`. No label says so, as in the
+        record of a patient, and nobody is spoken of as somebody's own."""
+        if not births or len(self._contacts) > sum(f.type in CONTACTS for f in births):
+            return False
+        if self._selves or _RELATED.search(self._text):
+            return False
+        persons = [f for f in self._persons if f.type == "PERSON"]
+        known = [f for f in persons if self._is_covered(f, self._public.persons)]
+        whole = [f.start for f in known if " " in self._text[f.start : f.end]]
+        return len(known) == len(persons) and all(
+            _BORN.search(self._text, max(0, f.start - 30), f.start) is not None
+            and _holds(whole, *self._near_by(f))
+            for f in births
         )
 
     def _is_known_person(self, finding: _Marked) -> bool:

@@ -78,6 +78,15 @@ def is_personal_account(name: str) -> bool:
     )
 
 
+def _is_drawn_account(name: str) -> bool:
+    """Tell if a name of an account has a digit or a sign in it: no word of a sentence has."""
+    return is_personal_account(name) and re.search(r"[\d_]|\w[.-]\w", name) is not None
+
+
+def _is_unusual_account(name: str) -> bool:
+    return is_personal_account(name) and not is_ordinary_word(name) and name not in _PATHS
+
+
 def _is_home(name: str) -> bool:
     return is_personal_account(name) and name.lower() not in _ROUTES
 
@@ -389,6 +398,35 @@ ACCOUNTS = (
         is_personal_account,
         clue=any_match(r"<[@+%]?[A-Za-z_À-ž][\w.-]{1,31}>"),
         reach=(80, 40),
+    ),
+    shape(  # my username is mira_t
+        "USERNAME",
+        r"(?<!\w)(?:my|his|her|their|mein|meine|mon|mi|il mio|el|le)(?: [\w.]{2,14})?"
+        r" (?:user ?name|user ?id|login|gamertag|handle|nick(?:name)?|benutzername|usuario"
+        r"|pseudo|identifiant)(?: is| ist| est| es|:)+ ?[\"'`@]{0,2}"
+        rf"(?P<part>{_NAME}(?<![.-]))",
+        _is_drawn_account,
+        case=False,
+        clue=any_string(
+            *("user name", "username", "user id", "userid", "login", "gamertag", "handle", "nick"),
+            *("benutzername", "usuario", "pseudo", "identifiant"),
+        ),
+        reach=(40, 60),
+    ),
+    shape(  # TODO(mira): …
+        "USERNAME",
+        rf"(?:TODO|FIXME|XXX|HACK|NOTE)\(@?(?P<part>{_NAME})\)",
+        _is_unusual_account,
+        clue=any_string("todo(", "fixme(", "xxx(", "hack(", "note("),
+        reach=(8, 44),
+    ),
+    shape(  # git@github.com:mira/dotfiles.git
+        "USERNAME",
+        r"(?<![\w.])git@(?:github|gitlab|bitbucket|codeberg)\.(?:com|org):"
+        rf"(?P<part>{_NAME})(?=/)",
+        lambda name: is_personal_account(name) and name.lower() not in _PATHS,
+        clue=any_string("git@"),
+        reach=(4, 60),
     ),
     shape(  # a handle alone in a cell
         "USERNAME",

@@ -11,7 +11,7 @@ from perturb.selective.patterns.clues import (
     any_string,
     least_digits,
 )
-from perturb.selective.patterns.dates import DATE_FORMS, MONTHS
+from perturb.selective.patterns.dates import DATE_FORMS, EARLIEST, MONTHS, is_long_ago
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.numbers import WORDS
 from perturb.selective.patterns.shape import any_of, shape
@@ -51,7 +51,7 @@ def _is_recent(date: str) -> bool:
     found = _YEAR.search(date)
     if found is None:
         return any(c.isdigit() for c in date)
-    return int(found[0]) >= 1915 and len(date) > 5
+    return int(found[0]) >= EARLIEST and len(date) > 5
 
 
 _ORDINALS = any_of(
@@ -75,8 +75,7 @@ _RECENT = rf"(?:{DATE_FORMS}|{_SPELLED})"
 
 def _locate_birthplace(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place where somebody was born who may be alive."""
-    years = [int(year[0]) for year in _YEAR.finditer(match["date"])]
-    return match.span("part") if all(year >= 1915 for year in years) else None
+    return None if is_long_ago(match["date"]) else match.span("part")
 
 
 def _locate_in_record(match: re.Match[str]) -> tuple[int, int] | None:

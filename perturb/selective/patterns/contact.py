@@ -108,7 +108,7 @@ _PERSONAL = re.compile(
 )
 _EXAMPLE = re.compile(
     r"(?:https?://|ftp://)?(?:[\w-]+\.)*(?:example\.(?:com|org|net)|localhost|127\.0\.0\.1"
-    r"|0\.0\.0\.0"
+    r"|0\.0\.0\.0|docker\.internal|cluster\.local"
     r"|\[::1?\]|[\w-]+\.(?:test|invalid))(?:[:/?#]|\Z)",
     re.IGNORECASE,
 )
@@ -128,7 +128,11 @@ def _is_phone(text: str) -> bool:
     """Check the number of digits: E.164 has at most 15, and an extension adds a few. A date is no
     telephone number."""
     least = 9 if text.startswith("0") else 6
-    return least <= len(digits(text)) <= 20 and not _DATE.fullmatch(text)
+    plain = _DATE.fullmatch(text) or _ZIP_PLUS.fullmatch(text)
+    return least <= len(digits(text)) <= 20 and not plain
+
+
+_ZIP_PLUS = re.compile(r"\d{5}-\d{4}")  # of the United States
 
 
 # Accounts of programs, and stand-ins that documentation uses.
@@ -158,6 +162,8 @@ def _locate_address(match: re.Match[str]) -> tuple[int, int] | None:
     if _CREDENTIALS.search(match.string, max(0, match.start() - 120), match.start()):
         return None
     local, _, domain = match[0].lower().rpartition("@")
+    if _RELEASE.fullmatch(domain) and not _IPV4_FORM.fullmatch(domain):  # react@18.2.0
+        return None
     if local in _PROGRAMS or (local in _STAND_INS and _NOWHERE.fullmatch(domain)):
         return None
     return match.span()
@@ -207,11 +213,14 @@ def _locate_host(match: re.Match[str]) -> tuple[int, int] | None:
     return found.start, found.start + len(name)
 
 
-_IPV4_FORM = re.compile(r"[\d.]+")
+_IPV4_FORM = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+_RELEASE = re.compile(r"v?\d+(?:\.[\w-]*\d[\w-]*)+(?:\.\w+)?")  # of a package
 
 
 def _is_internal(host: str) -> bool:
     """Tell if a name under an internal ending is a host's: not `self.local`, `threading.local`."""
+    if host.endswith((".docker.internal", ".cluster.local")) or host == "metadata.google.internal":
+        return False  # the same everywhere
     return host.islower() and ("-" in host or host.count(".") > 1 or any(map(str.isdigit, host)))
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from perturb.selective.patterns.clues import any_clue, any_listed, any_string, least_digits
 from perturb.selective.patterns.numbers import FIGURE, WORDS
 from perturb.selective.patterns.shape import any_of, shape
 
-__all__ = ["DATES", "DATE_FORMS", "MONTHS", "SPANS"]
+__all__ = ["DATES", "DATE_FORMS", "EARLIEST", "MONTHS", "SPANS", "is_long_ago"]
+
+EARLIEST = 1915  # year in which somebody was born who may be alive
 
 MONTHS = any_of(
     "january february march april may june july august september october november december",
@@ -93,3 +97,13 @@ DATES = (
         clue=any_clue(any_listed(*_UNIT_LISTS), any_string("un an")),
     ),
 )
+
+
+def is_long_ago(date: str) -> bool:
+    """Tell if nobody is alive who was born then.
+
+    >>> is_long_ago("12 February 1809"), is_long_ago("12.2.1999"), is_long_ago("18/09/12")
+    (True, False, False)
+    """
+    years = [int(year) for year in re.findall(rf"(?<!\d){_YEAR}(?!\d)", date)]
+    return bool(years) and max(years) < EARLIEST

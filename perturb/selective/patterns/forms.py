@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from perturb.selective.patterns.dates import is_long_ago
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import (
     LABELS,
@@ -72,7 +73,7 @@ _EMPTY = any_of(
     选填 填写 无 無 未知 匿名 ご記入 入力 必須 任意 なし 입력 필수 선택 없음 أدخل ادخل مطلوب
     اختياري غير هنا הזן הכנס חובה אין دلخواه الزامی وارد दर्ज आवश्यक भरें กรอก ระบุ ไม่มี
     saisir requis obligatoire ingrese obligatorio inserire pflichtfeld eingeben invullen
-    verplicht
+    verplicht tbd tba tbc
     """
 )
 _IS_EMPTY = re.compile(_EMPTY, re.IGNORECASE)
@@ -190,7 +191,7 @@ def _fits(type_: str, label: str, value: str) -> bool:
     if type_ == "PHONE_NUMBER":
         return _CALLED.fullmatch(value) is not None
     if type_ == "DATE_OF_BIRTH":
-        return digits > 4 and len(value) < 40
+        return digits > 4 and len(value) < 40 and not is_long_ago(value)
     if type_ in ("ACCOUNT_NUMBER", "CASE_NUMBER"):
         return digits > 3 and len(value) < 30 and not _SIGNS.search(value)
     if type_ == "NATIONAL_ID":

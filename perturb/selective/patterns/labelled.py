@@ -40,7 +40,7 @@ _DOCUMENTS = """
     driving_licence driving_license driver's_licence führerschein führerscheinnummer
     permis_de_conduire licencia_de_conducir visa_number residence_permit
     aufenthaltstitel emirates_id iqama 身份证 身份证号 身份证号码 居民身份证 マイナンバー
-    個人番号 주민등록번호 여권번호 护照 护照号 旅券番号
+    個人番号 주민등록번호 주민번호 nif nie tc_no 여권번호 护照 护照号 旅券番号
 """
 # In small letters these are words of another kind: sin, tin.
 _ACRONYMS = """
@@ -78,7 +78,7 @@ _VALUE = (
     r"(?P<part>(?-i:[A-Z]{1,4}[ -]?)?\d[\dA-Z]{0,20}(?:[ ./-](?=[A-Z]{0,3}\d)[\dA-Z]{1,20}){0,6}"
     r"(?:[ -]?(?-i:[A-Z]))?(?:\((?-i:[\dA-Z])\))?)(?![\w%€$£]|[./,-]\d|\(\))"
 )
-_VALUE_START = r"(?<=[ \t:=：#\"'`*.是は号\)])"
+_VALUE_START = r"(?<=[ \t:=：#\"'`*.是は号证證码号番\)])"
 
 
 def _is_number(least: int, text: str) -> bool:
@@ -182,6 +182,20 @@ LABELLED = (
         _is_account,
         case=False,
         clue=all_clues(least_digits(5), any_listed(_NUMBERS, _ROMANCE_NUMBERS)),
+    ),
+    shape(  # sort code 20-45-77 account 43817720, routing 021000089
+        "ACCOUNT_NUMBER",
+        r"(?<!\w)(?:(?:sort[ -]?code|sortcode|bsb)(?: is| no\.?| number)?[: ]{1,2}"
+        r"(?P<part>\d\d[- ]?\d\d[- ]?\d\d|\d{3}-\d{3})"
+        r"|(?:routing|aba|acct|a/c|account|konto)(?: is| no\.?| nr\.?| number)?[:#. ]{1,2}"
+        r"(?P<own>\d{8,12}))(?![\w-]|[.,]\d)",
+        case=False,
+        clue=all_clues(
+            least_digits(6),
+            any_string("sort", "bsb", "routing", "aba", "acct", "a/c", "account", "konto"),
+        ),
+        locate=lambda match: match.span("own" if match["own"] else "part"),
+        reach=(12, 40),
     ),
     shape(  # the number of the account at the bank is 123456789
         "ACCOUNT_NUMBER",

@@ -76,6 +76,20 @@ _KIN = any_of(
     assistant secretary ceo cto cfo
     """
 )
+_KIN_FARTHER = any_of(
+    """
+    marito moglie fidanzato fidanzata figlio figlia fratello sorella mamma papà nonno nonna collega
+    vicino vicina man vrouw vriend vriendin broer broertje zus zusje zoon dochter buurman buurvrouw
+    moeder vader baas mąż męża mężem żona żonę żony brat brata siostra siostrę syn syna córka córkę
+    mama tata kolega koleżanka sąsiad szef fru make hustru bror syster son dotter granne chef pappa
+    mand kone søster søn datter nabo kæreste kjæreste sambo
+    """
+)
+_OWN_KIN_LIST = (
+    "kocam eşim karım oğlum kızım annem babam abim ablam kardeşim patronum komşum arkadaşım férjem"
+    " feleségem fiam lányom mieheni vaimoni"
+)
+_OWN_KIN = any_of(_OWN_KIN_LIST)
 _KIN_ELSEWHERE = any_of(
     """
     mann ehemann frau ehefrau freund freundin partner partnerin verlobter verlobte mutter vater
@@ -308,7 +322,8 @@ _REGARDS = any_of(
     bises bisous merci sincères_salutations saludos un_saludo atentamente cordialmente
     saludos_cordiales un_abrazo abrazos gracias cordiali_saluti saluti grazie atenciosamente
     abraços met_vriendelijke_groet groetjes groeten pozdrawiam med_vänliga_hälsningar mvh
-    с_уважением
+    с_уважением vriendelijke_groet met_vriendelijke_groeten vriendelijke_groeten hilsen
+    med_venlig_hilsen med_vennlig_hilsen pozdrawiam_serdecznie
     """
 )
 _GREETINGS = any_of(
@@ -416,7 +431,7 @@ _REGARDS_STEMS = words_of(
     """
     regards wishes best cheers thank sincerely yours love hugs respectfully xoxo care grüße gruß
     grüßen lg vg mfg danke dein eure euer ihr cordial bien amicalement bise biso merci salu atent
-    abra gracias grazie groet pozdrawiam hälsningar mvh уважением
+    abra gracias grazie groet pozdrawiam hälsningar hilsen mvh уважением
     """
 )
 _INTRODUCTION_STEMS = words_of(
@@ -489,6 +504,13 @@ PERSONS = (
         rf"[ (]{{1,2}}(?P<part>{_LOWER})(?![\w'’-])",
         _is_lower_name,
         clue=any_listed("my our his her mein meine meinen meinem meiner mon ma mi"),
+    ),
+    shape(  # mijn buurman wim, min fru Gunilla, kocam Hüseyin
+        "PERSON",
+        rf"(?<!\w)(?i:(?:mio|mia|mijn|mój|moja|mojego|mojej|mojemu|min|mitt) {_KIN_FARTHER}"
+        rf"|{_OWN_KIN}),? (?P<part>[^\W\d_]{{2,20}})(?![\w'’-])",
+        lambda name: is_given(name) and not (name.islower() and is_ordinary_word(name)),
+        clue=any_listed(f"mio mia mijn mój moja mojego mojej mojemu min mitt {_OWN_KIN_LIST}"),
     ),
     shape(
         "PERSON",

@@ -16,11 +16,12 @@ from perturb.selective.patterns.shape import any_of, shape
 
 __all__ = ["PLACES"]
 
-_NUMBER = r"\d{1,4}(?: ?[a-zA-Z]|/\d{1,3})?(?!\w)"
+_NUMBER = r"\d{1,4}(?: ?[a-zA-Z]|/\d{1,3})?(?!\w|-[A-Za-z]{2})"
 # A word of a street's name; one that opens a clause belongs to no address.
 _NO_NAME = any_of(
     "the of and or in a an at to by on for from with that which this these his her its their is",
-    "was were are had has have would not § art under before after between",
+    "was were are had has have would not § art under before after between fc sc sv gbit gbps mbit",
+    "x1 x2 x4 x8 x16 bit lane",
 )
 _WORD = rf"(?!{_NO_NAME}\b)[^\W\d_][\w'’.-]{{0,30}}"
 _CAPITAL = r"(?-i:[A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ])[\w'’-]{1,30}+"
@@ -49,7 +50,7 @@ _TYPES = any_of(
 )
 _LINK = r"(?:(?:de|du|des|della|delle|del|di|do|da|dos|das|la|le|les|el|los|las)\s|d['’]|l['’])"
 _ROMANCE = (
-    rf"(?:\d{{1,4}}(?: ?(?:bis|ter|[a-z]))?,? )?{_TYPES}\s?{_LINK}{{0,3}}"
+    rf"(?:\d{{1,4}}(?: ?(?:bis|ter|[a-z]))?,? )?{_TYPES}(?:\s|(?<=[./]))\s?{_LINK}{{0,3}}"
     rf"{_CAPITAL}(?:\s{_LINK}{{0,2}}{_CAPITAL}){{0,3}}(?:,? (?:n[º°.]\s?)?{_NUMBER})?"
 )
 # -- type last, in one word or two: German, Dutch, Scandinavian, Finnish, Hungarian ---------------
@@ -64,8 +65,16 @@ _PREPOSITION = rf"(?:Am|An de[rn]|Im|In der|Auf de[mr]|Unter den|Zu[mr]|Beim) {_
 
 def _is_english_street(text: str) -> bool:
     """Tell if a number before a kind of street belongs to it: not in `12 lines this way`."""
-    return not _WORDED.fullmatch(text)
+    return not _WORDED.fullmatch(text) and not _FAMOUS.match(text)
 
+
+# Addresses that everybody knows, or that stand in the headers of a licence.
+_FAMOUS = re.compile(
+    r"51 Franklin St|59 Temple Place|675 Mass Ave|1[01] Downing St|221b Baker St"
+    r"|1600 Pennsylvania Ave|742 Evergreen Terrace|4 Privet Drive|21 Jump Street"
+    r"|10 Cloverfield Lane|84 Charing Cross|350 Fifth Ave|5 Star ",
+    re.IGNORECASE,
+)
 
 _WORDED = re.compile(
     r"\d{1,5}[a-z]?,? (?:[a-z]{1,30} ){1,4}(?:way|place|close|row|square|pl|sq|ct|walk|drive"
@@ -86,7 +95,10 @@ def _is_romance_street(text: str) -> bool:
 
 def _is_street(text: str) -> bool:
     """Tell if the word before the house number ends as a kind of street."""
-    word = text[: re.search(r" \d", text).start()].rpartition(" ")[2]  # type: ignore[union-attr]
+    before, _, word = text[: re.search(r" \d", text).start()].rpartition(" ")  # type: ignore[union-attr]
+    if word.lower() in _CAPITAL_ENDS:  # `Neuer Weg 3`, `Karl Johans gate 5`; not `Auf Platz 3`
+        named = before.endswith(("er", "s")) if word != "Gate" else False
+        return named and before not in ("Der", "Unser", "Ihr", "Dieser", "Jeder", "Seiner")
     return word.lower().endswith(_ENDS) or (
         text[0].isupper() and word.lower().endswith(_CAPITAL_ENDS)
     )
@@ -134,6 +146,14 @@ _STREET_KEYS = any_of(
     "住所 地址 주소 адрес",
 ).replace(" ", "[ _-]?")
 
+
+def _is_postcode(text: str) -> bool:
+    """Tell if a postcode is none of the formulas that look like one of Canada: `C9H8O4`."""
+    return " " in text or not _FORMULA.fullmatch(text)
+
+
+_FORMULA = re.compile(r"(?:[CHNOPSFKBIV]\d){3}")
+
 PLACES = (
     shape(
         "STREET_ADDRESS",
@@ -162,7 +182,7 @@ PLACES = (
     ),
     shape(
         "STREET_ADDRESS",
-        rf"(?<![\w-])(?=[\dafpsu])(?:{_ENGLISH})(?!\w)",
+        rf"(?<![\w-])(?<![\d\w][.:])(?=[\dafpsu])(?:{_ENGLISH})(?!\w)",
         _is_english_street,
         case=False,
         clue=all_clues(
@@ -195,6 +215,7 @@ PLACES = (
     shape(
         "ZIP_CODE",
         rf"(?<![\w-])(?:{_BRITISH}|{_CANADIAN})(?![\w-])",
+        _is_postcode,
         clue=any_match(r"\d[ABD-HJLNP-UW-Z]{2}(?!\w)|\d[A-Z] ?\d[A-Z]\d"),
         reach=(10, 10),
     ),

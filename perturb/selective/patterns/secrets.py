@@ -67,10 +67,11 @@ _BLOCK = (  # until its end; without one, until the lines of the key end
 _PASSWORDS = """
     password passwort passwords passwd passphrase passcode kennwort contraseña contrasena
     mot_de_passe motdepasse mot_passe palavra-passe wachtwoord lösenord hasło пароль 密码 密碼 口令
-    パスワード 비밀번호 암호 secret geheimnis
+    パスワード 비밀번호 암호 secret geheimnis şifre şifrem lösenordet heslo jelszó salasana
+    adgangskode passord पासवर्ड كلمة_المرور كلمة_السر
 """
 # These only as a word of their own: `DB_PASS`, `dbPass`; not `bypass`.
-_SHORT_PASSWORDS = "pass pwd psk clave mdp senha parola password_hash"
+_SHORT_PASSWORDS = "pass pwd pw psk clave mdp senha parola password_hash"
 # What these name is often no secret: its form must say so.
 _TOKENS_BY_NAME = "token key apikey auth credential credentials cookie session sessionid sid csrf"
 _KEYS = (
@@ -207,7 +208,7 @@ def _may_be_secret(found: Setting) -> bool:
 
 def _names_password(key: str) -> bool:
     return any(key.startswith(word) for word in (*_STRONG, "mot ", "pass", "pwd", "psk")) or (
-        key.rstrip("0123456789_-") in ("clave", "mdp", "senha", "parola")
+        key.rstrip("0123456789_-") in ("clave", "mdp", "senha", "parola", "pw")
     )
 
 
@@ -225,7 +226,7 @@ def _is_written(found: Setting) -> bool:
     """Tell if the sign between key and value says that the value belongs to the key."""
     between, value = found.between, found.value
     if between in ("(", ","):
-        calls = between == "(" or re.search(r"(?:\w\(|\()[\"'`]?\Z", found.before) is not None
+        calls = between == "(" or re.search(r"\( ?[\"'`]?[#.]?\Z", found.before) is not None
         return bool(found.quote) and calls and _is_marked(value) and " " not in value
     if between == "|":
         return _is_marked(value) and " " not in value and len(value) >= 6
@@ -238,8 +239,41 @@ def _is_written(found: Setting) -> bool:
             marked = _is_marked(value) or " " in value
             named = not found.closed and found.key.lower() not in _OWN_WORD
             return named and marked and not _SENTENCE.search(value)
-        return False
+        return _is_told(found)
     return True
+
+
+def _is_told(found: Setting) -> bool:
+    """Tell if a value that follows its key without a sign is a secret: `password Sommer2024`,
+    `aws configure set aws_secret_access_key …`, a line of a configuration."""
+    value, key = found.value, found.key.lower()
+    if looks_random(value, 20):
+        return True
+    if not _names_password(key) or key.startswith(("secret", "pass ", "pw")) or found.closed:
+        return False
+    if key == "pass":
+        return _LOGIN_BEFORE.search(found.before) is not None and _is_marked(value)
+    letters = value.rstrip("0123456789!?.$#*").lower()
+    if len(letters) < 4 or letters in _HINTS or letters in _VERSIONED:
+        return False
+    if _is_ordinary_plural(letters):
+        return False
+    drawn = re.fullmatch(r"[^\W\d_]{4,}\d{2,}[!?.$#*]?", value) or looks_random(value, 8)
+    return bool(drawn) or (found.is_line and _is_marked(value) and any(map(str.isdigit, value)))
+
+
+def _is_ordinary_plural(word: str) -> bool:
+    return word.endswith("s") and is_ordinary_word(word[:-1])
+
+
+_LOGIN_BEFORE = re.compile(r"(?i)(?:user(?:name)?|login|e-?mail|account|creds?)\b[^\n]{1,60}\Z")
+# Names of products and standards that a number follows.
+_VERSIONED = words_of(
+    """
+    office windows oauth python argon bcrypt keepass version chapter section error rfc pbkdf level
+    type windows java node option step line page item test room reset
+    """
+)
 
 
 def _is_password(found: Setting) -> bool:
@@ -253,12 +287,13 @@ def _is_password(found: Setting) -> bool:
         if value.startswith(("/", "./", "http://", "https://")) or re.fullmatch(r"\W+", value):
             return False
         return not (prose and (is_ordinary_word(word) or word in _ADJECTIVES))
-    if found.is_shell or found.is_element or found.is_option:
+    if found.is_shell or found.is_element or found.is_option or _is_argument(found):
         return True
     if _is_marked(value):
         return word not in _ADJECTIVES and not value.startswith(("/", "./", "http"))
     if value.isdigit():
-        return len(value) >= 4 and (found.is_line or prose)
+        told = found.is_line or prose or (found.between in (":", "：") and len(value) >= 8)
+        return len(value) >= 4 and told
     if is_ordinary_word(word) or word in _ADJECTIVES or len(value) < 5:
         return False
     if any(hint in _HINTS for hint in _read_name(value)) or value[0] in "{[(<&*|>":
@@ -268,6 +303,24 @@ def _is_password(found: Setting) -> bool:
     # `password: kirschkuchen` in YAML; `password: String` is a type, and `pwd = askUser` is code.
     named = value.islower() or "-" in value or not value.isidentifier()
     return found.is_line and named and "_" not in value
+
+
+def _is_argument(found: Setting) -> bool:
+    """Tell if a setting is an argument of a command, or stands beside a user's name:
+    `--set db.password=x`, `user=mira,password=x`."""
+    if not found.is_joined:
+        return False
+    before = found.before + found.name[: len(found.name) - len(found.key)]
+    return _ARGUMENT.search(before) is not None
+
+
+_ARGUMENT = re.compile(
+    r"(?:--(?:from-literal|set|set-string|build-arg|var|env|data|parameters?)[ =][\"']?"
+    r"[\w.-]{0,40}"
+    r"|(?:kv put|config:set|secrets? (?:set|create))\b[^\n]{0,50}\s"
+    r"|(?:user(?:name)?|login|uid)=[^\s,;&=]{1,40}[,;&\s])\Z",
+    re.IGNORECASE,
+)
 
 
 def _is_owned(found: Setting) -> bool:
@@ -315,7 +368,8 @@ _KEY_CLUE = any_string(
     *("key", "secret", "token", "pass", "pwd", "psk", "kennwort", "geheimnis", "clave", "mdp"),
     *("contrase", "palavra-passe", "wachtwoord", "lösenord", "hasło", "senha", "parola", "auth"),
     *("credential", "cookie", "session", "sid", "csrf", "пароль", "密", "口令", "パスワード"),
-    *("비밀번호", "암호"),
+    *("비밀번호", "암호", "pw", "şifre", "heslo", "jelszó", "salasana", "adgangskode"),
+    *("पासवर्ड", "كلمة"),
 )
 
 # -- in commands, files and headers -------------------------------------------------------------
@@ -377,6 +431,7 @@ _NO_SEEDS = words_of(
     the and for are you not from has was your have of to in is it on as
     """
 )
+_COMMUNITIES = words_of("public private encryption authentication string ro rw level encrypted")
 _CODE_WORDS = (
     r"(?:(?:pin|puk|otp|tan|cvv2?|cvc2?|passcode|digicode|geheimzahl)(?:[ -](?:code|nummer))?"
     r"|(?:door|access|security|sign-?in|log-?in|verification|entry|gate|alarm|safe|unlock"
@@ -426,7 +481,7 @@ SECRETS = (
     ),
     shape(
         "PASSWORD",
-        r"(?<![\w/-])(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|mycli)"
+        r"(?<![\w-])(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|mycli)"
         rf"\b(?!\.)[^\n|;&]{{0,200}}?[ \t]-p{_WORD_OF_SHELL}",
         case=True,
         clue=any_string("-p"),
@@ -530,8 +585,8 @@ SECRETS = (
     shape(
         "PASSWORD",
         rf"(?<!\w){_CODE_WORDS}(?!\w)[\"'`*]{{0,3}}"
-        r"(?:(?: (?:at|for|to|of|für|de|del|du)\b[^\n:`]{1,40})?:? ?| ?[:=-]{1,2} ?"
-        r"| (?:is|ist|lautet|est|es) )"
+        r"(?: (?:at|for|to|of|für|von|vom|der|zu|de|del|du)\b[^\n:`]{1,40}?)?"
+        r"(?::? ?| ?[:=-]{1,2} ?| (?:is|ist|lautet|est|es) )"
         r"[\"'`]?(?P<part>\d(?:[ -]?\d){2,7}[#*]?)(?![\w.]\d|\w)",
         case=False,
         clue=all_clues(
@@ -543,6 +598,126 @@ SECRETS = (
         ),
         reach=(20, 130),
     ),
+    shape(  # The password for the laptop is hansi1944.
+        "PASSWORD",
+        rf"(?<![^\W_]){any_of(_PASSWORDS)} (?:for|of|to|on|at|für|von|zum|zur|vom|am|im|du|de la"
+        r"|de|del|della|do|da|para|pour|till|för|do)\b[^\n.:;!?=\"'()]{1,48}?"
+        r"(?: (?:is|was|ist|lautet|war|est|es|era|è|é|är|to)|,? c['’]est|:) ?[\"'`]?"
+        r"(?P<part>[^\s\"'`]{5,60}(?<![.,;:!?)]))",
+        lambda value: (
+            _is_marked(value)
+            and any(map(str.isdigit, value))
+            and _is_credential(value)
+            and not is_ordinary_word(value.rstrip("0123456789"))
+        ),
+        case=False,
+        clue=_KEY_CLUE,
+        reach=(24, 160),
+    ),
+    shape(  # creds: mira / Tea-Before-8
+        "PASSWORD",
+        r"(?<!\w)(?:creds?|credentials?|logins?|zugang(?:sdaten)?)(?: is| are| ist| sind)?:? ?"
+        r"[\w.@+-]{2,64} ?/ ?(?P<part>[^\s/\"'`]{5,60}(?<![.,;:!?)]))",
+        _is_marked_secret,
+        case=False,
+        clue=any_string("cred", "login", "zugang"),
+        reach=(10, 170),
+    ),
+    shape(  # options of commands, each with its own
+        "PASSWORD",
+        r"(?<![\w-])(?:redis-cli\b[^\n|;&]{0,120}? -a"
+        r"|(?:sqlcmd|bcp|isql|tsql|mosquitto_(?:pub|sub)|ipmitool|zip)\b[^\n|;&]{0,120}? -P"
+        r"|ldap(?:search|add|modify|passwd|whoami|delete)\b[^\n|;&]{0,160}? -w|7z\w?\b[^\n|;&]{0,80}? -p(?=\S)|openssl enc\b[^\n|;&]{0,120}? -k"
+        rf"|[^\n|;&]{{0,4}}-(?:store|key|srcstore|deststore)pass(?:word)?) ?{_WORD_OF_SHELL}",
+        clue=any_string("-a ", "-p", "-w ", "-k ", "pass "),
+        locate=_locate_word,
+        reach=(260, 110),
+    ),
+    shape(  # http -a mira:x, lftp -u mira,x, smbclient -U mira%x, sqlplus mira/x@db
+        "PASSWORD",
+        r"(?<![\w/-])(?:https? (?:-\S{1,40} ){0,3}(?:-a|--auth) ?[\w.@+-]{1,64}:"
+        r"|lftp\b[^\n|;&]{0,60}? -u [\w.@+-]{1,64},"
+        r"|(?:smbclient|rpcclient|net)\b[^\n|;&]{0,120}? -U ?[\w.\\@+-]{1,64}%"
+        r"|(?:sqlplus|exp|imp|sqlldr)\s(?:-\S{1,20} )?[\w$#]{1,60}/)(?P<part>[^\s\"'@/]{3,100})",
+        _is_credential,
+        clue=any_string(
+            "http ", "https ", "lftp", "client", "sqlplus", "net ", "exp", "imp", "sqlldr"
+        ),
+        reach=(10, 300),
+    ),
+    shape(  # net use /user:FIRM\mira x; rabbitmqctl add_user mira x; xfreerdp /p:x
+        "PASSWORD",
+        r"(?:(?<!\w)net use\b[^\n|&]{0,100}? /user:\S{1,64} |(?<!\w)rabbitmqctl (?:add_user"
+        r"|change_password) \S{1,64} |(?<!\w)(?:xfreerdp|wfreerdp|mstsc)\b[^\n|&]{0,160}? /p:)"
+        r"(?P<part>[^\s\"'/][^\s\"']{2,100})",
+        _is_credential,
+        clue=any_string("net use", "rabbitmqctl", "freerdp", "mstsc"),
+        reach=(10, 330),
+    ),
+    shape(  # echo "x" | sudo -S
+        "PASSWORD",
+        r"(?<!\w)echo (?:-n )?(?P<mark>[\"'])?(?P<part>[^\s\"'|]{3,80})(?(mark)(?P=mark))"
+        r" ?\| ?sudo -S",
+        _is_credential,
+        clue=any_string("sudo -s"),
+        reach=(110, 10),
+    ),
+    shape(  # the arguments of what opens a connection: a place, a user, a password
+        "PASSWORD",
+        r"(?:mysqli?_connect|new mysqli|new PDO|DBI->connect|DriverManager\.getConnection)\( ?"
+        r"[^,()\n]{1,120}, ?[\"'][^\"'\n]{0,64}[\"'], ?[\"'](?P<part>[^\"'\n]{3,64})[\"']",
+        _is_credential,
+        case=False,
+        clue=any_string("connect", "mysqli", "pdo"),
+        reach=(20, 330),
+    ),
+    shape(  # a user and a password
+        "PASSWORD",
+        r"(?:NetworkCredential|WithEmailAndPassword|UsernamePassword\w{0,20}|HTTPBasicAuth"
+        r"|PasswordAuthentication|BasicAuth)\( ?(?:\w{1,20}, ?)?"
+        r"[\"'][^\"'\n]{1,80}[\"'], ?[\"'](?P<part>[^\"'\n]{3,64})[\"']",
+        _is_credential,
+        case=False,
+        clue=any_string("networkcredential", "password", "basicauth"),
+        reach=(24, 260),
+    ),
+    shape(
+        "PASSWORD",
+        r"ConvertTo-SecureString (?:-String )?[\"'](?P<part>[^\"'\n]{3,100})[\"']",
+        _is_credential,
+        case=False,
+        clue=any_string("convertto-securestring"),
+        reach=(4, 140),
+    ),
+    shape(  # a data source of Go: mira:x@tcp(host)
+        "PASSWORD",
+        r"(?<=[\"'`])[\w.-]{1,64}:(?P<part>[^\s\"'@:/]{3,64})@(?:tcp|unix)\(",
+        _is_credential,
+        clue=any_string("@tcp(", "@unix("),
+        reach=(140, 10),
+    ),
+    shape(  # the part of an address of a page that opens it
+        "API_KEY",
+        r"(?:hooks\.slack\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/webhooks/"
+        r"|api\.telegram\.org/bot|webhook\.office\.com/webhookb2/"
+        r"|/(?:reset|verify|confirm|invite|magic|activate|unsubscribe)[\w-]{0,24}/"
+        r"|[?&]app_?id=)(?P<part>[\w/:@.-]{20,200}(?<=\w))",
+        lambda value: any(looks_random(part, 16) for part in re.split("[/:]", value)),
+        case=False,
+        clue=any_string(
+            *("hooks.slack", "webhook", "telegram.org", "/reset", "/verify", "/confirm"),
+            *("/invite", "/magic", "/activate", "/unsubscribe", "appid=", "app_id="),
+        ),
+        reach=(40, 240),
+    ),
+    shape(  # of a router
+        "PASSWORD",
+        r"(?:enable (?:password|secret)|snmp-server community|isakmp key|key-string"
+        r"|privilege \d{1,2} (?:password|secret)) (?:[057] )?(?P<part>[^\s\"']{3,80})",
+        lambda value: _is_credential(value) and value.lower() not in _COMMUNITIES,
+        clue=any_string("enable ", "community", "isakmp", "key-string", "privilege"),
+        reach=(24, 110),
+    ),
     shape(  # Wi-Fi: `LotusOffice` / `glaze&fire`
         "PASSWORD",
         r"(?<!\w)(?:wi-?fi|wlan)\b[^\n/]{0,40}:[^\n/]{1,50} / ?(?P<quote>[`\"'])"
@@ -552,15 +727,17 @@ SECRETS = (
     ),
     shape(
         "PASSWORD",
-        r"(?<!\w)(?i:seed|recovery|mnemonic|wallet|wiederherstellungs\w{0,9}|récupération"
+        r"(?<!\w)(?i:seed|recovery|mnemonic|wallet|(?:12|24) (?:words|wörter|mots|palabras)"
+        r"|wiederherstellungs\w{0,9}|récupération"
         r"|recuperación)\b"
-        r"[^\n]{0,80}?[:=\n\"'`]\s{0,4}[\"'`]?"
+        r"[^\n]{0,80}?(?:[:=\n\"'`]| is| are| ist| est| es)\s{0,4}[\"'`]?"
         r"(?P<part>(?:(?:\d{1,2}[.)] ?)?[a-z]{3,8}(?:, ?|[ \n]{1,2})){11,23}"
         r"(?:\d{1,2}[.)] ?)?[a-z]{3,8})"
         r"(?![\w,]| [a-z]{3,8}[ \n])",
         _is_phrase,
         clue=any_string(
-            "seed", "recovery", "mnemonic", "wallet", "wiederherstellung", "récup", "recuper"
+            *("seed", "recovery", "mnemonic", "wallet", "wiederherstellung", "récup", "recuper"),
+            *("12 ", "24 "),
         ),
         reach=(20, 500),
     ),

@@ -23,20 +23,23 @@ __all__ = [
     "read_setting",
 ]
 
-_IS = any_of("is was are ist war lautet lautete heißt est était es era son è é це это")
+_IS = any_of("is was are ist war lautet lautete heißt est était c'est es era son è é är це это")
 _NOW = any_of("now still currently just set_to set_as jetzt nun aktuell ahora maintenant")
-_ANNOTATION = r"[A-Za-z][\w.\[\]|<>?]{0,40}"
+_ANNOTATION = r"(?:&(?:'static )?)?[A-Za-z][\w.\[\]|<>?]{0,40}"
 # What stands between the key and its value. The order matters: the first that fits counts.
 _BETWEEN = "|".join(
     (
-        rf"[ \t]?[?!]?: ?(?:{_ANNOTATION}) ?= ?",  # password: str = "x"
+        rf"[ \t]?[?!]?: ?(?:{_ANNOTATION}) ?=(?!=) ?",  # password: str = "x"
         r"[ \t]?: ?[|>][-+]?\n[ \t]{1,20}",  # a block of YAML
         r"[ \t]{0,8}(?:=>|:=|={1,3}|[:：])(?:\*\*|__)?[ \t]{0,4}",
         rf" {_IS}(?: {_NOW})?:? ",
+        r"(?<=hasło) to ",
+        r" ?(?:是|为|為|は|는|은) ?",
+        r"\.(?:fill|type|sendKeys|send_keys|setValue|press_sequentially)\( ?",  # of a form
         r"[ \t]?\([ ]?",  # a call
-        r",?\s{1,30}[\"']?value[\"']?: ?",  # a list of names and values
+        r"(?:,\s{0,30}|\s{1,30})[\"']?value[\"']?: ?",  # a list of names and values
         r",[ ]?(?=\\{0,7}[\"'`])",  # two arguments
-        r">",  # an element of XML
+        r"(?:\s[\w-]{1,20}=[\"'][^\"'<>\n]{0,40}[\"']){0,2}>",  # an element of XML
         r"(?:\s[\w-]{1,20}=[\"'][^\"'<>\n]{0,40}[\"']){0,3}\s{1,4}value=",  # two attributes
         r"[ \t]?\|[ \t]?",  # cells of a table
         r"[ \t]{1,8}",
@@ -141,9 +144,14 @@ class Setting:
     @property
     def is_element(self) -> bool:
         """Tell if the key is the tag of an element: `<password>x</password>`."""
-        return self.between == ">" and _TAG.search(self.before) is not None
+        return (
+            self.between.endswith(">")
+            and self.between != "=>"
+            and _TAG.search(self.before) is not None
+        )
 
 
+_OTHER_SCRIPT = re.compile(r"(?<=[!-~])(?=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])")
 _TAG = re.compile(r"<(?:[\w-]{1,30}:)?\Z")
 _SIGNS_AFTER = ",;:.!?…"
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
@@ -153,7 +161,7 @@ def read_setting(match: re.Match[str]) -> Setting | None:
     """Read a match of `assigned`; None where there is no value in the given syntax."""
     setting = Setting(match)
     value = setting.value
-    if setting.between == ">":
+    if setting.between.endswith(">") and setting.between != "=>":
         if not setting.is_element:
             return None
         value = value.partition("<")[0]
@@ -165,6 +173,7 @@ def read_setting(match: re.Match[str]) -> Setting | None:
     elif not setting.quote:
         # A sign behind the value belongs to the sentence or to the code.
         value = re.split(r"[,;<|]|\\(?=[\"'nrt]|\Z)|&(?=\w{1,20}=)|\)(?=[.;,)])", value)[0]
+        value = _OTHER_SCRIPT.split(value)[0]  # パスワードはx7です
         while value and (value[-1] in _SIGNS_AFTER or _closes(value)):
             value = value[:-1]
     if not value:

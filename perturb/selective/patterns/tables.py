@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from perturb.selective.patterns.dates import is_long_ago
 from perturb.selective.patterns.labels import LABEL_TYPES, LABELS, NAMES, PERSONAL, spell
 from perturb.text.marks import MARKS
 
@@ -91,7 +92,10 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
     waits = False  # for the rule below the header of a table in Markdown
     for line in _LINE.finditer(text):
         begin, content = line.start(1), line[1]
-        if before := _BEFORE.match(content):
+        before = _BEFORE.match(content)
+        # The first cell of a row may be a number, too.
+        numbered = header is None or len(_split(content, header[0])) != len(header[1])
+        if before and numbered:
             begin, content = begin + before.end(), content[before.end() :]
         if header is not None:
             sign, types = header
@@ -182,9 +186,13 @@ def _read_qualified(word: str) -> str:
 def _find_types(words: Sequence[str]) -> list[str]:
     """Return the type of each column or "", by the words of its header."""
     types = [LABELS.get(word) or _read_qualified(word) for word in words]
-    about = bool(set(types) - {"", "ACCOUNT_NUMBER", "CASE_NUMBER"}) or not PERSONAL.isdisjoint(
-        words
-    )
+    if "first" in words and "last" in words:
+        own = ("first", "last")
+        types = [
+            "PERSON" if word in own else type_ for type_, word in zip(types, words, strict=True)
+        ]
+    others = {"", "ACCOUNT_NUMBER", "CASE_NUMBER", "LOCATION"}  # also of museums
+    about = not others.issuperset(types) or not PERSONAL.isdisjoint(words)
     things = not _THINGS.isdisjoint(words)
     for place, word in enumerate(words):
         if word in NAMES and (about or not things):
@@ -222,7 +230,8 @@ def _fits(type_: str, cell: str) -> bool:
     if type_ == "PERSON?":
         return _PERSON.match(cell) is not None
     if type_ in ("DATE_OF_BIRTH", "PHONE_NUMBER"):
-        return sum(map(str.isdigit, cell)) > 3 and len(cell) <= _LONGEST
+        told = sum(map(str.isdigit, cell)) > 3 and len(cell) <= _LONGEST
+        return told and not (type_ == "DATE_OF_BIRTH" and is_long_ago(cell))
     if type_ == "PERSON":
         return any(map(str.isalpha, cell)) and len(cell) <= 60
     return len(cell) <= _LONGEST
