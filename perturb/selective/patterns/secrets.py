@@ -627,11 +627,16 @@ SECRETS = (
         "PASSWORD",
         r"(?<![\w-])(?:redis-cli\b[^\n|;&]{0,120}? -a"
         r"|(?:sqlcmd|bcp|isql|tsql|mosquitto_(?:pub|sub)|ipmitool|zip)\b[^\n|;&]{0,120}? -P"
-        r"|ldap(?:search|add|modify|passwd|whoami|delete)\b[^\n|;&]{0,160}? -w|7z\w?\b[^\n|;&]{0,80}? -p(?=\S)|openssl enc\b[^\n|;&]{0,120}? -k"
+        r"|ldap(?:search|add|modify|passwd|whoami|delete)\b[^\n|;&]{0,160}? -w"
+        r"|7z\w?\b[^\n|;&]{0,80}? -p(?=\S)"
+        r"|openssl enc\b[^\n|;&]{0,120}? -k"
         rf"|[^\n|;&]{{0,4}}-(?:store|key|srcstore|deststore)pass(?:word)?) ?{_WORD_OF_SHELL}",
-        clue=any_string("-a ", "-p", "-w ", "-k ", "pass "),
+        clue=any_string(
+            *("redis-cli", "sqlcmd", "bcp", "isql", "tsql", "mosquitto_", "ipmitool", "zip"),
+            *("ldap", "7z", "openssl enc", "storepass", "keypass"),
+        ),
         locate=_locate_word,
-        reach=(260, 110),
+        reach=(20, 310),
     ),
     shape(  # http -a mira:x, lftp -u mira,x, smbclient -U mira%x, sqlplus mira/x@db
         "PASSWORD",

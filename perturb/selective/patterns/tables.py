@@ -89,13 +89,15 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
     [('Ada Winter', 'PERSON'), ('Ulm', 'RESIDENCE')]
     """
     header: tuple[str, Sequence[str]] | None = None
+    numbered = False  # the header
     waits = False  # for the rule below the header of a table in Markdown
     for line in _LINE.finditer(text):
         begin, content = line.start(1), line[1]
         before = _BEFORE.match(content)
         # The first cell of a row may be a number, too.
-        numbered = header is None or len(_split(content, header[0])) != len(header[1])
-        if before and numbered:
+        if before and header is not None and not numbered:
+            before = None if len(_split(content, header[0])) == len(header[1]) else before
+        if before:
             begin, content = begin + before.end(), content[before.end() :]
         if header is not None:
             sign, types = header
@@ -106,7 +108,7 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
             if len(cells) == len(types) and (sign != "," or not _CODE.search(content)):
                 yield from _read_row(content, begin, cells, types)
                 continue
-        header = _read_header(content)
+        header, numbered = _read_header(content), before is not None
         waits = header is not None and header[0] == r"\|"
     yield from _find_inserted(text)
     yield from _find_marked_up(text)
