@@ -162,7 +162,7 @@ def _locate_address(match: re.Match[str]) -> tuple[int, int] | None:
     if _CREDENTIALS.search(match.string, max(0, match.start() - 120), match.start()):
         return None
     local, _, domain = match[0].lower().rpartition("@")
-    if _RELEASE.fullmatch(domain) and not _IPV4_FORM.fullmatch(domain):  # react@18.2.0
+    if _is_release(domain):  # react@18.2.0
         return None
     if local in _PROGRAMS or (local in _STAND_INS and _NOWHERE.fullmatch(domain)):
         return None
@@ -214,7 +214,13 @@ def _locate_host(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 _IPV4_FORM = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
-_RELEASE = re.compile(r"v?\d+(?:\.[\w-]*\d[\w-]*)+(?:\.\w+)?")  # of a package
+
+
+def _is_release(domain: str) -> bool:
+    """Tell if what follows an `@` is the release of a package, and no host."""
+    first, second, *_ = domain.split(".")
+    numbers = first.removeprefix("v").isdigit() and any(map(str.isdigit, second))
+    return numbers and not _IPV4_FORM.fullmatch(domain)
 
 
 def _is_internal(host: str) -> bool:
