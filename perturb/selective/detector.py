@@ -18,7 +18,7 @@ from perturb.selective.patterns.forms import is_label
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.people import TITLES
-from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
+from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_of, words_of
 from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
 from perturb.selective.token_model import OUTSIDE, TokenModel, Word, load_token_model
@@ -44,6 +44,8 @@ _TITLES = re.compile(rf"(?:(?:{any_of(TITLES)})(?:\.\s*+|\s++|\Z))*", re.IGNOREC
 _VARIABLE = re.compile(r"\b[a-z]\.")
 _ATTRIBUTE = re.compile(r"([a-z])\.([a-z]\w*+)")
 _CAPITAL = re.compile(r"[^\W\d_a-z][^\W\d_]{1,20}")
+_OPEN = frozenset(("TBA", "TBC", "TBD"))  # what is to be filled in
+_LONGEST_CODE = 6  # digits of a postcode
 _NEAR = 120  # characters on both sides of a person that the rest of the name is in
 _PARTICLES = PARTICLES | AFTER_PARTICLES
 _NAME_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -151,8 +153,8 @@ class DetectorPolicy:
             plain = (
                 _is_code(reading.text, start, end)
                 or is_label(reading.text, start, end)
-                or is_placeholder(found)
-                or (type_ in NAMES and not any(map(str.isalpha, found)))
+                or found in _OPEN
+                or (type_ in ("PERSON", "LOCATION") and _is_figure(found, type_))
             )
             if type_ in _FORMED and not _is_readable(reading.text, start, end, learnt):
                 start, end = _find_capitals(reading.text, start, end)
@@ -193,6 +195,13 @@ class DetectorPolicy:
         least, lowered = (self._spell(each) for each in (self._thresholds, self._lowered))
         named = (self._spell({"PERSON": self._named}), _has_form) if self._named else None
         return self._model.classify(text, least if given else None, lowered, named)
+
+
+def _is_figure(found: str, type_: str) -> bool:
+    """Tell if a finding is a number that names nobody. Of a place, one may be a house's."""
+    if any(map(str.isalpha, found)):
+        return False
+    return type_ != "LOCATION" or "," in found or len(found) > _LONGEST_CODE
 
 
 def _join(text: str, words: Iterable[Word]) -> Iterator[tuple[int, int, int]]:

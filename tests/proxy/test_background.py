@@ -30,9 +30,8 @@ ENDING = {
     "batches/run.py": "the lines of one batch, in a group",
     "batches/runner.py": "one batch; its failure is noted, and its lease ends",
     "serve.py": "the process itself, and what warns once",
-    "storage/databases/group_sync.py": "one sync, whose failure its callers get",
     "storage/databases/postgres.py": "the transactions of one lane, whose callers get failures",
-    "storage/databases/sqlite.py": "one transaction in a thread, and a checkpoint",
+    "storage/databases/sqlite.py": "one sync or transaction in a thread, and a checkpoint",
     "storage/memo.py": "one draw, whose failure its callers get",
 }
 
