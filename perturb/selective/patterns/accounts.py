@@ -87,7 +87,8 @@ def _is_drawn_account(name: str) -> bool:
 
 
 def _is_unusual_account(name: str) -> bool:
-    return is_personal_account(name) and not is_ordinary_word(name) and name not in _PATHS
+    known = is_ordinary_word(name) or name.lower() in _PATHS
+    return is_personal_account(name) and not known
 
 
 def _is_home(name: str) -> bool:
@@ -189,6 +190,7 @@ _SITES = "|".join(
 )
 _PATHS = words_of(
     """
+    org my-org your-org
     about features pricing login signup join explore topics trending marketplace settings search
     share intent home watch reel reels p groups pages events company jobs help privacy terms policy
     security contact sponsors orgs notifications issues pulls new apps blog docs api status hashtag
@@ -427,7 +429,7 @@ ACCOUNTS = (
         "USERNAME",
         r"(?<![\w.])git@(?:github|gitlab|bitbucket|codeberg)\.(?:com|org):"
         rf"(?P<part>{_NAME})(?=/)",
-        lambda name: _is_unusual_account(name) and name.lower() not in ("org", "my-org"),
+        _is_unusual_account,
         clue=any_string("git@"),
         reach=(4, 60),
     ),

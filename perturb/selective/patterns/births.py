@@ -11,7 +11,7 @@ from perturb.selective.patterns.clues import (
     any_string,
     least_digits,
 )
-from perturb.selective.patterns.dates import DATE_FORMS, EARLIEST, MONTHS, is_long_ago
+from perturb.selective.patterns.dates import DATE_FORMS, MONTHS, is_long_ago
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.numbers import WORDS
 from perturb.selective.patterns.shape import any_of, shape
@@ -51,7 +51,7 @@ def _is_recent(date: str) -> bool:
     found = _YEAR.search(date)
     if found is None:
         return any(c.isdigit() for c in date)
-    return int(found[0]) >= EARLIEST and len(date) > 5
+    return not is_long_ago(found[0]) and len(date) > 5
 
 
 _ORDINALS = any_of(

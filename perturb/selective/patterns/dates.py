@@ -8,9 +8,9 @@ from perturb.selective.patterns.clues import any_clue, any_listed, any_string, l
 from perturb.selective.patterns.numbers import FIGURE, WORDS
 from perturb.selective.patterns.shape import any_of, shape
 
-__all__ = ["DATES", "DATE_FORMS", "EARLIEST", "MONTHS", "SPANS", "is_long_ago"]
+__all__ = ["DATES", "DATE_FORMS", "MONTHS", "SPANS", "is_long_ago"]
 
-EARLIEST = 1915  # year in which somebody was born who may be alive
+_EARLIEST = 1915  # year in which somebody was born who may be alive
 
 MONTHS = any_of(
     "january february march april may june july august september october november december",
@@ -106,4 +106,4 @@ def is_long_ago(date: str) -> bool:
     (True, False, False)
     """
     years = [int(year) for year in re.findall(rf"(?<!\d){_YEAR}(?!\d)", date)]
-    return bool(years) and max(years) < EARLIEST
+    return bool(years) and max(years) < _EARLIEST

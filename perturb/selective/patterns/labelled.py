@@ -189,6 +189,7 @@ LABELLED = (
         r"(?P<part>\d\d[- ]?\d\d[- ]?\d\d|\d{3}-\d{3})"
         r"|(?:routing|aba|acct|a/c|account|konto)(?: is| no\.?| nr\.?| number)?[:#. ]{1,2}"
         r"(?P<own>\d{8,12}))(?![\w-]|[.,]\d)",
+        lambda text: not text.isdigit() or _is_account(text),  # 20-45-77 is no date here
         case=False,
         clue=all_clues(
             least_digits(6),

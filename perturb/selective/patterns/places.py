@@ -21,7 +21,7 @@ _NUMBER = r"\d{1,4}(?: ?[a-zA-Z]|/\d{1,3})?(?!\w|-[A-Za-z]{2})"
 _NO_NAME = any_of(
     "the of and or in a an at to by on for from with that which this these his her its their is",
     "was were are had has have would not § art under before after between fc sc sv gbit gbps mbit",
-    "x1 x2 x4 x8 x16 bit lane",
+    "x1 x2 x4 x8 x16",
 )
 _WORD = rf"(?!{_NO_NAME}\b)[^\W\d_][\w'’.-]{{0,30}}"
 _CAPITAL = r"(?-i:[A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ])[\w'’-]{1,30}+"
@@ -72,7 +72,7 @@ def _is_english_street(text: str) -> bool:
 _FAMOUS = re.compile(
     r"51 Franklin St|59 Temple Place|675 Mass Ave|1[01] Downing St|221b Baker St"
     r"|742 Evergreen Terrace|4 Privet Drive|21 Jump Street"
-    r"|10 Cloverfield Lane|84 Charing Cross|350 Fifth Ave|5 Star ",
+    r"|10 Cloverfield Lane|84 Charing Cross|350 Fifth Ave",
     re.IGNORECASE,
 )
 
@@ -97,7 +97,7 @@ def _is_street(text: str) -> bool:
     """Tell if the word before the house number ends as a kind of street."""
     before, _, word = text[: re.search(r" \d", text).start()].rpartition(" ")  # type: ignore[union-attr]
     if word.lower() in _CAPITAL_ENDS:  # `Neuer Weg 3`, `Karl Johans gate 5`; not `Auf Platz 3`
-        named = before.endswith(("er", "s")) if word != "Gate" else False
+        named = word != "Gate" and before.endswith(("er", "s"))
         return named and before not in ("Der", "Unser", "Ihr", "Dieser", "Jeder", "Seiner")
     return word.lower().endswith(_ENDS) or (
         text[0].isupper() and word.lower().endswith(_CAPITAL_ENDS)

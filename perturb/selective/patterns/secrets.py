@@ -249,21 +249,15 @@ def _is_told(found: Setting) -> bool:
     value, key = found.value, found.key.lower()
     if looks_random(value, 20):
         return True
-    if not _names_password(key) or key.startswith(("secret", "pass ", "pw")) or found.closed:
+    if not _names_password(key) or key.startswith(("secret", "pw")) or found.closed:
         return False
     if key == "pass":
         return _LOGIN_BEFORE.search(found.before) is not None and _is_marked(value)
     letters = value.rstrip("0123456789!?.$#*").lower()
     if len(letters) < 4 or letters in _HINTS or letters in _VERSIONED:
         return False
-    if _is_ordinary_plural(letters):
-        return False
     drawn = re.fullmatch(r"[^\W\d_]{4,}\d{2,}[!?.$#*]?", value) or looks_random(value, 8)
     return bool(drawn) or (found.is_line and _is_marked(value) and any(map(str.isdigit, value)))
-
-
-def _is_ordinary_plural(word: str) -> bool:
-    return word.endswith("s") and is_ordinary_word(word[:-1])
 
 
 _LOGIN_BEFORE = re.compile(r"(?i)(?:user(?:name)?|login|e-?mail|account|creds?)\b[^\n]{1,60}\Z")
@@ -539,13 +533,14 @@ SECRETS = (
     ),
     shape(  # login("mira", "x"), auth=("mira", "x")
         "PASSWORD",
-        r"(?:login|auth|credentials|authenticate|signin|sign_in)(?: ?[=:] ?)?\( ?"
+        r"(?:login|auth|credentials?|authenticate|signin|sign_in|WithEmailAndPassword"
+        r"|UsernamePassword\w{0,20}|PasswordAuthentication)(?: ?[=:] ?)?\( ?(?:\w{1,20}, ?)?"
         r"[\"'](?P<user>[^\"'\n]{1,80})[\"'], ?"
         r"[\"'](?P<part>[^\"'\n]{3,100})[\"']",
         _is_credential,
         case=False,
-        clue=any_string("login", "auth", "credentials", "sign"),
-        reach=(24, 230),
+        clue=any_string("login", "auth", "credential", "sign", "password"),
+        reach=(24, 270),
     ),
     shape(
         "PASSWORD",
@@ -675,16 +670,6 @@ SECRETS = (
         case=False,
         clue=any_string("connect", "mysqli", "pdo"),
         reach=(20, 330),
-    ),
-    shape(  # a user and a password
-        "PASSWORD",
-        r"(?:NetworkCredential|WithEmailAndPassword|UsernamePassword\w{0,20}|HTTPBasicAuth"
-        r"|PasswordAuthentication|BasicAuth)\( ?(?:\w{1,20}, ?)?"
-        r"[\"'][^\"'\n]{1,80}[\"'], ?[\"'](?P<part>[^\"'\n]{3,64})[\"']",
-        _is_credential,
-        case=False,
-        clue=any_string("networkcredential", "password", "basicauth"),
-        reach=(24, 260),
     ),
     shape(
         "PASSWORD",

@@ -94,9 +94,8 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
     for line in _LINE.finditer(text):
         begin, content = line.start(1), line[1]
         before = _BEFORE.match(content)
-        # The first cell of a row may be a number, too.
-        if before and header is not None and not numbered:
-            before = None if len(_split(content, header[0])) == len(header[1]) else before
+        if header is not None and not numbered and _fits_header(content, header):
+            before = None  # the number is the first cell
         if before:
             begin, content = begin + before.end(), content[before.end() :]
         if header is not None:
@@ -112,6 +111,10 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
         waits = header is not None and header[0] == r"\|"
     yield from _find_inserted(text)
     yield from _find_marked_up(text)
+
+
+def _fits_header(row: str, header: tuple[str, Sequence[str]]) -> bool:
+    return len(_split(row, header[0])) == len(header[1])
 
 
 def _find_marked_up(text: str) -> Iterator[tuple[int, int, str]]:
