@@ -20,8 +20,7 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
-from extraction.backends.answers import FINISH_REASONS
-from extraction.backends.base import Backend, Delta, Usage, Warmable
+from extraction.backends.base import FINISH_REASONS, Backend, Delta, Usage, Warmable
 from extraction.errors import LocalModelError
 
 __all__ = ["BackendContract"]

@@ -18,9 +18,8 @@ from extraction.judge import build_judge
 from perturb import EmbeddingTable, Vocabulary, load_table
 from perturb.text.once import Findings
 from perturb.vocabulary.encoding import encode_text
-from proxy.access.admission import Admission
+from proxy.access.admission import Admission, open_rates
 from proxy.access.auth import Keyring
-from proxy.access.rates import open_rates
 from proxy.api.app_keys import (
     ADMISSION,
     BACKGROUND,
@@ -42,9 +41,8 @@ from proxy.api.app_keys import (
     STORE,
     TABLE,
 )
-from proxy.api.connections import Runner
 from proxy.api.handlers import account_routes, routes
-from proxy.api.middleware import observe, set_headers
+from proxy.api.middleware import Runner, observe, set_headers
 from proxy.background import Background
 from proxy.batches.routes import batch_routes
 from proxy.batches.setup import running_batches
@@ -58,7 +56,7 @@ from proxy.pipeline.memory import Memory, build_memory
 from proxy.pipeline.pipeline import Pipeline
 from proxy.pipeline.policy import Policy
 from proxy.pipeline.public import PublicText
-from proxy.records.recorder import recording
+from proxy.records.chain import recording
 from proxy.remote.remotes import Remotes
 from proxy.requests.housekeeping import Housekeeping
 from proxy.storage.ledger import Ledger

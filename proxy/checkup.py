@@ -19,9 +19,8 @@ from perturb.errors import (
     VocabularyError,
 )
 from perturb.install import install_command
-from proxy.access.auth import Keyring
-from proxy.access.grants import Client, Grant
-from proxy.access.rates import open_rates
+from proxy.access.admission import open_rates
+from proxy.access.auth import Client, Grant, Keyring
 from proxy.config.hints import base_url_hints, without_user
 from proxy.config.settings import Config, Remote, is_loopback
 from proxy.config.upstreams.remote import find_place, make_prefix
@@ -29,7 +28,7 @@ from proxy.demonstrations import read_demonstrations
 from proxy.errors import ApiError, ConfigError
 from proxy.local import local_backend, local_model
 from proxy.pipeline.policy import Policy
-from proxy.remote.discovery import find_served, read_names
+from proxy.remote.remotes import find_served, read_names
 from proxy.remote.upstream import RemoteClient
 from proxy.storage.opening import open_store
 from proxy.storage.store import Store

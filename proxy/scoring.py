@@ -13,13 +13,13 @@ from itertools import accumulate
 from typing import Any
 
 from extraction.backends.base import Backend, Scores, Scoring, Usage
-from extraction.candidates import gather
 from extraction.codec import dump
 from extraction.errors import CannotScore, LocalModelError, LocalModelRefused
+from extraction.extractor import gather
 from perturb import Sanitizer
 from perturb.work import offload
 from proxy.errors import ApiError, bad_request, from_local
-from proxy.pipeline.receipt import make_receipt
+from proxy.pipeline.plan import make_receipt
 from proxy.requests.protocol import CompletionRequest
 from proxy.requests.validation import unsupported
 

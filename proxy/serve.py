@@ -25,7 +25,7 @@ from proxy.config.settings import Config, Server
 from proxy.errors import ConfigError
 from proxy.logs import configure_logging, log_loop_errors
 from proxy.metrics_export import exporting
-from proxy.pipeline.receipt import format_epsilon
+from proxy.pipeline.plan import format_epsilon
 from proxy.requests.protocol import Options
 
 __all__ = [

@@ -21,12 +21,12 @@ from perturb.mechanisms.rantext_ldp import RanTextLDP
 from perturb.testing.tables import PROVENANCE, random_rows
 from perturb.vocabulary.table_build import build_table
 from perturb.vocabulary.vocabulary import load_encoding
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant
 from proxy.cli.options import list_mechanisms, list_served
 from proxy.config.settings import load_config
 from proxy.pipeline.policy import Policy
 from proxy.requests.protocol import Options
-from proxy.storage.prices import price
+from proxy.storage.ledger import price
 
 ABOUT = "A mechanism of a test: rantext_ldp under another name."
 TEXT = "The meeting is on Monday."

@@ -20,7 +20,7 @@ from benchmarks.harness.records import Case, Record
 from benchmarks.harness.suite import Subject
 from perturb import EmbeddingTable, Mechanism, Perturber, TokenClass, mechanism_class
 from perturb.audit.channel import Forms
-from proxy.access.grants import ANONYMOUS
+from proxy.access.auth import ANONYMOUS
 from proxy.api.app_keys import PIPELINE
 from proxy.app import build_app, build_runner
 from proxy.config.settings import load_config

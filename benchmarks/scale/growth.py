@@ -23,8 +23,8 @@ from proxy.config.settings import load_config
 from proxy.config.store import Store as Settings
 from proxy.corpus.ledger import Accounts, Charged
 from proxy.serve import start_runner
+from proxy.storage.ledger import Channel, Price
 from proxy.storage.opening import open_store
-from proxy.storage.prices import Channel, Price
 
 __all__ = ["GROUPS", "Growth", "Line", "fit_line", "measure_corpus", "measure_requests"]
 

@@ -9,7 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from extraction.backends.answers import (
+from extraction.backends.base import (
+    Delta,
+    Scores,
+    Usage,
     count_characters,
     read_count,
     read_finish_reason,
@@ -23,7 +26,6 @@ from extraction.backends.answers import (
     read_usage,
     read_vector,
 )
-from extraction.backends.base import Delta, Scores, Usage
 from extraction.backends.scoring import is_llama_cpp, read_scores, score_by_steps
 from extraction.backends.tokenizer_pages import fetch_tokens
 from extraction.codec import dump

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from extraction.backends.answers import (
+from extraction.backends.base import (
+    Scores,
+    Usage,
     read_count,
     read_finish_reason,
     read_list,
@@ -19,7 +21,6 @@ from extraction.backends.answers import (
     read_text,
     read_usage,
 )
-from extraction.backends.base import Scores, Usage
 
 __all__ = ["is_llama_cpp", "read_scores", "score_by_steps"]
 

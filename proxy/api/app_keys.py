@@ -8,10 +8,8 @@ from extraction.backends.base import Backend
 from extraction.extractor import Extractor
 from perturb import EmbeddingTable
 from perturb.text.once import Findings
-from proxy.access.admission import Admission
-from proxy.access.auth import Keyring
-from proxy.access.grants import Client
-from proxy.access.rates import Rates
+from proxy.access.admission import Admission, Rates
+from proxy.access.auth import Client, Keyring
 from proxy.background import Background
 from proxy.config.settings import Config
 from proxy.demonstrations import Demonstrations
@@ -20,7 +18,7 @@ from proxy.metrics import Metrics
 from proxy.pipeline.pipeline import Pipeline
 from proxy.pipeline.plan import Plan
 from proxy.pipeline.policy import Policy
-from proxy.records.recorder import Recorder
+from proxy.records.chain import Recorder
 from proxy.remote.remotes import Remotes
 from proxy.requests.housekeeping import Housekeeping
 from proxy.storage.ledger import Ledger

@@ -17,11 +17,9 @@ from aiohttp import web
 from perturb.errors import OutOfTime
 from perturb.text.once import remember_texts
 from perturb.work import limit_work, offload
-from proxy.access.grants import Client, Visit
+from proxy.access.auth import Client, Visit
 from proxy.api.app_keys import CONFIG, FINDINGS, KEYRING, METRICS, RATES, RECORDER
-from proxy.api.middleware import describe_plan
-from proxy.api.render import Renderer
-from proxy.api.serving import (
+from proxy.api.handlers import (
     CHAT,
     INLINE_BYTES,
     RESPONSES,
@@ -30,13 +28,14 @@ from proxy.api.serving import (
     plan_completion,
     read_completion,
 )
+from proxy.api.middleware import describe_plan
+from proxy.api.render import Renderer
 from proxy.batches.store import Batch
 from proxy.config.settings import Limits
 from proxy.errors import ApiError, bad_request, internal_error
 from proxy.pipeline.plan import Plan
-from proxy.records.entries import write_end
-from proxy.requests.json_input import parse_object
-from proxy.requests.validation import clean_name, unsupported
+from proxy.records.chain import write_end
+from proxy.requests.validation import clean_name, parse_object, unsupported
 
 __all__ = ["ENDPOINTS", "Line", "LineAnswerer", "read_line", "spell_late"]
 

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 
 from proxy.access.admission import FILES_PATH
 from proxy.api.app_keys import BODY, CONFIG, TENANT
-from proxy.api.serving import read_body
+from proxy.api.handlers import read_body
 from proxy.api.sse import cut_unfinished, limit_time
 from proxy.batches.files import no_such
 from proxy.batches.lines import ENDPOINTS

@@ -12,15 +12,14 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import case, func, select, tuple_, update
 
-from proxy.access.grants import Client
+from proxy.access.auth import Client
 from proxy.batches.files import ACTIVE, BATCH, HOUR, OUTPUT, Files, is_visible, no_such
 from proxy.config.store import Batches as Settings
 from proxy.errors import ApiError
 from proxy.storage.databases.base import Connection
-from proxy.storage.digests import Digests
+from proxy.storage.digests import Digests, open_sealed, place_of, seal
 from proxy.storage.ledger import Ledger
 from proxy.storage.schema import BATCHES, FILES
-from proxy.storage.sealing import open_sealed, place_of, seal
 from proxy.storage.store import Store
 
 __all__ = ["Batch", "BatchStore"]

@@ -14,7 +14,7 @@ from proxy.cli.help import group_page, page
 from proxy.cli.options import ConfigFile, load_configuration
 
 if TYPE_CHECKING:
-    from proxy.access.grants import Grant
+    from proxy.access.auth import Grant
     from proxy.config.settings import Config
 
 __all__ = ["add_key", "create", "keys_group", "list_keys", "make_key", "reopen", "revoke"]
@@ -123,8 +123,7 @@ def create(
     config: ConfigFile = None,
 ) -> int:
     """Make a key; it is shown once."""
-    from proxy.access.auth import check_tenant
-    from proxy.access.grants import build_grant, parse_pairs
+    from proxy.access.auth import build_grant, check_tenant, parse_pairs
 
     settings = load_configuration(config)
     check_tenant(tenant)

@@ -165,7 +165,7 @@ async def _purge(
     config: Config, some: bool, older_than: float | None, tenant: str | None, ledger: bool
 ) -> None:
     from proxy.errors import ConfigError
-    from proxy.records.retention import forget_accounts
+    from proxy.records.chain import forget_accounts
     from proxy.storage.ledger import Ledger
     from proxy.storage.opening import open_store
 

@@ -15,8 +15,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from aiohttp import web
 
-from proxy.access.auth import Holder
-from proxy.access.grants import ANONYMOUS
+from proxy.access.auth import ANONYMOUS, Holder
 from proxy.api.app_keys import BODY, KEYRING, RATES, STORE, TENANT
 from proxy.api.doors import CONSOLE_PATH, check_host
 from proxy.console.pages import render_error, render_login

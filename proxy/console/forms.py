@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proxy.access.grants import parse_pairs
+from proxy.access.auth import parse_pairs
 from proxy.errors import bad_request
 from proxy.requests.protocol import ChatRequest
 from proxy.requests.validation import validate

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from perturb.rounding import format_sum
-from proxy.access.grants import Client
+from proxy.access.auth import Client
 from proxy.api.app_keys import CONFIG, KEYRING, TENANT
 from proxy.console.replaced import describe_parts
 from proxy.errors import ApiError

@@ -21,7 +21,7 @@ from proxy.corpus.ledger import Accounts, Charged
 from proxy.corpus.output import Output
 from proxy.corpus.stage import RESULT
 from proxy.storage.digests import digest
-from proxy.storage.prices import FIGURES, Channel, Price
+from proxy.storage.ledger import FIGURES, Channel, Price
 
 __all__ = ["describe_run", "read_price", "run_blocks"]
 

@@ -29,7 +29,7 @@ from perturb.text.once import remember_texts
 from perturb.vocabulary.vocabulary import Variant
 from proxy.corpus.inputs.records import OURS
 from proxy.storage.digests import digest, find_channel
-from proxy.storage.prices import price
+from proxy.storage.ledger import price
 
 __all__ = ["RESULT", "Recipe", "Stage"]
 
@@ -39,7 +39,7 @@ REASONS = {
     "RefusedPart": "the text holds a part of a type whose action is refuse",
     "ReleaseError": "the check before the release failed",
 }
-# A document's outcome: its receipt, and its price (see `proxy.storage.prices.Price`).
+# A document's outcome: its receipt, and its price (see `proxy.storage.ledger.Price`).
 RESULT = pa.schema(
     [
         ("released", pa.large_string()),

@@ -14,7 +14,7 @@ from typing import Any
 from extraction.codec import dump
 from perturb import Perturbation, Sanitizer
 from perturb.work import SHORT, offload
-from proxy.access.grants import Client
+from proxy.access.auth import Client
 from proxy.config.settings import Config
 from proxy.errors import PartsRefused, bad_request
 from proxy.gateway.positions import chat_positions, completion_positions
@@ -31,10 +31,9 @@ from proxy.gateway.sanitizing import (
 )
 from proxy.metrics import Metrics
 from proxy.pipeline.answering import Announce, Answer, Emit
-from proxy.pipeline.composing import join, merge
 from proxy.pipeline.drafting import Draft
 from proxy.pipeline.memory import Memory
-from proxy.pipeline.plan import Plan, Preview, Trace
+from proxy.pipeline.plan import Plan, Preview, Trace, join, merge
 from proxy.pipeline.policy import Policy
 from proxy.pipeline.public import PublicText
 from proxy.remote.remotes import Remotes, Route

@@ -7,7 +7,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from extraction.backends.answers import (
+from extraction.backends.base import (
+    Delta,
+    Usage,
     count_characters,
     read_finish_reason,
     read_list,
@@ -19,8 +21,7 @@ from extraction.backends.answers import (
     read_text,
     read_usage,
 )
-from extraction.backends.base import Delta, Usage
-from extraction.candidates import gather
+from extraction.extractor import gather
 from extraction.http.client import CUT, EVENT, LARGE, SMALL, CutShort, Reply, parse
 from perturb.work import SHORT, offload
 from proxy.errors import ApiError, remote_error

@@ -7,20 +7,18 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from proxy.access.grants import Client
+from proxy.access.auth import Client
 from proxy.gateway.positions import WORDS
 from proxy.gateway.rules import Outline, Reading, fill
-from proxy.pipeline.composing import Outgoing
 from proxy.pipeline.drafting import Draft, DraftTurn, Private, Span, Text
-from proxy.pipeline.plan import Exchange, Plan
-from proxy.pipeline.receipt import make_receipt
+from proxy.pipeline.plan import Exchange, Outgoing, Plan, make_receipt
 from proxy.remote.guard import StringClearance
 from proxy.remote.messages.request import WORDS as MESSAGES_WORDS
 from proxy.remote.messages.request import spell_messages
 from proxy.requests.messages import Prompt
 from proxy.restoring.way_back import Restored, WayBack, build_way_back, find_lost
 from proxy.storage.digests import Digests
-from proxy.storage.prices import Charge
+from proxy.storage.ledger import Charge
 
 __all__ = [
     "Letter",

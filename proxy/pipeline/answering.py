@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from extraction.backends.base import Delta, Usage
-from extraction.candidates import Writer, gather, read_document
 from extraction.errors import LocalModelError
-from extraction.extractor import Extractor, Job, with_seed
+from extraction.extractor import Extractor, Job, Writer, gather, read_document, with_seed
 from extraction.judge import Judge
 from extraction.restore import restore
 from extraction.warming import Warmer
@@ -25,7 +24,7 @@ from proxy.release import Release, pair_parts
 from proxy.remote.guard import Clearance, Cleared
 from proxy.requests.messages import spell_turn
 from proxy.requests.protocol import SamplingRequest, select_local_fields
-from proxy.storage.answers import Answers
+from proxy.storage.memo import Answers
 
 __all__ = ["Announce", "Answer", "Answerer", "Emit"]
 

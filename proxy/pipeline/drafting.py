@@ -26,9 +26,8 @@ from proxy.errors import PartsRefused, from_local, too_large
 from proxy.metrics import Metrics
 from proxy.release import Release
 from proxy.requests.messages import Part, Prompt
-from proxy.storage.answers import Answers
 from proxy.storage.digests import Digests, find_channel, spell_channel
-from proxy.storage.memo import Memo, Pending
+from proxy.storage.memo import Answers, Memo, Pending
 from proxy.storage.passages import Found, Passages
 
 __all__ = [

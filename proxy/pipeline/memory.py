@@ -9,10 +9,9 @@ from proxy.metrics import Metrics
 from proxy.pipeline.drafting import Drafter
 from proxy.pipeline.settling import Settler
 from proxy.records.chain import Chain
-from proxy.storage.answers import Answers
 from proxy.storage.digests import Digests
 from proxy.storage.ledger import Ledger
-from proxy.storage.memo import Memo
+from proxy.storage.memo import Answers, Memo
 from proxy.storage.passages import Passages
 from proxy.storage.store import Store
 

@@ -14,16 +14,15 @@ from extraction.extractor import Extractor
 from extraction.judge import Judge
 from extraction.warming import Warmer
 from perturb import Perturbation, Sanitizer
-from proxy.access.grants import Client
+from proxy.access.auth import Client
 from proxy.config.settings import Config
 from proxy.demonstrations import Demonstrations
 from proxy.errors import PartsRefused, bad_request, not_permitted
 from proxy.metrics import Metrics
 from proxy.pipeline.answering import Announce, Answer, Answerer, Emit
-from proxy.pipeline.composing import Composer, join, merge
 from proxy.pipeline.drafting import Draft
 from proxy.pipeline.memory import Memory
-from proxy.pipeline.plan import Exchange, Plan, Preview, Trace, Unsent
+from proxy.pipeline.plan import Composer, Exchange, Plan, Preview, Trace, Unsent, join, merge
 from proxy.pipeline.policy import Policy
 from proxy.pipeline.public import INSTRUCTION, PublicText
 from proxy.pipeline.settling import Settlement

@@ -1,28 +1,350 @@
-"""Define plans, which hold everything that is decided about a request before anything is sent,
-previews, which cannot be sent, and consultations, which add the replies of the remote. A
-trace takes notes for the line in the log, so that a failed request is logged up to its failure."""
+"""Plan a request: what is sent for a settled draft, its clearance and its privacy receipt.
+
+A plan holds everything that is decided before anything is sent. A preview cannot be sent, and a
+consultation adds the replies of the remote. A receipt says in counts and words how private texts
+were treated. A trace takes notes for the line in the log, so that a failed request is logged up to
+its failure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 from extraction.extractor import Job
-from perturb import Sanitizer
-from proxy.access.grants import Client
-from proxy.pipeline.composing import Outgoing
-from proxy.pipeline.receipt import RemoteOutcome, make_receipt
+from extraction.prompts import fill
+from perturb import Perturbation, Sanitizer
+from perturb.rounding import format_upper
+from perturb.vocabulary.vocabulary import CLASS_NAMES
+from proxy.access.auth import Client
+from proxy.config.settings import Config
+from proxy.demonstrations import Demonstrations
+from proxy.pipeline.drafting import Draft, Quote, Span
 from proxy.pipeline.settling import Settlement
 from proxy.release import Release
-from proxy.remote.generation import Ending, Generation
+from proxy.remote.guard import Clearance, Cleared
+from proxy.remote.messages.request import spell_messages
 from proxy.remote.remotes import Route
+from proxy.remote.upstream import Ending, Generation
 from proxy.requests.messages import Prompt
 from proxy.requests.protocol import SamplingRequest
 from proxy.restoring.way_back import WayBack
-from proxy.storage.prices import Charge, Price, price, total
+from proxy.storage.ledger import Charge, Price, price, total
 
-__all__ = ["Consultation", "Exchange", "Plan", "Preview", "Reply", "Trace", "Unsent"]
+__all__ = [
+    "Composer",
+    "Consultation",
+    "Exchange",
+    "Outgoing",
+    "Plan",
+    "Preview",
+    "RemoteOutcome",
+    "Reply",
+    "Trace",
+    "Unsent",
+    "add_actions",
+    "format_epsilon",
+    "join",
+    "join_apart",
+    "make_receipt",
+    "merge",
+]
+
+
+RemoteOutcome = Literal[
+    "answered",
+    "empty",
+    "failed",
+    "housekeeping",
+    "irrelevant",
+    "relayed",
+    "scored",
+    "skipped",
+]
+NOTHING_LEFT = "nothing left this machine: the local model answered alone"
+EQUALITY = (
+    "which texts and paragraphs are equal, here and in what the client sent before, and which of "
+    "them hold another that left before",
+    "which paragraphs were edited, where a text is sent again",
+)
+_REMOTE = {
+    "answered": "the remote answered the perturbed text",
+    "empty": "the remote answered with nothing; the local model worked alone",
+    "failed": "the remote failed; the local model worked alone",
+    "irrelevant": "nothing in the remote's answer was about the document; the local model worked "
+    "alone",
+    "housekeeping": "client housekeeping: the local model answered, the remote was not called",
+    "relayed": "the remote answers the sanitized request; its answer is restored here",
+    "scored": "the local model told the prompt's log probabilities, the remote was not called",
+    "skipped": "the remote was not called",
+}
+_ENDINGS = {
+    "whole": "",
+    "cut": "; the connection was closed where the local model would have seen no more of it",
+    "abandoned": "; it was not waited for any longer (remote.patience_seconds)",
+}
+
+
+def make_receipt(
+    level: Literal["summary", "full"],
+    sanitizer: Sanitizer,
+    texts: Sequence[tuple[Perturbation, bool]],
+    outcomes: Sequence[tuple[RemoteOutcome, Ending]],
+    exchanges: Sequence[dict[str, Any]] = (),
+    budget: dict[str, Any] | None = None,
+    *,
+    public: Mapping[str, int] = MappingProxyType({}),
+    demonstrations: int = 0,
+    sent_to: str | None,
+) -> dict[str, Any]:
+    """Make the receipt of a request.
+
+    `tokens` and `entities` count the perturbed parts: where a text is sent unchanged but for its
+    sensitive parts, only those. `actions` counts parts by action, if it is not `replace`. The ε
+    of the request counts every text once, drawn now or earlier; a text that was released before
+    costs nothing new. `unbounded` counts the tokens without a proved bound, whatever the ε of the
+    others.
+
+    Args:
+        level: `full` adds each text's own receipt and the exchanges with the remote.
+        sanitizer: the sanitizer in force.
+        texts: each private text's perturbation, and whether it was drawn for this request.
+        outcomes: the outcome of each remote call, and how its answer ended.
+        exchanges: for `full`: `{"sent": messages, "generation": text}` for each remote call.
+        budget: the charge of the request and the remaining budget, see
+            `proxy.storage.ledger.Charge`.
+        public: the number of sensitive parts of each type in public text, which is sent as it is.
+        demonstrations: the number of public examples in front of each body.
+        sent_to: the alias of the remote; None if nothing was sent. The receipt then states no ε.
+    """
+    guarantee, sent = sanitizer.guarantee, sent_to is not None
+    released = sum(p.receipt.released for p, _ in texts)
+    new = sum(p.receipt.released for p, fresh in texts if fresh)
+    entities: Counter[str] = Counter()
+    for p, _ in texts:
+        entities.update(p.receipt.entities)
+    epsilon = {
+        "nominal": guarantee.nominal,
+        "per_token": _spell_number(guarantee.epsilon),
+        "all_tokens": _spell_number(sum(p.receipt.epsilon_per_document for p, _ in texts)),
+    }
+    if guarantee.kind != "none":
+        epsilon["delta"] = sanitizer.false_alarm * len(texts)
+    reveals = [r for p, _ in texts for r in p.receipt.reveals]
+    out: dict[str, Any] = {
+        "mechanism": sanitizer.name if sent else "none",
+        "sent_to": sent_to,
+        "guarantee": guarantee.kind if sent else "nothing_left",
+        "unit": guarantee.unit if sent else None,
+        "statement": _state_guarantee(sanitizer, texts) if sent else NOTHING_LEFT,
+        "epsilon": epsilon if sent else None,
+        "tokens": {kind: sum(p.receipt.tokens[kind] for p, _ in texts) for kind in CLASS_NAMES},
+        "entities": dict(sorted(entities.items())),
+        "actions": add_actions(p for p, _ in texts),
+        "public_findings": dict(public),
+        "demonstrations": demonstrations,
+        "released": released,
+        "released_before": released - new,
+        "unbounded": sum(p.receipt.unbounded for p, _ in texts),
+        "budget": budget or {},
+        "remote": [_REMOTE[outcome] + _ENDINGS[ending] for outcome, ending in outcomes],
+        "reveals": list(dict.fromkeys((*reveals, *EQUALITY))) if sent and texts else [],
+    }
+    if level == "full":
+        out["texts"] = [p.receipt.to_dict() for p, _ in texts]
+        out["exchanges"] = list(exchanges)
+    return out
+
+
+def add_actions(made: Iterable[Perturbation]) -> dict[str, dict[str, int]]:
+    """Add up the parts of perturbations by action and type, see `perturb.Receipt`."""
+    counts: dict[str, Counter[str]] = {}
+    for each in made:
+        for action, types in each.receipt.actions.items():
+            counts.setdefault(action, Counter()).update(types)
+    return {action: dict(sorted(counts[action].items())) for action in sorted(counts)}
+
+
+def _state_guarantee(sanitizer: Sanitizer, texts: Sequence[tuple[Perturbation, bool]]) -> str:
+    """State the guarantee of a request.
+
+    The mechanism's own guarantee covers neither the memo, which releases equal texts as equal
+    texts, nor the guard, which conditions on the draw.
+    """
+    guarantee, delta = sanitizer.guarantee, sanitizer.false_alarm
+    parts = [guarantee.statement, "equal texts and paragraphs leave as equal text, which shows"]
+    epsilon = math.fsum(p.receipt.epsilon_per_document for p, _ in texts)
+    if guarantee.kind != "none" and texts:
+        count = "its text" if len(texts) == 1 else f"its {len(texts)} texts together"
+        parts.append(f"this request as a whole, {count}: ε = {format_upper(epsilon)}")
+    if guarantee.kind != "none" and delta:
+        parts.append(
+            f"the guard refuses an honest draw with probability at most "
+            f"{format_upper(delta)}, so that each text's ε comes with δ = {format_upper(delta)}"
+        )
+    elif guarantee.kind != "none":
+        parts.append("the guard refuses no honest draw, so that δ = 0")
+    return "; ".join(parts)
+
+
+def format_epsilon(sanitizer: Sanitizer) -> str:
+    """Format ε per token, its kind of guarantee and, if there is one, the δ of a text:
+    `6; guarantee=none`, `6; guarantee=ldp; delta=1e-09`."""
+    guarantee = sanitizer.guarantee
+    delta = "" if guarantee.kind == "none" else f"; delta={format_upper(sanitizer.false_alarm)}"
+    return f"{format_upper(guarantee.nominal)}; guarantee={guarantee.kind}{delta}"
+
+
+def _spell_number(value: float) -> float | str:
+    return "infinity" if math.isinf(value) else value
+
+
+@dataclass(frozen=True)
+class Outgoing:
+    """Hold a body for the remote, and the clearance to send it.
+
+    Attributes:
+        demonstrations: the number of public examples in the body.
+    """
+
+    body: dict[str, Any]
+    clearance: Cleared
+    demonstrations: int = 0
+
+
+class Composer:
+    """Compose bodies for the remote in the operator's templates.
+
+    Args:
+        demonstrations: public examples, which stand in front of every body.
+    """
+
+    def __init__(self, config: Config, demonstrations: Demonstrations) -> None:
+        self._prompts = config.templates
+        self._demonstrations = len(demonstrations)
+        self._examples = demonstrations.spell()
+
+    def compose(self, draft: Draft, request: SamplingRequest, route: Route) -> Outgoing | None:
+        """Compose the body for a settled draft, with its clearance; None if there is no text to
+        send.
+
+        Args:
+            route: where it goes.
+        """
+        instruction = request.inferdpt.instruction
+        messages = [{"role": turn.role, "content": join(turn.spans)} for turn in draft.turns]
+        document = messages[-1]["content"]
+        if draft.prompt.task == "continuation":
+            document = fill(self._prompts.remote_continuation, document=document)
+        if instruction:
+            document = fill(
+                self._prompts.remote_instruct, instruction=instruction, document=document
+            )
+        messages[-1]["content"] = document
+        sent = [message for message in messages if message["content"]]
+        if not sent:
+            return None
+        note = self._choose_note(draft)
+        opening = [note] if note else []
+        if self._examples:
+            opening.append(
+                fill(self._prompts.remote_demonstrations, demonstrations=self._examples)
+            )
+        if opening:
+            sent.insert(0, {"role": "system", "content": "\n\n".join(opening)})
+        clearance = Clearance(
+            pieces=(
+                *([self._examples] if self._examples else ()),
+                *(
+                    content.text if isinstance(content, Quote) else content
+                    for content in (span.content for span in draft.spans)
+                    if isinstance(content, Release | Quote)
+                ),
+            ),
+            private=(*draft.prompt.private, *(release.raw for release in draft.releases)),
+            constants=(
+                self._prompts.remote_continuation,
+                self._prompts.remote_instruct,
+                self._prompts.remote_demonstrations,
+                note,
+                route.model,
+            ),
+            public=(
+                *(p.text for turn in draft.prompt.turns for p in turn.parts if p.public),
+                *filter(None, [instruction]),
+            ),
+        )
+        numbers = _select_numbers(request, seeded=route.remote.config.send_seed)
+        body = {"model": route.model, "messages": sent, **numbers}
+        if route.remote.config.api == "messages":
+            body = spell_messages(body)
+        return Outgoing(body, clearance, self._demonstrations)
+
+    def _choose_note(self, draft: Draft) -> str:
+        """Return what the remote of a chat is told about the texts; a prefix explains itself."""
+        if draft.prompt.task == "continuation" or not draft.releases:
+            return ""
+        shown = {release.sanitizer.shows for release in draft.releases}
+        if "passages" in shown:
+            return self._prompts.remote_passages
+        return self._prompts.remote_words if "words" in shown else ""
+
+
+def _select_numbers(request: SamplingRequest, *, seeded: bool) -> dict[str, Any]:
+    """Return the sampling numbers that may influence the remote."""
+    names = ["temperature", "top_p", "max_tokens", "max_completion_tokens", "reasoning_effort"]
+    if seeded:
+        names.append("seed")
+    found = {name: getattr(request, name, None) for name in names}
+    # Rounded: seventeen digits of a temperature could carry a message, two cannot.
+    numbers = {k: round(v, 2) if isinstance(v, float) else v for k, v in found.items()}
+    return {**{k: v for k, v in numbers.items() if v is not None}, "store": False}
+
+
+def merge(spans: Sequence[Span]) -> Perturbation:
+    """Merge spans, at least one of them a release, into one perturbation: texts joined, counts and
+    bounds added up."""
+    made = [span.content.sanitized for span in spans if isinstance(span.content, Release)]
+    if len(spans) == 1:
+        return made[0]
+    tokens: Counter[str] = Counter()
+    entities: Counter[str] = Counter()
+    for one in made:
+        tokens.update(one.receipt.tokens)
+        entities.update(one.receipt.entities)
+    return Perturbation(
+        text=join(spans),
+        words=tuple(word for one in made for word in one.words),
+        receipt=replace(
+            made[0].receipt,
+            tokens={kind: tokens[kind] for kind in made[0].receipt.tokens},
+            released=sum(one.receipt.released for one in made),
+            statistics=made[0].receipt.statistics if len(made) == 1 else {},
+            epsilon_per_document=sum(one.receipt.epsilon_per_document for one in made),
+            unbounded=sum(one.receipt.unbounded for one in made),
+            reveals=tuple(dict.fromkeys(r for one in made for r in one.receipt.reveals)),
+            entities=dict(sorted(entities.items())),
+            actions=add_actions(made),
+        ),
+    )
+
+
+def join(spans: Iterable[Span]) -> str:
+    """Join the outgoing text of spans, never two of them into one word."""
+    return join_apart([span.outgoing for span in spans])
+
+
+def join_apart(pieces: Sequence[str]) -> str:
+    """Join public and perturbed pieces, never two of them into one word."""
+    out: list[str] = []
+    for piece in filter(None, pieces):
+        apart = out and not out[-1][-1].isspace() and not piece[0].isspace()
+        out += [" ", piece] if apart else [piece]
+    return "".join(out)
 
 
 class Trace:

@@ -24,7 +24,7 @@ from perturb.audit.certificate import check_certificate, load_certificate
 from perturb.errors import CertificateError, CodebookError, TableError
 from perturb.options import Demands
 from perturb.sanitizer import Marking
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant
 from proxy.config.settings import Config
 from proxy.errors import (
     ApiError,

@@ -8,21 +8,18 @@ from typing import Any
 
 from perturb import Sanitizer
 from perturb.work import SHORT, offload
-from proxy.access.grants import Client
+from proxy.access.auth import Client
 from proxy.config.settings import Limits
 from proxy.metrics import Metrics
 from proxy.pipeline.drafting import Draft, Quote, Text
-from proxy.records.chain import Chain
-from proxy.records.entries import Positions, write_charge
+from proxy.records.chain import Chain, Positions, write_charge
 from proxy.release import Release
 from proxy.remote.guard import check_releases
-from proxy.storage.answers import Answers
 from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, find_channel
-from proxy.storage.ledger import BudgetExceeded, Ledger
-from proxy.storage.memo import Memo
+from proxy.storage.ledger import BudgetExceeded, Charge, Disclosure, Ledger, price
+from proxy.storage.memo import Answers, Memo
 from proxy.storage.passages import Passage, Passages, Piece
-from proxy.storage.prices import Charge, Disclosure, price
 from proxy.storage.store import Store
 
 __all__ = ["Settlement", "Settler"]

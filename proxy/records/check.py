@@ -27,8 +27,7 @@ from proxy.records.chain import (
     list_tenants,
     read_rows,
 )
-from proxy.storage.ledger import ROUNDING, SUMS
-from proxy.storage.prices import FIGURES
+from proxy.storage.ledger import FIGURES, ROUNDING, SUMS
 from proxy.storage.schema import ACCOUNTS, ANSWERS, DISCLOSURES, PASSAGES, RELEASES, SPENDS
 from proxy.storage.store import Store
 

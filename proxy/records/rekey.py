@@ -14,10 +14,18 @@ from typing import Any
 from sqlalchemy import Column, Connection, bindparam, delete, select, tuple_, update
 
 from proxy.errors import ConfigError
-from proxy.records.chain import ALL, PAGE, Chain, Head, find_start, list_tenants, read_rows
+from proxy.records.chain import (
+    ALL,
+    PAGE,
+    Chain,
+    Head,
+    find_start,
+    list_tenants,
+    read_rows,
+    write_rekeying,
+)
 from proxy.records.check import check_records
-from proxy.records.entries import write_rekeying
-from proxy.storage.digests import Digests
+from proxy.storage.digests import Digests, place_of, reseal
 from proxy.storage.schema import (
     ACCOUNTS,
     ANSWERS,
@@ -35,7 +43,6 @@ from proxy.storage.schema import (
     RELEASES,
     SPENDS,
 )
-from proxy.storage.sealing import place_of, reseal
 from proxy.storage.store import Store
 
 __all__ = ["Rekeyed", "rekey"]

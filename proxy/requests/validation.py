@@ -1,19 +1,42 @@
-"""Validate a parsed body: return a request, or raise an error that names the field and rule."""
+"""Parse and validate a body: return a request, or an error that names the field and the rule.
+
+What a lenient parser would accept silently is refused, with a reason. A body is measured before it
+is parsed. It may have as many values as `json_values`, of which an eighth may be anything but
+numbers in lists. Token ids come by the hundred thousand and cost little; every library copies,
+walks and checks the other values. Lists of messages, tools and the like are counted before
+validation builds anything from them.
+"""
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, TypeVar, get_args
+from typing import Any, NoReturn, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from proxy.errors import ApiError, bad_request
+from perturb.text.surrogates import replace_surrogates
+from proxy.config.settings import Limits
+from proxy.errors import ApiError, bad_request, too_large
 from proxy.requests.attachments import HINT, name_attachment
 from proxy.requests.protocol import Json, Options, StreamOptions
 
-__all__ = ["clean_name", "unsupported", "validate"]
+__all__ = [
+    "INPUTS",
+    "ITEMS",
+    "KEYS",
+    "TOOLS",
+    "check_counts",
+    "clean_name",
+    "parse_object",
+    "unsupported",
+    "validate",
+]
+
 
 Body = TypeVar("Body", bound=BaseModel)
 NAME_CHARACTERS = 64  # the most of an unknown field's name in its error
@@ -134,3 +157,152 @@ def _find_models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield annotation
     for part in get_args(annotation):
         yield from _find_models(part)
+
+
+KEYS = 2000  # of one object
+ITEMS = 10_000  # of one list that holds anything but numbers
+
+# A string literal without escaped quotes, or one structural character; only structure outside
+# strings counts. Possessive: a backtracking literal would keep a frame for every character.
+_TOKENS = re.compile(rb'"[^"]*+"?|[\[\]{},]')
+_TOKENS_OF_A_VALUE = 4  # at most, in valid JSON: a comma, a key, and a string or two brackets
+_QUOTE, _COMMA, _LIST, _OBJECT = b'",[{'
+
+
+def parse_object(body: bytes, limits: Limits) -> dict[str, Any]:
+    """Parse a request body into an object.
+
+    Raises:
+        ApiError: 400 for invalid UTF-8 or JSON, a duplicate key, NaN or Infinity, nesting
+            beyond `limits.json_depth`, or anything but an object at the top. 413 for more
+            values, keys or items than a body may have.
+    """
+    _measure(body, limits)
+    try:
+        value = _DECODER.decode(body.decode("utf-8"))
+    except ApiError:
+        raise
+    except (ValueError, RecursionError):
+        raise _not_json("The body is not valid JSON.") from None
+    if not isinstance(value, dict):
+        raise _not_json("The body must be a JSON object.")
+    if b"\\ud" in body or b"\\uD" in body:  # only an escape can spell half of a surrogate pair
+        return {_replace_halves(key): _replace_halves(item) for key, item in value.items()}
+    return value
+
+
+def _measure(body: bytes, limits: Limits) -> None:
+    """Count the values in a body before it is parsed; raise `ApiError` for too many."""
+    most = limits.json_values
+    numbers, others = 0, 1
+    room = [most]  # the number of further items that each open container may have
+    # Every quote that is left is one of a literal's two, in its old place.
+    unescaped = body.replace(rb"\\", b"__").replace(rb"\"", b"__")
+    for tokens, token in enumerate(_TOKENS.finditer(unescaped)):
+        kind = body[token.start()]
+        if kind == _COMMA:
+            if room[-1] > ITEMS:
+                numbers += 1
+            else:
+                others += 1
+            room[-1] -= 1
+        elif kind in b"]}":
+            if len(room) == 1:
+                raise _not_json("The body is not valid JSON.")
+            room.pop()
+        elif room[-1] > ITEMS:  # no longer a list of numbers alone
+            room[-1] -= most - ITEMS
+        if kind in b"[{":
+            others += 1
+            if len(room) > limits.json_depth:
+                raise _not_json(f"The body is nested deeper than {limits.json_depth} levels.")
+            room.append(KEYS if kind == _OBJECT else most)
+        if numbers > most or others > most // 8 or tokens > _TOKENS_OF_A_VALUE * most:
+            raise too_large(
+                f"A body may hold at most {most} numbers in lists, and {most // 8} other values."
+            )
+        if room[-1] <= 0:
+            raise too_large(
+                f"A list in the body may have at most {ITEMS} items that are not numbers, and an "
+                f"object at most {KEYS} keys."
+            )
+
+
+def _replace_halves(value: Any) -> Any:
+    """Replace every lone surrogate, which UTF-8 cannot encode, by U+FFFD."""
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    if isinstance(value, dict):
+        return {_replace_halves(key): _replace_halves(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_replace_halves(item) for item in value]
+    return value
+
+
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        raise _not_json("An object in the body has a duplicate key.")
+    return out
+
+
+def _parse_float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        _refuse_constant("a number too large")
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _not_json(f"Numbers must be finite, got {name}.")
+
+
+def _not_json(message: str) -> ApiError:
+    return bad_request(message, code="invalid_json")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_build_object, parse_constant=_refuse_constant, parse_float=_parse_float
+)
+
+
+INPUTS = 2048  # inputs of an embeddings request, OpenAI's limit
+TOOLS = 1024
+_PARTS = ("content", "output", "summary", "tool_calls")  # the lists in a message or an item
+
+
+def check_counts(
+    body: Mapping[str, Any], most: Mapping[str, int], *, parts: int, tokens: str | None = None
+) -> None:
+    """Count the items of a body's lists.
+
+    Args:
+        body: the parsed body, before validation.
+        most: the limit of each list.
+        parts: the limit of parts in all messages or items together.
+        tokens: the list that counts as one text, however long, if it holds token ids.
+
+    Raises:
+        ApiError: 413, naming the first list that is too long.
+    """
+    found = 0
+    for name, limit in most.items():
+        items = body.get(name)
+        if not isinstance(items, list) or not items:
+            continue
+        if name == tokens and type(items[0]) is int:
+            continue
+        if len(items) > limit:
+            raise too_large(f"A request may have at most {limit} of '{name}'.", param=name)
+        found += sum(_count_parts(item) for item in items)
+    if found > parts:
+        raise too_large(f"The messages of a request may have at most {parts} parts in all.")
+
+
+def _count_parts(item: Any, depth: int = 2) -> int:
+    """Count the parts of an item, and the parts of its parts: results of tools have some."""
+    if not isinstance(item, dict) or not depth:
+        return 0
+    lists = [item[name] for name in _PARTS if isinstance(item.get(name), list)]
+    inner = (_count_parts(part, depth - 1) for each in lists for part in each)
+    return sum(map(len, lists)) + sum(inner)

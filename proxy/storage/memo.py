@@ -1,4 +1,4 @@
-"""Perturb each text once and reuse its first release.
+"""Remember what left: the first release of each text, and the generation behind each answer.
 
 Fresh noise for a text sent twice allows the averaging attack: a dozen releases are enough to read
 most of it. So retries, regenerations, `n` and resent history reuse the first release.
@@ -7,18 +7,23 @@ Releases are in the store, where the first draw wins: replicas that draw one tex
 both send the winner. Memory holds only draws that are not released yet, or never were (a preview,
 a refused request), so that a later request releases the same draw. Keys are HMACs under the
 store's secret (proxy.storage.digests).
+
+The local model's answer holds raw text. Where a client sends it back as history, or inside a
+prompt, the remote's own generation is sent in its place, and nothing is drawn.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import math
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from sqlalchemy import bindparam, select, update
@@ -29,15 +34,71 @@ from perturb.release import Known, Link, Receipt, Replacement
 from perturb.rng import renew_key
 from perturb.selective.replace import link_request
 from perturb.text.once import compute_once
+from proxy.errors import ApiError
 from proxy.release import Release, pair_parts
-from proxy.storage.cache import Cache
 from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, batches, find_channel
-from proxy.storage.schema import RELEASES
+from proxy.storage.passages import Passage, Passages, Piece
+from proxy.storage.schema import ANSWERS, RELEASES
 from proxy.storage.store import Store
 from proxy.words import find_words
 
-__all__ = ["Memo", "Pending"]
+__all__ = ["Answers", "Cache", "Memo", "Pending"]
+
+
+T = TypeVar("T")
+ENTRY_BYTES = 500  # of an entry without its value
+
+
+class Cache(Generic[T]):
+    """Map keys to values and forget the least recently used ones. Not thread-safe.
+
+    An entry's age counts from its last use, and sizes are in bytes; no cache of `cachetools`
+    has both.
+
+    Args:
+        size: approximate bytes of all values; the newest stays, however large.
+        ttl: seconds after its last use at which an entry is forgotten.
+    """
+
+    def __init__(
+        self, *, size: int, ttl: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._room, self._ttl, self._clock = size, ttl, clock
+        self._items: OrderedDict[bytes, tuple[float, int, T]] = OrderedDict()
+
+    def get(self, key: bytes) -> T | None:
+        """Return a value and mark it as used now."""
+        self._expire()
+        found = self._items.pop(key, None)
+        if found is None:
+            return None
+        self._items[key] = (self._clock(), *found[1:])
+        return found[2]
+
+    def put(self, key: bytes, value: T, size: int) -> None:
+        """Keep a value of about `size` bytes."""
+        if key in self._items:
+            self._forget(key)
+        self._items[key] = (self._clock(), size + ENTRY_BYTES, value)
+        self._room -= size + ENTRY_BYTES
+        self._expire()
+        while self._room < 0 and len(self._items) > 1:
+            self._forget(next(iter(self._items)))
+
+    def drop(self, key: bytes) -> None:
+        """Forget a value, if it is there."""
+        if key in self._items:
+            self._forget(key)
+
+    def _expire(self) -> None:
+        limit = self._clock() - self._ttl
+        while self._items and next(iter(self._items.values()))[0] < limit:
+            self._forget(next(iter(self._items)))
+
+    def _forget(self, key: bytes) -> None:
+        self._room += self._items.pop(key)[1]
+
 
 _NAMED = RELEASES.c.key.in_(bindparam("keys", expanding=True))
 _FIND = select(RELEASES.c.key, RELEASES.c.value).where(_NAMED)
@@ -294,3 +355,97 @@ def _count_unbounded(data: Any) -> int:
     if data["replaced"] is None:
         return int(data["receipt"]["released"])
     return len(find_words(data["text"]))
+
+
+logger = logging.getLogger("inferdpt.memo")
+_FIND_ANSWER = select(ANSWERS.c.value).where(ANSWERS.c.key == bindparam("key"))
+_USE_ANSWERS = (
+    update(ANSWERS)
+    .where(ANSWERS.c.key.in_(bindparam("keys", expanding=True)))
+    .values(used=bindparam("now"))
+)
+
+
+class Answers:
+    """Remember the answers of all tenants. Not thread-safe: use it from the event loop.
+
+    Args:
+        passages: keep the text of answers, so that it is found inside other texts.
+        size: approximate bytes of generations in memory.
+        ttl: seconds without use after which memory forgets a generation.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        passages: Passages,
+        *,
+        size: int,
+        ttl: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._digests = Digests(store)
+        self._passages = passages
+        insert = store.insert(ANSWERS)
+        self._add = insert.on_conflict_do_update(
+            index_elements=["key"], set_={"used": insert.excluded.used}
+        ).returning(ANSWERS.c.value)
+        self._cache: Cache[str] = Cache(size=size, ttl=ttl, clock=clock)
+
+    def key(self, tenant: str, scope: str, question: str, answer: str) -> bytes:
+        """Return the key of an answer to a turn, both as `spell_turn` spells them."""
+        return self._digests.answer(tenant, scope, question, answer)
+
+    async def generation(self, key: bytes) -> str | None:
+        """Return the remote's generation behind an answer, if the proxy gave it to that turn.
+
+        Raises:
+            ApiError: 503, the store failed.
+        """
+        found = self._cache.get(key)
+        if found is None:
+            value = await self._store.read(lambda c: c.scalar(_FIND_ANSWER, {"key": key}))
+            if value is not None:
+                found = load(value)
+                self._cache.put(key, found, len(found))
+        return found
+
+    def reuse(self, connection: Connection, keys: Sequence[bytes]) -> None:
+        """Record that the generations behind these answers are sent again."""
+        now = time.time()
+        for some in batches(keys):
+            connection.execute(_USE_ANSWERS, {"keys": some, "now": now})
+
+    async def remember(
+        self, tenant: str, scope: str, question: str, answer: str, text: str, generation: str
+    ) -> None:
+        """Remember the remote's generation behind the answer to a turn.
+
+        An equal answer to an equal turn in one scope (see `Memo.releases`) keeps its first one.
+
+        Args:
+            question, answer: the turn and the answer to it, as `spell_turn` spells them.
+            text: the answer's own text, without its tool calls.
+        """
+        if not answer:
+            return
+        key = self.key(tenant, scope, question, answer)
+        if self._cache.get(key) is None:
+            self._cache.put(key, generation, len(generation))
+        row = {"key": key, "tenant": tenant, "value": dump_ascii(generation), "used": time.time()}
+        passage = Passage(text, (Piece("answer", key.hex(), 0, len(text)),))
+        rows = self._passages.rows(tenant, scope, "", [passage])
+
+        def write(connection: Connection) -> str:
+            first: str = connection.execute(self._add, row).scalar_one()
+            self._passages.add(connection, rows)
+            return first
+
+        try:
+            # Nobody waits for the disk: a lost answer is drawn and charged as the user's text.
+            first = load(await self._store.write(write, lane=tenant, wait=False))
+        except ApiError:  # the client gets its answer nevertheless
+            logger.warning("an answer could not be remembered: the store failed")
+        else:
+            self._cache.put(key, first, len(first))

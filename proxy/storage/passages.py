@@ -23,9 +23,8 @@ from sqlalchemy import Row, bindparam, select
 from extraction.codec import dump, load
 from perturb.work import SHORT, offload
 from proxy.storage.databases.base import Connection
-from proxy.storage.digests import Digests, batches
+from proxy.storage.digests import Digests, batches, mask
 from proxy.storage.schema import PASSAGES
-from proxy.storage.sealing import mask
 from proxy.storage.store import Store
 from proxy.words import find_word_ends
 

@@ -20,7 +20,7 @@ import yaml
 
 from benchmarks.load.processes import find_free_port, start_child
 from perturb import EmbeddingTable
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant
 from proxy.api.app_keys import KEYRING
 from tests.limits import LIMIT
 from tests.proxy.api.test_metrics import be_busy, made, metrics

@@ -16,7 +16,7 @@ from sqlalchemy import make_url
 
 from perturb import EmbeddingTable, Perturber, get_mechanism
 from proxy.config.settings import load_config
-from proxy.records.recorder import Recorder
+from proxy.records.chain import Recorder
 from proxy.storage.opening import open_store
 from tests.databases import database, postgres_url
 from tests.limits import LIMIT

@@ -15,7 +15,7 @@ import pytest
 
 from perturb import EmbeddingTable
 from proxy.access.admission import FORM_BYTES
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant
 from proxy.api.app_keys import CONFIG, KEYRING
 from proxy.config.server import Limits
 from proxy.config.store import Batches

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from extraction.backends.base import Delta
-from extraction.candidates import SEEDS_APART, Writer
 from extraction.errors import LocalModelUnavailable
-from extraction.extractor import Extractor, Job
+from extraction.extractor import SEEDS_APART, Extractor, Job, Writer
 from extraction.judge import build_judge
 from tests.extraction.scripted import SHORT, ScriptedBackend, characters, user
 

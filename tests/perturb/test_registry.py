@@ -143,7 +143,7 @@ def test_a_plugin_works_in_the_configuration_and_the_proxy(tmp_path: Path) -> No
     distribution(tmp_path, "theirs_dist", {"theirs": "theirs_dist:Theirs"})
     code = """
 from perturb import load_table
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant
 from proxy.config.settings import load_config
 from proxy.pipeline.policy import Policy
 from proxy.requests.protocol import Options

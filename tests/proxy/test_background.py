@@ -78,8 +78,8 @@ async def test_loops_survive_any_failure(
 ) -> None:
     """Every transaction raises what nobody expects, for a while."""
     monkeypatch.setattr("proxy.app.SWEEP_SECONDS", 0.01)
-    monkeypatch.setattr("proxy.records.recorder.SWEEP_SECONDS", 0.01)
-    monkeypatch.setattr("proxy.records.recorder.WRITE_SECONDS", 0.2)
+    monkeypatch.setattr("proxy.records.chain.SWEEP_SECONDS", 0.01)
+    monkeypatch.setattr("proxy.records.chain.WRITE_SECONDS", 0.2)
     monkeypatch.setattr("proxy.batches.runner.POLL_SECONDS", 0.01)
     monkeypatch.setattr("proxy.metrics_export.INTERVAL", 0.01)
     async with running_proxy(table, SETTINGS) as proxy:

@@ -26,7 +26,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from perturb import EmbeddingTable
 from proxy import metrics_export
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant
 from proxy.api.app_keys import BACKGROUND, KEYRING, METRICS
 from proxy.background import Background
 from proxy.config.settings import load_config

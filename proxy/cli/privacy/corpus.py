@@ -189,7 +189,7 @@ async def _run(
     from proxy.corpus.output import IDS, open_output
     from proxy.corpus.report import write_report
     from proxy.corpus.run import describe_run, run_blocks
-    from proxy.records.recorder import Recorder
+    from proxy.records.chain import Recorder
     from proxy.storage.digests import Digests, find_channel
     from proxy.storage.ledger import Ledger
     from proxy.storage.opening import open_store

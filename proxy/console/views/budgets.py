@@ -8,7 +8,7 @@ from typing import Any
 
 from aiohttp import web
 
-from proxy.access.grants import Client
+from proxy.access.auth import Client
 from proxy.api.app_keys import CONFIG, LEDGER, TENANT
 from proxy.config.store import Budget
 from proxy.console.charts import draw_stacks

@@ -7,8 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
-from proxy.access.auth import StoredKey, check_tenant
-from proxy.access.grants import Grant, build_grant, parse_pairs
+from proxy.access.auth import Grant, StoredKey, build_grant, check_tenant, parse_pairs
 from proxy.api.app_keys import CONFIG, KEYRING
 from proxy.console.door import make_token, read_form
 from proxy.console.forms import read_number

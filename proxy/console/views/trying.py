@@ -10,7 +10,7 @@ from aiohttp import web
 
 from perturb.work import SHORT, offload
 from proxy.api.app_keys import CONFIG, PIPELINE, PLAN, POLICY, REMOTES, TENANT
-from proxy.api.serving import send_page
+from proxy.api.handlers import send_page
 from proxy.console.door import make_token, read_form
 from proxy.console.figures import find_figures
 from proxy.console.forms import Setting
@@ -18,8 +18,7 @@ from proxy.console.pages import page
 from proxy.console.replaced import Part, list_parts
 from proxy.console.streaming import PageRenderer
 from proxy.console.words import Piece, compare_words
-from proxy.pipeline.plan import Preview
-from proxy.pipeline.receipt import NOTHING_LEFT
+from proxy.pipeline.plan import NOTHING_LEFT, Preview
 from proxy.requests.protocol import ChatRequest
 
 __all__ = ["Shown", "show", "show_settings", "stream"]

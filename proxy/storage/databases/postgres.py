@@ -29,11 +29,14 @@ from proxy.storage.databases.base import (
     DRIVER_ERRORS,
     ConnectionLost,
     DatabaseFailure,
+    DriverConnection,
+    Rows,
     Scan,
     Work,
+    name_rows,
+    returns_rows,
 )
 from proxy.storage.databases.sqlite import BUSY_SECONDS
-from proxy.storage.databases.statements import DriverConnection, Rows, name_rows, returns_rows
 
 __all__ = ["PostgresConnection", "PostgresDatabase"]
 

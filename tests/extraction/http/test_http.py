@@ -12,7 +12,7 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.backends.answers import (
+from extraction.backends.base import (
     count_characters,
     read_finish_reason,
     read_logprobs,

@@ -12,9 +12,8 @@ import openai
 import pytest
 
 from perturb import EmbeddingTable
-from proxy.access.auth import Keyring, new_key
-from proxy.access.grants import ANONYMOUS, Client, Grant
-from proxy.access.rates import LocalBuckets, Rates
+from proxy.access.admission import LocalBuckets, Rates
+from proxy.access.auth import ANONYMOUS, Client, Grant, Keyring, new_key
 from proxy.api.app_keys import KEYRING
 from proxy.cli.main import main
 from proxy.config.settings import Server

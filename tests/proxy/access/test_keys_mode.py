@@ -10,8 +10,7 @@ from typing import Any
 import openai
 import pytest
 
-from proxy.access.auth import Keyring
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant, Keyring
 from proxy.cli.main import main
 from proxy.config.settings import Server
 from proxy.config.store import Store as Settings

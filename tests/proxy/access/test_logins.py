@@ -6,8 +6,8 @@ from contextlib import suppress
 
 import pytest
 
-from proxy.access import rates
-from proxy.access.rates import LOGINS, LocalBuckets, Rates
+from proxy.access import admission
+from proxy.access.admission import LOGINS, LocalBuckets, Rates
 from proxy.errors import ApiError
 
 BURST = int(LOGINS.size)
@@ -65,7 +65,7 @@ async def test_no_site_takes_anothers_attempts(one: str, other: str) -> None:
 
 
 async def test_full_buckets_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rates, "ROOM", 100)
+    monkeypatch.setattr(admission, "ROOM", 100)
     clock = Clock()
     buckets = LocalBuckets(clock)
     limits = Rates(buckets)

@@ -10,8 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from perturb import EmbeddingTable
-from proxy.access.auth import Keyring
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant, Keyring
 from proxy.api.app_keys import KEYRING
 from proxy.config.settings import Server
 from proxy.config.store import Store as Settings

@@ -11,8 +11,8 @@ import pytest
 from aiohttp import ClientSession
 
 from perturb import EmbeddingTable
-from proxy.access.grants import Client, Grant
-from proxy.access.rates import Bucket, Buckets, LocalBuckets, Rates, RedisBuckets, StoreBuckets
+from proxy.access.admission import Bucket, Buckets, LocalBuckets, Rates, RedisBuckets, StoreBuckets
+from proxy.access.auth import Client, Grant
 from proxy.api.app_keys import KEYRING
 from proxy.config.settings import load_config
 from proxy.config.store import Store as Settings

@@ -13,7 +13,7 @@ import openai
 import pytest
 from aiohttp import web
 
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant
 from proxy.api.app_keys import KEYRING
 from proxy.api.embeddings import EmbeddingsRequest
 from proxy.requests.protocol import find_treatments

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from perturb import EmbeddingTable
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant
 from proxy.api.app_keys import KEYRING, LEDGER
 from tests.perturb.marking import words
 from tests.proxy.chats import user

@@ -13,7 +13,7 @@ from yarl import URL
 
 from perturb import EmbeddingTable
 from proxy.access.admission import Admission
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant
 from proxy.api.app_keys import ADMISSION, KEYRING
 from proxy.batches import runner
 from proxy.config.store import Budget

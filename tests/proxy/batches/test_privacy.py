@@ -15,10 +15,9 @@ from proxy.api.app_keys import METRICS, STORE
 from proxy.errors import ApiError
 from proxy.records.lines import read_lines
 from proxy.records.rekey import rekey
-from proxy.storage import sealing
-from proxy.storage.digests import Digests
+from proxy.storage import digests
+from proxy.storage.digests import Digests, open_sealed, seal
 from proxy.storage.schema import FILE_LINES
-from proxy.storage.sealing import open_sealed, seal
 from proxy.storage.store import Store
 from tests.databases import database, postgres_url
 from tests.limits import LIMIT
@@ -116,7 +115,7 @@ async def test_no_text_is_kept_in_the_clear(
 async def test_a_store_that_did_not_encrypt_would_be_noticed(
     table: EmbeddingTable, database: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sealing, "mask", lambda *given: given[-1])
+    monkeypatch.setattr(digests, "mask", lambda *given: given[-1])
     c = Canaries(7)
     async with running_proxy(table, {**ENABLED, "store": database}) as proxy:
         assert len(c.found_in(await run_with_canaries(proxy, c))) > 12

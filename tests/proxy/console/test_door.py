@@ -11,9 +11,8 @@ import aiohttp
 import pytest
 
 from perturb import EmbeddingTable
-from proxy.access import rates
-from proxy.access.auth import new_key
-from proxy.access.grants import Grant
+from proxy.access import admission
+from proxy.access.auth import Grant, new_key
 from proxy.api.app_keys import KEYRING
 from proxy.console import door
 from tests.limits import LIMIT
@@ -215,7 +214,7 @@ class TestWithKeys:
     async def test_an_address_has_a_number_of_attempts_to_log_in(
         self, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(rates, "LOGINS", rates.Bucket(3, LIMIT))
+        monkeypatch.setattr(admission, "LOGINS", admission.Bucket(3, LIMIT))
         async with browsing(proxy.root) as browser, browsing(proxy.root) as other:
             await other.log_in(ALICE)
             await browser.get()

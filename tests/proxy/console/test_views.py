@@ -15,8 +15,7 @@ import aiohttp
 import pytest
 
 from perturb import EmbeddingTable
-from proxy.access.auth import new_key
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant, new_key
 from proxy.api.app_keys import KEYRING, LEDGER, RECORDER, STORE
 from proxy.console.charts import draw_stacks
 from proxy.console.figures import find_figures

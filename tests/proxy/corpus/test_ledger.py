@@ -15,9 +15,8 @@ from perturb.audit.accounting import Bound
 from proxy.config.store import Store as Settings
 from proxy.corpus.ledger import Account, Accounts, Charged
 from proxy.records.rekey import rekey
-from proxy.storage.ledger import ROUNDING
+from proxy.storage.ledger import ROUNDING, Channel, Price
 from proxy.storage.opening import open_store
-from proxy.storage.prices import Channel, Price
 from tests.databases import database, postgres_url
 
 __all__ = ["database", "postgres_url"]

@@ -13,7 +13,7 @@ import pytest
 
 from perturb import EmbeddingTable
 from perturb.selective.actions import ACTIONS
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant
 from proxy.api.app_keys import KEYRING, LEDGER
 from tests.absence import find_leaks
 from tests.perturb.marking import words

@@ -9,7 +9,7 @@ import pytest
 
 from perturb import EmbeddingTable, Resources, sanitizer_class
 from perturb.whole.codebook import load_codebook
-from proxy.storage.prices import Channel, price
+from proxy.storage.ledger import Channel, price
 from tests.absence import find_leaks
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 

@@ -10,14 +10,12 @@ import pytest
 from sqlalchemy import Connection, delete, select
 
 from perturb import EmbeddingTable, Perturber, Sanitizer, get_mechanism
-from proxy.access.grants import Client, Visit
+from proxy.access.auth import Client, Visit
 from proxy.config.store import Store as Settings
-from proxy.records.chain import Chain
+from proxy.records.chain import Chain, write_charge, write_end
 from proxy.records.check import check_records
-from proxy.records.entries import write_charge, write_end
-from proxy.storage.ledger import Ledger
+from proxy.storage.ledger import Ledger, Price
 from proxy.storage.opening import open_store
-from proxy.storage.prices import Price
 from proxy.storage.schema import ACCOUNTS, RECORDS
 from proxy.storage.store import Store
 

@@ -12,12 +12,11 @@ import pytest
 from sqlalchemy import Table
 from sqlalchemy.dialects.sqlite import insert
 
-from proxy.access.grants import Client, Visit
+from proxy.access.auth import Client, Visit
 from proxy.config.store import Store as Settings
 from proxy.errors import ConfigError
-from proxy.records.chain import Chain
+from proxy.records.chain import Chain, Recorder
 from proxy.records.check import check_records
-from proxy.records.recorder import Recorder
 from proxy.storage.opening import open_store
 from proxy.storage.schema import ANSWERS, PASSAGES, RELEASES
 from proxy.storage.store import Store

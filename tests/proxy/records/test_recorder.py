@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
-from proxy.access.grants import Client, Visit
+from proxy.access.auth import Client, Visit
 from proxy.background import Background
 from proxy.errors import store_unavailable
 from proxy.metrics import Metrics
-from proxy.records import recorder as module
-from proxy.records.chain import read_rows
+from proxy.records import chain as module
+from proxy.records.chain import Entry, Recorder, read_rows, write_end
 from proxy.records.check import check_records
-from proxy.records.entries import Entry, write_end
-from proxy.records.recorder import Recorder
 from tests.databases import database, postgres_url
 from tests.limits import LIMIT
 from tests.proxy.records.rows import Book, book, faults

@@ -11,8 +11,8 @@ from sqlalchemy import func, select
 from perturb import EmbeddingTable
 from proxy.api.app_keys import STORE
 from proxy.errors import ConfigError
+from proxy.records.chain import Recorder
 from proxy.records.check import check_records
-from proxy.records.recorder import Recorder
 from proxy.records.rekey import rekey
 from proxy.storage.ledger import Ledger
 from proxy.storage.schema import ACCOUNTS, ANSWERS, DISCLOSURES, PASSAGES, RELEASES
@@ -48,7 +48,7 @@ async def test_the_rows_state_what_they_did(book: Book) -> None:
 
 
 async def test_pruned_chains_stay_whole(book: Book) -> None:
-    from proxy.records.retention import prune
+    from proxy.records.chain import prune
 
     await prune(book.store, book.ledger, 1.0, now=2e9)
     await book.charge("a")

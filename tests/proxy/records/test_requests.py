@@ -12,7 +12,7 @@ import openai
 import pytest
 
 from perturb import EmbeddingTable
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant
 from proxy.api.app_keys import KEYRING, METRICS, RECORDER, STORE
 from proxy.records.chain import list_tenants, read_rows
 from proxy.records.lines import COLUMNS, read_lines

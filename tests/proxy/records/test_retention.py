@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from proxy.access.grants import Client, Visit
-from proxy.records.retention import forget_accounts, prune
+from proxy.access.auth import Client, Visit
+from proxy.records.chain import forget_accounts, prune
 from proxy.storage.store import BATCH
 from tests.databases import database, postgres_url
 from tests.proxy.records.rows import Book, book, faults

@@ -15,12 +15,11 @@ import pytest
 from aiohttp import web
 
 from perturb import EmbeddingTable
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant
 from proxy.api.app_keys import KEYRING
 from proxy.config.settings import load_config
 from proxy.errors import ApiError
-from proxy.remote.discovery import MOST, NAME, REFRESH_SECONDS, read_names
-from proxy.remote.remotes import Remotes
+from proxy.remote.remotes import MOST, NAME, REFRESH_SECONDS, Remotes, read_names
 from tests.limits import LIMIT
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy

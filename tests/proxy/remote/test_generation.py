@@ -15,9 +15,8 @@ from extraction.backends.base import Usage
 from perturb import EmbeddingTable
 from proxy.config.settings import Remote
 from proxy.errors import ApiError
-from proxy.remote.generation import Generation
 from proxy.remote.guard import Clearance
-from proxy.remote.upstream import RemoteClient
+from proxy.remote.upstream import Generation, RemoteClient
 from tests.limits import LIMIT
 from tests.proxy.chats import ANSWER, user
 from tests.proxy.conftest import MODEL, Proxy, running_proxy

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from proxy.config.settings import Limits
 from proxy.errors import ApiError
-from proxy.requests.json_input import ITEMS, KEYS, parse_object
+from proxy.requests.validation import ITEMS, KEYS, parse_object
 
 LIMITS = Limits()
 SMALL = Limits(json_values=80_000)

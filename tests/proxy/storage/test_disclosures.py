@@ -15,9 +15,8 @@ from perturb import EmbeddingTable
 from proxy.api.app_keys import LEDGER, METRICS, STORE
 from proxy.cli.main import main
 from proxy.config.store import Store as Settings
-from proxy.storage.ledger import Ledger
+from proxy.storage.ledger import Channel, Charge, Disclosure, Ledger, Price
 from proxy.storage.opening import open_store
-from proxy.storage.prices import Channel, Charge, Disclosure, Price
 from proxy.storage.store import Store
 from tests.databases import database, postgres_url
 from tests.perturb.marking import WORDS

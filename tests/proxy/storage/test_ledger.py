@@ -14,9 +14,8 @@ from sqlalchemy import Connection, select
 from proxy.config.store import Budget
 from proxy.config.store import Store as Settings
 from proxy.errors import ApiError
-from proxy.storage.ledger import BudgetExceeded, Ledger
+from proxy.storage.ledger import BudgetExceeded, Channel, Charge, Ledger, Price
 from proxy.storage.opening import open_store
-from proxy.storage.prices import Channel, Charge, Price
 from proxy.storage.store import Store
 from tests.databases import database, postgres_url
 from tests.limits import LIMIT

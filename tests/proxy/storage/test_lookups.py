@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Table, bindparam, create_engine, select
 
-from proxy.storage.answers import _FIND as FIND_ANSWER
 from proxy.storage.databases.sqlite import SqliteConnection
+from proxy.storage.memo import _FIND as FIND_ANSWER
 from proxy.storage.memo import _FIND as FIND_RELEASES
 from proxy.storage.passages import _FIND as FIND_PASSAGES
 from proxy.storage.schema import ANSWERS, METADATA, PASSAGES, RELEASES

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from perturb import EmbeddingTable
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant
 from proxy.api.app_keys import KEYRING, METRICS, RECORDER, STORE
 from proxy.records.check import check_records
 from proxy.records.lines import read_lines

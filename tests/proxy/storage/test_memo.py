@@ -18,11 +18,9 @@ from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism
 from perturb.rng import renew_key
 from proxy.config.store import Store as StoreSettings
 from proxy.release import Release
-from proxy.storage.answers import Answers
-from proxy.storage.cache import ENTRY_BYTES, Cache
 from proxy.storage.digests import Digests, find_channel
 from proxy.storage.ledger import Ledger
-from proxy.storage.memo import Memo, Pending
+from proxy.storage.memo import ENTRY_BYTES, Answers, Cache, Memo, Pending
 from proxy.storage.opening import open_store
 from proxy.storage.passages import Passages
 from proxy.storage.schema import RELEASES

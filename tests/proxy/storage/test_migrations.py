@@ -19,9 +19,8 @@ from proxy.storage.databases.base import Database
 from proxy.storage.databases.postgres import PostgresDatabase
 from proxy.storage.databases.sqlite import SqliteDatabase
 from proxy.storage.digests import Digests
-from proxy.storage.ledger import Ledger
+from proxy.storage.ledger import Disclosure, Ledger, Price
 from proxy.storage.opening import MIGRATIONS, open_store
-from proxy.storage.prices import Disclosure, Price
 from proxy.storage.schema import METADATA, REVISION, VERSIONS
 from proxy.storage.store import Store
 from tests.databases import database, postgres_url

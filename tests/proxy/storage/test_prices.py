@@ -8,7 +8,7 @@ import pytest
 
 from extraction.dp_prompt.sanitizer import DPPrompt, PromptParameters
 from perturb import EmbeddingTable, Perturber, get_mechanism
-from proxy.storage.prices import Channel, Price, price
+from proxy.storage.ledger import Channel, Price, price
 from tests.perturb.marking import WORDS
 from tests.proxy.storage.reports import report
 

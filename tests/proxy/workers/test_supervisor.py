@@ -16,8 +16,7 @@ import aiohttp
 import psutil
 import pytest
 
-from proxy.access.auth import Keyring
-from proxy.access.grants import Grant
+from proxy.access.auth import Grant, Keyring
 from proxy.config.server import Server
 from proxy.config.store import Store as Settings
 from proxy.storage.opening import open_store

@@ -8,8 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import context, op
 
+from proxy.storage.digests import open_sealed, place_of, seal
 from proxy.storage.schema import KEYS
-from proxy.storage.sealing import open_sealed, place_of, seal
 
 __all__ = ["downgrade", "upgrade"]
 

@@ -11,7 +11,7 @@ import pytest
 
 from extraction.http.client import SMALL, HttpError, Limit, Reply, Unreadable, parse
 from proxy.gateway.relaying import CHAT
-from proxy.remote.messages.answer import CALLS, MessagesReply
+from proxy.remote.upstream import CALLS, MessagesReply
 from tests.proxy.anthropic_remote import make_events, make_message
 
 REASONS = ("end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal", "pause_turn")

@@ -20,7 +20,7 @@ from sqlalchemy.dialects.postgresql.asyncpg import AsyncAdapt_asyncpg_dbapi
 from sqlalchemy.util import greenlet_spawn
 
 from perturb import EmbeddingTable
-from proxy.access.rates import Bucket, RedisBuckets
+from proxy.access.admission import Bucket, RedisBuckets
 from proxy.config.store import Store as Settings
 from proxy.errors import ApiError
 from proxy.storage.databases import postgres

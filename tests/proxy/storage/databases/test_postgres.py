@@ -16,9 +16,8 @@ from proxy.config.store import Budget
 from proxy.config.store import Store as Settings
 from proxy.errors import ApiError
 from proxy.storage.databases.postgres import AT_ONCE
-from proxy.storage.ledger import BudgetExceeded, Ledger
+from proxy.storage.ledger import BudgetExceeded, Ledger, Price
 from proxy.storage.opening import open_store
-from proxy.storage.prices import Price
 from proxy.storage.schema import ANSWERS, RELEASES
 from proxy.storage.store import Store
 from tests.backends import end_backends
