@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from typing import Any
 
 from aiohttp import web
 
@@ -49,11 +50,12 @@ from proxy.batches.setup import running_batches
 from proxy.config.settings import Config
 from proxy.console.routes import add_console
 from proxy.demonstrations import read_demonstrations
-from proxy.gateway.gateway import Gateway
+from proxy.gateway.gateway import GatewayMode
 from proxy.local import local_backend, local_model
 from proxy.metrics import Metrics
+from proxy.pipeline.extraction_mode import ExtractionMode
 from proxy.pipeline.memory import Memory, build_memory
-from proxy.pipeline.pipeline import Pipeline
+from proxy.pipeline.pipeline import Mode, Pipeline
 from proxy.pipeline.policy import Policy
 from proxy.pipeline.public import PublicText
 from proxy.records.chain import recording
@@ -152,14 +154,22 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
                 app[METRICS].set_account(tenant, totals)
             memory = build_memory(config, store, app[LEDGER], app[METRICS])
             if config.local.mode == "none":
-                app[PIPELINE] = _build_gateway(app, memory)
+                mode: Mode[Any] = _build_gateway_mode(app, memory)
             else:
                 backend = await stack.enter_async_context(
                     local_backend(config.local, clips=config.server_clips)
                 )
                 app[LOCAL] = backend
                 app[POLICY].attach(await local_model(config.privacy, backend))
-                app[PIPELINE] = _build_pipeline(app, memory, backend)
+                mode = _build_extraction_mode(app, memory, backend)
+            app[PIPELINE] = Pipeline(
+                config.limits,
+                mode,
+                policy=app[POLICY],
+                settler=memory.settler,
+                remotes=remotes,
+                metrics=app[METRICS],
+            )
             await stack.enter_async_context(running_batches(app))
             yield
     finally:
@@ -179,18 +189,14 @@ async def _tracing(config: Config, metrics: Metrics) -> AsyncIterator[None]:
         await asyncio.to_thread(tracing.close)
 
 
-def _build_gateway(app: web.Application, memory: Memory) -> Gateway:
-    return Gateway(
-        app[CONFIG],
-        policy=app[POLICY],
-        public=_build_public(app),
-        memory=memory,
-        remotes=app[REMOTES],
-        metrics=app[METRICS],
-    )
+def _build_gateway_mode(app: web.Application, memory: Memory) -> GatewayMode:
+    public, metrics = _build_public(app), app[METRICS]
+    return GatewayMode(app[CONFIG], public=public, memory=memory, metrics=metrics)
 
 
-def _build_pipeline(app: web.Application, memory: Memory, backend: Backend) -> Pipeline:
+def _build_extraction_mode(
+    app: web.Application, memory: Memory, backend: Backend
+) -> ExtractionMode:
     config = app[CONFIG]
     app[EXTRACTOR] = Extractor(
         backend,
@@ -200,13 +206,11 @@ def _build_pipeline(app: web.Application, memory: Memory, backend: Backend) -> P
         default_max_tokens=config.local.default_max_tokens,
         temperature=config.local.temperature,
     )
-    return Pipeline(
+    return ExtractionMode(
         config,
-        policy=app[POLICY],
         public=_build_public(app),
         demonstrations=app[DEMONSTRATIONS],
         memory=memory,
-        remotes=app[REMOTES],
         extractor=app[EXTRACTOR],
         judge=build_judge(),
         metrics=app[METRICS],

@@ -13,7 +13,6 @@ from proxy.access.auth import Client, Keyring
 from proxy.background import Background
 from proxy.config.settings import Config
 from proxy.demonstrations import Demonstrations
-from proxy.gateway.gateway import Gateway
 from proxy.metrics import Metrics
 from proxy.pipeline.pipeline import Pipeline
 from proxy.pipeline.plan import Plan
@@ -65,7 +64,7 @@ LOCAL = web.AppKey[Backend]("local")
 KEYRING = web.AppKey("keyring", Keyring)
 LEDGER = web.AppKey("ledger", Ledger)
 METRICS = web.AppKey("metrics", Metrics)
-PIPELINE = web.AppKey[Pipeline | Gateway]("pipeline")
+PIPELINE = web.AppKey("pipeline", Pipeline)
 REMOTES = web.AppKey("remotes", Remotes)
 POLICY = web.AppKey("policy", Policy)
 STARTED = web.AppKey("started", float)

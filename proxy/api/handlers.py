@@ -55,8 +55,7 @@ from proxy.errors import (
     local_unavailable,
     model_not_found,
 )
-from proxy.gateway.gateway import Gateway
-from proxy.pipeline.pipeline import Pipeline
+from proxy.gateway.gateway import release
 from proxy.pipeline.plan import Plan, format_epsilon
 from proxy.requests.anthropic import chat as anthropic
 from proxy.requests.anthropic.protocol import Conversation, MessagesRequest, validate_messages
@@ -249,8 +248,7 @@ async def read_plan(
     try:
         # A client's housekeeping is planned without the remote.
         housekeeping = await offload(known.brief, known.recognises, chat)
-        pipeline: Pipeline | Gateway = app[PIPELINE]
-        plan = await pipeline.plan_chat(chat, client, housekeeping=housekeeping)
+        plan = await app[PIPELINE].plan_chat(chat, client, housekeeping=housekeeping)
     except ApiError as exc:
         exc.rename(dialect.find_place(exc.param, asked))
         raise
@@ -455,8 +453,7 @@ async def perturb(request: web.Request) -> web.Response:
 @routes.post("/v1/privacy/sanitize")
 async def sanitize(request: web.Request) -> web.Response:
     """Release a chat to a caller who sends it; nothing is sent to the remote from here."""
-    gateway: Pipeline | Gateway = request.app[PIPELINE]
-    if not isinstance(gateway, Gateway):
+    if LOCAL in request.app:
         raise ApiError(
             404,
             "Only a proxy without a local model (local.mode: none) releases chats to others.",
@@ -464,7 +461,7 @@ async def sanitize(request: web.Request) -> web.Response:
         )
     _, plan = await read_plan(request.app, request[TENANT], request.pop(BODY), CHAT)
     request[PLAN] = plan
-    return web.json_response(await gateway.release(plan))
+    return web.json_response(await release(plan))
 
 
 @routes.get("/v1/models")

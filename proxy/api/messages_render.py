@@ -18,7 +18,7 @@ from extraction.codec import dump_ascii
 from proxy.api.doors import spell_error
 from proxy.api.render import Receipt, Renderer, make_field
 from proxy.errors import ApiError, remote_error
-from proxy.pipeline.answering import Answer
+from proxy.pipeline.plan import Answer
 from proxy.requests.anthropic.chat import list_dropped
 from proxy.requests.anthropic.protocol import MessagesRequest
 

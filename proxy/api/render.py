@@ -11,8 +11,7 @@ from typing import Any
 from extraction.backends.base import Delta, Usage
 from extraction.codec import dump_ascii
 from proxy.errors import ApiError
-from proxy.pipeline.answering import Answer
-from proxy.pipeline.plan import Plan
+from proxy.pipeline.plan import Answer, Plan
 from proxy.requests.protocol import CompletionRequest
 
 __all__ = [

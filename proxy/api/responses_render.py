@@ -15,7 +15,7 @@ from extraction.backends.base import Delta, Usage
 from extraction.codec import dump_ascii
 from proxy.api.render import Receipt, Renderer, make_field
 from proxy.errors import ApiError
-from proxy.pipeline.answering import Answer
+from proxy.pipeline.plan import Answer
 from proxy.requests.protocol import Strict
 from proxy.requests.responses.protocol import LOGPROBS, ResponsesRequest
 

@@ -17,7 +17,6 @@ from extraction.backends.base import Delta
 from proxy.api.app_keys import ERROR, FINISHED
 from proxy.api.render import Renderer
 from proxy.errors import ApiError, internal_error
-from proxy.gateway.gateway import Gateway
 from proxy.pipeline.pipeline import Pipeline
 from proxy.pipeline.plan import Plan
 
@@ -107,7 +106,7 @@ QUEUE = 64  # steps queued for a slow client before its generation waits
 async def stream_answer(
     request: web.Request,
     response: web.StreamResponse,
-    pipeline: Pipeline | Gateway,
+    pipeline: Pipeline,
     plan: Plan,
     renderer: Renderer,
     *,
@@ -178,7 +177,7 @@ class _Announced:
 
 
 async def _follow(
-    pipeline: Pipeline | Gateway, plan: Plan, ping_seconds: float
+    pipeline: Pipeline, plan: Plan, ping_seconds: float
 ) -> AsyncGenerator[_Announced | _Step | None]:
     """Yield the receipt, then the steps of all choices as they come; None
     whenever nothing comes for `ping_seconds`.

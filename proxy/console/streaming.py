@@ -13,8 +13,7 @@ from extraction.backends.base import Delta
 from proxy.api.render import Receipt, Renderer
 from proxy.console.pages import render
 from proxy.errors import ApiError
-from proxy.pipeline.answering import Answer
-from proxy.pipeline.plan import Plan
+from proxy.pipeline.plan import Answer, Plan
 
 __all__ = ["PageRenderer"]
 

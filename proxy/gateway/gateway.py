@@ -1,172 +1,346 @@
-"""Serve requests without a local model: the remote answers what was sanitized of them.
+"""Gateway mode: without a local model, the remote answers what was sanitized of a request.
 
-A gateway plans and answers as the pipeline does, which see (`proxy.pipeline.pipeline`); the same
-memory and ledger, and the same guard, apply.
+A request is read as a letter: a body whose texts are to be sanitized. The same pipeline, memory,
+ledger and guard apply as in extraction mode.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from extraction.codec import dump
-from perturb import Perturbation, Sanitizer
+from perturb import Sanitizer
 from perturb.work import SHORT, offload
 from proxy.access.auth import Client
 from proxy.config.settings import Config
-from proxy.errors import PartsRefused, bad_request
-from proxy.gateway.positions import chat_positions, completion_positions
+from proxy.errors import PartsRefused
+from proxy.gateway.positions import WORDS, chat_positions, completion_positions
 from proxy.gateway.relaying import Relayer
-from proxy.gateway.rules import Fields, Reading
-from proxy.gateway.sanitizing import (
-    Letter,
-    compose,
-    count_positions,
-    find_lost_parts,
-    make_gateway_receipt,
-    write_body,
-    write_draft,
-)
+from proxy.gateway.rules import Fields, Outline, Reading, fill
 from proxy.metrics import Metrics
-from proxy.pipeline.answering import Announce, Answer, Emit
-from proxy.pipeline.drafting import Draft
+from proxy.pipeline.drafting import Draft, DraftTurn, Private, Span, Text
 from proxy.pipeline.memory import Memory
-from proxy.pipeline.plan import Plan, Preview, Trace, join, merge
-from proxy.pipeline.policy import Policy
+from proxy.pipeline.plan import (
+    Announce,
+    Answer,
+    Emit,
+    Exchange,
+    Outgoing,
+    Plan,
+    Unsent,
+    make_receipt,
+)
 from proxy.pipeline.public import PublicText
-from proxy.remote.remotes import Remotes, Route
-from proxy.requests.protocol import ChatRequest, CompletionRequest, SamplingRequest
+from proxy.records.chain import Positions
+from proxy.remote.guard import StringClearance
+from proxy.remote.messages.request import WORDS as MESSAGES_WORDS
+from proxy.remote.messages.request import spell_messages
+from proxy.remote.remotes import Route
+from proxy.requests.messages import Prompt
+from proxy.requests.protocol import ChatRequest, SamplingRequest
 from proxy.requests.validation import unsupported
+from proxy.restoring.way_back import Restored, WayBack, build_way_back, find_lost
+from proxy.storage.digests import Digests
+from proxy.storage.ledger import Charge
 
-__all__ = ["Gateway"]
+__all__ = [
+    "GatewayMode",
+    "Letter",
+    "compose",
+    "count_positions",
+    "find_lost_parts",
+    "make_gateway_receipt",
+    "release",
+    "write_body",
+    "write_draft",
+]
+
+
+@dataclass(frozen=True)
+class Letter:
+    """Hold a body that is to be sent, before its texts are sanitized.
+
+    Attributes:
+        outline: the body without what the proxy itself adds.
+        reading: its texts and words.
+        opening: the raw texts that identify its conversation.
+        added: the model and the numbers that the proxy adds; nothing private.
+        api: of the remote.
+    """
+
+    outline: Outline
+    reading: Reading
+    opening: tuple[str, ...]
+    added: dict[str, Any]
+    api: Literal["openai", "messages"] = "openai"
+    _backs: dict[Hashable, WayBack] = field(default_factory=dict, repr=False)
+
+    def way_back(self, draft: Draft) -> WayBack:
+        """Return the way back of a draft of it: the same for a draft that was settled unchanged,
+        so that a long conversation's is built once."""
+        releases = draft.releases
+        key = tuple((r.raw, r.sanitized.text, r.sanitized.replaced) for r in releases)
+        if key not in self._backs:
+            form = self.outline.get("response_format") or {"type": "text"}
+            self._backs[key] = build_way_back(
+                releases,
+                self.reading.wholes,
+                self.reading.names,
+                writes_json=form["type"] != "text" or "guided_json" in self.outline,
+            )
+        return self._backs[key]
+
+
+def write_draft(digests: Digests, client: Client, letter: Letter, *, apart: bool) -> Draft:
+    """Write the draft of a letter, in which each text is private and no text is cut.
+
+    Args:
+        apart: whether equal texts of two conversations have separate releases.
+    """
+    conversation = digests.conversation(client.tenant, letter.opening)
+    turns = (
+        DraftTurn("user", tuple(Text(raw, (Span(Private(raw), 0, len(raw)),)) for raw in texts))
+        for texts in letter.reading.turns
+    )
+    prompt = Prompt("chat", (), (), (), ())
+    return Draft(prompt, conversation, conversation if apart else "", tuple(turns))
+
+
+def write_body(letter: Letter, draft: Draft) -> dict[str, Any]:
+    """Write the body of a draft in the remote's API.
+
+    Raises:
+        ApiError: 400, a sanitized text cannot stand where it has to, or the API has no place for
+            a field.
+    """
+    chat = _write_chat(letter, draft)
+    return spell_messages(chat) if letter.api == "messages" else chat
+
+
+def _write_chat(letter: Letter, draft: Draft) -> dict[str, Any]:
+    sanitized = {release.raw: release.sanitized.text for release in draft.releases}
+    body: dict[str, Any] = fill(letter.outline, sanitized)
+    for message in body.get("messages", ()):
+        if message.get("content") in (None, []):  # parts that are not sent, or none
+            message["content"] = None if message.get("tool_calls") else ""
+    return {**body, **letter.added}
+
+
+def count_positions(
+    letters: Sequence[Letter], drafts: Sequence[Draft]
+) -> dict[str, dict[str, int]]:
+    """Count the replaced parts in settled drafts by position and type."""
+    found: dict[str, Counter[str]] = {}
+    for letter, draft in zip(letters, drafts, strict=True):
+        made = {release.raw: release.sanitized for release in draft.releases}
+        for place, counts in letter.reading.count(made).items():
+            found.setdefault(place, Counter()).update(counts)
+    return {place: dict(sorted(counts.items())) for place, counts in found.items()}
+
+
+def find_lost_parts(letter: Letter, draft: Draft) -> frozenset[str]:
+    """Return the raw parts of a draft that an answer which repeats its texts does not bring
+    back."""
+    releases = draft.releases
+    back = letter.way_back(draft)
+    return frozenset(
+        release.raw[part.start : part.end]
+        for release, numbers in find_lost(back, releases)
+        for number, part in enumerate(release.sanitized.replaced or ())
+        if number in numbers
+    )
+
+
+def compose(letter: Letter, draft: Draft) -> Exchange:
+    """Compose the body of a settled draft, its clearance and its way back; raise `ApiError`."""
+    reading, releases = letter.reading, draft.releases
+    chat = _write_chat(letter, draft)
+    body = spell_messages(chat) if letter.api == "messages" else chat
+    spoken = MESSAGES_WORDS if letter.api == "messages" else frozenset[str]()
+    clearance = StringClearance(
+        releases=tuple(releases),
+        words=frozenset((*reading.words, *WORDS, *spoken, *_find_words(letter.added), "content")),
+        public=tuple(text for _, text in reading.public),
+    )
+    return Exchange(
+        prompt=draft.prompt,
+        outgoing=Outgoing(body, clearance),
+        scope=draft.scope,
+        unsent="skipped",
+        way_back=letter.way_back(draft),
+    )
+
+
+def _find_words(added: dict[str, Any]) -> list[str]:
+    """Return the strings in the fields that the proxy adds."""
+    inner = [item for item in added.values() if isinstance(item, dict)]
+    strings = [item for item in added.values() if isinstance(item, str)]
+    return [*added, *strings, *(word for item in inner for word in item)]
+
+
+LOGPROBS = "the tokens are the remote's own: replacements are not restored in them"
+
+
+def make_gateway_receipt(plan: Plan, restored: Restored | None) -> dict[str, Any] | None:
+    """Return the receipt at the level that the client requested; None if it requests none.
+
+    It is an ordinary receipt, and in addition:
+
+    - `positions`: the replaced parts by position and type, as often as they stand there;
+    - `restored`: the replacements that came back in the answer and were restored;
+    - `unrestored`: those that came back in a web address, or in a form that may be something
+      else, and were left;
+    - `ambiguous`: the replacements of the request that cannot be told from other text, and are
+      left wherever they come back.
+
+    Args:
+        restored: None while the answer is on its way.
+    """
+    level = plan.request.inferdpt.receipt
+    if level == "none":
+        return None
+    out = make_receipt(
+        level,
+        plan.sanitizer,
+        [(release.sanitized, release.fresh) for release in plan.releases],
+        [("relayed", "whole")] * len(plan.exchanges),
+        [{"sent": each.outgoing.body} for each in plan.exchanges if each.outgoing],
+        (plan.settlement.charge or Charge()).to_dict() | {"exceeded": None},
+        public=plan.public_findings,
+        sent_to=plan.sent_to,
+    )
+    out["positions"] = {place: dict(counts) for place, counts in plan.settlement.positions.items()}
+    out["restored"] = None if restored is None else restored.restored
+    out["unrestored"] = None if restored is None else restored.unrestored
+    out["ambiguous"] = sum(each.way_back.ambiguous for each in plan.exchanges if each.way_back)
+    if getattr(plan.request, "logprobs", None) not in (None, False):
+        out["logprobs"] = LOGPROBS
+    return out
+
 
 NO_LOCAL_MODEL = "there is no local model (local.mode: none)"
 PROMPT = "prompt"  # of a text completion
 SHORT_REQUEST = 20 * SHORT  # characters of a request that is read in a few milliseconds
 
 
-class Gateway:
-    """Plan requests and relay them."""
+class GatewayMode:
+    """Read requests as letters, and relay them (see `proxy.pipeline.pipeline.Mode`)."""
+
+    has_local_model = False
 
     def __init__(
-        self,
-        config: Config,
-        *,
-        policy: Policy,
-        public: PublicText,
-        memory: Memory,
-        remotes: Remotes,
-        metrics: Metrics,
+        self, config: Config, *, public: PublicText, memory: Memory, metrics: Metrics
     ) -> None:
         self._config = config
-        self._policy = policy
-        self._remotes = remotes
         self._public = public
         self._digests = memory.digests
-        self._drafter, self._settler = memory.drafter, memory.settler
-        self._metrics = metrics
+        self._drafter = memory.drafter
         self._relayer = Relayer(metrics)
         self._chat = chat_positions(public_system=config.privacy.system == "public")
         self._completion = completion_positions()
 
-    async def plan_chat(
-        self, request: ChatRequest, client: Client, *, housekeeping: bool = False
-    ) -> Plan:
-        """Plan a chat completion. Housekeeping is relayed like any other request.
+    def check(self, request: SamplingRequest) -> None:
+        """Refuse the fields of a request that a local model would need; raise `ApiError`."""
+        for name in ("task", "instruction", "extraction", "candidates", "local_only"):
+            if getattr(request.inferdpt, name):
+                raise unsupported(f"inferdpt.{name}", NO_LOCAL_MODEL)
 
-        Raises:
-            ApiError: the request breaks a rule or a limit, or its texts could not be settled.
-        """
-        del housekeeping
-        sanitizer = self._check(request, client)
-        route = await self._remotes.find(request.model)
-        letter = await self._read_chat(request, client, route)
-        return await self._plan(request, client, sanitizer, route, [letter])
-
-    async def show(self, request: ChatRequest, client: Client) -> Preview:
-        """Return what a chat would send; nothing is settled, charged or sent. Memory keeps the
-        draws, as it does for `preview`.
-
-        Raises:
-            ApiError: as `plan_chat`.
-        """
-        sanitizer = self._check(request, client)
-        route = await self._remotes.find(request.model)
-        letter = await self._read_chat(request, client, route)
-        await self._public.check_size(letter.reading.public)
-        asked = write_draft(self._digests, client, letter, apart=self._apart)
-        (draft,) = await self._draw(client, sanitizer, [letter], [asked])
-        body = route.remote.write(await offload(False, write_body, letter, draft))
-        return Preview(
-            sanitizer, route.remote.alias, join(draft.spans), draft.unique_releases, body
-        )
-
-    async def plan_completion(
-        self, request: CompletionRequest, texts: Sequence[str], client: Client
-    ) -> Plan:
-        """Plan a text completion, with one exchange for each text.
-
-        Raises:
-            ApiError: as `plan_chat`.
-        """
-        sanitizer = self._check(request, client)
-        route = await self._remotes.find(request.model)
-        if route.remote.config.api == "messages":
-            raise unsupported("prompt", "the model's remote speaks the Messages API; send a chat")
+    async def read(
+        self,
+        request: SamplingRequest,
+        texts: Sequence[str] | None,
+        client: Client,
+        route: Route,
+    ) -> list[Letter]:
+        """Read a chat, or each text of a completion; raise `ApiError`."""
         body = request.model_dump(exclude_unset=True)
-        letters = [
+        if texts is None:
+            assert isinstance(request, ChatRequest)
+            opening = _find_opening(request)
+            return [await self._read(self._chat, body, client, opening, request, route)]
+        if route.remote.config.api == "messages":
+            raise unsupported(PROMPT, "the model's remote speaks the Messages API; send a chat")
+        return [
             await self._read(
-                self._completion, {**body, "prompt": text}, client, [text], request, route
+                self._completion, {**body, PROMPT: text}, client, [text], request, route
             )
             for text in texts
         ]
-        return await self._plan(request, client, sanitizer, route, letters)
 
-    async def preview(self, text: str, sanitizer: Sanitizer, client: Client) -> Perturbation:
-        """Return the release of a text without sending it; memory keeps the draw.
-
-        Raises:
-            ApiError: the key does not allow it, or the text could not be drafted.
-        """
-        client.check(None, sanitizer)
+    def read_text(self, text: str) -> Letter:
+        """Read a text that is not sent."""
         reading = Reading(most=1)
         reading.add(text, "text")
-        letter = Letter({}, reading, (text,), {})
-        draft = write_draft(self._digests, client, letter, apart=self._apart)
-        (drawn,) = await self._draw(client, sanitizer, [letter], [draft])
-        if drawn.releases:
-            return merge(drawn.spans)
-        return replace(await sanitizer.release(""), text=text)
+        return Letter({}, reading, (text,), {})
 
-    async def release(self, plan: Plan) -> dict[str, Any]:
-        """Return a settled plan for a caller who sends it: its body, the raw value of each
-        replacement that can be told from other text, the others, which are left where they
-        stand, the raw string of each that is restored where it is a whole string of JSON, and the
-        receipt.
+    async def inspect(self, request: SamplingRequest, asked: Sequence[Letter]) -> dict[str, int]:
+        """Count the sensitive parts of each type in public text; raise `ApiError`."""
+        del request
+        public = [place for letter in asked for place in letter.reading.public]
+        await self._public.check_size(public)
+        return await self._public.inspect(public)
 
-        Raises:
-            ApiError: the guard refused.
+    async def draft(
+        self, client: Client, sanitizer: Sanitizer, asked: Sequence[Letter], field: str | None
+    ) -> list[Draft]:
+        """Return the drafts of letters with a release for each text; raise `ApiError`.
+
+        Each is brought back on its own before anything leaves: parts that would not come back as
+        they were get a tag instead. What does not come back then, either, is counted in the
+        receipt as ambiguous.
         """
-        (exchange,) = plan.exchanges
-        assert exchange.outgoing is not None
-        assert exchange.way_back is not None
-        body, clearance, back = (
-            exchange.outgoing.body,
-            exchange.outgoing.clearance,
-            exchange.way_back,
-        )
-        await offload(clearance.brief, clearance.check, dump(body))
-        return {
-            "object": "privacy.sanitization",
-            "body": body,
-            "replacements": back.replacements.raw_of,
-            "left": back.replacements.left,
-            "ordinary": sorted(back.replacements.ordinary),
-            "wholes": dict(back.wholes),
-            "receipt": make_gateway_receipt(plan, None),
-        }
+        apart = self._config.memo.scope == "conversation"
+        drafts = [write_draft(self._digests, client, letter, apart=apart) for letter in asked]
+        try:
+            drawn = await self._drafter.draw(client.tenant, sanitizer, drafts)
+            size = sum(len(release.raw) for draft in drawn for release in draft.releases)
+            lost: frozenset[str] = frozenset()
+            for pair in zip(asked, drawn, strict=True):
+                lost |= await offload(size <= SHORT, find_lost_parts, *pair)
+            if lost:
+                drawn = await self._drafter.draw(client.tenant, sanitizer, drafts, tagged=lost)
+        except PartsRefused as exc:
+            places = ((i, letter.reading.find(exc.text)) for i, letter in enumerate(asked))
+            if found := next(((i, at) for i, at in places if at is not None), None):
+                number, at = found
+                several = at == field and len(asked) > 1
+                exc.place(f"{field}[{number}]" if several else at)
+            raise
+        for pair in zip(asked, drawn, strict=True):  # what cannot be written is not charged
+            await offload(size <= SHORT_REQUEST, write_body, *pair)
+        return drawn
+
+    def count(self, asked: Sequence[Letter], drafts: Sequence[Draft]) -> Positions:
+        """Count the replaced parts in settled drafts by position and type."""
+        return count_positions(asked, drafts)
+
+    async def compose(
+        self, request: SamplingRequest, route: Route, asked: Sequence[Letter], drafts: list[Draft]
+    ) -> list[Exchange]:
+        """Compose the bodies of settled drafts; raise `ApiError`."""
+        del request, route
+        size = sum(len(release.raw) for draft in drafts for release in draft.releases)
+        pairs = zip(asked, drafts, strict=True)
+        return [await offload(size <= SHORT_REQUEST, compose, *pair) for pair in pairs]
+
+    def keep(self, asked: Letter, unsent: Unsent) -> Exchange:
+        """Raise `AssertionError`: without a local model, everything is sent or refused."""
+        raise AssertionError("a letter that is not sent has no answer")
+
+    async def write(
+        self, request: SamplingRequest, route: Route, asked: Letter, draft: Draft
+    ) -> tuple[bytes | None, int]:
+        """Write the body of a draft, which has no public examples; raise `ApiError`."""
+        del request
+        return route.remote.write(await offload(False, write_body, asked, draft)), 0
+
+    def choose(self, request: SamplingRequest) -> tuple[dict[str, Any], int]:
+        """Return no fields for a local model, and one answer for each choice."""
+        del request
+        return {}, 1
 
     async def answer(self, plan: Plan) -> tuple[list[Answer], dict[str, Any] | None]:
         """Relay a plan, and return the restored answers, ordered `prompt_index * n + i`, and the
@@ -192,30 +366,6 @@ class Gateway:
             await emit(*end)
         await emit(index, last, make_gateway_receipt(plan, restored))
 
-    @property
-    def _apart(self) -> bool:
-        return self._config.memo.scope == "conversation"
-
-    def _check(self, request: SamplingRequest, client: Client) -> Sanitizer:
-        """Check a request against the limits and the client's grant; return its sanitizer."""
-        options, most = request.inferdpt, self._config.limits.choices
-        if request.choices > most:
-            raise bad_request(f"n must be <= {most}.", param="n")
-        for name in ("task", "instruction", "extraction", "candidates", "local_only"):
-            if getattr(options, name):
-                raise unsupported(f"inferdpt.{name}", NO_LOCAL_MODEL)
-        sanitizer = self._policy.sanitizer(options, client.grant)
-        client.check(request.model, sanitizer)
-        return sanitizer
-
-    async def _read_chat(self, request: ChatRequest, client: Client, route: Route) -> Letter:
-        """Read a chat; raise `ApiError`."""
-        body = request.model_dump(exclude_unset=True)
-        first = next((m for m in request.messages if m.role == "user"), None)
-        systems = [m for m in request.messages if m.role in ("system", "developer")]
-        opening = [part for m in (*systems, *filter(None, [first])) for part in (m.role, m.text)]
-        return await self._read(self._chat, body, client, opening, request, route)
-
     async def _read(
         self,
         positions: Fields,
@@ -239,86 +389,37 @@ class Gateway:
         added, api = _add_fields(request, route), route.remote.config.api
         return Letter(outline, reading, tuple(opening), added, api)
 
-    async def _draw(
-        self,
-        client: Client,
-        sanitizer: Sanitizer,
-        letters: Sequence[Letter],
-        drafts: Sequence[Draft],
-    ) -> list[Draft]:
-        """Return the drafts of letters with a release for each text; raise `ApiError`.
 
-        Each is brought back on its own before anything leaves: parts that would not come back as
-        they were get a tag instead. What does not come back then, either, is counted in the
-        receipt as ambiguous.
-        """
-        try:
-            drawn = await self._drafter.draw(client.tenant, sanitizer, drafts)
-            size = sum(len(release.raw) for draft in drawn for release in draft.releases)
-            lost: frozenset[str] = frozenset()
-            for pair in zip(letters, drawn, strict=True):
-                lost |= await offload(size <= SHORT, find_lost_parts, *pair)
-            if lost:
-                drawn = await self._drafter.draw(client.tenant, sanitizer, drafts, tagged=lost)
-            return drawn
-        except PartsRefused as exc:
-            places = ((i, letter.reading.find(exc.text)) for i, letter in enumerate(letters))
-            if found := next(((i, at) for i, at in places if at is not None), None):
-                number, at = found
-                several = at == PROMPT and len(letters) > 1
-                exc.place(f"{PROMPT}[{number}]" if several else at)
-            raise
+async def release(plan: Plan) -> dict[str, Any]:
+    """Return a settled plan for a caller who sends it: its body, the raw value of each replacement
+    that can be told from other text, the others, which are left where they stand, the raw string
+    of each that is restored where it is a whole string of JSON, and the receipt.
 
-    async def _plan(
-        self,
-        request: SamplingRequest,
-        client: Client,
-        sanitizer: Sanitizer,
-        route: Route,
-        letters: Sequence[Letter],
-    ) -> Plan:
-        """Sanitize and settle the letters of a request; raise `ApiError`."""
-        public = [place for letter in letters for place in letter.reading.public]
-        await self._public.check_size(public)
-        findings = await self._public.inspect(public)
-        trace = Trace(["skipped"] * len(letters))
-        with self._metrics.stage("perturb", trace.note_stage):
-            drafts = [
-                write_draft(self._digests, client, each, apart=self._apart) for each in letters
-            ]
-            drafts = await self._draw(client, sanitizer, letters, drafts)
-        size = sum(len(release.raw) for draft in drafts for release in draft.releases)
-        brief = size <= SHORT_REQUEST
-        for pair in zip(letters, drafts, strict=True):  # what cannot be written is not charged
-            await offload(brief, write_body, *pair)
-        with self._metrics.stage("commit", trace.note_stage):
-            settlement = await self._settler.settle(
-                client,
-                request.model,
-                route.remote.alias,
-                sanitizer,
-                drafts,
-                partial(count_positions, letters),
-            )
-        exchanges = [
-            await offload(brief, compose, *pair)
-            for pair in zip(letters, settlement.drafts, strict=True)
-        ]
-        plan = Plan(
-            client=client,
-            request=request,
-            route=route,
-            sanitizer=sanitizer,
-            exchanges=tuple(exchanges),
-            options={},
-            candidates=1,
-            settlement=settlement,
-            exceeded=None,
-            public_findings=findings,
-            trace=trace,
-        )
-        self._metrics.count_plan(sanitizer, fresh=plan.fresh, released=plan.released)
-        return plan
+    Raises:
+        ApiError: the guard refused.
+    """
+    (exchange,) = plan.exchanges
+    assert exchange.outgoing is not None
+    assert exchange.way_back is not None
+    body, clearance = exchange.outgoing.body, exchange.outgoing.clearance
+    back = exchange.way_back
+    await offload(clearance.brief, clearance.check, dump(body))
+    return {
+        "object": "privacy.sanitization",
+        "body": body,
+        "replacements": back.replacements.raw_of,
+        "left": back.replacements.left,
+        "ordinary": sorted(back.replacements.ordinary),
+        "wholes": dict(back.wholes),
+        "receipt": make_gateway_receipt(plan, None),
+    }
+
+
+def _find_opening(request: ChatRequest) -> list[str]:
+    """Return the raw texts that identify a conversation: the system's and the first user's."""
+    first = next((m for m in request.messages if m.role == "user"), None)
+    systems = [m for m in request.messages if m.role in ("system", "developer")]
+    return [part for m in (*systems, *filter(None, [first])) for part in (m.role, m.text)]
 
 
 def _add_fields(request: SamplingRequest, route: Route) -> dict[str, Any]:

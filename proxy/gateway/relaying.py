@@ -26,8 +26,7 @@ from extraction.http.client import CUT, EVENT, LARGE, SMALL, CutShort, Reply, pa
 from perturb.work import SHORT, offload
 from proxy.errors import ApiError, remote_error
 from proxy.metrics import Metrics
-from proxy.pipeline.answering import Answer, Emit
-from proxy.pipeline.plan import Exchange, Plan
+from proxy.pipeline.plan import Answer, Emit, Exchange, Plan
 from proxy.remote.errors import RemoteFailure
 from proxy.requests.protocol import CompletionRequest, SamplingRequest
 from proxy.restoring.way_back import Restored, RestoredText, WayBack

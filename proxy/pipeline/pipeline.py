@@ -1,82 +1,134 @@
 """Run the steps of a request in order.
 
-Planning decides everything before anything is sent: draft, settle, compose. Then the remote is
-consulted, and the local model answers.
+Planning decides everything before anything is sent: read, draft, settle, compose. What depends on
+who answers, the local model or the remote alone, is a mode's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
-from extraction.extractor import Extractor
-from extraction.judge import Judge
-from extraction.warming import Warmer
 from perturb import Perturbation, Sanitizer
 from proxy.access.auth import Client
-from proxy.config.settings import Config
-from proxy.demonstrations import Demonstrations
-from proxy.errors import PartsRefused, bad_request, not_permitted
+from proxy.config.settings import Limits
+from proxy.errors import bad_request
 from proxy.metrics import Metrics
-from proxy.pipeline.answering import Announce, Answer, Answerer, Emit
 from proxy.pipeline.drafting import Draft
-from proxy.pipeline.memory import Memory
-from proxy.pipeline.plan import Composer, Exchange, Plan, Preview, Trace, Unsent, join, merge
-from proxy.pipeline.policy import Policy
-from proxy.pipeline.public import INSTRUCTION, PublicText
-from proxy.pipeline.settling import Settlement
-from proxy.remote.remotes import Remotes
-from proxy.requests.housekeeping import keep_local
-from proxy.requests.messages import Prompt, read_chat, read_text
-from proxy.requests.protocol import (
-    ChatRequest,
-    CompletionRequest,
-    SamplingRequest,
-    select_local_fields,
+from proxy.pipeline.plan import (
+    Announce,
+    Answer,
+    Emit,
+    Exchange,
+    Plan,
+    Preview,
+    Trace,
+    Unsent,
+    join,
+    merge,
 )
-from proxy.requests.validation import unsupported
+from proxy.pipeline.policy import Policy
+from proxy.pipeline.settling import Settlement, Settler
+from proxy.records.chain import Positions
+from proxy.remote.remotes import Remotes, Route
+from proxy.requests.housekeeping import keep_local
+from proxy.requests.protocol import ChatRequest, CompletionRequest, SamplingRequest
 from proxy.storage.ledger import BudgetExceeded
 
-__all__ = ["Pipeline"]
+__all__ = ["Mode", "Pipeline"]
+
+Asked = TypeVar("Asked")  # a chat or a text of a request, as a mode reads it
+
+
+class Mode(Protocol[Asked]):
+    """Define what extraction and gateway mode do each in its own way.
+
+    Everything raises `ApiError`.
+    """
+
+    @property
+    def has_local_model(self) -> bool:
+        """Return whether a local model answers what is not sent."""
+
+    def check(self, request: SamplingRequest) -> None:
+        """Check the fields of a request that only one mode serves."""
+
+    async def read(
+        self,
+        request: SamplingRequest,
+        texts: Sequence[str] | None,
+        client: Client,
+        route: Route,
+    ) -> list[Asked]:
+        """Read a chat, or each text of a completion."""
+
+    def read_text(self, text: str) -> Asked:
+        """Read a text that is not sent."""
+
+    async def inspect(self, request: SamplingRequest, asked: Sequence[Asked]) -> dict[str, int]:
+        """Check the public text of a request, and count its sensitive parts of each type."""
+
+    async def draft(
+        self, client: Client, sanitizer: Sanitizer, asked: Sequence[Asked], field: str | None
+    ) -> list[Draft]:
+        """Return drafts with a release for each private text; `field` is the name of the field
+        that holds texts, for errors."""
+
+    def count(self, asked: Sequence[Asked], drafts: Sequence[Draft]) -> Positions:
+        """Count the replaced parts in settled drafts by position and type."""
+
+    async def compose(
+        self, request: SamplingRequest, route: Route, asked: Sequence[Asked], drafts: list[Draft]
+    ) -> list[Exchange]:
+        """Compose what is sent for settled drafts."""
+
+    def keep(self, asked: Asked, unsent: Unsent) -> Exchange:
+        """Return the exchange of what is not sent, for a local model."""
+
+    async def write(
+        self, request: SamplingRequest, route: Route, asked: Asked, draft: Draft
+    ) -> tuple[bytes | None, int]:
+        """Write the body of a draft, without sending it.
+
+        Returns:
+            The bytes, or None if there is no text to send; the number of public examples in them.
+        """
+
+    def choose(self, request: SamplingRequest) -> tuple[dict[str, Any], int]:
+        """Return the fields of a request that a local model gets, and how many candidates it
+        writes for each choice."""
+
+    async def answer(self, plan: Plan) -> tuple[list[Answer], dict[str, Any] | None]:
+        """Ask the remote, and return the answers, ordered `prompt_index * n + i`, and the receipt
+        if one was requested."""
+
+    async def stream(self, plan: Plan, announce: Announce, emit: Emit) -> None:
+        """Ask the remote, announce the receipt as far as it is known, and pass every step of the
+        answers to `emit`."""
 
 
 class Pipeline:
-    """Plan requests and answer them."""
+    """Plan requests and answer them, in one mode."""
 
     def __init__(
         self,
-        config: Config,
+        limits: Limits,
+        mode: Mode[Any],
         *,
         policy: Policy,
-        public: PublicText,
-        demonstrations: Demonstrations,
-        memory: Memory,
+        settler: Settler,
         remotes: Remotes,
-        extractor: Extractor,
-        judge: Judge,
         metrics: Metrics,
     ) -> None:
-        self._config = config
+        self._limits = limits
+        self._mode = mode
         self._policy = policy
+        self._settler = settler
         self._remotes = remotes
-        self._public = public
         self._metrics = metrics
-        self._drafter, self._settler = memory.drafter, memory.settler
-        self._composer = Composer(config, demonstrations)
-        self._answerer = Answerer(
-            extractor=extractor,
-            warmer=Warmer(
-                extractor,
-                config.local.warm_prefix,
-                places=config.local.places,
-                note=lambda end: metrics.warmed.labels(end).inc(),
-            ),
-            answers=memory.answers,
-            metrics=metrics,
-            judge=judge,
-            extraction=config.local.extraction,
-        )
+        self.answer, self.stream = mode.answer, mode.stream
 
     async def plan_chat(
         self, request: ChatRequest, client: Client, *, housekeeping: bool = False
@@ -84,16 +136,15 @@ class Pipeline:
         """Plan a chat completion.
 
         Args:
-            housekeeping: the client made the request on its own behalf; the local model answers
-                alone.
+            housekeeping: the client made the request on its own behalf. A local model answers it
+                alone; without one, it is sent like any other.
 
         Raises:
             ApiError: the request breaks a rule or a limit, or its texts could not be settled.
         """
-        privacy = self._config.privacy
-        asked = keep_local(request) if housekeeping else request
-        prompt = read_chat(asked, system=privacy.system, public_tags=privacy.public_tags)
-        return await self._plan(asked, client, [prompt], housekeeping=housekeeping)
+        if not (housekeeping and self._mode.has_local_model):
+            return await self._plan(request, client)
+        return await self._plan(keep_local(request), client, unsent="housekeeping")
 
     async def plan_completion(
         self, request: CompletionRequest, texts: Sequence[str], client: Client
@@ -103,8 +154,7 @@ class Pipeline:
         Raises:
             ApiError: as `plan_chat`.
         """
-        task = request.inferdpt.task or "continuation"
-        return await self._plan(request, client, [read_text(text, task) for text in texts])
+        return await self._plan(request, client, texts)
 
     async def preview(self, text: str, sanitizer: Sanitizer, client: Client) -> Perturbation:
         """Return the release of a text without sending it.
@@ -116,8 +166,8 @@ class Pipeline:
             ApiError: the key does not allow it, or the text could not be drafted.
         """
         client.check(None, sanitizer)
-        prompts = [read_text(text, "chat")]
-        (draft,) = await self._draft(client, sanitizer, prompts, "text")
+        asked = [self._mode.read_text(text)]
+        (draft,) = await self._mode.draft(client, sanitizer, asked, "text")
         if draft.releases:
             return merge(draft.spans)
         return replace(await sanitizer.release(""), text=join(draft.spans))
@@ -129,19 +179,12 @@ class Pipeline:
         Raises:
             ApiError: as `plan_chat`.
         """
-        privacy = self._config.privacy
-        prompt = read_chat(request, system=privacy.system, public_tags=privacy.public_tags)
-        sanitizer = self._policy.sanitizer(request.inferdpt, client.grant)
-        self._check(request, client, sanitizer)
+        sanitizer = self._check(request, client)
         route = await self._remotes.find(request.model)
-        await self._inspect_public(request, [prompt])
-        (draft,) = await self._draft(client, sanitizer, [prompt])
-        outgoing = self._composer.compose(draft, request, route)
-        body, demonstrations = None, 0
-        if outgoing is not None:
-            limited = self._answerer.limits_generation(request, outgoing.clearance)
-            body = route.remote.write(outgoing.body, limited=limited)
-            demonstrations = outgoing.demonstrations
+        asked = await self._mode.read(request, None, client, route)
+        await self._mode.inspect(request, asked)
+        (draft,) = await self._mode.draft(client, sanitizer, asked, None)
+        body, demonstrations = await self._mode.write(request, route, asked[0], draft)
         return Preview(
             sanitizer,
             route.remote.alias,
@@ -151,57 +194,45 @@ class Pipeline:
             demonstrations,
         )
 
-    async def answer(self, plan: Plan) -> tuple[list[Answer], dict[str, Any] | None]:
-        """Call the remote and answer in full, see `Answerer.complete`; raise `ApiError`.
-
-        Returns:
-            The answers, and the receipt if one was requested.
-        """
-        consultation = await self._answerer.consult(plan)
-        return await self._answerer.complete(consultation), consultation.make_receipt()
-
-    async def stream(self, plan: Plan, announce: Announce, emit: Emit) -> None:
-        """Call the remote, announce the receipt, and pass every step to `emit`; see
-        `Answerer.stream`; raise `ApiError`."""
-        consultation = await self._answerer.consult(plan)
-        await announce(consultation.make_receipt())
-        await self._answerer.stream(consultation, emit)
-
     async def _plan(
         self,
         request: SamplingRequest,
         client: Client,
-        prompts: Sequence[Prompt],
+        texts: Sequence[str] | None = None,
         *,
-        housekeeping: bool = False,
+        unsent: Unsent = "skipped",
     ) -> Plan:
-        options = request.inferdpt
-        sanitizer = self._policy.sanitizer(options, client.grant)
-        self._check(request, client, sanitizer)
+        mode, note = self._mode, self._metrics.stage
+        sanitizer = self._check(request, client)
         route = await self._remotes.find(request.model)
-        unsent: Unsent = "housekeeping" if housekeeping else "skipped"
-        trace = Trace([unsent] * len(prompts))
+        asked = await mode.read(request, texts, client, route)
+        trace = Trace([unsent] * len(asked))
         findings: dict[str, int] = {}
         settlement, exceeded = Settlement(), None
-        if not options.local_only:  # else nothing is drawn, since nothing is sent
-            findings = await self._inspect_public(request, prompts)
-            with self._metrics.stage("perturb", trace.note_stage):
-                field = "prompt" if isinstance(request, CompletionRequest) else None
-                drafts = await self._draft(client, sanitizer, prompts, field)
+        if not request.inferdpt.local_only:  # else nothing is drawn, since nothing is sent
+            findings = await mode.inspect(request, asked)
+            with note("perturb", trace.note_stage):
+                field = None if texts is None else "prompt"
+                drafts = await mode.draft(client, sanitizer, asked, field)
             try:
-                with self._metrics.stage("commit", trace.note_stage):
+                with note("commit", trace.note_stage):
                     settlement = await self._settler.settle(
-                        client, request.model, route.remote.alias, sanitizer, drafts
+                        client,
+                        request.model,
+                        route.remote.alias,
+                        sanitizer,
+                        drafts,
+                        partial(mode.count, asked),
                     )
             except BudgetExceeded as exc:
-                if self._config.limits.on_budget == "refuse":
+                if self._limits.on_budget == "refuse":
                     raise
                 exceeded = exc.scope
-        exchanges = [
-            Exchange(d.prompt, self._composer.compose(d, request, route), d.scope, unsent)
-            for d in settlement.drafts
-        ] or [Exchange(prompt, None, "", unsent) for prompt in prompts]
-        fields = select_local_fields(request)
+        if settlement.drafts:
+            exchanges = await mode.compose(request, route, asked, list(settlement.drafts))
+        else:
+            exchanges = [mode.keep(each, unsent) for each in asked]
+        fields, candidates = mode.choose(request)
         plan = Plan(
             client=client,
             request=request,
@@ -209,7 +240,7 @@ class Pipeline:
             sanitizer=sanitizer,
             exchanges=tuple(exchanges),
             options=fields,
-            candidates=self._count_candidates(request, fields),
+            candidates=candidates,
             settlement=settlement,
             exceeded=exceeded,
             public_findings=findings,
@@ -218,64 +249,11 @@ class Pipeline:
         self._metrics.count_plan(sanitizer, fresh=plan.fresh, released=plan.released)
         return plan
 
-    async def _draft(
-        self,
-        client: Client,
-        sanitizer: Sanitizer,
-        prompts: Sequence[Prompt],
-        field: str | None = None,
-    ) -> list[Draft]:
-        """Draft prompts; `field` is the name of the field that holds their texts, if they are no
-        chats. Raises `ApiError`."""
-        try:
-            return await self._drafter.draft(client.tenant, sanitizer, prompts)
-        except PartsRefused as exc:
-            for i, prompt in enumerate(prompts):
-                if found := prompt.find(exc.text):
-                    at, line = found
-                    several = f"{field}[{i}]" if len(prompts) > 1 else field
-                    exc.place(several or at, line)
-                    break
-            raise
-
-    def _check(self, request: SamplingRequest, client: Client, sanitizer: Sanitizer) -> None:
-        """Check a request against the limits and the client's grant; raise `ApiError`."""
-        limits = self._config.limits
-        if request.choices > limits.choices:
-            raise bad_request(f"n must be <= {limits.choices}.", param="n")
-        asked = request.inferdpt.candidates or 1
-        if request.choices * asked > limits.choices:
-            raise bad_request(
-                f"n times candidates must be <= {limits.choices}, got {request.choices} times "
-                f"{asked}.",
-                param="inferdpt.candidates",
-            )
+    def _check(self, request: SamplingRequest, client: Client) -> Sanitizer:
+        """Check a request against the limits and the client's grant; return its sanitizer."""
+        if request.choices > self._limits.choices:
+            raise bad_request(f"n must be <= {self._limits.choices}.", param="n")
+        self._mode.check(request)
+        sanitizer = self._policy.sanitizer(request.inferdpt, client.grant)
         client.check(request.model, sanitizer)
-        if request.provider:
-            raise unsupported("provider", "the operator chooses where the remote runs")
-        if request.inferdpt.instruction and not self._config.privacy.public_tags:
-            raise not_permitted(
-                "The instruction is sent as it is, and the operator allows no public text "
-                "(privacy.public_tags: false).",
-                param=INSTRUCTION,
-            )
-
-    def _count_candidates(self, request: SamplingRequest, fields: Mapping[str, Any]) -> int:
-        """Return how many answers are written for each choice. The operator's number is lowered
-        to the limit of choices. A call of a tool cannot be compared with a text, so a request
-        with tools gets one answer."""
-        if {"tools", "functions"} & fields.keys():
-            return 1
-        most = self._config.limits.choices // request.choices
-        return request.inferdpt.candidates or min(self._config.local.candidates, most)
-
-    async def _inspect_public(
-        self, request: SamplingRequest, prompts: Sequence[Prompt]
-    ) -> dict[str, int]:
-        """Count the sensitive parts of each type in public text; raise `ApiError`."""
-        instruction = request.inferdpt.instruction
-        own = [(INSTRUCTION, instruction)] if instruction else []
-        public = [place for prompt in prompts for place in prompt.public]
-        await self._public.check_size([*public, *own * len(prompts)])
-        lines = {at: numbers for prompt in prompts for at, numbers in prompt.lines.items()}
-        return await self._public.inspect([*public, *own], lines)
+        return sanitizer

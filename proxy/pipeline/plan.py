@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
+from extraction.backends.base import Delta, Usage
 from extraction.extractor import Job
 from extraction.prompts import fill
 from perturb import Perturbation, Sanitizer
@@ -30,14 +31,17 @@ from proxy.remote.guard import Clearance, Cleared
 from proxy.remote.messages.request import spell_messages
 from proxy.remote.remotes import Route
 from proxy.remote.upstream import Ending, Generation
-from proxy.requests.messages import Prompt
+from proxy.requests.messages import Prompt, spell_turn
 from proxy.requests.protocol import SamplingRequest
 from proxy.restoring.way_back import WayBack
 from proxy.storage.ledger import Charge, Price, price, total
 
 __all__ = [
+    "Announce",
+    "Answer",
     "Composer",
     "Consultation",
+    "Emit",
     "Exchange",
     "Outgoing",
     "Plan",
@@ -580,3 +584,50 @@ def _list_messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the messages of a body; in the Messages API, the system's texts stand beside them."""
     system = [{"role": "system", "content": body["system"]}] if "system" in body else []
     return [*system, *body["messages"]]
+
+
+@dataclass
+class Answer:
+    """Hold one choice, whole in `message` or assembled from its steps."""
+
+    message: dict[str, Any] = field(default_factory=dict)
+    logprobs: dict[str, Any] | None = None
+    finish_reason: str | None = None
+    usage: Usage | None = None
+    stop: str | None = None
+    _texts: list[str] = field(default_factory=list)
+    _calls: dict[int, dict[str, str]] = field(default_factory=dict)
+
+    def add(self, step: Delta) -> None:
+        """Add a streamed step: the text and tool calls that `key` needs."""
+        self._texts.append(step.message.get("content") or "")
+        for call in step.message.get("tool_calls", ()):
+            function = self._calls.setdefault(call["index"], {"name": "", "arguments": ""})
+            for part in function:
+                function[part] += (call.get("function") or {}).get(part) or ""
+
+    @property
+    def text(self) -> str:
+        """Return the answer's text, without surrounding blanks."""
+        return (self.message.get("content") or "".join(self._texts)).strip()
+
+    @property
+    def key(self) -> str:
+        """Return the answer as `messages.spell_assistant` spells the client's copy of it."""
+        calls = [call["function"] for call in self.message.get("tool_calls") or ()]
+        if self.message.get("function_call"):
+            calls.append(self.message["function_call"])
+        calls += [self._calls[index] for index in sorted(self._calls)]
+        return spell_turn(self.text, ((c["name"], c["arguments"]) for c in calls))
+
+
+Announce = Callable[[dict[str, Any] | None], Awaitable[None]]  # takes the receipt of a stream
+
+
+class Emit(Protocol):
+    """Pass on a step of the choice with this number. The last step of a stream may carry the
+    receipt, where it is not known before."""
+
+    async def __call__(
+        self, index: int, step: Delta, receipt: dict[str, Any] | None = None
+    ) -> None: ...

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extraction.backends.base import Delta
-from proxy.pipeline.answering import Answer
-from proxy.pipeline.plan import join_apart
+from proxy.pipeline.plan import Answer, join_apart
 from proxy.requests.messages import Part, spell_assistant, spell_turn, split_public
 from proxy.requests.protocol import (
     Message,

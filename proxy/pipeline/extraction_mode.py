@@ -1,80 +1,54 @@
-"""Answer a plan: call the remote once for each prompt and the local model once for each choice.
+"""Extraction mode: the remote sees perturbed text, and the local model writes the answer.
 
-Each answer is remembered with the remote's generation behind it.
+The remote is called once for each prompt, the local model once for each choice. Each answer is
+remembered with the remote's generation behind it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
-from extraction.backends.base import Delta, Usage
 from extraction.errors import LocalModelError
 from extraction.extractor import Extractor, Job, Writer, gather, read_document, with_seed
 from extraction.judge import Judge
 from extraction.restore import restore
 from extraction.warming import Warmer
+from perturb import Sanitizer
 from perturb.work import SHORT, offload
-from proxy.errors import ApiError, from_local
+from proxy.access.auth import Client
+from proxy.config.settings import Config
+from proxy.demonstrations import Demonstrations
+from proxy.errors import ApiError, PartsRefused, bad_request, from_local, not_permitted
 from proxy.metrics import Metrics
-from proxy.pipeline.plan import Consultation, Exchange, Plan, Reply
+from proxy.pipeline.drafting import Draft
+from proxy.pipeline.memory import Memory
+from proxy.pipeline.plan import (
+    Announce,
+    Answer,
+    Composer,
+    Consultation,
+    Emit,
+    Exchange,
+    Plan,
+    Reply,
+    Unsent,
+)
+from proxy.pipeline.public import INSTRUCTION, PublicText
+from proxy.records.chain import Positions
 from proxy.release import Release, pair_parts
 from proxy.remote.guard import Clearance, Cleared
-from proxy.requests.messages import spell_turn
-from proxy.requests.protocol import SamplingRequest, select_local_fields
+from proxy.remote.remotes import Route
+from proxy.requests.messages import Prompt, read_chat, read_text
+from proxy.requests.protocol import ChatRequest, SamplingRequest, select_local_fields
+from proxy.requests.validation import unsupported
 from proxy.storage.memo import Answers
 
-__all__ = ["Announce", "Answer", "Answerer", "Emit"]
-
-
-@dataclass
-class Answer:
-    """Hold one choice, whole in `message` or assembled from its steps."""
-
-    message: dict[str, Any] = field(default_factory=dict)
-    logprobs: dict[str, Any] | None = None
-    finish_reason: str | None = None
-    usage: Usage | None = None
-    stop: str | None = None
-    _texts: list[str] = field(default_factory=list)
-    _calls: dict[int, dict[str, str]] = field(default_factory=dict)
-
-    def add(self, step: Delta) -> None:
-        """Add a streamed step: the text and tool calls that `key` needs."""
-        self._texts.append(step.message.get("content") or "")
-        for call in step.message.get("tool_calls", ()):
-            function = self._calls.setdefault(call["index"], {"name": "", "arguments": ""})
-            for part in function:
-                function[part] += (call.get("function") or {}).get(part) or ""
-
-    @property
-    def text(self) -> str:
-        """Return the answer's text, without surrounding blanks."""
-        return (self.message.get("content") or "".join(self._texts)).strip()
-
-    @property
-    def key(self) -> str:
-        """Return the answer as `messages.spell_assistant` spells the client's copy of it."""
-        calls = [call["function"] for call in self.message.get("tool_calls") or ()]
-        if self.message.get("function_call"):
-            calls.append(self.message["function_call"])
-        calls += [self._calls[index] for index in sorted(self._calls)]
-        return spell_turn(self.text, ((c["name"], c["arguments"]) for c in calls))
+__all__ = ["Answerer", "ExtractionMode"]
 
 
 SPARE = 3  # times the local model's share, where the judge drops sentences
-Announce = Callable[[dict[str, Any] | None], Awaitable[None]]  # takes the receipt of a stream
-
-
-class Emit(Protocol):
-    """Pass on a step of the choice with this number. The last step of a stream may carry the
-    receipt, where it is not known before."""
-
-    async def __call__(
-        self, index: int, step: Delta, receipt: dict[str, Any] | None = None
-    ) -> None: ...
 
 
 class Answerer:
@@ -271,3 +245,155 @@ def _restore(generation: str, clearance: Clearance) -> str:
     """
     pairs, kept = pair_parts(piece for piece in clearance.pieces if isinstance(piece, Release))
     return restore(generation, pairs, "\n".join(kept)) if pairs else generation
+
+
+class ExtractionMode:
+    """Read requests as prompts, and answer them with the local model (see
+    `proxy.pipeline.pipeline.Mode`)."""
+
+    has_local_model = True
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        public: PublicText,
+        demonstrations: Demonstrations,
+        memory: Memory,
+        extractor: Extractor,
+        judge: Judge,
+        metrics: Metrics,
+    ) -> None:
+        self._config = config
+        self._public = public
+        self._drafter = memory.drafter
+        self._composer = Composer(config, demonstrations)
+        self._answerer = Answerer(
+            extractor=extractor,
+            warmer=Warmer(
+                extractor,
+                config.local.warm_prefix,
+                places=config.local.places,
+                note=lambda end: metrics.warmed.labels(end).inc(),
+            ),
+            answers=memory.answers,
+            metrics=metrics,
+            judge=judge,
+            extraction=config.local.extraction,
+        )
+
+    def check(self, request: SamplingRequest) -> None:
+        """Check the candidates, the provider and the instruction of a request; raise
+        `ApiError`."""
+        most, asked = self._config.limits.choices, request.inferdpt.candidates or 1
+        if request.choices * asked > most:
+            raise bad_request(
+                f"n times candidates must be <= {most}, got {request.choices} times {asked}.",
+                param="inferdpt.candidates",
+            )
+        if request.provider:
+            raise unsupported("provider", "the operator chooses where the remote runs")
+        if request.inferdpt.instruction and not self._config.privacy.public_tags:
+            raise not_permitted(
+                "The instruction is sent as it is, and the operator allows no public text "
+                "(privacy.public_tags: false).",
+                param=INSTRUCTION,
+            )
+
+    async def read(
+        self,
+        request: SamplingRequest,
+        texts: Sequence[str] | None,
+        client: Client,
+        route: Route,
+    ) -> list[Prompt]:
+        """Read a chat, or each text of a completion; raise `ApiError`."""
+        del client, route
+        if texts is not None:
+            task = request.inferdpt.task or "continuation"
+            return [read_text(text, task) for text in texts]
+        assert isinstance(request, ChatRequest)
+        privacy = self._config.privacy
+        return [read_chat(request, system=privacy.system, public_tags=privacy.public_tags)]
+
+    def read_text(self, text: str) -> Prompt:
+        """Read a text that is not sent."""
+        return read_text(text, "chat")
+
+    async def inspect(self, request: SamplingRequest, asked: Sequence[Prompt]) -> dict[str, int]:
+        """Count the sensitive parts of each type in public text; raise `ApiError`."""
+        instruction = request.inferdpt.instruction
+        own = [(INSTRUCTION, instruction)] if instruction else []
+        public = [place for prompt in asked for place in prompt.public]
+        await self._public.check_size([*public, *own * len(asked)])
+        lines = {at: numbers for prompt in asked for at, numbers in prompt.lines.items()}
+        return await self._public.inspect([*public, *own], lines)
+
+    async def draft(
+        self, client: Client, sanitizer: Sanitizer, asked: Sequence[Prompt], field: str | None
+    ) -> list[Draft]:
+        """Draft prompts; raise `ApiError`."""
+        try:
+            return await self._drafter.draft(client.tenant, sanitizer, asked)
+        except PartsRefused as exc:
+            for i, prompt in enumerate(asked):
+                if found := prompt.find(exc.text):
+                    at, line = found
+                    several = f"{field}[{i}]" if len(asked) > 1 else field
+                    exc.place(several or at, line)
+                    break
+            raise
+
+    def count(self, asked: Sequence[Prompt], drafts: Sequence[Draft]) -> Positions:
+        """Return nothing: the remote does not see where a part stood in a request."""
+        del asked, drafts
+        return {}
+
+    async def compose(
+        self, request: SamplingRequest, route: Route, asked: Sequence[Prompt], drafts: list[Draft]
+    ) -> list[Exchange]:
+        """Compose the bodies of settled drafts."""
+        del asked
+        return [
+            Exchange(d.prompt, self._composer.compose(d, request, route), d.scope, "skipped")
+            for d in drafts
+        ]
+
+    def keep(self, asked: Prompt, unsent: Unsent) -> Exchange:
+        """Return the exchange of a prompt that the local model answers alone."""
+        return Exchange(asked, None, "", unsent)
+
+    async def write(
+        self, request: SamplingRequest, route: Route, asked: Prompt, draft: Draft
+    ) -> tuple[bytes | None, int]:
+        """Write the body of a draft, and count the public examples in it."""
+        del asked
+        outgoing = self._composer.compose(draft, request, route)
+        if outgoing is None:
+            return None, 0
+        limited = self._answerer.limits_generation(request, outgoing.clearance)
+        return route.remote.write(outgoing.body, limited=limited), outgoing.demonstrations
+
+    def choose(self, request: SamplingRequest) -> tuple[dict[str, Any], int]:
+        """Return the local model's fields, and how many answers are written for each choice.
+
+        The operator's number is lowered to the limit of choices. A call of a tool cannot be
+        compared with a text, so a request with tools gets one answer.
+        """
+        fields = select_local_fields(request)
+        if {"tools", "functions"} & fields.keys():
+            return fields, 1
+        most = self._config.limits.choices // request.choices
+        return fields, request.inferdpt.candidates or min(self._config.local.candidates, most)
+
+    async def answer(self, plan: Plan) -> tuple[list[Answer], dict[str, Any] | None]:
+        """Call the remote and answer in full, see `Answerer.complete`; raise `ApiError`."""
+        consultation = await self._answerer.consult(plan)
+        return await self._answerer.complete(consultation), consultation.make_receipt()
+
+    async def stream(self, plan: Plan, announce: Announce, emit: Emit) -> None:
+        """Call the remote, announce the receipt, and pass every step to `emit`; see
+        `Answerer.stream`; raise `ApiError`."""
+        consultation = await self._answerer.consult(plan)
+        await announce(consultation.make_receipt())
+        await self._answerer.stream(consultation, emit)
