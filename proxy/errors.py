@@ -41,6 +41,7 @@ __all__ = [
     "store_unavailable",
     "too_large",
     "unauthorized",
+    "unsupported",
 ]
 
 
@@ -171,6 +172,13 @@ def internal_error(exc: Exception) -> ApiError:
 def bad_request(message: str, *, param: str | None = None, code: str | None = None) -> ApiError:
     """Return 400: a field breaks its rule."""
     return ApiError(400, message, param=param, code=code)
+
+
+def unsupported(param: str, why: str) -> ApiError:
+    """Return a 400 for a known field, or value of a field, that is not supported."""
+    return bad_request(
+        f"'{param}' is not supported: {why}.", param=param, code="unsupported_parameter"
+    )
 
 
 def unauthorized() -> ApiError:

@@ -18,10 +18,9 @@ from extraction.errors import CannotScore, LocalModelError, LocalModelRefused
 from extraction.extractor import gather
 from perturb import Sanitizer
 from perturb.work import offload
-from proxy.errors import ApiError, bad_request, from_local
+from proxy.errors import ApiError, bad_request, from_local, unsupported
 from proxy.pipeline.plan import make_receipt
 from proxy.requests.protocol import CompletionRequest
-from proxy.requests.validation import unsupported
 
 __all__ = ["check_scoring", "score", "wants_scores", "write_scores"]
 

@@ -54,14 +54,13 @@ from proxy.errors import (
     from_local,
     local_unavailable,
     model_not_found,
+    unsupported,
 )
 from proxy.gateway.gateway import release
 from proxy.pipeline.plan import Plan, format_epsilon
 from proxy.requests.anthropic import chat as anthropic
 from proxy.requests.anthropic.protocol import Conversation, MessagesRequest, validate_messages
 from proxy.requests.anthropic.tokens import count_tokens
-from proxy.requests.attachments import note_attachments
-from proxy.requests.hosted_tools import keep_functions
 from proxy.requests.protocol import (
     ChatRequest,
     CompletionRequest,
@@ -72,14 +71,8 @@ from proxy.requests.protocol import (
 from proxy.requests.responses import chat as responses
 from proxy.requests.responses.items import COMPACTION
 from proxy.requests.responses.protocol import ResponsesRequest, validate_response
-from proxy.requests.validation import (
-    INPUTS,
-    TOOLS,
-    check_counts,
-    parse_object,
-    unsupported,
-    validate,
-)
+from proxy.requests.unserved import keep_functions, note_attachments
+from proxy.requests.validation import INPUTS, TOOLS, check_counts, parse_object, validate
 from proxy.scoring import check_scoring, score, wants_scores, write_scores
 
 __all__ = [

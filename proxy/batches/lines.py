@@ -32,10 +32,10 @@ from proxy.api.middleware import describe_plan
 from proxy.api.render import Renderer
 from proxy.batches.store import Batch
 from proxy.config.settings import Limits
-from proxy.errors import ApiError, bad_request, internal_error
+from proxy.errors import ApiError, bad_request, internal_error, unsupported
 from proxy.pipeline.plan import Plan
 from proxy.records.chain import write_end
-from proxy.requests.validation import clean_name, parse_object, unsupported
+from proxy.requests.validation import clean_name, parse_object
 
 __all__ = ["ENDPOINTS", "Line", "LineAnswerer", "read_line", "spell_late"]
 

@@ -16,7 +16,7 @@ from perturb import Sanitizer
 from perturb.work import SHORT, offload
 from proxy.access.auth import Client
 from proxy.config.settings import Config
-from proxy.errors import PartsRefused
+from proxy.errors import PartsRefused, unsupported
 from proxy.gateway.positions import WORDS, chat_positions, completion_positions
 from proxy.gateway.relaying import Relayer
 from proxy.gateway.rules import Fields, Outline, Reading, fill
@@ -41,7 +41,6 @@ from proxy.remote.messages.request import spell_messages
 from proxy.remote.remotes import Route
 from proxy.requests.messages import Prompt
 from proxy.requests.protocol import ChatRequest, SamplingRequest
-from proxy.requests.validation import unsupported
 from proxy.restoring.way_back import Restored, WayBack, build_way_back, find_lost
 from proxy.storage.digests import Digests
 from proxy.storage.ledger import Charge

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from perturb import Perturbation
-from proxy.errors import bad_request, too_large
+from proxy.errors import bad_request, too_large, unsupported
 from proxy.requests.cache_marks import read_mark
-from proxy.requests.validation import clean_name, unsupported
+from proxy.requests.validation import clean_name
 
 __all__ = [
     "DROPPED",

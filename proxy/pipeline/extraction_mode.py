@@ -20,7 +20,14 @@ from perturb.work import SHORT, offload
 from proxy.access.auth import Client
 from proxy.config.settings import Config
 from proxy.demonstrations import Demonstrations
-from proxy.errors import ApiError, PartsRefused, bad_request, from_local, not_permitted
+from proxy.errors import (
+    ApiError,
+    PartsRefused,
+    bad_request,
+    from_local,
+    not_permitted,
+    unsupported,
+)
 from proxy.metrics import Metrics
 from proxy.pipeline.drafting import Draft
 from proxy.pipeline.memory import Memory
@@ -42,7 +49,6 @@ from proxy.remote.guard import Clearance, Cleared
 from proxy.remote.remotes import Route
 from proxy.requests.messages import Prompt, read_chat, read_text
 from proxy.requests.protocol import ChatRequest, SamplingRequest, select_local_fields
-from proxy.requests.validation import unsupported
 from proxy.storage.memo import Answers
 
 __all__ = ["Answerer", "ExtractionMode"]

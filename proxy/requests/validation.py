@@ -21,9 +21,9 @@ from pydantic import BaseModel, ValidationError
 
 from perturb.text.surrogates import replace_surrogates
 from proxy.config.settings import Limits
-from proxy.errors import ApiError, bad_request, too_large
-from proxy.requests.attachments import HINT, name_attachment
+from proxy.errors import ApiError, bad_request, too_large, unsupported
 from proxy.requests.protocol import Json, Options, StreamOptions
+from proxy.requests.unserved import HINT, name_attachment
 
 __all__ = [
     "INPUTS",
@@ -33,7 +33,6 @@ __all__ = [
     "check_counts",
     "clean_name",
     "parse_object",
-    "unsupported",
     "validate",
 ]
 
@@ -71,13 +70,6 @@ def validate(model: type[Body], body: Json, rejected: Mapping[str, str] = REJECT
     except ValidationError as exc:
         errors = exc.errors(include_url=False, include_context=False, include_input=False)
         raise _make_error(model, errors) from None
-
-
-def unsupported(param: str, why: str) -> ApiError:
-    """Return a 400 for a known field, or value of a field, that is not supported."""
-    return bad_request(
-        f"'{param}' is not supported: {why}.", param=param, code="unsupported_parameter"
-    )
 
 
 def _refuse_media(messages: Any) -> None:

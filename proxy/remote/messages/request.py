@@ -10,9 +10,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proxy.errors import bad_request
+from proxy.errors import bad_request, unsupported
 from proxy.requests.cache_marks import MARKS
-from proxy.requests.validation import unsupported
 
 __all__ = ["MAX_TOKENS", "WORDS", "spell_messages"]
 

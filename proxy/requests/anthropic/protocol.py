@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
+from proxy.errors import unsupported
 from proxy.requests.anthropic.blocks import MessageItem, TextBlock, spell_blocks, spell_messages
 from proxy.requests.anthropic.tools import Tool, ToolChoice, keep_own_tools
 from proxy.requests.protocol import (
@@ -25,7 +26,7 @@ from proxy.requests.protocol import (
     Options,
     Strict,
 )
-from proxy.requests.validation import unsupported, validate
+from proxy.requests.validation import validate
 
 __all__ = [
     "REJECTED",

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from proxy.errors import unsupported
 from proxy.requests.protocol import Json, Strict
-from proxy.requests.validation import unsupported
 
 __all__ = ["DEFINED", "Tool", "ToolChoice", "keep_own_tools"]
 

@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field
 
-from proxy.errors import bad_request
-from proxy.requests.attachments import HINT
+from proxy.errors import bad_request, unsupported
 from proxy.requests.protocol import Items, Strict
-from proxy.requests.validation import unsupported
+from proxy.requests.unserved import HINT
 
 __all__ = [
     "COMPACTION",

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from proxy.errors import unsupported
 from proxy.requests.protocol import (
     DROP,
     LOCAL,
@@ -24,7 +25,7 @@ from proxy.requests.protocol import (
     Strict,
 )
 from proxy.requests.responses.items import STATELESS, Item, spell_items
-from proxy.requests.validation import unsupported, validate
+from proxy.requests.validation import validate
 
 __all__ = [
     "AllowedTools",
