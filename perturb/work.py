@@ -54,15 +54,17 @@ def charge_work() -> Iterator[None]:
     if allowance is None:
         yield
         return
+    if allowance.left <= 0:
+        raise _make_error(allowance)
     begun = time.thread_time()
     token = _END.set(begun + allowance.left)
     try:
-        check_work()
         yield
-        check_work()
     finally:
         _END.reset(token)
         allowance.left -= time.thread_time() - begun
+    if allowance.left <= 0:
+        raise _make_error(allowance)
 
 
 def check_work() -> None:
@@ -71,11 +73,14 @@ def check_work() -> None:
     Raises:
         OutOfTime: the request has none left.
     """
-    end = _END.get(None)
-    if end is not None and time.thread_time() >= end:
-        allowance = _ALLOWANCE.get()
-        seconds = allowance.seconds if allowance else 0.0
-        raise OutOfTime(f"the texts of a request may take {seconds:g} s of processor time")
+    end, allowance = _END.get(None), _ALLOWANCE.get()
+    if end is not None and allowance is not None and time.thread_time() >= end:
+        raise _make_error(allowance)
+
+
+def _make_error(allowance: _Allowance) -> OutOfTime:
+    seconds = allowance.seconds
+    return OutOfTime(f"the texts of a request may take {seconds:g} s of processor time")
 
 
 SHORT = 1_000  # characters of a text on which ordinary work takes less than a millisecond

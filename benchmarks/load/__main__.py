@@ -25,6 +25,7 @@ from benchmarks.load.record import Record, read_record
 from benchmarks.load.report.page import render_page
 from benchmarks.load.run import run
 from benchmarks.load.soak import read_soak, soak
+from benchmarks.load.streams import StreamRow, measure_streams, read_streams
 from benchmarks.load.targets import Proxy
 from benchmarks.load.upstream import find_program
 from benchmarks.samplers import SamplerRow, measure_samplers, read_samplers
@@ -38,6 +39,7 @@ __all__ = [
     "run_first_token",
     "run_samplers",
     "run_soak",
+    "run_streams",
     "write_page",
 ]
 
@@ -46,6 +48,7 @@ SOAK = Path("docs/results/soak.json")
 FIRST_TOKEN = Path("docs/results/first_token.json")
 SAMPLERS = Path("docs/results/samplers.json")
 CONVERSATIONS = Path("docs/results/conversations.json")
+STREAMS = Path("docs/results/streams.json")
 PAGE = Path("docs/performance.md")
 COLUMNS = (
     f"{'target':32} {'conn':>4} {'words':>5} {'req/s':>9} {'p50 ms':>9} {'p99 ms':>9} "
@@ -60,6 +63,7 @@ EXAMPLES = (
     "python -m benchmarks.load first-token          # some minutes: the time to the first token",
     "python -m benchmarks.load samplers             # each sanitizer on an article",
     "python -m benchmarks.load conversations         # an agent's turns through the gateway",
+    "python -m benchmarks.load streams              # answers of 2,000 chunks",
     "python -m benchmarks.load page                 # docs/performance.md from the records",
 )
 
@@ -159,6 +163,17 @@ def run_conversations(
     print(f"written to {out}")
 
 
+@app.command("streams")
+def run_streams(
+    rounds: Annotated[int, typer.Option(help="Make the measurement so often.", min=1)] = 3,
+    out: Annotated[Path, typer.Option(help="The record.")] = STREAMS,
+) -> None:
+    """Measure streamed answers, through the gateway and straight from the remote."""
+    print(f"{'streams':>7} {'CPU us a chunk':>14} {'straight':>8}")
+    measure_streams(rounds, _print_stream).write(out)
+    print(f"written to {out}")
+
+
 @app.command("page")
 def write_page(
     record: Annotated[Path, typer.Option(help="What the comparison wrote.")] = RECORD,
@@ -168,6 +183,7 @@ def write_page(
     ] = FIRST_TOKEN,
     samplers: Annotated[Path, typer.Option(help="What samplers wrote.")] = SAMPLERS,
     conversations: Annotated[Path, typer.Option(help="What conversations wrote.")] = CONVERSATIONS,
+    streams: Annotated[Path, typer.Option(help="What streams wrote.")] = STREAMS,
     out: Annotated[Path, typer.Option(help="The page.")] = PAGE,
 ) -> None:
     """Write the page of the documentation from the records."""
@@ -178,6 +194,7 @@ def write_page(
             read_first_token(first),
             read_samplers(samplers),
             read_conversations(conversations),
+            read_streams(streams),
         )
     except ValueError as exc:
         raise LoadError(str(exc)) from exc
@@ -208,6 +225,10 @@ def _print_turn(row: TurnRow) -> None:
         f"{row.turn:4} {row.kilobytes:6.0f} {row.turn_ms:8.0f} {row.again_ms:8.0f} "
         f"{row.alone_ms:17.0f}"
     )
+
+
+def _print_stream(row: StreamRow) -> None:
+    tqdm.write(f"{row.at_once:7} {row.chunk_us:14.0f} {row.direct_us:8.0f}")
 
 
 def _print_row(row: Measurement) -> None:

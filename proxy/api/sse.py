@@ -132,18 +132,19 @@ async def stream_answer(
 
     try:
         try:
-            async for item in steps:
-                if item is None:
-                    await write(renderer.ping)
-                    continue
-                if isinstance(item, _Announced):
-                    receipt = item.receipt
-                    continue
-                if not opened:
-                    opened = True
-                    await write(renderer.start(receipt))
-                await write(renderer.step(item.index, item.step, item.receipt))
-                receipt = item.receipt or receipt
+            async for items in steps:
+                shown = b""
+                for item in items:
+                    if isinstance(item, _Announced):
+                        receipt = item.receipt
+                        continue
+                    if not opened:
+                        opened = True
+                        shown += renderer.start(receipt)
+                    shown += renderer.step(item.index, item.step, item.receipt)
+                    receipt = item.receipt or receipt
+                if shown or not items:
+                    await write(shown or renderer.ping)
             await write(renderer.end(receipt))
             return None
         except ConnectionError:
@@ -178,9 +179,9 @@ class _Announced:
 
 async def _follow(
     pipeline: Pipeline, plan: Plan, ping_seconds: float
-) -> AsyncGenerator[_Announced | _Step | None]:
-    """Yield the receipt, then the steps of all choices as they come; None
-    whenever nothing comes for `ping_seconds`.
+) -> AsyncGenerator[list[_Announced | _Step]]:
+    """Yield the receipt and the steps of all choices, together what has come meanwhile; an empty
+    list whenever nothing comes for `ping_seconds`.
 
     The plan runs in a task of its own, so that waiting with a time limit never cancels it. The
     task is cancelled, upstream calls included, when the reader stops.
@@ -205,16 +206,24 @@ async def _follow(
     task = asyncio.create_task(run())
     try:
         while True:
+            items: list[_Announced | _Step] = []
             try:
-                item = await asyncio.wait_for(queue.get(), ping_seconds)
+                async with asyncio.timeout(ping_seconds):
+                    item = await queue.get()
             except TimeoutError:
-                yield None
+                yield items
                 continue
+            while isinstance(item, _Announced | _Step):
+                items.append(item)
+                if queue.empty():
+                    break
+                item = queue.get_nowait()
+            if items:
+                yield items
             if item is None:
                 return
             if isinstance(item, Exception):
                 raise item
-            yield item
     finally:
         task.cancel()
         await asyncio.wait([task])

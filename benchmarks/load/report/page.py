@@ -18,8 +18,10 @@ from benchmarks.load.report.sections import (
     show_first_token,
     show_samplers,
     show_soak,
+    show_streams,
 )
 from benchmarks.load.soak import Soak
+from benchmarks.load.streams import Streams
 from benchmarks.load.wrk import LATE_SECONDS, Case
 from benchmarks.samplers import Samplers
 
@@ -64,6 +66,7 @@ def render_page(
     first: FirstToken | None = None,
     samplers: Samplers | None = None,
     conversations: Conversations | None = None,
+    streams: Streams | None = None,
 ) -> str:
     """Return the page."""
     figures = Figures(record)
@@ -71,6 +74,7 @@ def render_page(
         INTRODUCTION.format(base=BASE, ours=OURS, short=SHORT, long=LONG),
         _machine(record),
         *show_conversations(conversations),
+        *show_streams(streams),
         *_summary(figures),
         "## Load\n",
         READING.format(seconds=record.seconds, rounds=_rounds(record)),

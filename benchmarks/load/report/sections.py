@@ -10,6 +10,7 @@ from benchmarks.harness.markdown import format_table
 from benchmarks.load.conversations import Conversations
 from benchmarks.load.figures import Verdict
 from benchmarks.load.soak import Soak
+from benchmarks.load.streams import CHUNKS, EVERY, Streams
 from benchmarks.samplers import ARTICLE_WORDS, GOALS, LONG, Samplers
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "show_first_token",
     "show_samplers",
     "show_soak",
+    "show_streams",
 ]
 
 
@@ -44,6 +46,26 @@ def show_conversations(conversations: Conversations | None) -> Iterator[str]:
     )
     heads = ["request", "the turn", "the same again", "the new part alone"]
     yield format_table(["turn", *heads, "the turn ÷ its new part"], rows) + "\n"
+
+
+def show_streams(streams: Streams | None) -> Iterator[str]:
+    """Yield what a chunk of a streamed answer costs."""
+    if streams is None:
+        return
+    rows = []
+    for number in dict.fromkeys(row.at_once for row in streams.rows):
+        through, direct = (streams.median(number, of) for of in ("chunk_us", "direct_us"))
+        rows.append([str(number), *map(short, (through, direct, through - direct))])
+    yield "## Streamed answers, chunk by chunk\n"
+    yield (
+        f"Answers of {CHUNKS:,} chunks of a word each, every {EVERY}th a replacement that is "
+        "brought back, through the gateway with `selective`. Microseconds of processor time a "
+        "chunk, of the client, the gateway and the remote together, and of the same without the "
+        f"gateway; medians of {len({row.round for row in streams.rows})} rounds, at commit "
+        f"{streams.machine['commit']}.\n"
+    )
+    heads = ["streams at once", "through the gateway", "straight from the remote"]
+    yield format_table([*heads, "the gateway's share"], rows) + "\n"
 
 
 def show_samplers(samplers: Samplers | None) -> Iterator[str]:
