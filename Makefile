@@ -33,7 +33,7 @@ help:
 	@echo "make pictures         take the pictures of Open WebUI in the documentation (needs Chromium)"
 	@echo "make test-console     the console in Chromium with axe-core (downloads Playwright and axe-core)"
 	@echo "make screenshots      take the pictures of the console in the documentation (needs Chromium)"
-	@echo "make dist             the wheel and the source distribution, reproducibly, into dist/"
+	@echo "make dist             the wheel and the source distribution into dist/, the files for other programs into build/"
 	@echo "make sbom             the bill of materials of the image's Python packages, CycloneDX, into build/sbom/"
 	@echo "make hashes           renew the hashes of what the image and the release install"
 	@echo "make changelog        the changes that are not released yet, as the changelog will have them"
@@ -133,6 +133,7 @@ recordings: install
 dist: install
 	@rm -rf dist
 	@$(BIN)/python -m scripts.release.build
+	@$(BIN)/python -m scripts.release.integrations
 	@$(BIN)/python -m twine check --strict dist/*
 
 sbom: install

@@ -235,13 +235,12 @@ def _list_files(paths: Iterable[Path]) -> list[Path]:
     return files
 
 
-def _build(policy: str, model: str, thresholds: Mapping[str, float]) -> Selective:
+def _build(policy: str, thresholds: Mapping[str, float]) -> Selective:
     if policy in PROFILES:
         return Selective(load_table(), SelectiveParameters(profile=policy, thresholds=thresholds))
     names = tuple(policy.split("+"))
-    used = model if "presidio" in names else ""
     least = thresholds if "detector" in names else {}
-    return Selective(load_table(), SelectiveParameters(policy=names, model=used, thresholds=least))
+    return Selective(load_table(), SelectiveParameters(policy=names, thresholds=least))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -255,9 +254,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--policy",
         action="append",
-        help="regex, digits, detector, presidio or a plug-in's; or a profile",
+        help="regex, digits, detector or a plug-in's; or a profile",
     )
-    parser.add_argument("--model", default="", help="an installed spaCy model, for presidio")
     parser.add_argument(
         "--thresholds", type=json.loads, default={}, help="""the detector's: '{"PERSON": 0.2}'"""
     )
@@ -265,9 +263,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     try:
-        policies = {
-            p: _build(p, options.model, options.thresholds) for p in options.policy or ["regex"]
-        }
+        policies = {p: _build(p, options.thresholds) for p in options.policy or ["regex"]}
         out = {}
         for path in _list_files(options.data):
             texts = read_labelled(path)

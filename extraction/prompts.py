@@ -31,7 +31,7 @@ DOCUMENT_FIRST = (
 
 @dataclass(frozen=True)
 class Prompts:
-    """Hold every template; each field's default is the shipped text.
+    """Every template; each field's default is the shipped text.
 
     The `remote_*` templates are public: filled with perturbed text, they go to the remote. The
     `local_*` templates are filled with raw text and go only to the local model. `remote_words` and

@@ -141,7 +141,7 @@ def _is_distinctive(new: str, shortest: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """Hold a word, or a character that is neither part of a word nor white space."""
+    """A word, or a character that is neither part of a word nor white space."""
 
     key: Key
     start: int

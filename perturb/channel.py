@@ -19,7 +19,7 @@ Words = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True)
 class Draw:
-    """Hold released words, and public statistics of the draw (for the client only).
+    """Released words, and public statistics of the draw (for the client only).
 
     Attributes:
         words: places in V, int32 (n,).

@@ -21,7 +21,7 @@ NAME = "inferdpt"
 def install_command(extra: str) -> str:
     """Return the command that installs an extra for the running copy of the program.
 
-    >>> "install" in install_command("pii")
+    >>> "install" in install_command("audit")
     True
     """
     pip = shutil.which("pip")

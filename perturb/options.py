@@ -55,7 +55,7 @@ class DocumentOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Demands:
-    """Hold what a key or a request asks for beyond the configuration. None of it marks less.
+    """The options of a key or a request beyond the configuration. None of them marks less.
 
     Attributes:
         actions: pairs of a type of marked parts, or `*`, and an action that is not weaker, see

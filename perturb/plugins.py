@@ -23,7 +23,7 @@ logger = logging.getLogger("inferdpt.plugins")
 
 @dataclass(frozen=True)
 class Plugin:
-    """Hold an entry point of an installed distribution."""
+    """An entry point of an installed distribution."""
 
     entry: EntryPoint
 

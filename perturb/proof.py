@@ -17,7 +17,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Worst:
-    """Hold the inputs and the release with the largest ratio.
+    """The inputs and the release with the largest ratio.
 
     Attributes:
         pair: names of x, x' and y.

@@ -41,7 +41,7 @@ Protected = Literal["token", "marked part", "generated token", "sentence", "docu
 
 
 class Taken:
-    """Hold the replacements of one request, each with the value that it stands for.
+    """The replacements of one request, each with the value that it stands for.
 
     Forms that differ only in capitals, accents and punctuation count as one.
 
@@ -247,7 +247,7 @@ class Replacement:
 
 @dataclass(frozen=True)
 class Perturbation:
-    """Hold a released text and its receipt. It holds nothing of the sensitive raw text, so it may
+    """A released text and its receipt. It holds nothing of the sensitive raw text, so it may
     be stored.
 
     Attributes:
@@ -298,7 +298,7 @@ class Perturbation:
 
 @dataclass(frozen=True)
 class Unit:
-    """Hold a stretch of a text that is released on its own.
+    """A stretch of a text that is released on its own.
 
     Attributes:
         text: the raw stretch; "" where there is nothing but white space.

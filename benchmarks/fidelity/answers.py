@@ -24,7 +24,7 @@ from benchmarks.fidelity.measure import Case, Fidelity, count_left, lay_out
 from benchmarks.harness.datasets import DataError
 from benchmarks.metrics.utility import bootstrap_mean, rouge_l
 from perturb import EmbeddingTable
-from perturb.selective.policies import PresidioPolicy
+from perturb.errors import MissingPackage
 from proxy.config.settings import Local
 from proxy.local import local_server
 
@@ -198,8 +198,14 @@ def ask_presidio(model: str, raw: Ask) -> Ask:
         model: an installed model of spaCy.
 
     Raises:
-        MissingPackage: Presidio or spaCy is not installed.
+        MissingPackage: the plug-in for Presidio is not installed.
     """
+    try:
+        from inferdpt_presidio.policy import PresidioPolicy
+    except ImportError as exc:
+        raise MissingPackage(
+            "Presidio needs its plug-in: pip install ./examples/presidio"
+        ) from exc
     policy = PresidioPolicy(model)
 
     async def ask(prompt: str, seed: int) -> Reply:

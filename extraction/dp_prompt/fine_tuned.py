@@ -18,7 +18,7 @@ PLACE = "{text}"
 
 @dataclass(frozen=True, kw_only=True)
 class ParaphraserParameters(PromptParameters):
-    """Hold and validate the parameters: those of DP-Prompt, and the form of the prompt.
+    """The parameters, validated: those of DP-Prompt, and the form of the prompt.
 
     Attributes:
         engine: `transformers` by default; see `PromptParameters`.

@@ -16,7 +16,7 @@ PROMPT = "Document : {text}\nParaphrase of the document :"  # Utpala et al. 2023
 
 @dataclass(frozen=True)
 class Paraphrase:
-    """Hold a generated text and the number of tokens drawn for it, the end token included."""
+    """A generated text and the number of tokens drawn for it, the end token included."""
 
     text: str
     tokens: int

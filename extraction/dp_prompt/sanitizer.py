@@ -43,7 +43,7 @@ ENGINES = ("server", "transformers")
 
 @dataclass(frozen=True, kw_only=True)
 class PromptParameters(Parameters):
-    """Hold and validate DP-Prompt's parameters.
+    """DP-Prompt's parameters, validated.
 
     Attributes:
         epsilon: ε of one generated token; it sets the temperature T = 2(b2 − b1)/ε.

@@ -28,7 +28,7 @@ ARGUMENT = "inferdpt_clip"
 
 @dataclass(frozen=True)
 class ClipRequest:
-    """Hold a request's decoding, and the probability p in (1/2, 1) to report for its tokens."""
+    """A request's decoding, and the probability p in (1/2, 1) to report for its tokens."""
 
     decoding: Decoding
     mark: float

@@ -70,7 +70,7 @@ class Forms:
 
 @dataclass
 class ChannelSums:
-    """Hold the sums of one pass over P(y | x) under a prior π. Arrays are (m,), by y unless stated
+    """The sums of one pass over P(y | x) under a prior π. Arrays are (m,), by y unless stated
     otherwise.
 
     Attributes:
@@ -206,7 +206,7 @@ def unit_vectors(table: EmbeddingTable) -> NDArray[np.float32]:
 
 
 def public_sample(table: EmbeddingTable) -> NDArray[np.int64]:
-    """Return the words of which all pairs are compared: SAMPLED words evenly spaced over V, and
+    """Return the words that are compared in pairs: SAMPLED words evenly spaced over V, and
     for each the nearest word with another vector and the farthest word. They depend on the table
     alone.
 
@@ -224,7 +224,7 @@ def public_sample(table: EmbeddingTable) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class PairFigures:
-    """Hold the figures of all ordered pairs of some words.
+    """The figures of all ordered pairs of some words.
 
     Attributes:
         pairs: the number of ordered pairs of different words.

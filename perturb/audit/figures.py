@@ -31,7 +31,7 @@ PRIORS = ("uniform", "unigram")
 
 @dataclass(frozen=True)
 class Figure:
-    """Hold a figure and the interval that it lies in. The ends are equal if the figure is exact up
+    """A figure and the interval that it lies in. The ends are equal if the figure is exact up
     to the rounding of double precision; the upper end is ∞ if there is no upper bound.
 
     >>> print(Figure(0.5, 0.5, 0.5), Figure.within(0.5, 0.01), Figure(6.2, 6.2, math.inf))
@@ -77,7 +77,7 @@ class Worst:
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """Hold the figures of one channel under one prior; probabilities are per released token.
+    """The figures of one channel under one prior; probabilities are per released token.
 
     Attributes:
         mechanism, parameters, table: the subject of the audit.

@@ -171,7 +171,7 @@ def refute(
 
 @dataclass(frozen=True)
 class _Event:
-    """Hold a set of outputs: those named or, if `part` is given, all that contain it."""
+    """A set of outputs: those named or, if `part` is given, all that contain it."""
 
     outputs: tuple[str, ...] = ()
     part: str = ""

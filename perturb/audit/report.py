@@ -166,7 +166,7 @@ def _find_epsilon(
 
 
 def _select_words(mechanism: Mechanism, worst: Triple | None) -> NDArray[np.int64]:
-    """Return the words of which all pairs are compared."""
+    """Return the words that are compared in pairs."""
     return np.unique(
         np.append(public_sample(mechanism.table), worst[:2] if worst else []).astype(int)
     )

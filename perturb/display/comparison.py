@@ -17,7 +17,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 
 @dataclass(frozen=True)
 class Segment:
-    """Hold a stretch of a raw text and the stretch of the release that stands for it. White space
+    """A stretch of a raw text and the stretch of the release that stands for it. White space
     may differ where a segment is not `changed`."""
 
     raw: str = field(repr=False)

@@ -63,7 +63,7 @@ def draw_by_distance(
 
 
 class Line:
-    """Hold V laid out for each token: the nearest words, the other listed ones, and all words
+    """V laid out for each token: the nearest words, the other listed ones, and all words
     once more, of which those that are not listed can be drawn."""
 
     def __init__(

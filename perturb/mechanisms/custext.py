@@ -26,7 +26,7 @@ __all__ = ["CusText", "CusTextParameters", "CusTextPlus", "greedy_lists"]
 
 @dataclass(frozen=True, kw_only=True)
 class CusTextParameters(ScoredParameters):
-    """Hold ε, and the number of words in a list (K), an integer >= 2."""
+    """ε, and the number of words in a list (K), an integer >= 2."""
 
     size: int = 20
 

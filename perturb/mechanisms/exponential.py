@@ -35,7 +35,7 @@ LARGEST_TOTAL = 1 << 63  # a row's sum must fit 64 bits
 
 @dataclass(frozen=True, kw_only=True)
 class ExponentialParameters(Parameters):
-    """Hold ε, and r₀ > 0, the distance beyond which all words are equally likely; None takes the
+    """ε, and r₀ > 0, the distance beyond which all words are equally likely; None takes the
     table's diameter."""
 
     radius: float | None = None

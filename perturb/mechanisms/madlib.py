@@ -187,7 +187,7 @@ class MadLib(Mechanism):
 
 @dataclass(frozen=True, kw_only=True)
 class MahalanobisParameters(ScoredParameters):
-    """Hold ε, and the share of the covariance in the shape of the noise (λ), in (0, 1]."""
+    """ε, and the share of the covariance in the shape of the noise (λ), in (0, 1]."""
 
     mixing: float = 1.0
 

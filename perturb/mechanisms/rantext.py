@@ -39,7 +39,7 @@ SMALLEST_RADIUS = 1e-30  # r = 0 has probability 0
 
 @dataclass(frozen=True, kw_only=True)
 class RanTextParameters(Parameters):
-    """Hold ε, 1e-9 ≤ ε ≤ 1e6, and the source of the noise scale: fitted to the table
+    """ε, 1e-9 ≤ ε ≤ 1e6, and the source of the noise scale: fitted to the table
     (`calibrated`), or the constants for text-embedding-ada-002 (`published`)."""
 
     noise: Literal["calibrated", "published"] = "calibrated"

@@ -14,7 +14,7 @@ GROUPS = 8  # of radii, each computed on the bands that lie within its largest r
 
 
 class Grid:
-    """Hold a grid of distances from 0 to the diameter: BANDS + 1 of them, evenly spaced. Below the
+    """A grid of distances from 0 to the diameter: BANDS + 1 of them, evenly spaced. Below the
     smallest radius only every COARSE-th is kept: the channel is smooth there, unless ε is large.
 
     Attributes:

@@ -39,7 +39,7 @@ BLOCK = 256  # lists that are read at once: they fit the processor's second cach
 
 @dataclass(frozen=True, kw_only=True)
 class RanTextLDPParameters(Parameters):
-    """Hold ε, 0 < ε ≤ 18, and the shape of the law over ranks.
+    """ε, 0 < ε ≤ 18, and the shape of the law over ranks.
 
     >>> RanTextLDPParameters(epsilon=20)
     Traceback (most recent call last):

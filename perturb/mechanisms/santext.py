@@ -61,7 +61,7 @@ class SanText(DistanceMechanism):
 
 @dataclass(frozen=True, kw_only=True)
 class SanTextPlusParameters(ScoredParameters):
-    """Hold ε, the share of V that is sensitive (w), in (0, 1], and the probability that any other
+    """ε, the share of V that is sensitive (w), in (0, 1], and the probability that any other
     word is replaced (p), in [0, 1]."""
 
     share: float = 0.5

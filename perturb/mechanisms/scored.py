@@ -45,7 +45,7 @@ ROUNDING = 1e-9  # far above the rounding of a row in double precision
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredParameters(Parameters):
-    """Hold ε, 1e-9 ≤ ε ≤ 1e6: double precision holds the weights for every ε in this range.
+    """ε, 1e-9 ≤ ε ≤ 1e6: double precision holds the weights for every ε in this range.
 
     >>> ScoredParameters(epsilon=1e7)
     Traceback (most recent call last):

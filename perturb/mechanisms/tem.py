@@ -25,7 +25,7 @@ __all__ = ["TEM", "TEMParameters"]
 
 @dataclass(frozen=True, kw_only=True)
 class TEMParameters(ScoredParameters):
-    """Hold ε, and β in (0, 1): a word beyond γ is released with probability at most β."""
+    """ε, and β in (0, 1): a word beyond γ is released with probability at most β."""
 
     beta: float = 0.001
 

@@ -29,7 +29,7 @@ _UNCLAIMED = frozenset(("ID", "NUMBER"))
 
 @dataclass(frozen=True)
 class Actions:
-    """Hold the action for each type.
+    """The action for each type.
 
     An action for NAME is also that of PERSON, LOCATION and ORGANIZATION, where they have none of
     their own.

@@ -174,7 +174,7 @@ class DetectorPolicy:
     def _complete(
         self, text: str, found: Sequence[Span], likely: Mapping[int, float]
     ) -> Iterator[Span]:
-        """Yield the names of which a word is found as a name."""
+        """Yield the names in which a word is found as a name."""
         named = [span for span in found if span.type in NAMES]
         starts, ends = [span.start for span in named], [span.end for span in named]
         for name in self._names.find(text) if self._names and named else ():

@@ -39,16 +39,14 @@ class SelectiveParameters(Parameters):
             `everything` (every word), see `perturb.selective.profiles`. `people` by default;
             "" where a policy or `entities` is named without a profile: all that it finds.
         policy: who finds: `regex`: the shipped patterns, capitalised names among them; `digits`:
-            every word that holds a digit; `presidio`: Microsoft Presidio (extra `pii`);
-            `detector`: the bundled token classifier, best together with `regex`; `all`: the
-            whole text, which is the inner mechanism itself; a plug-in's name (entry-point group
-            `inferdpt.policies`); or a list, which marks all that one of its policies marks.
-            [regex, detector] by default.
+            every word that holds a digit; `detector`: the bundled token classifier, best together
+            with `regex`; `all`: the whole text, which is the inner mechanism itself; a plug-in's
+            name (entry-point group `inferdpt.policies`); or a list, which marks all that one of
+            its policies marks. [regex, detector] by default.
         patterns: an operator's own types and regular expressions, on top of any policy's.
         entities: the types to protect, in place of a profile; all that the policy knows if none
             is named. Of `regex` and `detector`, each marks those it knows; NAME is also PERSON,
             LOCATION and ORGANIZATION. A plug-in's policy always marks all it knows.
-        model: the installed spaCy model with which `presidio` finds names.
         consistent: whether equal words, and equal parts, get one replacement in all texts of one
             client of the proxy. This shows which are equal; without it, every mention is a fresh
             draw, and an observer may average over the mentions of a word.
@@ -73,7 +71,6 @@ class SelectiveParameters(Parameters):
     policy: str | tuple[str, ...] = ""
     patterns: Mapping[str, str] | tuple[tuple[str, str], ...] = ()
     entities: tuple[str, ...] = ()
-    model: str = ""
     consistent: bool = True
     actions: Mapping[str, str] | tuple[tuple[str, str], ...] = ()
     allow: tuple[str, ...] = ()
@@ -88,10 +85,6 @@ class SelectiveParameters(Parameters):
         object.__setattr__(self, "policy", _check_policy(policy))
         if not isinstance(self.consistent, bool):
             raise ParameterError("consistent must be true or false")
-        if not isinstance(self.model, str):
-            raise ParameterError("model must be the name of an installed spaCy model")
-        if self.model and "presidio" not in self.policy_names:
-            raise ParameterError("model must be left out unless the policy is presidio")
         object.__setattr__(self, "entities", _check_entities(self.entities))
         object.__setattr__(self, "patterns", _check_patterns(self.patterns))
         for name in ("allow", "deny"):
@@ -106,8 +99,8 @@ class SelectiveParameters(Parameters):
         object.__setattr__(self, "thresholds", thresholds)
         object.__setattr__(self, "actions", check_actions(self.actions, self.types))
         self._check_consistent()
-        if profile and not {"digits", "presidio"}.isdisjoint(self.policy_names):
-            raise ParameterError("profile must be left out where the policy is digits or presidio")
+        if profile and "digits" in self.policy_names:
+            raise ParameterError("profile must be left out where the policy is digits")
         if self.policy == "all" and (self.patterns or self.entities):
             raise ParameterError("patterns and entities must be left out where the policy is all")
         if self.policy == "all" and (self.actions or self.allow or self.deny):
@@ -169,10 +162,15 @@ def _check_policy(given: Any) -> str | tuple[str, ...]:
     """Check the policy and return a name, or a tuple of two or more."""
     names: Any = (given,) if isinstance(given, str) else given
     listed = isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names)
+    if listed and "presidio" in names and "presidio" not in policy_names():
+        raise ParameterError(
+            "policy presidio is a plug-in that is not installed: pip install ./examples/presidio, "
+            "a folder of the source"
+        )
     if not listed or not names or not all(n in BUILT_IN or n in policy_names() for n in names):
         plugged = policy_names()[len(BUILT_IN) :]
         raise ParameterError(
-            "policy must be 'regex', 'digits', 'presidio', 'detector' or 'all', or a list of names"
+            "policy must be 'regex', 'digits', 'detector' or 'all', or a list of names"
             + (f"; plug-ins have {', '.join(plugged)}" if plugged else "")
         )
     if len(names) > 1 and "all" in names:

@@ -28,7 +28,7 @@ _TOKEN = re.compile(rf"(?:[^\W_{_UNSPACED}]|[{MARKS}])+|\s+|.", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Hold the tokens of a text in order: words as they are displayed, white space as one blank,
+    """The tokens of a text in order: words as they are displayed, white space as one blank,
     and other characters.
 
     `starts` and `ends` are their places in the text as written.
@@ -125,7 +125,7 @@ class Parts:
 
 
 class KnownParts(dict[str, str]):
-    """Hold known parts with their types, ready to be looked for in many texts.
+    """Known parts with their types, ready to be looked for in many texts.
 
     Args:
         known: the parts.

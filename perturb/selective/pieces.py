@@ -31,7 +31,7 @@ Kind = Literal["word", "digits", "mixed", "layout"]
 
 @dataclass(frozen=True)
 class Piece:
-    """Hold a run of a sensitive part, without the characters that are dropped.
+    """A run of a sensitive part, without the characters that are dropped.
 
     `place` is the index of the word of V that stands for a WORD in the mechanism; `known` says
     that the run is that word.

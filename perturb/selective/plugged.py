@@ -15,7 +15,7 @@ from perturb.release import Span
 __all__ = ["BUILT_IN", "GROUP", "PluggedPolicy", "policy_names"]
 
 GROUP = "inferdpt.policies"
-BUILT_IN = ("regex", "digits", "presidio", "detector", "all")
+BUILT_IN = ("regex", "digits", "detector", "all")
 
 
 def policy_names() -> tuple[str, ...]:

@@ -8,20 +8,15 @@ displayed (perturb.text.fold).
 
 from __future__ import annotations
 
-import logging
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from importlib.metadata import version
 from itertools import chain
 from math import ceil
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
-from perturb.errors import MissingPackage, ParameterError
-from perturb.install import install_command
+from perturb.errors import ParameterError
 from perturb.release import Span
 from perturb.sanitizer import Policy
 from perturb.selective.parts import LONGEST_REPEAT, Parts, Tokens, read_tokens
@@ -45,7 +40,6 @@ from perturb.vocabulary.vocabulary import LAYOUT
 __all__ = [
     "PatternPolicy",
     "Policy",
-    "PresidioPolicy",
     "collect_parts",
     "compile_patterns",
     "merge",
@@ -168,68 +162,6 @@ def compile_patterns(patterns: Mapping[str, str]) -> tuple[Shape, ...]:
             raise ParameterError(f"patterns.{type_} must not match the empty text")
         shapes.append(Shape(type_, expression))
     return tuple(shapes)
-
-
-class PresidioPolicy:
-    """Find sensitive parts with Microsoft Presidio's recognizers (extra `pii`).
-
-    These are the pattern recognizers and, with a spaCy model, named entities. Nothing is
-    downloaded, and nothing is logged, since Presidio's log lines quote the text.
-
-    Args:
-        model: an installed spaCy model's name, or a folder; people and places are not found
-            without one.
-        entities: the types to look for; all of them if none is named.
-
-    Attributes:
-        version: of Presidio and of the model.
-    """
-
-    def __init__(self, model: str = "", entities: Sequence[str] = ()) -> None:
-        try:
-            import presidio_analyzer as presidio
-            import tldextract.tldextract as domains
-            from spacy.util import is_package
-        except ImportError as exc:
-            raise MissingPackage(
-                f"the policy 'presidio' needs Presidio: {install_command('pii')}"
-            ) from exc
-        for name in ("presidio-analyzer", "decision_process", "tldextract"):
-            logger = logging.getLogger(name)
-            logger.propagate = False
-            logger.setLevel(logging.CRITICAL + 1)
-        # A pattern that takes too long would be skipped, and the parts it marks released. The
-        # bundled list of top-level domains replaces the one that would be fetched and kept.
-        presidio.pattern_recognizer.REGEX_TIMEOUT_SECONDS = None
-        domains.TLD_EXTRACTOR = domains.TLDExtract(cache_dir=None, suffix_list_urls=())
-        if not model:
-            spec = [{"lang_code": "en", "model_name": ""}]
-            engine: Any = presidio.nlp_engine.NoOpNlpEngine(models=spec)
-        elif is_package(model) or Path(model).is_dir():
-            spec = [{"lang_code": "en", "model_name": model}]
-            engine = presidio.nlp_engine.SpacyNlpEngine(models=spec)
-        else:
-            raise ParameterError("model must be an installed spaCy model, or the folder of one")
-        engine.load()
-        registry = presidio.RecognizerRegistry(supported_languages=["en"])
-        registry.load_predefined_recognizers(languages=["en"], nlp_engine=engine)
-        self._analyzer = presidio.AnalyzerEngine(
-            registry=registry, nlp_engine=engine, supported_languages=["en"]
-        )
-        found = engine.nlp["en"].meta if model else {}
-        self.version = " ".join(
-            (version("presidio-analyzer"), found.get("name", ""), found.get("version", ""))
-        )
-        known = self._analyzer.get_supported_entities("en")
-        self._entities = list(_check_types(entities, known)) if entities else None
-
-    def find(self, text: str) -> Iterable[Span]:
-        places, spelled = (range(len(text)), range(1, len(text) + 1)), spell_entities(text)
-        readings = [Reading(fold(spelled), *places), read(text)]
-        for reading in {reading.text: reading for reading in readings}.values():
-            found = self._analyzer.analyze(reading.text, language="en", entities=self._entities)
-            for part in found:
-                yield Span(*reading.span(part.start, part.end), part.entity_type)
 
 
 def _check_types(entities: Sequence[str], known: Iterable[str]) -> frozenset[str]:

@@ -26,7 +26,7 @@ _BUSINESS = _PEOPLE | {
 
 @dataclass(frozen=True)
 class Profile:
-    """Say what is sensitive.
+    """A choice of the types that are sensitive.
 
     Attributes:
         name: of the profile.

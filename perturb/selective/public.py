@@ -265,7 +265,7 @@ _Finding = TypeVar("_Finding", bound=_Marked)
 
 @dataclass(frozen=True, eq=False)
 class PublicNames:
-    """Hold the keys of the list.
+    """The keys of the list.
 
     Attributes:
         persons: full names, and surnames that mean one person.
@@ -390,7 +390,7 @@ def drop_public(
 
 
 class _Words:
-    """Hold the words of a text: their places and their keys."""
+    """The words of a text: their places and their keys."""
 
     def __init__(self, text: str) -> None:
         plain, self._lengths = fold(text), load_public().lengths

@@ -296,8 +296,7 @@ def _receipt(
     empty: bool,
 ) -> Receipt:
     guarantee, identity = mechanism.guarantee, mechanism.identity()
-    identity.pop("model", None)  # private to the operator, as the expressions are
-    if "patterns" in identity:
+    if "patterns" in identity:  # the expressions are private to the operator
         identity["patterns"] = [type_ for type_, _ in identity["patterns"]]
     for name in ("allow", "deny"):
         identity.pop(name, None)

@@ -35,7 +35,6 @@ from perturb.selective.plugged import BUILT_IN, PluggedPolicy
 from perturb.selective.policies import (
     PatternPolicy,
     Policy,
-    PresidioPolicy,
     compile_patterns,
     merge,
     settle,
@@ -62,7 +61,7 @@ from perturb.vocabulary.word_list import dictionary_words
 __all__ = ["Selective", "SelectiveParameters"]
 
 DRAWS = 7  # increment whenever a surrogate or a value is drawn, or written, in another way
-_FIND_NAMES = frozenset(("regex", "presidio", "detector"))
+_FIND_NAMES = frozenset(("regex", "detector"))
 
 
 @register
@@ -353,8 +352,6 @@ def _build_policies(parameters: SelectiveParameters, vocabulary: Vocabulary) -> 
             policies.append(PluggedPolicy(name))
         elif chosen is None:
             continue  # others find all requested types
-        elif name == "presidio":
-            policies.append(PresidioPolicy(parameters.model, chosen))
         elif name == "detector":
             names = PatternPolicy.shipped([NAME], proper, common, dictionary_words())
             named = profile.named if profile else None
@@ -395,7 +392,7 @@ def _split_types(
         return split
     patterns = frozenset(shape_types()) - {NAME} if "regex" in split else frozenset()
     known = patterns | {NAME, *DETECTED}
-    if not known.issuperset(wanted) and "presidio" not in split:
+    if not known.issuperset(wanted):
         raise ParameterError(f"entities must be among {', '.join(sorted(known))}")
     if patterns:
         split["regex"] = tuple(sorted(patterns.intersection(wanted) if wanted else patterns))

@@ -38,7 +38,7 @@ class Terms:
 
 
 class Cover:
-    """Tell which stretches of a text lie inside one of some spans.
+    """The stretches of a text that some spans cover.
 
     >>> cover = Cover([Span(4, 13, "CUSTOM")])
     >>> cover.holds(4, 8), cover.holds(0, 8), cover.meets(0, 8), cover.meets(0, 4)

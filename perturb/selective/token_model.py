@@ -62,7 +62,7 @@ def read_form(word: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Hold the tokens of a text.
+    """The tokens of a text.
 
     Attributes:
         ids: token ids, int64 (n,).
@@ -106,7 +106,7 @@ def read_pieces(tokenizer: Any, text: str) -> Pieces:
 
 
 class Word(NamedTuple):
-    """Hold a word of a text.
+    """A word of a text.
 
     Attributes:
         start, end: its place.

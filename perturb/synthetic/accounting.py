@@ -23,7 +23,7 @@ STEPS = 10_000  # ε of a pick is a multiple of 1/STEPS, rounded down
 
 @dataclass(frozen=True)
 class Shares:
-    """Hold what each part of a synthesis may cost.
+    """The privacy budget of each part of a synthesis.
 
     Attributes:
         pick: ε of one pick.

@@ -58,7 +58,7 @@ def find_margin(delta: float) -> Fraction:
 
 @dataclass(frozen=True)
 class LimitedDomain:
-    """Hold the law of one list of picks.
+    """The law of one list of picks.
 
     Attributes:
         epsilon: ε of each pick, > 0, exactly.

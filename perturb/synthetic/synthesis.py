@@ -28,7 +28,7 @@ __all__ = ["Example", "Plan", "synthesize"]
 
 @dataclass(frozen=True)
 class Example:
-    """Hold one synthetic example; its label is None where texts have none."""
+    """A synthetic example; its label is None where texts have none."""
 
     text: str
     label: str | None = None
@@ -36,7 +36,7 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Hold and validate the parameters of a synthesis; all of them are public.
+    """The parameters of a synthesis; all of them are public.
 
     Attributes:
         epsilon, delta: for adding or removing one text, all rounds and labels together.

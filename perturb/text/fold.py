@@ -40,7 +40,7 @@ _WRITTEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Hold a text as it is displayed, and the place of each of its characters in the written
+    """A text as it is displayed, and the place of each of its characters in the written
     text."""
 
     text: str

@@ -1,4 +1,4 @@
-"""Strings of which a text may hold one at a place."""
+"""Search for many strings at a position of a text."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _WORD, _OOV = TokenClass.WORD.value, TokenClass.OOV.value
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingTable:
-    """Hold φ over V, and the arrays computed once from φ.
+    """φ over V, and the arrays computed once from φ.
 
     >>> from perturb import load_table
     >>> table = load_table()

@@ -57,7 +57,7 @@ _WORD, _OOV, _NUMBER, _LAYOUT, _OTHER = (kind.value for kind in TokenClass)
 
 
 class Vocabulary:
-    """Hold V and the classes of all cl100k_base tokens.
+    """V and the classes of all cl100k_base tokens.
 
     >>> vocabulary = Vocabulary(load_encoding())
     >>> len(vocabulary), vocabulary.words.index("river")

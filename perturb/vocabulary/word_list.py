@@ -27,7 +27,7 @@ LIST_VERSION = 1  # of the list, and of the rule for words that it lacks
 
 @dataclass(frozen=True, eq=False)
 class WordList:
-    """Hold the list.
+    """The list.
 
     Attributes:
         words: ASCII letters, some with apostrophes inside; no two differ in capitals only.

@@ -76,7 +76,7 @@ def read_form(word: str) -> str:
 
 
 class WordVocabulary(Vocabulary):
-    """Hold V, a list of whole words, and the classes of all units.
+    """V, a list of whole words, and the classes of all units.
 
     >>> vocabulary = load_vocabulary("words")
     >>> units = vocabulary.encode("The Rivers don't freeze, 2024")

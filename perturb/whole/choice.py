@@ -60,7 +60,7 @@ def floor_exp(epsilon: Fraction, unit: int) -> int:
 
 @dataclass(frozen=True)
 class PrivateChoice:
-    """Hold the law of one choice; nothing in it depends on a private text.
+    """The law of one choice; nothing in it depends on a private text.
 
     Attributes:
         candidates: N ≥ 1.

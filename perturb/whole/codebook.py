@@ -43,7 +43,7 @@ _HASHED = 1 << 20  # bytes at a time
 
 @dataclass(frozen=True)
 class Codebook:
-    """Hold a codebook; safe to share by threads.
+    """A codebook; safe to share by threads.
 
     Attributes:
         facts: the header: `passages`, `dimension`, `encoder`, `profile`, `provenance`, `licence`.

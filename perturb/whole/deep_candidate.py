@@ -43,7 +43,7 @@ DIMENSIONS = LINES = 8
 
 @dataclass(frozen=True, kw_only=True)
 class DeepCandidateParameters(CodebookParameters):
-    """Hold and validate the parameters.
+    """The parameters, validated.
 
     Attributes:
         epsilon: ε of one sentence, 0 < ε ≤ 200; a text of k sentences has kε.

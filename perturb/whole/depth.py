@@ -54,7 +54,7 @@ def measure_depths(
 
 @dataclass(frozen=True)
 class DepthLaw:
-    """Hold the law of one release, given the depths.
+    """The law of one release, given the depths.
 
     Attributes:
         epsilon: ε of one sentence, exactly.

@@ -27,7 +27,7 @@ SENT = "that a text was sent, and when"
 
 @dataclass(frozen=True, kw_only=True)
 class CodebookParameters(Parameters):
-    """Hold the parameters of every sanitizer that has a codebook. Subclasses add their own.
+    """The parameters of every sanitizer that has a codebook. Subclasses add their own.
 
     Attributes:
         epsilon: of one protected unit, see the sanitizer's guarantee.

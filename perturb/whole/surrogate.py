@@ -36,7 +36,7 @@ MOST_CHOICES = 64  # passages times sections
 
 @dataclass(frozen=True, kw_only=True)
 class SurrogateParameters(CodebookParameters):
-    """Hold and validate the parameters.
+    """The parameters, validated.
 
     Attributes:
         epsilon: ε of the whole text; 0 < ε ≤ 24 for each choice that is made.

@@ -41,7 +41,7 @@ COLUMNS = 16  # of the codebook's vectors that are read at a time
 
 @dataclass(frozen=True, kw_only=True)
 class TruncatedLaplaceParameters(CodebookParameters):
-    """Hold and validate the parameters.
+    """The parameters, validated.
 
     Attributes:
         epsilon: ε of the whole text.
@@ -62,7 +62,7 @@ class TruncatedLaplaceParameters(CodebookParameters):
 
 @dataclass(frozen=True)
 class Grid:
-    """Hold the public integers that a vector is clipped to.
+    """The public integers that a vector is clipped to.
 
     Attributes:
         step: the width of one step.

@@ -13,7 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-__all__ = ["FILTER", "HOST", "NAME", "ROOT", "Site"]
+from release.integrations import bundle
+
+__all__ = ["HOST", "NAME", "ROOT", "Site"]
 
 ROOT = Path(__file__).parents[2]
 FILTER = ROOT / "integrations" / "open-webui" / "inferdpt_filter.py"
@@ -125,7 +127,7 @@ class Site:
 
     def add_filter(self, valves: dict[str, Any]) -> None:
         """Install the filter for every model, as an administrator does."""
-        function = {"id": NAME.lower(), "name": NAME, "content": FILTER.read_text("utf-8")}
+        function = {"id": NAME.lower(), "name": NAME, "content": bundle(FILTER)}
         self.call("/api/v1/functions/create", {**function, "meta": {"description": ""}})
         place = f"/api/v1/functions/id/{function['id']}"
         for path, body in (("/valves/update", valves), ("/toggle", {}), ("/toggle/global", {})):

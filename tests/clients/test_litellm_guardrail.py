@@ -17,6 +17,7 @@ import pytest
 import requests
 import yaml
 
+from scripts.release.integrations import write_integration
 from tests.clients.assistant import answer
 from tests.clients.install import find_program, find_reason
 from tests.clients.runs import ALONE
@@ -60,7 +61,7 @@ def serve(folder: Path, upstream: str, guardrail: dict[str, Any] | None) -> Iter
         "general_settings": {"master_key": KEY},
     }
     if guardrail is not None:
-        (folder / FILE.name).write_bytes(FILE.read_bytes())
+        write_integration(FILE, folder)
         ours = {"guardrail": f"{FILE.stem}.InferDPTGuardrail", "mode": ["pre_call", "post_call"]}
         entry = {"guardrail_name": "inferdpt", "litellm_params": {**ours, **guardrail}}
         config["guardrails"] = [entry]

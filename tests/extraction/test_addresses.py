@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from extraction.addresses import Addresses
 from extraction.restore import restore
-from integrations.way_back import WayBack
+from integrations.answer_restorer import AnswerRestorer
 from perturb.testing.growth import grows_linearly
 from proxy.restoring.text import Replacements, TextRestorer, spell_pieces
 
@@ -142,7 +142,7 @@ def restore_streamed(text: str) -> str:
 def restore_outside(text: str) -> str:
     """As the integrations do."""
     done = {"body": {}, "replacements": {NEW: RAW}, "wholes": {}}
-    return WayBack(done).restore_content(text)
+    return AnswerRestorer(done).restore_content(text)
 
 
 RESTORERS = [restore_whole, restore_streamed, restore_outside]

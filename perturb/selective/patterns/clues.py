@@ -35,7 +35,7 @@ _UNUSUAL = "İıſ"
 
 
 class Facts:
-    """Hold what clues are looked for in.
+    """Facts about a text that clues test.
 
     Attributes:
         text: the text.
@@ -67,7 +67,7 @@ Clue = Callable[[Facts], bool]  # tells if a text may hold a match of an express
 
 
 def no_clue(facts: Facts) -> bool:
-    """Tell nothing: any text may hold a match."""
+    """Return True: any text may hold a match."""
     del facts
     return True
 
@@ -136,7 +136,7 @@ def any_listed(*lists: str) -> Clue:
 
 @dataclass(frozen=True)
 class All:
-    """The clue of an expression whose matches meet each of several clues."""
+    """A clue that passes if all of these do."""
 
     clues: tuple[Clue, ...]
 
@@ -146,7 +146,7 @@ class All:
 
 @dataclass(frozen=True)
 class Any:
-    """The clue of an expression whose matches each meet one of several clues."""
+    """A clue that passes if any of these does."""
 
     clues: tuple[Clue, ...]
 
@@ -155,12 +155,12 @@ class Any:
 
 
 def all_clues(*clues: Clue) -> Clue:
-    """Return the clue of an expression whose matches meet each of these clues."""
+    """Return a clue that passes if all of these do."""
     return All(clues)
 
 
 def any_clue(*clues: Clue) -> Clue:
-    """Return the clue of an expression whose matches each meet one of these clues."""
+    """Return a clue that passes if any of these does."""
     return Any(clues)
 
 

@@ -1,4 +1,4 @@
-"""Hold what people write before or above a value, in some forty languages: the labels of forms,
+"""The labels of values in some forty languages: the labels of forms,
 the keys of records and the headers of tables, each with the type of what stands there."""
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def find_names(
 
 
 class _Run(NamedTuple):
-    """Hold a run of capitalised words: whether a sentence begins there, and the word before it."""
+    """A run of capitalised words: whether a sentence begins there, and the word before it."""
 
     text: str
     words: list[re.Match[str]]

@@ -74,7 +74,7 @@ _REST = re.compile(r"[ \t]*(?:[#;].*|//.*|--.*|\\)?(?:\n|\Z)")
 
 
 class Setting:
-    """Hold a key and its value as they stand in a text.
+    """A key and its value as they stand in a text.
 
     Attributes:
         name: the whole name of the key: `SMTP_PASSWORD` where the expression matched `PASSWORD`.

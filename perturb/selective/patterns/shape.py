@@ -25,7 +25,7 @@ Locate = Callable[[Any], tuple[int, int] | None]  # of a match of `re`
 
 @dataclass(frozen=True)
 class Lazy:
-    """Hold a regular expression that is compiled on first use: the large ones take long."""
+    """A regular expression that is compiled on first use: the large ones take long."""
 
     pattern: str
     flags: int = 0

@@ -18,7 +18,7 @@ _TOKEN = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]")
 
 @dataclass(frozen=True)
 class Address:
-    """Hold an address: the runs of letters, of digits and the signs of its local part, and its
+    """An address: the runs of letters, of digits and the signs of its local part, and its
     domain in small letters, which is "" for the name of a user."""
 
     tokens: tuple[str, ...]

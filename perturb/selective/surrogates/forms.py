@@ -55,7 +55,7 @@ _TIED = {**dict.fromkeys(_MACHINES, 0.5), "NATIONAL_ID": 0.25, "VAT_NUMBER": 0.2
 
 @dataclass(frozen=True)
 class Form:
-    """Hold the form of a part.
+    """The form of a part.
 
     Attributes:
         type: of the part.

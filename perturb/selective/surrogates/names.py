@@ -1,4 +1,4 @@
-"""Hold the names that surrogates are made of (`perturb/data/names.txt`).
+"""The names that surrogates are made of (`perturb/data/names.txt`).
 
 The given names are real ones. Surnames, places and firms are coined: each is a beginning and an
 ending, without those that are well known or a word.
@@ -23,7 +23,7 @@ _SECTION = re.compile(r"\[(\w+) ([\w ]+)\]")
 
 @dataclass(frozen=True)
 class Names:
-    """Hold the names of one script.
+    """The names of one script.
 
     Attributes:
         given, surnames, places, firms: lists without a common name; some scripts lack the last

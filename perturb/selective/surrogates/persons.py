@@ -21,7 +21,7 @@ _EXPANDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å":
 
 @dataclass(frozen=True)
 class Word:
-    """Hold a word of a name.
+    """A word of a name.
 
     Attributes:
         role: `given`, `surname`, `initial`, `alone` for a single word, or `particle`, which stays.
@@ -77,7 +77,7 @@ def read_person(words: Sequence[str], between: Sequence[str]) -> list[Word] | No
 
 @dataclass
 class Cast:
-    """Hold the persons that the parts of a text name, and what single words are in their names.
+    """The persons that the parts of a text name, and what single words are in their names.
 
     Attributes:
         roles: the role of each word, by its key.

@@ -49,7 +49,7 @@ _STEM = 3  # letters before the kind of a street
 
 @dataclass(frozen=True)
 class PhrasePiece:
-    """Hold a piece of a place, a firm or an address.
+    """A piece of a place, a firm or an address.
 
     Attributes:
         kind: a `word`, a `number` and a `code`, which is a postcode, are drawn; the rest is kept.

@@ -26,7 +26,7 @@ _VERSION = re.compile(r"[Vv][0-9]{1,2}(?:\.[0-9]{1,2})?")
 
 @dataclass(frozen=True)
 class UrlPiece:
-    """Hold a piece of an address: its `host`, a `token` between two signs, or what is `kept`.
+    """A piece of an address: its `host`, a `token` between two signs, or what is `kept`.
 
     Attributes:
         handle: a token, read as the name of a user.

@@ -56,7 +56,7 @@ _YEAR = re.compile(r"(?P<year>\d{4})")
 
 @dataclass(frozen=True)
 class CalendarDate:
-    """Hold a date, or a year, and its format.
+    """A date, or a year, and its format.
 
     Attributes:
         grid: of its values.

@@ -41,7 +41,7 @@ _R20 = (
 
 @dataclass(frozen=True)
 class Grid:
-    """Hold the public values of a type, in rising order.
+    """The public values of a type, in rising order.
 
     Attributes:
         name: what it holds, for the receipt.

@@ -78,7 +78,7 @@ def _agree(unit: str, *, single: bool) -> str:
 
 @dataclass(frozen=True)
 class Numeral:
-    """Hold a number and its format.
+    """A number and its format.
 
     Attributes:
         grid: of its values.

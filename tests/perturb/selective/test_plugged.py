@@ -100,7 +100,7 @@ def test_another_version_is_another_channel() -> None:
 
 def test_a_built_in_name_is_never_taken() -> None:
     assert policy_names() == (*BUILT_IN, *sorted(map(str.lower, NAMES)))
-    assert BUILT_IN == ("regex", "digits", "presidio", "detector", "all")
+    assert BUILT_IN == ("regex", "digits", "detector", "all")
     assert parts("regex") == ["Anna Schmidt"]
 
 

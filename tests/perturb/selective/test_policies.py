@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
-import sys
 from typing import Any
 
 import pytest
@@ -12,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perturb import ParameterError, Span, get_mechanism
-from perturb.errors import ExpressionTimeout, MissingPackage
-from perturb.install import install_command
+from perturb.errors import ExpressionTimeout
 from perturb.selective.parts import find_known
 from perturb.selective.patterns import NAME
-from perturb.selective.policies import PatternPolicy, PresidioPolicy, compile_patterns, settle
+from perturb.selective.policies import PatternPolicy, compile_patterns, settle
 from perturb.testing import PolicyContract
 from tests.catastrophe import CATASTROPHIC, ENDLESS
 from tests.perturb.marking import WORDS
@@ -283,17 +280,6 @@ def test_settled_findings_are_disjoint_in_order_and_cover(
     assert all(set(range(s.start, s.end)) <= covered for s in found)
     assert all(a.end <= b.start for a, b in itertools.pairwise(spans))
     assert settle(text, spans) == spans, "a second pass finds nothing new"
-
-
-# -- presidio: with the package in tests/vllm/test_presidio.py ----------------------------------
-
-
-def test_presidio_without_its_package_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "presidio_analyzer", None)
-    with pytest.raises(MissingPackage, match=re.escape(install_command("pii"))):
-        PresidioPolicy()
 
 
 @pytest.mark.parametrize(

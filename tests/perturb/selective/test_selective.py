@@ -218,14 +218,14 @@ def test_receipt_counts_the_marked_parts_and_claims_nothing_for_the_text() -> No
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"policy": "names"}, "policy must be 'regex', 'digits', 'presidio', 'detector' or 'all'"),
+        ({"policy": "names"}, "policy must be 'regex', 'digits', 'detector' or 'all'"),
         ({"inner": "selective"}, "inner must be 'rantext_ldp' or another mechanism"),
         ({"inner": "santext_plus"}, "inner must be 'rantext_ldp' or another mechanism"),
         ({"inner": "nothing"}, "inner must be 'rantext_ldp' or another mechanism"),
         ({"epsilon": 30}, "epsilon must be <= 18 for rantext_ldp"),
         ({"consistent": 1}, "consistent must be true or false"),
-        ({"model": "x"}, "model must be left out unless"),
-        ({"policy": "presidio", "model": 1}, "model must be the name of"),
+        ({"policy": "presidio"}, "policy presidio is a plug-in that is not installed: pip"),
+        ({"policy": ["regex", "presidio"]}, "policy presidio is a plug-in that is not installed"),
         ({"entities": "NAME"}, "entities must be a list of types"),
         ({"entities": ["PERSONS"]}, "entities must be among "),
         ({"entities": ["EMAIL_ADDRESS"], "policy": "digits"}, "entities must be among NUMBER"),
@@ -256,7 +256,6 @@ def test_the_receipt_names_the_operators_types_and_not_his_expressions() -> None
     perturber = selective(patterns=(("CODE", "bluebird|falcon"),))
     parameters = perturber.perturb("hello").receipt.parameters
     assert parameters["patterns"] == ["CODE"]
-    assert "model" not in parameters
     assert "bluebird" in json.dumps(perturber.identity())
 
 

@@ -1,39 +1,27 @@
-"""Open WebUI's filter, called as Open WebUI calls filters. `test_open_webui.py` runs it there."""
+"""Open WebUI's filter, called as Open WebUI calls filters.
+`tests/clients/test_open_webui.py` runs it there."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from collections.abc import Callable
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from webui.site import FILTER
 
-from tests.hostile.stage import Stage
+from tests.integrations.standalone import load
+from tests.proxy.conftest import MODEL, Proxy
 
 ADDRESS = "prtkslmnbvcx@example.com"
 METADATA = {"chat_id": "c", "message_id": "m"}
 BODY = {"model": "any", "stream": True, "metadata": METADATA}
 
 
-@pytest.fixture(scope="module")
-def module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("inferdpt_filter", FILTER)
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = made
-    spec.loader.exec_module(made)
-    return made
-
-
 @pytest.fixture
-def own(stage: Callable[[str], Stage], module: ModuleType) -> Any:
-    made = module.Filter()
-    made.valves = made.Valves(base_url=stage("gateway").child.base_url)
+def own(proxy: Proxy) -> Any:
+    with load("inferdpt_filter") as module:
+        made = module.Filter()
+    made.valves = made.Valves(base_url=proxy.base_url, model=MODEL)
     return made
 
 

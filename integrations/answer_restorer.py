@@ -1,7 +1,4 @@
-"""Restore answers outside of the proxy, from what `POST /v1/privacy/sanitize` returned.
-
-`scripts/bundle_restoring.py` copies this into the files that stand alone.
-"""
+"""Restore answers outside of the proxy, from what `POST /v1/privacy/sanitize` returned."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ from typing import Any
 from proxy.restoring.json_text import JsonRestorer
 from proxy.restoring.text import Replacements, TextRestorer, spell_pieces
 
-__all__ = ["WayBack"]
+__all__ = ["AnswerRestorer"]
 
 # The texts of a message. Reasoning is no field of OpenAI's, but others send it.
 TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 
 
-class WayBack:
+class AnswerRestorer:
     """Restore the answers to one request, whole or streamed.
 
     Args:

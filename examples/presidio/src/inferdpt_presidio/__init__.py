@@ -1,0 +1,1 @@
+"""Microsoft Presidio as a policy of InferDPT Proxy."""

@@ -1,0 +1,1 @@
+"""What other programs load: data sets, Spark, Open WebUI, LiteLLM and llm."""
