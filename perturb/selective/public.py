@@ -247,6 +247,16 @@ _TASK = re.compile(
     r"nuestr\w+|riunione|verbale|nostr\w+|zebrani\w+|письм\w+|протокол\w*)\b|会议|邮件|会議|メール",
     re.IGNORECASE,
 )
+_ENTRY = re.compile(
+    r"@(?:article|book|booklet|inbook|incollection|inproceedings|conference|manual|mastersthesis|misc"
+    r"|phdthesis|proceedings|techreport|unpublished|online|thesis)\s{0,3}\{",
+    re.IGNORECASE,
+)
+_CITED = re.compile(
+    r"(?<!\w)(?:author|editor|translator|publisher)\s{0,20}=\s{0,20}"
+    r"(?P<names>\{(?>[^{}]|\{[^{}]{0,80}\}){1,4000}\}|\"[^\"\n]{1,1000}\")",
+    re.IGNORECASE,
+)
 _STORIED = 300  # characters around a person that such a word is in
 _KEYED = re.compile(r"[\w\"'`][\"'`]?[ \t]?[:=][ \t]?[\"'`]?\Z")  # before the value of a key
 
@@ -459,7 +469,7 @@ class _Knowledge:
         public, start, end = self._public, finding.start, finding.end
         if self._is_covered(finding, public.terms) or self._is_number(finding):
             return True
-        if self._is_example(finding):
+        if self._is_example(finding) or self._is_cited(finding):
             return True
         if self._is_covered(finding, public.persons):
             return not self._is_tied_person(start, end) and not self._is_namesake(finding)
@@ -497,7 +507,7 @@ class _Knowledge:
         public = self._public
         if self._is_covered(finding, public.terms, public.names):
             return True
-        if self._is_number(finding) or self._is_example(finding):
+        if self._is_number(finding) or self._is_example(finding) or self._is_cited(finding):
             return True
         if self._is_covered(finding, public.persons):
             return not self._is_tied_person(finding.start, finding.end)
@@ -512,6 +522,18 @@ class _Knowledge:
         close = _holds(self._selves, *self._near_by(finding))
         tied = close or self._is_tied_person(finding.start, finding.end)
         return not tied and {"alice", "bob"} <= {*self._words.keys}
+
+    def _is_cited(self, finding: _Marked) -> bool:
+        """Tell if a finding is in a field for the names of an entry of BibTeX: of what is
+        published."""
+        place = bisect_right(self._cited, finding.start, key=lambda span: span[0]) - 1
+        return place >= 0 and finding.end <= self._cited[place][1]
+
+    @cached_property
+    def _cited(self) -> list[tuple[int, int]]:
+        if not _ENTRY.search(self._text):
+            return []
+        return [match.span("names") for match in _CITED.finditer(self._text)]
 
     def _is_covered(self, finding: _Marked, *known: frozenset[str]) -> bool:
         """Tell if names of the list hold every word of a finding, up to words like "the"."""

@@ -12,6 +12,7 @@ from perturb.selective.patterns.clues import (
     any_match,
     any_string,
 )
+from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.settings import (
     Setting,
     assigned,
@@ -84,6 +85,19 @@ _NOTES = "|".join(map("".join, (("TO", "DO"), ("FIX", "ME"), ("X", "XX"), ("HA",
 def _is_drawn_account(name: str) -> bool:
     """Tell if a name of an account has a digit or a sign in it: no word of a sentence has."""
     return is_personal_account(name) and re.search(r"[\d_]|\w[.-]\w", name) is not None
+
+
+def _holds_name(name: str) -> bool:
+    """Tell if the name of an account is a gamer's with a number, or holds a given name."""
+    words = [word for word in _APART.split(name) if len(word) > 3]
+    return "#" in name or (len(words) < len(name) and any(map(_is_rare_given, words)))
+
+
+def _is_rare_given(word: str) -> bool:
+    return is_given(word) and not is_ordinary_word(word)
+
+
+_APART = re.compile(r"[\W\d_]+")
 
 
 def _is_unusual_account(name: str) -> bool:
@@ -464,6 +478,19 @@ ACCOUNTS = (
         clue=any_match(r"(?i:@[a-z_][\w.]{2,30},? (?:on|every))"),
         locate=_locate_handle,
         reach=(4, 60),
+    ),
+    shape(  # Discord: night_owl#4471, Steam tereza_nov
+        "USERNAME",
+        r"(?<!\w)(?:discord|instagram|insta|telegram|snapchat|steam|skype|twitch|tiktok|psn|xbox"
+        r"|wechat|kik|venmo|cash ?app|soundcloud|strava|onlyfans|facebook|linkedin|reddit|github)"
+        r"(?: (?:id|handle|user|username|name|tag))?[ :=]{1,3}@?"
+        r"(?P<part>[A-Za-z][\w.-]{2,30}+(?:#\d{4})?)(?![\w@/(\[{=])",
+        _holds_name,
+        case=False,
+        clue=any_listed(
+            "discord instagram insta telegram snapchat steam skype twitch tiktok psn xbox wechat",
+            "kik venmo cashapp cash soundcloud strava onlyfans facebook linkedin reddit github",
+        ),
     ),
     shape(  # user noor-lindner, chat `haoran.zh`
         "USERNAME",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
+from perturb.selective.patterns.accounts import is_personal_account
 from perturb.selective.patterns.clues import (
     all_clues,
     any_listed,
@@ -152,6 +153,12 @@ _NOWHERE = re.compile(
     re.IGNORECASE,
 )
 
+# Of everybody's own network.
+_OWN_NET = re.compile(
+    r"(?:127|10)(?:\.\d{1,3}){3}|192\.168(?:\.\d{1,3}){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2}"
+    r"|[\w-]+\.local"
+)
+
 
 _CREDENTIALS = re.compile(r"://[^\s:@/\"'`<>]{0,100}:[^\s@/\"'`<>]{0,100}\Z")  # before a host
 
@@ -165,6 +172,8 @@ def _locate_address(match: re.Match[str]) -> tuple[int, int] | None:
     if _is_release(domain):  # react@18.2.0
         return None
     if local in _PROGRAMS or (local in _STAND_INS and _NOWHERE.fullmatch(domain)):
+        return None
+    if _OWN_NET.fullmatch(domain) and not is_personal_account(local):  # pi@192.168.1.10
         return None
     return match.span()
 
@@ -252,7 +261,8 @@ _PHONE_WORDS = """
     phone phones telephone tel mobile cell cellular fax telefax desk call calls ring dial whatsapp
     sms msisdn messages answering telefon telefonnummer handy handynummer durchwahl rufnummer
     téléphone portable appelle appeler teléfono móvil celular llame llamar llámame telefono
-    cellulare тел телефон вн
+    cellulare тел телефон вн هاتف هاتفي هاتفه هاتفها الهاتف جوال جوالي الجوال موبايل تلفون واتساب
+    טלפון הטלפון נייד שלי تلفن موبایل फोन फ़ोन मोबाइल नंबर
 """
 
 
@@ -416,7 +426,7 @@ CONTACT = (
     shape(
         "PHONE_NUMBER",
         rf"(?<!\w){any_of(_PHONE_WORDS)}\.?[\"')]?(?: ?(?:no|nr|number|nummer)\.?)?"
-        r"[:=#\s\"'>]{1,4}(?:(?:me|him|her|us|them) )?(?:(?:at|on|to|under|unter|is|al|au) )?"
+        r"[:=#\s\"'>]{1,4}(?:(?:me|him|her|us|them) )?(?:(?:at|on|to|under|unter|is|al|au|هو|है) )?"
         rf"(?P<part>\(?\+?\d[\d ()./-]{{4,22}}(?<=\d){_EXTENSION})(?!\w|[.,]\d)",
         _is_phone,
         case=False,

@@ -46,6 +46,11 @@ _DOCUMENTS = """
 _ACRONYMS = """
     NIN NINO SVNR TIN TFN RG NIE NIF RFC RUT CC NIK KTP AHV AVS OASI CPR EGN CNP AMKA AFM SIN KVNR
 """
+_PLATES = """
+    kennzeichen kfz-kennzeichen autokennzeichen license_plate licence_plate number_plate
+    registration_plate plate_number plaque_d'immatriculation immatriculation matrícula targa
+    kenteken
+"""
 _OWNERS = """
     account acct customer client member membership policy contract order invoice booking
     reservation confirmation reference tracking claim employee staff student matriculation patient
@@ -78,6 +83,8 @@ _VALUE = (
     r"(?P<part>(?-i:[A-Z]{1,4}[ -]?)?\d[\dA-Z]{0,20}(?:[ ./-](?=[A-Z]{0,3}\d)[\dA-Z]{1,20}){0,6}"
     r"(?:[ -]?(?-i:[A-Z]))?(?:\((?-i:[\dA-Z])\))?)(?![\w%€$£]|[./,-]\d|\(\))"
 )
+# Of documents with letters anywhere in their numbers: X4RTBPFW4, MORGA657054SM9IJ.
+_MIXED = r"(?P<part>(?-i:(?=[A-Z]{0,6}\d)(?=\d{0,6}[A-Z])[A-Z\d]{7,20}))(?![\w-])"
 _VALUE_START = r"(?<=[ \t:=：#\"'`*.是は号证證码号番\)])"
 
 
@@ -85,8 +92,18 @@ def _is_number(least: int, text: str) -> bool:
     return len(digits(text)) >= least and not is_placeholder(text) and not _DATE.fullmatch(text)
 
 
+def _is_plate(text: str) -> bool:
+    """Tell if a value has the length of a number plate, and letters and figures."""
+    letters = any(map(str.isalpha, text))
+    return letters and 4 <= sum(map(str.isalnum, text)) <= 9 and not is_placeholder(text)
+
+
 def _is_document(text: str) -> bool:
     return _is_number(5, text)
+
+
+def _is_mixed(text: str) -> bool:
+    return _is_number(2, text)
 
 
 def _is_account(text: str) -> bool:
@@ -162,6 +179,28 @@ LABELLED = (
     ),
     shape(
         "NATIONAL_ID",
+        rf"(?<![^\W_]){any_of(_DOCUMENTS)}(?![^\W\d_]){_LINK}{_VALUE_START}{_MIXED}",
+        _is_mixed,
+        case=False,
+        clue=all_clues(least_digits(2), any_listed(_DOCUMENTS.replace("n°_sécu", "sécu"))),
+    ),
+    shape(  # an Italian tax code, by its form
+        "NATIONAL_ID",
+        r"(?<!\w)[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z](?!\w)",
+        clue=any_match(r"[A-Z]{6}\d\d[A-Z]"),
+        reach=(4, 20),
+    ),
+    shape(  # Kennzeichen B-MH 4471, reg. no. AB12 CDE
+        "ACCOUNT_NUMBER",
+        rf"(?<![^\W_])(?:{any_of(_PLATES)})(?:[ -]?{_NUMBER_WORD}(?![^\W\d_])\.?)?"
+        rf"(?: {_SAYS}(?!\w))?[:.]?[ (\"'`]{{1,3}}(?P<part>(?-i:(?=[A-ZÄÖÜ\d -]{{0,9}}\d)"
+        r"[A-ZÄÖÜ\d]{1,8}(?:[ -][A-ZÄÖÜ\d]{1,7}){0,3}))(?![\w-])",
+        _is_plate,
+        case=False,
+        clue=all_clues(least_digits(1), any_listed(_PLATES)),
+    ),
+    shape(
+        "NATIONAL_ID",
         rf"(?<![^\W_]){any_of(_ACRONYMS)}(?![^\W\d_]){_LINK}{_VALUE_START}{_VALUE}",
         _is_document,
         clue=all_clues(least_digits(5), any_listed(_ACRONYMS)),
@@ -188,7 +227,7 @@ LABELLED = (
         r"(?<!\w)(?:(?:sort[ -]?code|sortcode|bsb)(?: is| no\.?| number)?[: ]{1,2}"
         r"(?P<part>\d\d[- ]?\d\d[- ]?\d\d|\d{3}-\d{3})"
         r"|(?:routing|aba|acct|a/c|account|konto)(?: is| no\.?| nr\.?| number)?[:#. ]{1,2}"
-        r"(?P<own>\d{8,12}))(?![\w-]|[.,]\d)",
+        r"(?P<own>\d{8,12}|\d{4}\.\d\d\.\d{5}))(?![\w-]|[.,]\d)",
         lambda text: not text.isdigit() or _is_account(text),  # 20-45-77 is no date here
         case=False,
         clue=all_clues(

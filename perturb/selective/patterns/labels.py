@@ -124,12 +124,13 @@ _WORDS = {
     "MONEY": "salary wage income pay gehalt lohn einkommen salaire salario",
     "ACCOUNT_NUMBER": """
         customer_id client_id patient_id employee_id member_id account_id account_number mrn
+        number_plate license_plate licence_plate kennzeichen
         customer_no policy_number kundennummer patientennummer personalnummer matrikelnummer
     """,
     "CASE_NUMBER": """
         case_number case_no file_number order_no order_number invoice_no invoice_number
         contract_no contract_number policy_no claim_no claim_number mandate loyalty loyalty_number
-        membership_number insurance_number number_plate license_plate licence_plate kennzeichen
+        membership_number insurance_number
         aktenzeichen rechnungsnummer auftragsnummer bestellnummer vertragsnummer
         versicherungsnummer
         numéro_de_dossier numéro_de_commande número_de_pedido número_de_expediente

@@ -33,11 +33,14 @@ _ALSO = (
     " grove mews quay"
 )
 _UNIT = r"(?:,?\s{1,3}(?:apt|apartment|suite|unit|floor|fl|room|box|flat)\b\.? ?#?\w{1,6})?"
+# In front of the number: `Flat 3b, 17 Rosendale Mews`.
+_FLAT = r"(?:(?:flat|apartment|apt\.?|unit|room) #?\w{1,4},? )?"
 _ENGLISH = "|".join(
     (
-        rf"\d{{1,5}}[a-z]?,? (?:{_WORD} ){{1,4}}{any_of(_SURE)}\b\.?{_UNIT}",
+        rf"{_FLAT}\d{{1,5}}[a-z]?,? (?:{_WORD} ){{1,4}}{any_of(_SURE)}\b\.?{_UNIT}",
         # `12 November 1998 Court` is a year.
-        rf"(?!(?:19|20)\d\d\b)\d{{1,5}}[a-z]?,? (?:{_WORD} ){{1,4}}{any_of(_ALSO)}\b\.?{_UNIT}",
+        rf"{_FLAT}(?!(?:19|20)\d\d\b)\d{{1,5}}[a-z]?,? (?:{_WORD} ){{1,4}}{any_of(_ALSO)}\b\.?"
+        rf"{_UNIT}",
         r"p\.? ?o\.? ?box \d{1,6}",
         r"(?:apt|apartment|suite|unit|flat)\b\.? ?#?\d{1,5}(?: box \d{1,6})?",
     )
@@ -120,6 +123,10 @@ _BRITISH = (
 _CANADIAN = r"[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d"
 # Figures alone are no evidence: a word for a postcode stands before, or a place after them.
 _FIGURES = r"\d{5}-\d{4}|\d{4} ?[A-Z]{2}|\d{3} \d{2}|\d{2}-\d{3}|\d{5,6}|\d{4}"
+_STATES = (
+    "A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]"
+    "|T[NX]|UT|V[AT]|W[AIVY]"
+)
 _CODE_WORDS = any_of(
     "zip zipcode zip_code postcode post_code postal_code postalcode plz postleitzahl code_postal",
     "código_postal codigo_postal cap cp postnummer postcode: psč kod_pocztowy",
@@ -145,6 +152,24 @@ _STREET_KEYS = any_of(
     "dirección direccion domicilio indirizzo rue ship_to endereço adres ulica",
     "住所 地址 주소 адрес",
 ).replace(" ", "[ _-]?")
+
+
+# -- Chinese, Japanese, Korean: from the largest to the smallest, without blanks ------------------
+_HAN = "\u3400-\u9fff"
+_CHINESE = (
+    rf"(?:(?<=[区區市县縣镇鎮乡省州在于是:：,，、；。（( ])|(?<![{_HAN}\w]))"
+    rf"(?P<part>(?![区區市县縣])[{_HAN}]{{1,8}}?(?:大道|大街|胡同|[路街巷弄道])"
+    r"(?:[东西南北中一二三四五六七八九十]段)?"
+    r"\d{1,5}[号號弄巷](?:-?\d{1,4}(?:号楼|號樓|号|號|栋|棟|幢|座|单元|單元|层|樓|楼|室)){0,4})"
+)
+_JAPANESE = (
+    rf"(?<=[区市町村郡])(?P<part>[{_HAN}\u3041-\u30ff]{{1,10}}?\d{{1,3}}(?:丁目|[-−－‐])\d{{1,3}}"
+    r"(?:(?:番地?|[-−－‐])\d{1,4}号?)?(?:[-−－‐]\d{1,4}(?:号室)?)?)(?!\d)"
+)
+_KOREAN = (
+    r"(?<=[시군구읍면동] )(?P<part>[가-힣]{1,10}(?:대로|로|길)(?: ?\d{1,3}(?:번길|길))?"
+    r" ?\d{1,4}(?:-\d{1,3})?)(?![\d년월일시분])"
+)
 
 
 def _is_postcode(text: str) -> bool:
@@ -182,12 +207,12 @@ PLACES = (
     ),
     shape(
         "STREET_ADDRESS",
-        rf"(?<![\w-])(?<![\d\w][.:])(?=[\dafpsu])(?:{_ENGLISH})(?!\w)",
+        rf"(?<![\w-])(?<![\d\w][.:])(?=[\dafprsu])(?:{_ENGLISH})(?!\w)",
         _is_english_street,
         case=False,
         clue=all_clues(
             least_digits(1),
-            any_listed(_SURE, _ALSO, "box obox pobox apt apartment suite unit flat"),
+            any_listed(_SURE, _ALSO, "box obox pobox apt apartment suite unit flat room"),
         ),
     ),
     shape(
@@ -212,6 +237,24 @@ PLACES = (
         ),
     ),
     shape("STREET_ADDRESS", rf"(?<![\w-])(?:{_BARE}){_CITY}", clue=least_digits(5)),
+    shape(  # 上海市浦东新区世纪大道1589号
+        "STREET_ADDRESS",
+        _CHINESE,
+        clue=any_match(r"[路街巷弄道同段]\d{1,5}[号號弄巷]"),
+        reach=(16, 50),
+    ),
+    shape(  # 渋谷区神南1-19-11
+        "STREET_ADDRESS",
+        _JAPANESE,
+        clue=any_match(rf"[{_HAN}\u3041-\u30ff]\d{{1,3}}(?:丁目|[-−－‐])\d"),
+        reach=(16, 40),
+    ),
+    shape(  # 강남구 테헤란로 152
+        "STREET_ADDRESS",
+        _KOREAN,
+        clue=any_match(r"[로길] ?\d"),
+        reach=(24, 20),
+    ),
     shape(
         "ZIP_CODE",
         rf"(?<![\w-])(?:{_BRITISH}|{_CANADIAN})(?![\w-])",
@@ -226,6 +269,14 @@ PLACES = (
         case=False,
         clue=any_string("zip", "post", "plz", "cap", "cp", "psč", "kod"),
         reach=(16, 60),
+    ),
+    shape(  # 2217 Harkness Ave, Bakersfield, CA 93304
+        "ZIP_CODE",
+        rf"(?<![\w.-])\d{{1,5}} [^\n\d]{{4,60}}(?:\d{{1,4}}[a-z]?|[#\w]{{1,4}})?,? {_CAPITAL}"
+        rf"(?: {_CAPITAL}){{0,2}},? (?:{_STATES}) (?P<part>\d{{5}}(?:-\d{{4}})?)(?![\w-])",
+        clue=all_clues(least_digits(6), any_match(rf"(?:{_STATES}) \d{{5}}")),
+        locate=lambda match: None if _FAMOUS.match(match[0]) else match.span("part"),
+        reach=(130, 12),
     ),
     shape(
         "ZIP_CODE",

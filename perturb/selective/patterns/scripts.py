@@ -206,6 +206,11 @@ def _is_korean_name(name: str) -> bool:
 _ARABIC = "[\u0621-\u064a]{2,14}"
 _HEBREW = "[\u05d0-\u05ea]{2,14}"
 _DEVANAGARI = "[\u0900-\u0963]{2,16}"
+# Words that follow a relation or begin a question.
+_NO_HINDI = (
+    "(?!(?:है|हैं|था|थी|हूँ|और|से|को|का|की|के|ने|में|जी|पर|भी|तो|क्या|कौन|बहुत|नहीं|एक|मुझे|मेरा|मेरी|मेरे|अच्छा|अच्छी"
+    "|बीमार|यह|वह|कल|आज)(?![\u0900-\u0963]))"
+)
 _THAI = "[\u0e01-\u0e4e]"
 _NO_TITLED = words_of(
     """
@@ -346,7 +351,7 @@ SCRIPTS = (
         "PERSON",
         r"(?<!\w)(?:श्री|श्रीमती|सुश्री|डॉ\.?|मेरा नाम|मेरे पति|मेरी पत्नी|मेरा बेटा|मेरी बेटी"
         r"|मेरे दोस्त|मेरी दोस्त) "
-        rf"(?P<part>{_DEVANAGARI}(?: (?!है){_DEVANAGARI})?)",
+        rf"(?P<part>{_NO_HINDI}{_DEVANAGARI}(?: {_NO_HINDI}{_DEVANAGARI}){{0,2}})",
         clue=any_match("[\u0900-\u0963]"),
     ),
     shape(

@@ -2,7 +2,8 @@
 values that SQL inserts by the names of their columns.
 
 A header is evidence for all cells below it. `name` alone may name products: it counts where
-another column is about persons, too, or where the cell looks like a person's name.
+another column is about persons, too, or where the cell looks like a person's name (`PERSON?`), in
+a list of two columns with a given name (`PERSON??`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from perturb.selective.patterns.dates import is_long_ago
+from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import LABEL_TYPES, LABELS, NAMES, PERSONAL, spell
 from perturb.text.marks import MARKS
 
@@ -33,7 +35,8 @@ _CELLS = {
     for sign in (",", ";", "\t", r"\|")
 }
 _RULE = re.compile(r"[\s|:+-]*+")  # below the header of a table in Markdown
-_PERSON = re.compile(r"[^\W\d_a-z][^\W\d_A-Z][\w.'’-]*+(?: [^\W\d_a-z][\w.'’-]*+){1,3}$")
+# Ada Winter; Winter, Ada.
+_PERSON = re.compile(r"[^\W\d_a-z][^\W\d_A-Z][\w.'’-]*+(?:,? [^\W\d_a-z][\w.'’-]*+){1,3}$")
 # Words that say which telephone, address or password it is.
 _QUALIFIERS = _words(
     """
@@ -176,9 +179,12 @@ def _read_header(line: str) -> tuple[str, list[str]] | None:
         known = sum(
             bool(type_) or word in PERSONAL for type_, word in zip(types, words, strict=True)
         )
-        # Two words with a comma between them are no header by themselves.
+        # Two words with a comma between them are no header by themselves: below a name, a given
+        # name that is known is asked for.
         if any(types) and (len(words) > 2 or known == 2 or sign != ","):
             return sign, types
+        if types in (["PERSON?", ""], ["", "PERSON?"]):
+            return sign, ["PERSON??" if type_ else "" for type_ in types]
     return None
 
 
@@ -232,7 +238,9 @@ def _split(line: str, sign: str) -> list[tuple[int, int]]:
 
 
 def _fits(type_: str, cell: str) -> bool:
-    if type_ == "PERSON?":
+    if type_ == "PERSON??" and not any(map(is_given, cell.split())):
+        return False
+    if type_.startswith("PERSON?"):
         return _PERSON.match(cell) is not None
     if type_ in ("DATE_OF_BIRTH", "PHONE_NUMBER"):
         told = sum(map(str.isdigit, cell)) > 3 and len(cell) <= _LONGEST

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
+from perturb.selective.patterns.given import is_given
 from perturb.text.case import fold_name
 
 __all__ = ["Names", "load_names", "name_words", "names_digest", "read_script"]
@@ -59,7 +60,7 @@ class Names:
 
     def is_given(self, key: str) -> bool:
         """Tell if a word, by its key, is known as a given name."""
-        return key in self.given_keys or key in self.read
+        return key in self.given_keys or key in self.read or is_given(key)
 
     def role_of(self, word: str) -> str:
         """Return the role of a word that the lists hold, alone or as two of one list that are
