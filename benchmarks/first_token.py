@@ -29,7 +29,7 @@ from benchmarks.run import read_commit
 from benchmarks.samplers import write_article
 from perturb import load_table
 from perturb.rng import seeded_generator
-from perturb.vocabulary.encoding import encode_text
+from perturb.vocabulary.vocabulary import encode_text
 from proxy.app import build_app, build_runner
 from proxy.config.settings import load_config
 from proxy.local import BUNDLED_MODEL, HOST

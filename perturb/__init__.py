@@ -15,8 +15,8 @@ from __future__ import annotations
 from perturb import mechanisms as _mechanisms  # noqa: F401  (the import registers them)
 from perturb import selective as _selective  # noqa: F401
 from perturb import whole as _whole  # noqa: F401
-from perturb.channel import Draw
 from perturb.display.comparison import Comparison
+from perturb.document import Draw
 from perturb.errors import (
     CertificateError,
     DocumentTooLong,
@@ -37,12 +37,11 @@ from perturb.mechanisms.base import (
     mechanism_names,
 )
 from perturb.mechanisms.proof import TableProof
-from perturb.options import DocumentOptions
 from perturb.proof import Proof
 from perturb.registry import register, sanitizer_class, sanitizer_names
 from perturb.release import Guarantee, Perturbation, Receipt, Replacement, Span, Unit
 from perturb.rng import keyed_generator, secure_generator, seeded_generator
-from perturb.sanitizer import Parameters, Resources, Sanitizer
+from perturb.sanitizer import DocumentOptions, Parameters, Resources, Sanitizer
 from perturb.vocabulary.embeddings import EmbeddingTable, load_table
 from perturb.vocabulary.vocabulary import TokenClass, Vocabulary
 

@@ -1,30 +1,144 @@
-"""The word-by-word treatment of documents, and its receipt.
+"""The word-by-word treatment of documents through a channel over words, its receipt and its check.
 
 The public class of a token decides its treatment. Words go through the channel. Other strings of
 letters are mapped to V first, or dropped. Numbers are redrawn or dropped, and layout is kept or
 dropped, as configured. Everything else is dropped.
+
+The check reads the finished text, and the guard of the proxy applies it before anything is sent.
+It stops a broken mechanism, a stale release or a mixed-up text.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.channel import WordChannel
-from perturb.options import DocumentOptions
+from perturb.errors import ReleaseError
 from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Receipt, Unit
 from perturb.rng import secure_generator
-from perturb.sanitizer import Sanitizer
+from perturb.sanitizer import FALSE_ALARM, DocumentOptions, Sanitizer
 from perturb.units import Piece, split_units
-from perturb.verify import check_letters, check_words
-from perturb.vocabulary.vocabulary import TokenClass
+from perturb.vocabulary.table import EmbeddingTable
+from perturb.vocabulary.vocabulary import LAYOUT, TokenClass
 
-__all__ = ["WordByWord"]
+__all__ = [
+    "Draw",
+    "WordByWord",
+    "WordChannel",
+    "Words",
+    "check_letters",
+    "check_words",
+    "too_many_kept",
+]
+
+
+Words = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Released words, and public statistics of the draw (for the client only).
+
+    Attributes:
+        words: places in V, int32 (n,).
+        statistics: public figures by name.
+    """
+
+    words: NDArray[np.int32]
+    statistics: Mapping[str, float] = field(default_factory=dict)
+
+
+class WordChannel(Protocol):
+    """Draw a word of V for every word of V."""
+
+    name: str
+    table: EmbeddingTable
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the guarantee of one released word."""
+
+    def identity(self) -> dict[str, Any]:
+        """Return everything the channel depends on."""
+
+    def draw(self, words: Words, rng: np.random.Generator) -> Draw:
+        """Release one word for each word: int (n,), places in V → the same shape."""
+
+    def keep_rate(self, words: Words) -> NDArray[np.float64]:
+        """Return an upper bound on P(x | x) for each of the words, float64 (n,)."""
+
+
+_BETWEEN = "".join(sorted(LAYOUT)) + "0123456789"
+_LETTERS = re.compile(f"[^{re.escape(_BETWEEN)}]+")
+_ASCII_BETWEEN = _BETWEEN.encode("ascii", "ignore")
+
+
+def too_many_kept(kept: int, rates: Sequence[float] | NDArray[Any]) -> bool:
+    """Tell whether `kept` unchanged words or characters are more than the channel explains.
+    `rates` holds the probability of each to stay unchanged. An honest draw is refused with
+    probability at most `FALSE_ALARM`.
+
+    Hoeffding's bound (1963, theorem 1) for a sum of n independent indicators with mean rate p:
+    Pr[sum ≥ a·n] ≤ e^{−n·KL(a‖p)} for a > p. A channel of rate 1 may keep everything.
+
+    >>> too_many_kept(3, [0.1] * 100)
+    False
+    >>> too_many_kept(60, [0.1] * 100)
+    True
+    """
+    n, mean = len(rates), float(np.sum(rates))
+    if kept == 0 or kept <= mean:
+        return False
+    if mean == 0:
+        return True
+    bound = kept * math.log(kept / mean)
+    if kept < n:
+        bound += (n - kept) * math.log((n - kept) / (n - mean))
+    return -bound < math.log(FALSE_ALARM)
+
+
+def check_letters(text: str, words: Sequence[str]) -> None:
+    """Check that a text holds released words, digits and layout, and nothing else.
+
+    >>> check_letters("On 12 tables.", ["On", "tables"])
+
+    Raises:
+        ReleaseError: it holds anything else, or a released word is missing.
+    """
+    # Most texts are ASCII between the words, which is fast: without it, only letters are left.
+    letters = text.encode("utf-8", "surrogatepass").translate(None, _ASCII_BETWEEN)
+    joined = "".join(words)
+    if letters.isascii() and letters == joined.encode("utf-8", "surrogatepass"):
+        return
+    if "".join(_LETTERS.findall(text)) != joined:
+        raise ReleaseError("a released text holds more than released words")
+
+
+def check_words(mechanism: WordChannel, places: NDArray[np.int32], words: Sequence[str]) -> None:
+    """Check that there is one released word of V for each private word (`places` in V), and that
+    not too many words are unchanged.
+
+    Raises:
+        ReleaseError: the numbers differ, a word is not in V, or more words are kept than the
+            channel explains.
+    """
+    if len(places) != len(words):
+        raise ReleaseError("a released text does not belong to its document")
+    known = mechanism.table.vocabulary.places
+    try:
+        released = np.fromiter(map(known.__getitem__, words), np.int32, len(words))
+    except KeyError:
+        raise ReleaseError("a released word is not in the vocabulary") from None
+    if too_many_kept(int((released == places).sum()), mechanism.keep_rate(places)):
+        raise ReleaseError("the mechanism left too many words unchanged")
+
 
 _NAMED = ("mechanism", "table")  # fields of a receipt; the rest of an identity are parameters
 _NUMBER, _LAYOUT = TokenClass.NUMBER.value, TokenClass.LAYOUT.value

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from benchmarks.scale.simulate import find_rate
 from perturb import load_table
-from perturb.vocabulary.encoding import encode_text
+from perturb.vocabulary.vocabulary import encode_text
 from proxy.config.store import Store as Settings
 from proxy.corpus.engines import Engine, Job, Worker, pooled
 from proxy.corpus.inputs.records import Block, Columns

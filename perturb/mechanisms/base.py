@@ -9,24 +9,22 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import asdict
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.channel import Draw, Words
-from perturb.delegating import Delegating
-from perturb.document import WordByWord
+from perturb.document import Draw, WordByWord, Words
 from perturb.errors import ParameterError
-from perturb.options import Demands, DocumentOptions
 from perturb.registry import sanitizer_class, sanitizer_classes, sanitizer_names
-from perturb.release import Guarantee
+from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Unit
 from perturb.rounding import format_upper
-from perturb.sanitizer import Parameters, Resources, Sanitizer
+from perturb.sanitizer import Demands, DocumentOptions, Marking, Parameters, Resources, Sanitizer
 from perturb.vocabulary.embeddings import EmbeddingTable, load_table
 
 __all__ = [
     "Bounds",
+    "Delegating",
     "Mechanism",
     "Perturber",
     "VectorNoise",
@@ -35,6 +33,61 @@ __all__ = [
     "mechanism_class",
     "mechanism_names",
 ]
+
+
+class Delegating(Sanitizer):
+    """Pass every document on to the sanitizer `_treatment`."""
+
+    @property
+    @abstractmethod
+    def _treatment(self) -> Sanitizer:
+        """Return the sanitizer that treats the documents."""
+
+    @property
+    def divisible(self) -> bool:
+        return self._treatment.divisible
+
+    @property
+    def restorable(self) -> bool:
+        return self._treatment.restorable
+
+    @property
+    def shows(self) -> Literal["text", "words", "passages"]:
+        return self._treatment.shows
+
+    @property
+    def marking(self) -> Marking | None:
+        return self._treatment.marking
+
+    def perturb(
+        self,
+        text: str,
+        rng: np.random.Generator | None = None,
+        *,
+        link: Link | None = None,
+        known: Known = EMPTY,
+    ) -> Perturbation:
+        return self._treatment.perturb(text, rng, link=link, known=known)
+
+    def verify(self, raw: str, released: Perturbation) -> None:
+        self._treatment.verify(raw, released)
+
+    def units(self, text: str, least: int | None = None) -> list[Unit]:
+        return self._treatment.units(text, least)
+
+    def findings(self, text: str) -> Known:
+        return self._treatment.findings(text)
+
+    def index_known(self, known: Known) -> Known:
+        return self._treatment.index_known(known)
+
+    def known_in(self, text: str, known: Known) -> Known:
+        return self._treatment.known_in(text, known)
+
+    def secrets(
+        self, raw: str, released: Perturbation, *, unrepeatable: bool = False
+    ) -> tuple[str, ...]:
+        return self._treatment.secrets(raw, released, unrepeatable=unrepeatable)
 
 
 def ldp_guarantee(epsilon: float) -> Guarantee:

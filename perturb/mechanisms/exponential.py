@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.channel import Words
+from perturb.document import Words
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import ldp_guarantee
 from perturb.mechanisms.proof import TableProof

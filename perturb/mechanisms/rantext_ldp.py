@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.channel import Draw, Words
+from perturb.document import Draw, Words
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism, ldp_guarantee
 from perturb.mechanisms.proof import TableProof

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.channel import Draw, Words
+from perturb.document import Draw, Words
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism
 from perturb.mechanisms.by_distance import Fall, draw_by_distance

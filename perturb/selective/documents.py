@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from perturb.options import DocumentOptions
 from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Unit
 from perturb.rng import secure_generator
-from perturb.sanitizer import Sanitizer
+from perturb.sanitizer import DocumentOptions, Sanitizer
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.parts import KnownParts, find_known
 from perturb.selective.policies import collect_parts

@@ -13,7 +13,7 @@ from dataclasses import replace as changed
 from html import escape
 from typing import Literal
 
-from perturb.options import DocumentOptions
+from perturb.sanitizer import DocumentOptions
 from perturb.text.fold import decode_entities
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import LAYOUT

@@ -15,7 +15,6 @@ from types import MappingProxyType
 import numpy as np
 
 from perturb.errors import RefusedPart
-from perturb.options import DocumentOptions
 from perturb.release import (
     EMPTY,
     Known,
@@ -28,6 +27,7 @@ from perturb.release import (
     Taken,
 )
 from perturb.rng import keyed_generator
+from perturb.sanitizer import DocumentOptions
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.pieces import Piece, cut_name, split_name, split_pieces
 from perturb.selective.surrogates.writer import PERSONS, SurrogateWriter

@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.channel import Draw, Words
+from perturb.document import Draw, Words
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism, get_mechanism
-from perturb.options import Demands, DocumentOptions
 from perturb.registry import register
 from perturb.release import EMPTY, Guarantee, Known, Span
-from perturb.sanitizer import Marking, Sanitizer
+from perturb.sanitizer import Demands, DocumentOptions, Marking, Sanitizer
 from perturb.selective.actions import Actions, check_actions, drop_claimed
 from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
 from perturb.selective.documents import PartByPart

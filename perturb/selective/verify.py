@@ -11,9 +11,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from perturb.document import check_words, too_many_kept
 from perturb.errors import ReleaseError
-from perturb.options import DocumentOptions
 from perturb.release import Perturbation, Replacement, Span
+from perturb.sanitizer import DocumentOptions
 from perturb.selective.actions import ACTIONS
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.pieces import Piece, cut_name, find_word, split_name, split_pieces
@@ -27,7 +28,6 @@ from perturb.text.case import match_case
 from perturb.text.fold import display, display_small
 from perturb.text.once import compute_once
 from perturb.text.prefixes import Prefixes
-from perturb.verify import check_words, too_many_kept
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import Vocabulary
 

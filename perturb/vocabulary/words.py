@@ -29,13 +29,14 @@ from numpy.typing import NDArray
 
 from perturb.errors import DocumentTooLong, ParameterError
 from perturb.text.surrogates import replace_surrogates
-from perturb.vocabulary.encoding import encode_text, load_encoding
 from perturb.vocabulary.exclusions import EXCLUSIONS_VERSION, excluded_strings
 from perturb.vocabulary.vocabulary import (
     DEFAULT_SIZE,
     TokenClass,
     Variant,
     Vocabulary,
+    encode_text,
+    load_encoding,
 )
 from perturb.vocabulary.word_list import LIST_VERSION, load_word_list
 

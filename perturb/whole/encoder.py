@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from perturb.errors import ParameterError, TableError
 from perturb.files.atomic import write_atomically
 from perturb.vocabulary.embed import local_encoder
-from perturb.vocabulary.encoding import load_encoding
 from perturb.vocabulary.table_build import unit_rows
-from perturb.vocabulary.vocabulary import encode_text
+from perturb.vocabulary.vocabulary import encode_text, load_encoding
 
 __all__ = [
     "BUNDLED",

@@ -19,7 +19,7 @@ from pydantic import ConfigDict, Field, ValidationError, field_validator, model_
 from sqlalchemy import Row, bindparam, delete, func, select, update
 
 from perturb import Sanitizer
-from perturb.options import Demands
+from perturb.sanitizer import Demands
 from perturb.selective.actions import check_actions
 from perturb.selective.parameters import check_thresholds
 from perturb.selective.terms import check_terms

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from perturb import ParameterError, Parameters, PluginError, Sanitizer
-from perturb.options import DocumentOptions
+from perturb.sanitizer import DocumentOptions
 from perturb.text.suggest import did_you_mean
 from perturb.vocabulary.vocabulary import Variant
 from proxy.config.section import Section

@@ -22,8 +22,7 @@ from perturb import (
 )
 from perturb.audit.certificate import check_certificate, load_certificate
 from perturb.errors import CertificateError, CodebookError, TableError
-from perturb.options import Demands
-from perturb.sanitizer import Marking
+from perturb.sanitizer import Demands, Marking
 from proxy.access.auth import Grant
 from proxy.config.settings import Config
 from proxy.errors import (

@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from perturb.options import Demands
+from perturb.sanitizer import Demands
 
 __all__ = [
     "EFFORTS",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from perturb import Vocabulary
-from perturb.vocabulary.encoding import encode_text
+from perturb.vocabulary.vocabulary import encode_text
 from proxy.requests.protocol import ChatRequest
 
 __all__ = ["count_tokens"]

@@ -20,8 +20,7 @@ from perturb import (
     get_mechanism,
     seeded_generator,
 )
-from perturb.options import Demands
-from perturb.sanitizer import Policy
+from perturb.sanitizer import Demands, Policy
 from perturb.selective.actions import ACTIONS, Actions, drop_claimed
 from perturb.selective.detector import DETECTED, DetectorPolicy
 from perturb.selective.sanitizer import Selective, SelectiveParameters

@@ -6,7 +6,7 @@ import pytest
 
 from perturb import ParameterError, Perturber, Sanitizer, get_mechanism
 from perturb.errors import RefusedPart
-from perturb.options import Demands
+from perturb.sanitizer import Demands
 from perturb.selective.detector import DETECTED
 from perturb.selective.patterns import shape_types
 from perturb.selective.profiles import DEFAULT, PROFILES

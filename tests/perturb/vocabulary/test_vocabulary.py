@@ -23,14 +23,15 @@ from perturb import (
     load_table,
 )
 from perturb.text.once import remember_texts
-from perturb.vocabulary.encoding import (
+from perturb.vocabulary.exclusions import excluded_strings
+from perturb.vocabulary.vocabulary import (
+    DEFAULT_SIZE,
+    LAYOUT,
     PIECE_CHARACTERS,
     SPECIAL_TOKENS,
     _read_encoding,
     load_encoding,
 )
-from perturb.vocabulary.exclusions import excluded_strings
-from perturb.vocabulary.vocabulary import DEFAULT_SIZE, LAYOUT
 
 TOKENS = 100_277  # ids 0 … 100,276 of cl100k_base, gaps and special tokens included
 ANY_TEXT = st.text(st.characters(), max_size=200)

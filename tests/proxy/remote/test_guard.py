@@ -15,9 +15,8 @@ from aiohttp import ClientHandlerType, ClientRequest, ClientResponse, web
 
 from extraction.codec import dump
 from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism, seeded_generator
-from perturb.channel import Draw
+from perturb.document import Draw, too_many_kept
 from perturb.mechanisms.rantext import RanText
-from perturb.verify import too_many_kept
 from proxy.api.app_keys import LEDGER, POLICY, STORE
 from proxy.config.settings import Remote
 from proxy.errors import ApiError, GuardRefused
