@@ -58,9 +58,9 @@ class DocumentOptions:
 
     def __post_init__(self) -> None:
         rules = {"oov": ("map", "drop"), "number": ("random", "drop"), "layout": ("keep", "drop")}
-        for field in fields(self):
-            if getattr(self, field.name) not in rules[field.name]:
-                raise ParameterError(f"{field.name} must be one of {', '.join(rules[field.name])}")
+        for each in fields(self):
+            if getattr(self, each.name) not in rules[each.name]:
+                raise ParameterError(f"{each.name} must be one of {', '.join(rules[each.name])}")
 
     @property
     def reveals(self) -> tuple[str, ...]:
