@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import random
 from collections import Counter
@@ -12,6 +13,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+_NUMBERS = itertools.count()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -42,19 +45,22 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _state_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _state_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """For servers that live longer than a test; never the user's own state."""
-    before = os.environ.get("INFERDPT_STATE_DIR")
-    os.environ["INFERDPT_STATE_DIR"] = str(tmp_path_factory.mktemp("state"))
-    yield
+    before, folder = os.environ.get("INFERDPT_STATE_DIR"), tmp_path_factory.mktemp("state")
+    os.environ["INFERDPT_STATE_DIR"] = str(folder)
+    yield folder
     os.environ.pop("INFERDPT_STATE_DIR")
     if before is not None:
         os.environ["INFERDPT_STATE_DIR"] = before
 
 
 @pytest.fixture(autouse=True)
-def _state_of_the_test(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setenv("INFERDPT_STATE_DIR", str(tmp_path / "state"))
+def _state_of_the_test(_state_of_the_session: Path, monkeypatch: Any) -> None:
+    """A folder that only the tests that write to it make: `tmp_path` would make one for each of
+    thousands, and look through all the others for its number."""
+    folder = _state_of_the_session / f"test-{next(_NUMBERS)}"
+    monkeypatch.setenv("INFERDPT_STATE_DIR", str(folder))
     monkeypatch.delenv("INFERDPT_SECRET", raising=False)
 
 

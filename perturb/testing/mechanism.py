@@ -299,20 +299,20 @@ class MechanismContract:
         usual = expected_distinct(case.limit(toy, word), 300) if case.limit else 300.0
         assert len(set(drawn.tolist())) > min(50.0, usual / 2)
 
-    @pytest.mark.parametrize("n", [0, 1, 2, 65, 600, 5000])
     @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint16])
-    def test_draw_keeps_the_shape(self, case: Case, n: int, dtype: type) -> None:
+    def test_draw_keeps_the_shape(self, case: Case, dtype: type) -> None:
         """Check that a draw is an int32 word of V for each word, and does not change its
         argument."""
         toy = load_test_table("toy")
-        words: NDArray[Any] = (np.arange(n) % len(toy)).astype(dtype)
-        before = words.copy()
-        draw = case.build(toy, 3.0).draw(words, seeded_generator(1))
-        assert draw.words.shape == (n,)
-        assert draw.words.dtype == np.int32
-        assert ((draw.words >= 0) & (draw.words < len(toy))).all()
-        assert (words == before).all()
-        assert all(math.isfinite(value) for value in draw.statistics.values())
+        for n in (0, 1, 2, 65, 600, 5000):
+            words: NDArray[Any] = (np.arange(n) % len(toy)).astype(dtype)
+            before = words.copy()
+            draw = case.build(toy, 3.0).draw(words, seeded_generator(1))
+            assert draw.words.shape == (n,)
+            assert draw.words.dtype == np.int32
+            assert ((draw.words >= 0) & (draw.words < len(toy))).all()
+            assert (words == before).all()
+            assert all(math.isfinite(value) for value in draw.statistics.values())
 
     @on_all_tables
     def test_small_epsilon_is_near_its_limit(self, limited: Case, name: str) -> None:
@@ -341,7 +341,7 @@ class MechanismContract:
         usual = np.linalg.norm(wide[words] - wide[words[::-1]], axis=1).mean()
         assert kept < usual * 0.9
 
-    @pytest.mark.parametrize("tiny", [5e-324, 1e-60, 1e-20, 1e-9])
+    @pytest.mark.parametrize("tiny", [5e-324, 1e-20, 1e-9])
     def test_tiniest_epsilon_is_refused_or_near_its_limit(self, case: Case, tiny: float) -> None:
         """Check that a tiny ε is refused, unless the draws still follow the limit."""
         bundled = load_test_table("bundled")
@@ -354,7 +354,7 @@ class MechanismContract:
         usual = expected_distinct(case.limit(bundled, word), 300) if case.limit else 150.0
         assert len(set(drawn.tolist())) > 0.84 * usual
 
-    @pytest.mark.parametrize("huge", [1e6, 1e30, 1e39, 1.7e308])
+    @pytest.mark.parametrize("huge", [1e6, 1e39, 1.7e308])
     def test_largest_epsilon_is_refused_or_keeps_the_word(self, case: Case, huge: float) -> None:
         """Check that a huge ε is refused, unless the draws still keep the word."""
         bundled = load_test_table("bundled")

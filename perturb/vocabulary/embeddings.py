@@ -16,6 +16,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ _UNREADABLE = (
 def load_table(
     path: str | os.PathLike[str] | None = None, vocabulary: Variant = "clean"
 ) -> EmbeddingTable:
-    """Read and verify a table.
+    """Read and verify a table. The bundled ones are read once a process.
 
     Args:
         path: with or without `.npz`/`.json`; None is the bundled table.
@@ -81,7 +82,18 @@ def load_table(
         TableError: a file is missing, damaged, made for another vocabulary, or its arrays
             do not fit each other.
     """
-    stem = _strip_suffix(Path(BUNDLED[vocabulary] if path is None else path))
+    if path is None:
+        return _load_bundled(vocabulary)
+    return _load(Path(path), vocabulary)
+
+
+@cache
+def _load_bundled(vocabulary: Variant) -> EmbeddingTable:
+    return _load(BUNDLED[vocabulary], vocabulary)
+
+
+def _load(path: Path, vocabulary: Variant) -> EmbeddingTable:
+    stem = _strip_suffix(path)
     side, arrays = _read(stem)
     try:
         facts = side["vocabulary"]

@@ -20,6 +20,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,10 @@ WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:['’]\p{L}[\p{L}\p{M}]*+)*+")
 LONGEST = 64  # characters of a word that are read
 
 
+@lru_cache(maxsize=8)
 def load_vocabulary(variant: Variant = "clean", size: int = DEFAULT_SIZE) -> Vocabulary:
-    """Return the vocabulary of a variant: `words`, or the tokens of cl100k_base.
+    """Return the vocabulary of a variant: `words`, or the tokens of cl100k_base. The last ones
+    are kept: to classify a hundred thousand tokens takes longer than to read a table.
 
     >>> len(load_vocabulary("words")), len(load_vocabulary("paper"))
     (11000, 11000)

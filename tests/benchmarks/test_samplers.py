@@ -24,10 +24,9 @@ MADE = Samplers(
 )
 
 
-def test_every_sanitizer_is_measured_once_a_round() -> None:
-    found = measure_samplers(2, words=40, long=2)
-    assert [made.name for made in found.rows] == [*GOALS, *GOALS]
-    assert {made.round for made in found.rows} == {0, 1}
+def test_every_sanitizer_is_measured() -> None:
+    found = measure_samplers(1, words=40, long=2)
+    assert [made.name for made in found.rows] == [*GOALS]
     for made in found.rows:
         assert 0 < made.tiktoken_ms < made.checked_ms
         assert made.growth > 0

@@ -115,6 +115,11 @@ def test_backup_and_restore(
     assert "alice: rows 3 to 4 are missing" in missing
 
 
+# What concerns keys and files is the same on both databases.
+ON_SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+
+
+@ON_SQLITE
 def test_keys_are_rotated(shell: dict[str, str], database: dict[str, Any]) -> None:
     (block,) = find_blocks("Rotate keys", postgres="url" in database)
     run("inferdpt keys create alice", shell)
@@ -145,6 +150,7 @@ def test_the_secret_is_rotated(
         assert "NOT WHOLE" in run("inferdpt records check", shell, status=1)
 
 
+@ON_SQLITE
 def test_a_secret_that_others_can_read_is_not_taken(
     shell: dict[str, str], database: dict[str, Any], table: EmbeddingTable
 ) -> None:

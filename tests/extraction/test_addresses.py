@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -117,6 +118,7 @@ class Finder(HTMLParser):
             self.found.append("style")
 
 
+@cache
 def find_loaded(answer: str, *, rendered: bool) -> list[str]:
     finder = Finder()
     finder.feed((RENDERER.render(answer) if rendered else answer) + "\n>\"'")

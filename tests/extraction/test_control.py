@@ -63,10 +63,10 @@ def holds(text: str) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("token", TOKENS)
-def test_every_token_of_a_known_template_goes(token: str) -> None:
-    assert remove_control_tokens(f"before{token}after") == "beforeafter"
-    assert remove_control_tokens(token) == ""
+def test_every_token_of_a_known_template_goes() -> None:
+    for token in TOKENS:
+        assert remove_control_tokens(f"before{token}after") == "beforeafter", token
+        assert remove_control_tokens(token) == ""
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def fragments() -> st.SearchStrategy[str]:
     return st.lists(st.one_of(token, piece, nested, st.sampled_from(ORDINARY))).map("".join)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(st.text() | fragments())
 @example("<|im_<|im_<|x|>end|>end|>")
 def test_no_token_is_left_and_a_second_pass_changes_nothing(text: str) -> None:

@@ -30,7 +30,7 @@ from tests.proxy.storage.reports import WORDS, report
 
 __all__ = ["postgres_url"]
 
-ROUNDS = {"sqlite": 10, "postgresql": 4}
+ROUNDS = {"sqlite": 6, "postgresql": 3}
 CLIENTS = 8
 AT_LEAST = 25  # requests that reach the remote before a kill
 TEXTS = 40  # few enough to be sent again and again, also after a kill

@@ -6,7 +6,6 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import aiohttp
 import pytest
@@ -19,41 +18,58 @@ from tests.hostile.upstream import Call, answer
 SECONDS = 300.0
 FACTS = "Anna Schmidt of Leeds owes 5 million euros; call 020 7946 0123. "
 TEXTS = {
-    "beginnings of tokens": "-eyJ" * 30_000,
-    "beginnings of tokens, and dashes": "-eyJ" * 8_000 + "-" * 600_000,
-    "number words": "million " * 50_000 + "euros and years, 5 percent",
-    "a phrase": "Human Rights " * 30_000,
-    "blanks": "Mr. Jones met" + " " * 400_000 + "us",
-    "zeros": "0," * 30_000,
-    "ones": "1 " * 60_000,
+    "beginnings of tokens": "-eyJ" * 8_000,
+    "beginnings of tokens, and dashes": "-eyJ" * 2_000 + "-" * 150_000,
+    "number words": "million " * 12_000 + "euros and years, 5 percent",
+    "a phrase": "Human Rights " * 8_000,
+    "blanks": "Mr. Jones met" + " " * 100_000 + "us",
+    "zeros": "0," * 8_000,
+    "ones": "1 " * 15_000,
     "a long number": "3117" * 90,
-    "a long number, again and again": ("3117" * 90 + "; ") * 500,
-    "dots": "a." * 200_000,
-    "at signs": "a@" * 100_000,
-    "entities": "&#6" * 60_000,
-    "backslashes": "\\" * 300_000,
-    "links": "](//" * 60_000,
+    "a long number, again and again": ("3117" * 90 + "; ") * 125,
+    "dots": "a." * 50_000,
+    "at signs": "a@" * 25_000,
+    "entities": "&#6" * 15_000,
+    "backslashes": "\\" * 75_000,
+    "links": "](//" * 15_000,
 }
 
 
-@pytest.fixture(scope="module", params=["gateway", "local"])
-def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Let the proxy answer with and without a local model."""
-    if request.param == "gateway":
-        local = {"mode": "none", "embeddings_model": None}
-        return {"local": local, "privacy": {"mechanism": "selective", "epsilon": 6}}
-    return {}
+FEW = ("beginnings of tokens", "number words", "a long number", "entities")
+GATEWAY = {
+    "local": {"mode": "none", "embeddings_model": None},
+    "privacy": {"mechanism": "selective", "epsilon": 6},
+}
 
 
-@pytest.fixture(autouse=True)
-def well_behaved(stage: Stage) -> Iterator[None]:
-    yield
-    stage.remote.script = stage.local.script = answer
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """Set up a proxy without a local model: it searches private texts and answers."""
+    with Stage(tmp_path_factory.mktemp("gateway"), GATEWAY) as made:
+        yield made
 
 
-@pytest.mark.parametrize("place", ["private", "public", "answer"])
+@pytest.mark.parametrize("place", ["private", "answer"])
 @pytest.mark.parametrize("name", TEXTS)
+async def test_a_hostile_text_stops_nobody_in_gateway_mode(
+    gateway: Stage, name: str, place: str
+) -> None:
+    await check_health(gateway, name, place)
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        *((name, "public") for name in TEXTS),
+        *((name, place) for name in FEW for place in ("private", "answer")),
+    ],
+)
 async def test_a_hostile_text_stops_nobody(stage: Stage, name: str, place: str) -> None:
+    """With a local model, public parts are searched; of the rest there are a few examples."""
+    await check_health(stage, name, place)
+
+
+async def check_health(stage: Stage, name: str, place: str) -> None:
     """Check `/health` while a text is read that is private, public, or the remote's answer."""
     text = TEXTS[name]
     sent = {"private": FACTS + text, "public": f"{FACTS}<public>{text}</public>"}
@@ -63,8 +79,7 @@ async def test_a_hostile_text_stops_nobody(stage: Stage, name: str, place: str) 
         writer.write(http(chat(f"{told} {text}")))
         return False
 
-    if place == "answer":
-        stage.remote.script = script
+    stage.remote.script = script if place == "answer" else answer
     timeout = aiohttp.ClientTimeout(total=SECONDS)
     watch, start = stage.child.watch, time.monotonic()
     assert watch is not None

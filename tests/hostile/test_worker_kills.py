@@ -26,7 +26,7 @@ __all__ = ["postgres_url"]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="several workers need Linux")
 
-ROUNDS = {"sqlite": 8, "postgresql": 4}
+ROUNDS = {"sqlite": 5, "postgresql": 3}
 WORKERS = 2
 
 

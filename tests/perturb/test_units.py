@@ -173,7 +173,7 @@ class TestEdits:
     def units(self, perturber: Perturber, paragraphs: list[str]) -> set[str]:
         return {u.text for u in perturber.units("\n\n".join(paragraphs), 20)}
 
-    @pytest.mark.parametrize("size", [3, 12, 30])
+    @pytest.mark.parametrize("size", [3, 30])
     @pytest.mark.parametrize("edit", ["change", "insert", "delete", "append"])
     def test_an_edit_moves_few_borders(self, perturber: Perturber, size: int, edit: str) -> None:
         generator = random.Random(size)
@@ -184,7 +184,7 @@ class TestEdits:
         ]
         before = self.units(perturber, paragraphs)
         moved = []
-        for place in range(10, 190, 9):
+        for place in range(10, 190, 18):
             after = list(paragraphs)
             if edit == "change":
                 after[place] += " changed"

@@ -11,7 +11,6 @@ import pytest
 import benchmarks
 from benchmarks.__main__ import main
 from benchmarks.attacks.bayes import Bayes
-from benchmarks.attacks.exposure import Exposure
 from benchmarks.attacks.inversion import Inversion
 from benchmarks.harness.datasets import DataError
 from benchmarks.harness.records import Estimate, Record, Records
@@ -24,7 +23,7 @@ from tests.benchmarks.small_context import SET, small_context, small_table
 
 ROOT = Path(benchmarks.__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"
-QUICK = (ChannelFigures(), ListSizes(), Inversion(), Bayes(), Exposure())
+QUICK = (ChannelFigures(), ListSizes(), Inversion(), Bayes())
 
 
 @pytest.fixture(scope="module")

@@ -114,7 +114,7 @@ def test_certificate_proves_the_slow_exact_figure(
 
 @pytest.mark.parametrize(
     "epsilon",
-    [6.0, *(pytest.param(more, marks=pytest.mark.statistical) for more in (8.0, 10.0))],
+    [6.0, pytest.param(10.0, marks=pytest.mark.statistical)],
 )
 def test_bundled_table_is_certified(epsilon: float, bundled: EmbeddingTable) -> None:
     mechanism = get_mechanism("rantext_ldp", bundled, epsilon=epsilon)

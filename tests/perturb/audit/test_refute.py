@@ -24,7 +24,7 @@ from perturb.audit.refute import candidate_words, refute
 from perturb.errors import MissingPackage, SanitizerError
 from perturb.install import install_command
 
-RUNS = 20
+RUNS = 10
 Lines = Callable[[Sequence[str]], list[str]]
 
 
@@ -51,7 +51,7 @@ def found(table: EmbeddingTable, seed: int, make: Callable[..., Lines], **kwargs
 @pytest.mark.statistical
 @pytest.mark.parametrize("epsilon", [1.0, 3.0, 6.0])
 def test_rantext_ldp_is_never_refuted(epsilon: float, bundled: EmbeddingTable) -> None:
-    """20 runs at 99.9 % confidence: a false alarm has probability 2 % at most, and far less
+    """Ten runs at 99.9 % confidence: a false alarm has probability 1 % at most, and far less
     where the samples cannot reach ε."""
     for seed in range(RUNS):
         assert found(bundled, seed, ours, name="rantext_ldp", epsilon=epsilon) <= epsilon

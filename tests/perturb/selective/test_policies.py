@@ -103,6 +103,7 @@ class TestShipped(PolicyContract):
 class TestDigits(PolicyContract):
     marks = (("room B12, 3 people", (("B12", "NUMBER"), ("3", "NUMBER"))),)
     leaves = ("no digits",)
+    hostile = ("a", "1", "A1", "1 ", "1-", "1.", "1,", "1:1", "$1", "é\u0301", "\n", "&#65;", "李")
 
     def build(self) -> PatternPolicy:
         return PatternPolicy.digits()

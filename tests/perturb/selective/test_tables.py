@@ -107,10 +107,10 @@ def test_anything_else_has_no_cells(text: str) -> None:
     assert cells(text) == []
 
 
-@pytest.mark.parametrize(("header", "type_"), sorted(item for item in LABELS.items() if item[1]))
-def test_every_header_gives_its_type(header: str, type_: str) -> None:
-    text = f"no;{header};note\n1;Ada 1984-03-02;x\n"
-    assert cells(text) == [("Ada 1984-03-02", type_)]
+def test_every_header_gives_its_type() -> None:
+    headers = {header: type_ for header, type_ in LABELS.items() if type_}
+    found = {header: cells(f"no;{header};note\n1;Ada 1984-03-02;x\n") for header in headers}
+    assert found == {header: [("Ada 1984-03-02", type_)] for header, type_ in headers.items()}
 
 
 def test_its_types_are_types_of_the_shipped_set() -> None:

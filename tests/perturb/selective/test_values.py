@@ -311,28 +311,28 @@ class TestNeighbours:
         values = [value for value in grid.values if value < 10**10]
         wanted = support(type_, write(values[0]))
         assert len(wanted) == len(grid.values)
-        for value in values[1:]:
+        for value in (*values[1:12], *values[12::7], values[-1]):
             assert support(type_, write(value)) == wanted
 
     @pytest.mark.parametrize("write", DAYS_WRITTEN)
     def test_days_of_one_format_have_one_support(self, write: Callable[[date], str]) -> None:
         first = date(2023, 1, 1).toordinal()
-        wanted = support("DATE_TIME", write(date(2023, 1, 1)), 997)
+        wanted = support("DATE_TIME", write(date(2023, 1, 1)), 4999)
         for day in range(first, first + 400):
-            assert support("DATE_TIME", write(date.fromordinal(day)), 997) == wanted
+            assert support("DATE_TIME", write(date.fromordinal(day)), 4999) == wanted
 
     @pytest.mark.parametrize(("day_first", "write"), STROKES)
     def test_days_with_strokes_have_one_support_in_one_order(
         self, day_first: bool, write: Callable[[date], str]
     ) -> None:
         first = date(2023, 1, 1).toordinal()
-        wanted = support("DATE_TIME", write(date(2023, 1, 1)), 997, day_first)
+        wanted = support("DATE_TIME", write(date(2023, 1, 1)), 4999, day_first)
         for day in range(first, first + 400):
             text = write(date.fromordinal(day))
             found = read_value("DATE_TIME", text, day_first)
             assert found is not None
             assert found.grid.values[found.place] == day
-            assert support("DATE_TIME", text, 997, day_first) == wanted
+            assert support("DATE_TIME", text, 4999, day_first) == wanted
 
     def test_one_order_of_day_and_month_holds_for_a_text(self) -> None:
         perturber = selective(actions=NEAR)

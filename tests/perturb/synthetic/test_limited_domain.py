@@ -24,7 +24,7 @@ from tests.perturb.synthetic.laws import (
     weigh,
 )
 
-DRAWS = 10_000
+DRAWS = 3000
 Draw = Callable[[], Sequence[int]]
 CASES = [
     ([3, 1, 0], LimitedDomain(Fraction(1, 2), 1)),

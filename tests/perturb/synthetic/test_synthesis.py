@@ -160,9 +160,9 @@ def play(texts: Sequence[str], encoder, runs: int, seed: int, *, noisy: bool = T
 
 @pytest.mark.parametrize("noisy", [True, False])
 def test_one_text_changes_no_probability_by_more_than_epsilon(encoder, noisy: bool) -> None:
-    """The probability of each example, with and without a text, from 4,000 runs each: within e^ε
+    """The probability of each example, with and without a text, from 2,000 runs each: within e^ε
     at a confidence of 1 − 1e-6; without noise it is not."""
-    runs = 4000
+    runs = 2000
     with_text = play(["bread and oven"], encoder, runs, 8, noisy=noisy)
     without = play([], encoder, runs, 9, noisy=noisy)
     low, _ = clopper_pearson(with_text, runs, ALPHA)

@@ -60,8 +60,8 @@ def test_windows_find_what_one_search_finds(
     assert found == [match.span() for match in pattern.finditer(text)]
 
 
-@pytest.mark.parametrize("step", [1501, 2003])
-def test_shipped_expressions_find_what_crosses_a_border(step: int) -> None:
+def test_shipped_expressions_find_what_crosses_a_border() -> None:
+    step = 1501
     text = "".join(f"{part} so it was said. " for part in PARTS * 6)
     assert len(text) > LONGEST + 3 * step
     for shape in SHIPPED:

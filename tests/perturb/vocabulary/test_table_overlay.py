@@ -39,12 +39,20 @@ def pair(encoding: tiktoken.Encoding) -> Pair:
     )
 
 
-@pytest.fixture
-def saved(pair: Pair, tmp_path: Path) -> Path:
-    """The clean table on disk over the paper's, as a path without suffix."""
+@pytest.fixture(scope="module")
+def folder(pair: Pair, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the clean table over the paper's. Tests change copies of them."""
+    made = tmp_path_factory.mktemp("overlay")
     paper, clean = pair
-    save_table(paper, tmp_path / BUNDLED_PAPER.name)
-    save_table(clean, tmp_path / "mine", base=load_table(tmp_path / BUNDLED_PAPER.name, "paper"))
+    save_table(paper, made / BUNDLED_PAPER.name)
+    save_table(clean, made / "mine", base=load_table(made / BUNDLED_PAPER.name, "paper"))
+    return made
+
+
+@pytest.fixture
+def saved(folder: Path, tmp_path: Path) -> Path:
+    """The clean table on disk over the paper's, as a path without suffix."""
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     return tmp_path / "mine"
 
 

@@ -70,7 +70,7 @@ def test_draws_match_the_law(candidates: int, near: int, epsilon: float) -> None
     choice = PrivateChoice(candidates, near, Fraction(epsilon))
     rng = seeded_generator(candidates * 31 + near)
     favoured = rng.permutation(candidates)[:near]
-    draws = 40_000
+    draws = 12_000
     counts = np.bincount([choice.draw(favoured, rng) for _ in range(draws)], minlength=candidates)
     law = np.empty(candidates)
     law[favoured] = choice.law[0]

@@ -13,7 +13,7 @@ from perturb.rng import draw_below
 from perturb.testing.statistics import ALPHA, p_value
 from perturb.whole.discrete_laplace import draw_discrete_laplace
 
-DRAWS = 20_000
+DRAWS = 6000
 SCALES = [Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(40), 12 / Fraction(0.7)]
 
 

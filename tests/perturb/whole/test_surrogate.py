@@ -67,8 +67,16 @@ def test_each_passage_of_the_bundled_codebook_is_found_in_its_own_place() -> Non
     assert [book.find(book.passage(i)) for i in range(len(book))] == list(range(len(book)))
 
 
-@pytest.mark.parametrize("text", [TEXT, "", "the judge and the law", "nothing known at all"])
-@pytest.mark.parametrize("epsilon", [0.5, 3.0, 8.0])
+@pytest.mark.parametrize(
+    ("text", "epsilon"),
+    [
+        (TEXT, 0.5),
+        (TEXT, 8.0),
+        ("", 3.0),
+        ("the judge and the law", 3.0),
+        ("nothing known at all", 8.0),
+    ],
+)
 def test_release_follows_the_law(text, epsilon, make, codebook, encoder) -> None:
     surrogate = make(epsilon=epsilon)
     (law,) = surrogate.laws
@@ -77,7 +85,7 @@ def test_release_follows_the_law(text, epsilon, make, codebook, encoder) -> None
     expected = np.full(len(codebook), law.law[-1])
     expected[favoured] = law.law[0]
     rng = seeded_generator(7)
-    draws = 4000
+    draws = 2500
     found = [codebook.find(surrogate.perturb(text, rng).text) for _ in range(draws)]
     counts = np.bincount(found, minlength=len(codebook))
     order = np.argsort(-expected)
@@ -272,7 +280,7 @@ def test_samples_refute_a_choice_that_leaks_and_no_other(
         found = refute(
             lambda lines, rng=rng: [surrogate.perturb(line, rng).text for line in lines],
             texts,
-            samples=4000,
+            samples=2000,
         )
         assert (found.epsilon_lower > 1) is refuted
 

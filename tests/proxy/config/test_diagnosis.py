@@ -138,10 +138,13 @@ def test_check_without_the_embedded_engine_says_what_brings_it(tmp_path: Path) -
     assert f"fix: {install_command('embedded')}" in out
 
 
-def test_check_asks_the_place_of_shared_rate_limits(tmp_path: Path) -> None:
+def test_check_asks_the_place_of_shared_rate_limits(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
     def find(shared: str) -> list[str]:
-        out = checked("", INFERDPT_LIMITS__SHARED=shared, INFERDPT_STATE_DIR=str(tmp_path))
-        return [line for line in out.splitlines() if " limits: " in line]
+        monkeypatch.setenv("INFERDPT_LIMITS__SHARED", shared)
+        main(["check", "--config", os.devnull])
+        return [line for line in capsys.readouterr().out.splitlines() if " limits: " in line]
 
     (bad,) = find("redis://127.0.0.1:9/0")
     assert bad.startswith("  PROBLEM limits: The shared rate limits cannot be reached")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from proxy.config.reference import config_schema, settings_page
 from proxy.config.settings import Config, load_config
 
 ROOT = Path(__file__).parents[3]
+SCHEMA: Callable[[], Any] = cache(config_schema)
 
 
 def test_every_setting_and_section_is_described() -> None:
@@ -49,8 +52,7 @@ def test_the_page_of_settings_is_up_to_date() -> None:
 
 class TestSchema:
     def section(self, *place: str) -> Any:
-        schema: Any = config_schema()
-        found = schema
+        found = schema = SCHEMA()
         for part in place:
             found = found["properties"][part]
             if "$ref" in found:
@@ -58,12 +60,12 @@ class TestSchema:
         return found
 
     def test_it_refuses_unknown_keys_everywhere(self) -> None:
-        schema: Any = config_schema()
+        schema = SCHEMA()
         for model in (schema, *schema["$defs"].values()):
             assert model["additionalProperties"] is False
 
     def test_every_property_is_described(self) -> None:
-        schema: Any = config_schema()
+        schema = SCHEMA()
         for model in (schema, *schema["$defs"].values()):
             for name, field in model["properties"].items():
                 assert field.get("description"), name

@@ -16,7 +16,7 @@ from tests.proxy.canaries import Canaries, check_none_left, fire, json_value, op
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.servers import fake_server
 
-REQUESTS = [200, pytest.param(2000, marks=pytest.mark.hostile)]
+REQUESTS = [200, pytest.param(1000, marks=pytest.mark.hostile)]
 
 
 def part(c: Canaries) -> dict[str, Any]:
