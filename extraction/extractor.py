@@ -26,11 +26,11 @@ from extraction.prompts import Prompts, fill, find_opening
 from perturb.work import SHORT, offload
 
 __all__ = [
+    "AnswerWriter",
     "Extractor",
     "Job",
     "Task",
     "Tokenizer",
-    "Writer",
     "gather",
     "read_document",
     "with_seed",
@@ -415,7 +415,7 @@ DOCUMENT = 50_000  # characters at the end of a conversation that a text is held
 SEEDS_APART = 1 << 10  # between two candidates; a request has fewer choices
 
 
-class Writer:
+class AnswerWriter:
     """Write answers.
 
     Args:

@@ -56,7 +56,7 @@ from proxy.metrics import Metrics
 from proxy.pipeline.extraction_mode import ExtractionMode
 from proxy.pipeline.memory import Memory, build_memory
 from proxy.pipeline.pipeline import Mode, Pipeline
-from proxy.pipeline.policy import Policy
+from proxy.pipeline.policy import RequestPolicy
 from proxy.pipeline.public import PublicText
 from proxy.records.chain import recording
 from proxy.remote.remotes import Remotes
@@ -98,7 +98,7 @@ def build_app(
     app[DEMONSTRATIONS] = read_demonstrations(
         privacy.demonstrations, app[TABLE].vocabulary, at_most=config.limits.document_tokens
     )
-    app[POLICY] = Policy(config, app[TABLE], lambda: app.get(LOCAL))
+    app[POLICY] = RequestPolicy(config, app[TABLE], lambda: app.get(LOCAL))
     app[REMOTES] = Remotes(config.every_remote)
     app.add_routes(routes)
     app.add_routes(account_routes)

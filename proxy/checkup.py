@@ -27,7 +27,7 @@ from proxy.config.upstreams.remote import find_place, make_prefix
 from proxy.demonstrations import read_demonstrations
 from proxy.errors import ApiError, ConfigError
 from proxy.local import local_backend, local_model
-from proxy.pipeline.policy import Policy
+from proxy.pipeline.policy import RequestPolicy
 from proxy.remote.remotes import find_served, read_names
 from proxy.remote.upstream import RemoteClient
 from proxy.storage.opening import open_store
@@ -98,7 +98,7 @@ def _place(local: Backend) -> str:
 def _check_table(config: Config) -> bool:
     try:
         table = load_table(config.privacy.table, config.privacy.vocabulary)
-        Policy(config, table)
+        RequestPolicy(config, table)
         read_demonstrations(
             config.privacy.demonstrations,
             table.vocabulary,

@@ -20,7 +20,7 @@ from prometheus_client.samples import Sample
 
 from extraction.backends.base import Usage
 from perturb import Sanitizer
-from proxy.config.telemetry import Price
+from proxy.config.telemetry import ModelPrice
 from proxy.errors import ApiError
 from proxy.tracing import Tracing
 
@@ -40,7 +40,7 @@ class Metrics:
     def __init__(self, folder: Path | None = None) -> None:
         self.registry = CollectorRegistry()
         self.tracing: Tracing | None = None  # while the application runs, if it traces
-        self.prices: Mapping[str, Price] = {}
+        self.prices: Mapping[str, ModelPrice] = {}
         self._folder = folder
         self.started = time.time_ns()  # and the same in every worker, as is the instance
         self.instance = str(uuid.uuid4())
@@ -259,7 +259,7 @@ class Metrics:
         """Return all metrics, of all worker processes together."""
         return self._find_source().collect()
 
-    def _find_source(self) -> _Source:
+    def _find_source(self) -> _MetricSource:
         if self._folder is None:
             return self.registry
         return MultiProcessCollector(None, str(self._folder))  # type: ignore[no-untyped-call]
@@ -293,7 +293,7 @@ class _Stage:
             self._span.__exit__(*exc)
 
 
-class _Source(Protocol):
+class _MetricSource(Protocol):
     def collect(self) -> Iterable[Metric]: ...
 
 
@@ -304,7 +304,7 @@ class _Own:
     and learn those of the others.
     """
 
-    def __init__(self, source: _Source, tenant: str | None) -> None:
+    def __init__(self, source: _MetricSource, tenant: str | None) -> None:
         self._source, self._tenant = source, tenant
 
     def collect(self) -> Iterator[Metric]:

@@ -24,7 +24,7 @@ from perturb.vocabulary.vocabulary import load_encoding
 from proxy.access.auth import Grant
 from proxy.cli.options import list_mechanisms, list_served
 from proxy.config.settings import load_config
-from proxy.pipeline.policy import Policy
+from proxy.pipeline.policy import RequestPolicy
 from proxy.requests.protocol import Options
 from proxy.storage.ledger import price
 
@@ -62,7 +62,7 @@ def test_the_proxy_serves_it(table: EmbeddingTable) -> None:
         "privacy": {"mechanism": "planted", "epsilon": 3.0, "parameters": {"shape": "knn"}},
         "limits": {"mechanisms": ["planted"]},
     }
-    sanitizer = Policy(load_config(None, settings), table).sanitizer(Options())
+    sanitizer = RequestPolicy(load_config(None, settings), table).sanitizer(Options())
     mechanism = get_mechanism("planted", table, epsilon=3.0, shape="knn")
     assert sanitizer.identity() == Perturber(mechanism).identity()
     made = sanitizer.perturb(TEXT, seeded_generator(1))

@@ -17,8 +17,8 @@ import pyarrow as pa
 from benchmarks.scale.simulate import find_rate
 from perturb import load_table
 from perturb.vocabulary.vocabulary import encode_text
-from proxy.config.store import Store as Settings
-from proxy.corpus.engines import Engine, Job, Worker, pooled
+from proxy.config.store import StoreSettings as Settings
+from proxy.corpus.engines import Engine, Worker, WorkerSpec, pooled
 from proxy.corpus.inputs.records import Block, Columns
 from proxy.corpus.inputs.source import find_source
 from proxy.corpus.ledger import Accounts, Charged
@@ -91,10 +91,10 @@ class PoolRun:
     busy: float
 
 
-def build_job(source: Path, mechanism: str, rows: int) -> Job:
+def build_job(source: Path, mechanism: str, rows: int) -> WorkerSpec:
     """Return the job of a mechanism at its defaults, in blocks of so many documents."""
     found = find_source(str(source), Columns("text", "id", "owner"), rows)
-    return Job(found, Recipe(mechanism), bytes(32))  # the noise protects nobody here
+    return WorkerSpec(found, Recipe(mechanism), bytes(32))  # the noise protects nobody here
 
 
 class _TimedAccounts(Accounts):
@@ -109,7 +109,7 @@ class _TimedAccounts(Accounts):
         return refused
 
 
-def measure_costs(job: Job, folder: Path) -> Costs:
+def measure_costs(job: WorkerSpec, folder: Path) -> Costs:
     """Run all blocks in this process and time the parts. The first block warms up.
 
     Args:
@@ -119,7 +119,7 @@ def measure_costs(job: Job, folder: Path) -> Costs:
     worker, receive, handled, waited, moved, tokens = [], [], [], [], [], []
     encoding = load_table(None, job.recipe.vocabulary).vocabulary.encoding
 
-    def engine(job: Job, blocks: Iterable[Block]) -> Iterator[tuple[Block, pa.Table]]:
+    def engine(job: WorkerSpec, blocks: Iterable[Block]) -> Iterator[tuple[Block, pa.Table]]:
         run = Worker(job)
         for block in blocks:
             begin = time.process_time()
@@ -157,7 +157,7 @@ def measure_costs(job: Job, folder: Path) -> Costs:
     )
 
 
-def measure_pool(job: Job, folder: Path, workers: int) -> PoolRun:
+def measure_pool(job: WorkerSpec, folder: Path, workers: int) -> PoolRun:
     """Run all blocks on a pool of so many workers. Memory is read twice, since that takes time.
 
     Args:
@@ -168,7 +168,7 @@ def measure_pool(job: Job, folder: Path, workers: int) -> PoolRun:
     looks: list[_Look] = []
     total = sum(1 for _ in job.source.blocks())
 
-    def engine(job: Job, blocks: Iterable[Block]) -> Iterator[tuple[Block, pa.Table]]:
+    def engine(job: WorkerSpec, blocks: Iterable[Block]) -> Iterator[tuple[Block, pa.Table]]:
         for number, found in enumerate(pooled(workers)(job, blocks)):
             if number in (total // 4, total - 1):
                 looks.append(_look())
@@ -194,7 +194,7 @@ def measure_pool(job: Job, folder: Path, workers: int) -> PoolRun:
     )
 
 
-async def _run(job: Job, engine: Engine, folder: Path) -> tuple[list[float], int]:
+async def _run(job: WorkerSpec, engine: Engine, folder: Path) -> tuple[list[float], int]:
     """Run a job from an empty store; return the seconds of each charge, and the documents."""
     blocks = list(job.source.blocks())
     async with open_store(Settings(folder=str(folder / "state"))) as store:

@@ -20,7 +20,7 @@ from aiohttp import ClientSession, web
 
 from proxy.app import build_app, build_runner
 from proxy.config.settings import load_config
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.corpus.ledger import Accounts, Charged
 from proxy.serve import start_runner
 from proxy.storage.ledger import Channel, Price

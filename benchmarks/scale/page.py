@@ -10,7 +10,7 @@ from benchmarks.scale.costs import Costs, PoolRun
 from benchmarks.scale.growth import GROUPS, Growth
 from benchmarks.scale.record import Record
 from benchmarks.scale.simulate import Simulated, bound_rate, simulate
-from proxy.config.store import Memo, Store
+from proxy.config.store import MemoSettings, StoreSettings
 
 __all__ = ["WORKERS", "render_page"]
 
@@ -279,7 +279,7 @@ def _render_growth(record: Record) -> Iterator[str]:
 
 def _render_retention(requests: Growth) -> Iterator[str]:
     """Yield what a store keeps of 10⁹ tokens in a year, at the default settings."""
-    memo, records_days = Memo(), Store().records_days or YEAR
+    memo, records_days = MemoSettings(), StoreSettings().records_days or YEAR
     memo_days = memo.ttl_seconds / DAY
     shares = {
         "ledger": memo_days / YEAR,

@@ -14,7 +14,7 @@ from perturb import EmbeddingTable, Perturber, Resources, Sanitizer, sanitizer_c
 from perturb.mechanisms.base import Mechanism
 from perturb.synthetic.accounting import divide_budget
 from perturb.synthetic.limited_domain import LimitedDomain
-from perturb.synthetic.synthesis import Plan, synthesize
+from perturb.synthetic.synthesis import SynthesisPlan, synthesize
 from perturb.synthetic.writers import PassageWriter
 from perturb.whole.codebook import load_codebook
 from perturb.whole.encoder import load_encoder
@@ -73,7 +73,7 @@ def _synthesize(
     epsilon: float, domain: int | None, private: Texts, rng: np.random.Generator
 ) -> dict[str, list[str]]:
     book, encoder = load_codebook(), load_encoder()
-    plan = Plan(epsilon=epsilon, delta=DELTA, picks=SHOTS, population=64, domain=domain)
+    plan = SynthesisPlan(epsilon=epsilon, delta=DELTA, picks=SHOTS, population=64, domain=domain)
     made: dict[str, list[str]] = {}
     for label, texts in private.items():
 

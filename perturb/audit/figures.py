@@ -19,7 +19,7 @@ __all__ = [
     "PRIORS",
     "Audit",
     "Figure",
-    "Worst",
+    "WorstWords",
     "describe_mechanism",
     "entropy",
     "prior_of",
@@ -66,7 +66,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Worst:
+class WorstWords:
     """Name the words that need the largest ε: y is most likely from x and least likely from
     `other`."""
 
@@ -118,7 +118,7 @@ class Audit:
     epsilon_proved: float
     statement: str
     epsilon: Figure
-    worst: Worst | None
+    worst: WorstWords | None
     delta: Figure
     pairs: int
     slope: float | None
@@ -142,7 +142,7 @@ class Audit:
         out: dict[str, Any] = {}
         for name in (f.name for f in fields(self) if f.name != "kept_by_word"):
             value = getattr(self, name)
-            if isinstance(value, (Figure, Worst)):
+            if isinstance(value, (Figure, WorstWords)):
                 value = {f.name: getattr(value, f.name) for f in fields(value)}
                 out[name] = {key: _name_infinity(number) for key, number in value.items()}
             else:

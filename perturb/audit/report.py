@@ -25,7 +25,7 @@ from perturb.audit.channel import (
 from perturb.audit.figures import (
     Audit,
     Figure,
-    Worst,
+    WorstWords,
     describe_mechanism,
     entropy,
     prior_of,
@@ -36,7 +36,7 @@ from perturb.files.checkpoint import Checkpoint
 from perturb.mechanisms.base import Bounds, Mechanism
 from perturb.mechanisms.scored import LARGEST_EXPONENT
 
-__all__ = ["Audit", "Figure", "Worst", "audit"]
+__all__ = ["Audit", "Figure", "WorstWords", "audit"]
 
 ROUNDING = 1e-9  # of a logarithm of two float64 probabilities, generously
 SIZE_SHARES = {"min": 0.0, "5 %": 0.05, "median": 0.5, "95 %": 0.95, "max": 1.0}
@@ -92,7 +92,7 @@ def audit(
         method=f"all rows of the channel, each within {sums.error:.2g} in total variation",
         statement=state_guarantee(mechanism, epsilon),
         epsilon=epsilon,
-        worst=worst and Worst(*(words[i] for i in worst)),
+        worst=worst and WorstWords(*(words[i] for i in worst)),
         delta=delta,
         pairs=pairs.pairs,
         slope=pairs.slope if mechanism.guarantee.kind == "metric" else None,

@@ -21,7 +21,7 @@ from perturb.mechanisms.base import Mechanism
 from perturb.mechanisms.by_distance import Fall, draw_by_distance
 from perturb.mechanisms.radius import radius_law
 from perturb.mechanisms.rantext_bounds import QUANTILE_ERROR, RanTextBounds
-from perturb.mechanisms.rantext_channel import Grid, Quadrature
+from perturb.mechanisms.rantext_channel import DistanceGrid, Quadrature
 from perturb.mechanisms.scored import squared_distances
 from perturb.registry import register
 from perturb.release import Guarantee
@@ -170,8 +170,10 @@ class RanText(Mechanism):
         return rows, min(1.0, error + radius_law(self.table).error + ROUNDING)
 
     @cached_property
-    def _grid(self) -> Grid:
-        return Grid(self.epsilon, self.table.diameter, float(self.table.radius[0]) / self.z)
+    def _grid(self) -> DistanceGrid:
+        return DistanceGrid(
+            self.epsilon, self.table.diameter, float(self.table.radius[0]) / self.z
+        )
 
     @cached_property
     def _halves(self) -> list[Quadrature]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grid", "Quadrature"]
+__all__ = ["DistanceGrid", "Quadrature"]
 
 BANDS = 8192  # of the distance, on which the channel is computed
 COARSE = 8  # bands within every radius are this many times as wide,
@@ -13,7 +13,7 @@ STEP = 1 / 64  # if the exponent changes by no more than this over a coarse band
 GROUPS = 8  # of radii, each computed on the bands that lie within its largest radius
 
 
-class Grid:
+class DistanceGrid:
     """A grid of distances from 0 to the diameter: BANDS + 1 of them, evenly spaced. Below the
     smallest radius only every COARSE-th is kept: the channel is smooth there, unless ε is large.
 
@@ -47,7 +47,7 @@ class Grid:
 class Quadrature:
     """Compute the mean of RANTEXT's channel over some ascending radii, on the nodes of a grid."""
 
-    def __init__(self, epsilon: float, radii: NDArray[np.float64], grid: Grid) -> None:
+    def __init__(self, epsilon: float, radii: NDArray[np.float64], grid: DistanceGrid) -> None:
         rate = epsilon / 2 / radii
         self._radii, self._nodes = len(radii), len(grid.nodes)
         # exp(−ε/2·d/r) inside the radius: (nodes, radii) for each group of radii

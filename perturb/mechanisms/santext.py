@@ -16,7 +16,7 @@ from perturb.mechanisms.by_distance import draw_by_distance
 from perturb.mechanisms.scored import (
     ROUNDING,
     DistanceMechanism,
-    Profile,
+    DistanceProfile,
     ScoredMechanism,
     ScoredParameters,
     metric_guarantee,
@@ -112,7 +112,7 @@ class SanTextPlus(ScoredMechanism):
         released = words.astype(np.int32)
         chosen = rng.random(len(words)) < self.parameters.probability
         left = np.flatnonzero(self.sensitive[words] | chosen)
-        fall = Profile(partial(_weigh, epsilon=self.epsilon), self._draw_tickets)
+        fall = DistanceProfile(partial(_weigh, epsilon=self.epsilon), self._draw_tickets)
         for _ in range(ROUNDS):
             drawn = draw_by_distance(self.table, words[left], fall, rng)
             accepted = self.sensitive[drawn]

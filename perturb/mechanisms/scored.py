@@ -29,7 +29,7 @@ from perturb.vocabulary.table import EmbeddingTable
 __all__ = [
     "LARGEST_EXPONENT",
     "DistanceMechanism",
-    "Profile",
+    "DistanceProfile",
     "ScoredMechanism",
     "ScoredParameters",
     "metric_guarantee",
@@ -199,7 +199,7 @@ class DistanceMechanism(ScoredMechanism):
     @property
     def fall(self) -> Fall:
         """Return the weights for a draw."""
-        return Profile(self.profile, self._draw_tickets)
+        return DistanceProfile(self.profile, self._draw_tickets)
 
     def keep_rate(self, words: Words) -> NDArray[np.float64]:
         return np.asarray(self._keep_rates[np.asarray(words)])
@@ -215,7 +215,7 @@ class DistanceMechanism(ScoredMechanism):
         return np.asarray(np.minimum(rates, 1.0))
 
 
-class Profile(Fall):
+class DistanceProfile(Fall):
     """Weigh by a profile of the distance, the same for all tokens."""
 
     def __init__(

@@ -21,7 +21,7 @@ from perturb.selective.patterns.people import TITLES
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_of, words_of
 from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
-from perturb.selective.token_model import OUTSIDE, TokenModel, Word, load_token_model
+from perturb.selective.token_model import OUTSIDE, TokenModel, TokenWord, load_token_model
 from perturb.text.fold import Reading, read
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
 
@@ -143,7 +143,7 @@ class DetectorPolicy:
         more = (*self._complete(text, found, likely), *lists, *glosses, *pairs)
         return (*found, *more)
 
-    def _mark(self, reading: Reading, words: Iterable[Word]) -> Iterator[Span]:
+    def _mark(self, reading: Reading, words: Iterable[TokenWord]) -> Iterator[Span]:
         learnt = _is_learnt(reading.text)
         for start, end, label in _join(reading.text, words):
             type_ = self._model.labels[label]
@@ -161,7 +161,7 @@ class DetectorPolicy:
             if type_ in self._wanted and start < end and not plain:
                 yield Span(*reading.span(start, end), type_)
 
-    def _find_likely(self, reading: Reading, words: Iterable[Word]) -> dict[int, float]:
+    def _find_likely(self, reading: Reading, words: Iterable[TokenWord]) -> dict[int, float]:
         """Return the words that may be a person's name, by their places, with the probability."""
         person = self._model.labels.index("PERSON")
         found = ((word, float(word.shares[person])) for word in words)
@@ -190,7 +190,7 @@ class DetectorPolicy:
         """Return the thresholds by label, float64 (labels,); ∞ for a label without one."""
         return np.array([thresholds.get(label, np.inf) for label in self._model.labels])
 
-    def _classify(self, text: str) -> Iterator[Word]:
+    def _classify(self, text: str) -> Iterator[TokenWord]:
         given = self._thresholds or self._lowered
         least, lowered = (self._spell(each) for each in (self._thresholds, self._lowered))
         named = (self._spell({"PERSON": self._named}), _has_form) if self._named else None
@@ -204,7 +204,7 @@ def _is_figure(found: str, type_: str) -> bool:
     return type_ != "LOCATION" or "," in found or len(found) > _LONGEST_CODE
 
 
-def _join(text: str, words: Iterable[Word]) -> Iterator[tuple[int, int, int]]:
+def _join(text: str, words: Iterable[TokenWord]) -> Iterator[tuple[int, int, int]]:
     """Yield runs of words of one label in a line, without the signs around them."""
     run = (0, 0, OUTSIDE)
     for start, end, label, _ in words:

@@ -18,7 +18,7 @@ from perturb.text.fold import decode_entities
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import LAYOUT
 
-__all__ = ["Kind", "Piece", "cut_name", "find_word", "split_name", "split_pieces"]
+__all__ = ["Kind", "PartRun", "cut_name", "find_word", "split_name", "split_pieces"]
 
 _LAYOUT = re.escape("".join(sorted(LAYOUT)))
 _RUN = re.compile(rf"([{_LAYOUT}]+)|(\s+)|[^{_LAYOUT}\s]+")
@@ -30,7 +30,7 @@ Kind = Literal["word", "digits", "mixed", "layout"]
 
 
 @dataclass(frozen=True)
-class Piece:
+class PartRun:
     """A run of a sensitive part, without the characters that are dropped.
 
     `place` is the index of the word of V that stands for a WORD in the mechanism; `known` says
@@ -43,21 +43,21 @@ class Piece:
     known: bool = False
 
 
-def split_pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[Piece]:
+def split_pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[PartRun]:
     """Split a sensitive part into pieces: a fixed public function of its text.
 
     HTML entities are decoded first, and the layout of such a part is escaped again. A blank that
     stands at its edge since what was there is dropped (`5 €`) is dropped, too: a replacement with
     blanks around it could not be told from them on its way back.
     """
-    out: list[Piece] = []
+    out: list[PartRun] = []
     plain = decode_entities(text)
     for run in _RUN.finditer(plain):
         if run[1] or run[2]:
             kept = run[1] if run[1] and options.layout == "keep" else " "
             kept = kept if out else kept.lstrip()
             if kept:
-                out.append(Piece("layout", kept if plain == text else escape(kept)))
+                out.append(PartRun("layout", kept if plain == text else escape(kept)))
             continue
         drawn = run[0]
         if not drawn.isalnum():
@@ -65,9 +65,9 @@ def split_pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> 
         if drawn.isalpha():
             place, known = find_word(drawn, table)
             if known or options.oov == "map":
-                out.append(Piece("word", drawn, place, known))
+                out.append(PartRun("word", drawn, place, known))
         elif drawn and options.number == "random":
-            out.append(Piece("mixed" if any(map(str.isalpha, drawn)) else "digits", drawn))
+            out.append(PartRun("mixed" if any(map(str.isalpha, drawn)) else "digits", drawn))
     while out and out[-1].kind == "layout" and out[-1].text[-1:].isspace():
         last = out.pop()
         if rest := last.text.rstrip():
@@ -75,7 +75,7 @@ def split_pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> 
     return out
 
 
-def cut_name(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[Piece] | None:
+def cut_name(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[PartRun] | None:
     """Cut a name into words and layout; None if there is anything else in it."""
     kept = changed(options, oov="map", number="random")
     pieces = split_pieces(text, table, kept)
@@ -83,7 +83,7 @@ def cut_name(text: str, table: EmbeddingTable, options: DocumentOptions) -> list
     return pieces if "word" in kinds and kinds <= {"word", "layout"} else None
 
 
-def split_name(pieces: Sequence[Piece]) -> tuple[list[str], list[str]]:
+def split_name(pieces: Sequence[PartRun]) -> tuple[list[str], list[str]]:
     """Return the words of a name, and the layout after each of them but the last."""
     words: list[str] = []
     gaps: list[str] = []

@@ -29,7 +29,7 @@ from perturb.release import (
 from perturb.rng import keyed_generator
 from perturb.sanitizer import DocumentOptions
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.pieces import Piece, cut_name, split_name, split_pieces
+from perturb.selective.pieces import PartRun, cut_name, split_name, split_pieces
 from perturb.selective.surrogates.writer import PERSONS, SurrogateWriter
 from perturb.selective.tags import is_tag, write_tag
 from perturb.selective.values.calendar import find_day_first
@@ -245,7 +245,7 @@ class _Writer:
                 self.classes["other" if part.kind == "mixed" else "number"] += 1
         return self._write_characters(entity, parts, out)
 
-    def _word(self, part: Piece) -> int:
+    def _word(self, part: PartRun) -> int:
         if self._link is None:
             return self._draw(part.place, self._rng)
         if part.text not in self._drawn:
@@ -255,7 +255,7 @@ class _Writer:
     def _draw(self, place: int, rng: np.random.Generator) -> int:
         return int(self._mechanism.draw(np.array([place]), rng).words[0])
 
-    def _write_characters(self, entity: str, parts: Sequence[Piece], out: list[str]) -> str:
+    def _write_characters(self, entity: str, parts: Sequence[PartRun], out: list[str]) -> str:
         """Write a part whose words are drawn, with fresh characters for every run of digits and
         every mixed run."""
         runs = [i for i, part in enumerate(parts) if part.kind in ("digits", "mixed")]
@@ -272,7 +272,7 @@ class _Writer:
         return "".join(out)
 
 
-def _redraw(part: Piece, rng: np.random.Generator) -> str:
+def _redraw(part: PartRun, rng: np.random.Generator) -> str:
     sizes = np.array([26 if c.isalpha() else 10 for c in part.text])
     drawn = rng.integers(0, sizes)
     if part.kind == "digits" and len(sizes) > 1:

@@ -26,7 +26,7 @@ __all__ = [
     "OUTSIDE",
     "Pieces",
     "TokenModel",
-    "Word",
+    "TokenWord",
     "choose_labels",
     "load_token_model",
     "read_form",
@@ -105,7 +105,7 @@ def read_pieces(tokenizer: Any, text: str) -> Pieces:
     )
 
 
-class Word(NamedTuple):
+class TokenWord(NamedTuple):
     """A word of a text.
 
     Attributes:
@@ -155,7 +155,7 @@ class TokenModel:
         least: NDArray[np.float64] | None = None,
         or_from: NDArray[np.float64] | None = None,
         named: tuple[NDArray[np.float64], Callable[[str, int, int], bool]] | None = None,
-    ) -> Iterator[Word]:
+    ) -> Iterator[TokenWord]:
         """Yield each word, in order.
 
         The time is linear in the text.
@@ -184,7 +184,7 @@ class TokenModel:
                     more = more if or_from is None else np.minimum(more, or_from)
                 best = choose_labels(shares, least, more)
             for start, stop, label, row in zip(starts, ends, best.tolist(), shares, strict=True):
-                yield Word(begin + start, begin + stop, label, row)
+                yield TokenWord(begin + start, begin + stop, label, row)
 
     def score(self, text: str) -> tuple[list[int], list[int], NDArray[np.float32]]:
         """Return the starts and the ends of the m words, and the scores of their labels.

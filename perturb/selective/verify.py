@@ -17,7 +17,7 @@ from perturb.release import Perturbation, Replacement, Span
 from perturb.sanitizer import DocumentOptions
 from perturb.selective.actions import ACTIONS
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.pieces import Piece, cut_name, find_word, split_name, split_pieces
+from perturb.selective.pieces import PartRun, cut_name, find_word, split_name, split_pieces
 from perturb.selective.surrogates.check import SurrogateCheck
 from perturb.selective.surrogates.persons import read_person
 from perturb.selective.surrogates.writer import PERSONS
@@ -182,7 +182,7 @@ class _Surrogates:
         return True
 
 
-def _read_names(pieces: Sequence[Piece], text: str) -> Iterator[str]:
+def _read_names(pieces: Sequence[PartRun], text: str) -> Iterator[str]:
     """Yield the word that stands for each word of a name; nothing else may be there."""
     end = 0
     for piece in pieces:
@@ -306,7 +306,9 @@ def _rebuild(raw: str, replaced: Sequence[Replacement]) -> Iterator[str]:
     yield raw[end:]
 
 
-def _align(shape: Sequence[Piece], text: str, words: Iterator[str]) -> Iterator[tuple[Piece, str]]:
+def _align(
+    shape: Sequence[PartRun], text: str, words: Iterator[str]
+) -> Iterator[tuple[PartRun, str]]:
     """Yield every piece with its replacement: the released word, fresh characters or layout."""
     end = 0
     for piece in shape:
@@ -328,7 +330,7 @@ def _align(shape: Sequence[Piece], text: str, words: Iterator[str]) -> Iterator[
         raise ReleaseError("a replacement holds more than what was drawn")
 
 
-def _fits(piece: Piece, new: str) -> bool:
+def _fits(piece: PartRun, new: str) -> bool:
     """Tell if this may replace a run of digits, or a mixed one."""
     if len(new) != len(piece.text) or not new.isascii():
         return False
@@ -346,9 +348,9 @@ class _Draws:
     def __init__(self, consistent: bool) -> None:
         self._consistent = consistent
         self._by_key: dict[Hashable, str] = {}
-        self._draws: list[tuple[Piece, str]] = []
+        self._draws: list[tuple[PartRun, str]] = []
 
-    def add(self, key: Hashable, piece: Piece, new: str) -> None:
+    def add(self, key: Hashable, piece: PartRun, new: str) -> None:
         """Add a draw. A consistent draw depends on `key` alone."""
         if self._consistent and key in self._by_key:
             if self._by_key[key] != new:
@@ -357,7 +359,7 @@ class _Draws:
         self._by_key[key] = new
         self._draws.append((piece, new))
 
-    def __iter__(self) -> Iterator[tuple[Piece, str]]:
+    def __iter__(self) -> Iterator[tuple[PartRun, str]]:
         return iter(self._draws)
 
 
@@ -376,6 +378,6 @@ def _count_unchanged(draws: _Draws) -> tuple[int, list[float]]:
     return kept, rates
 
 
-def _is_leading(piece: Piece, i: int) -> bool:
+def _is_leading(piece: PartRun, i: int) -> bool:
     """Tell if a digit is the first of several, which is never drawn as 0."""
     return i == 0 and piece.kind == "digits" and len(piece.text) > 1

@@ -23,7 +23,7 @@ from perturb.synthetic.votes import count_votes, encode_texts
 from perturb.synthetic.writers import Writer
 from perturb.whole.encoder import Encoder
 
-__all__ = ["Example", "Plan", "synthesize"]
+__all__ = ["Example", "SynthesisPlan", "synthesize"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Example:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class SynthesisPlan:
     """The parameters of a synthesis; all of them are public.
 
     Attributes:
@@ -122,7 +122,7 @@ class Plan:
 
 def synthesize(
     private: Mapping[str | None, Sequence[str]],
-    plan: Plan,
+    plan: SynthesisPlan,
     encoder: Encoder,
     choose_writer: Callable[[str | None], Writer],
     rng: np.random.Generator,
@@ -161,7 +161,7 @@ def synthesize(
 
 def _evolve(
     vectors: Sequence[NDArray[np.float32]],
-    plan: Plan,
+    plan: SynthesisPlan,
     encoder: Encoder,
     writer: Writer,
     rng: np.random.Generator,

@@ -16,7 +16,7 @@ from proxy.demonstrations import Demonstrations
 from proxy.metrics import Metrics
 from proxy.pipeline.pipeline import Pipeline
 from proxy.pipeline.plan import Plan
-from proxy.pipeline.policy import Policy
+from proxy.pipeline.policy import RequestPolicy
 from proxy.records.chain import Recorder
 from proxy.remote.remotes import Remotes
 from proxy.requests.housekeeping import Housekeeping
@@ -66,7 +66,7 @@ LEDGER = web.AppKey("ledger", Ledger)
 METRICS = web.AppKey("metrics", Metrics)
 PIPELINE = web.AppKey("pipeline", Pipeline)
 REMOTES = web.AppKey("remotes", Remotes)
-POLICY = web.AppKey("policy", Policy)
+POLICY = web.AppKey("policy", RequestPolicy)
 STARTED = web.AppKey("started", float)
 STORE = web.AppKey("store", Store)
 TABLE = web.AppKey("table", EmbeddingTable)

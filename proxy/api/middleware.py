@@ -82,10 +82,10 @@ class _Server(web.Server):
         self.addresses: Counter[str] = Counter()
 
     def __call__(self) -> RequestHandler:
-        return _Connection(self, loop=self._loop, **self._kwargs)
+        return _ClientConnection(self, loop=self._loop, **self._kwargs)
 
 
-class _Connection(RequestHandler):
+class _ClientConnection(RequestHandler):
     """Serve one client's connection."""
 
     __slots__ = ("_address", "_server")

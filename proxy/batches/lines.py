@@ -37,7 +37,7 @@ from proxy.pipeline.plan import Plan
 from proxy.records.chain import write_end
 from proxy.requests.validation import clean_name, parse_object
 
-__all__ = ["ENDPOINTS", "Line", "LineAnswerer", "read_line", "spell_late"]
+__all__ = ["ENDPOINTS", "BatchLine", "LineAnswerer", "read_line", "spell_late"]
 
 logger = logging.getLogger("inferdpt.request")
 ID_CHARACTERS = 512  # of a custom_id
@@ -62,7 +62,7 @@ ENDPOINTS: Mapping[str, Planner] = {
 
 
 @dataclass(frozen=True)
-class Line:
+class BatchLine:
     """Hold a line: the name that the client gave it, and all of its fields."""
 
     custom_id: str
@@ -98,7 +98,7 @@ class Line:
         return json.dumps(body).encode()
 
 
-def read_line(data: bytes, limits: Limits) -> Line:
+def read_line(data: bytes, limits: Limits) -> BatchLine:
     """Read a line.
 
     Raises:
@@ -116,7 +116,7 @@ def read_line(data: bytes, limits: Limits) -> Line:
             param="custom_id",
             code="invalid_value",
         )
-    return Line(custom_id, fields)
+    return BatchLine(custom_id, fields)
 
 
 def spell_late(data: bytes, limits: Limits) -> bytes:
@@ -187,7 +187,9 @@ class LineAnswerer:
         error = None if failed is None else {"code": failed.code, "message": failed.message}
         return failed is None, _spell(visit.request, line.custom_id, response, error)
 
-    async def _try(self, batch: Batch, client: Client, line: Line) -> tuple[Plan, dict[str, Any]]:
+    async def _try(
+        self, batch: Batch, client: Client, line: BatchLine
+    ) -> tuple[Plan, dict[str, Any]]:
         """Plan and answer a line once. Raise `ApiError`."""
         data = line.read_body(batch.endpoint)
         plan, renderer = await ENDPOINTS[batch.endpoint](self._app, client, data)

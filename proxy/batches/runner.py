@@ -14,7 +14,7 @@ from proxy.batches.run import BatchRun, Tools
 from proxy.batches.store import BatchStore
 from proxy.errors import ApiError
 
-__all__ = ["Runner"]
+__all__ = ["BatchRunner"]
 
 logger = logging.getLogger("inferdpt.batches")
 # Batches of one tenant that one process runs. Their lines may all wait for a rate limit, so other
@@ -23,7 +23,7 @@ AT_ONCE = 2
 POLL_SECONDS = 1.0
 
 
-class Runner:
+class BatchRunner:
     """Run batches, those of other processes that died included. Use it from one event loop."""
 
     def __init__(self, batches: BatchStore, tools: Tools) -> None:

@@ -12,14 +12,14 @@ from proxy.batches.files import Files
 from proxy.batches.leases import Leases
 from proxy.batches.lines import LineAnswerer
 from proxy.batches.run import Tools
-from proxy.batches.runner import Runner
+from proxy.batches.runner import BatchRunner
 from proxy.batches.store import BatchStore
 
 __all__ = ["BATCHES", "FILES", "RUNNER", "running_batches"]
 
 FILES = web.AppKey("files", Files)
 BATCHES = web.AppKey("batches", BatchStore)
-RUNNER = web.AppKey("runner", Runner)
+RUNNER = web.AppKey("runner", BatchRunner)
 
 
 @asynccontextmanager
@@ -41,6 +41,6 @@ async def running_batches(app: web.Application) -> AsyncIterator[None]:
         background=app[BACKGROUND],
         lease_seconds=settings.lease_seconds,
     )
-    app[RUNNER] = runner = Runner(batches, tools)
+    app[RUNNER] = runner = BatchRunner(batches, tools)
     async with runner.running():
         yield

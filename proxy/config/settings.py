@@ -27,7 +27,7 @@ from proxy.config.sources import (
     read_environment,
     read_file,
 )
-from proxy.config.store import Batches, Budget, Memo, Store
+from proxy.config.store import Batches, Budget, MemoSettings, StoreSettings
 from proxy.config.telemetry import Telemetry
 from proxy.config.upstreams.local import Embedded, Local, Vllm
 from proxy.config.upstreams.remote import (
@@ -49,13 +49,13 @@ __all__ = [
     "Embedded",
     "Limits",
     "Local",
-    "Memo",
+    "MemoSettings",
     "NamedRemote",
     "Privacy",
     "Remote",
     "Section",
     "Server",
-    "Store",
+    "StoreSettings",
     "Vllm",
     "is_loopback",
     "load_config",
@@ -81,13 +81,13 @@ class Config(Section):
         "that the remote lists is served, under names such as azure/o3.",
     )
     local: Local = Field(Local(), description="The trusted model. It sees the raw text.")
-    memo: Memo = Field(
-        Memo(),
+    memo: MemoSettings = Field(
+        MemoSettings(),
         description="The memory of earlier releases: a text sent twice is released as the same "
         "bytes.",
     )
-    store: Store = Field(
-        Store(),
+    store: StoreSettings = Field(
+        StoreSettings(),
         description="The store, which outlives the process: released text, generations, keyed "
         "hashes and counters.",
     )

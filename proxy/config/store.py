@@ -8,12 +8,12 @@ from pydantic import ConfigDict, Field, SecretStr
 
 from proxy.config.section import Section
 
-__all__ = ["Batches", "Budget", "Memo", "Store"]
+__all__ = ["Batches", "Budget", "MemoSettings", "StoreSettings"]
 
 MONTH = 30 * 86_400.0
 
 
-class Store(Section):
+class StoreSettings(Section):
     """Hold the place of the state, and how long its audit record is kept."""
 
     url: SecretStr | None = Field(
@@ -41,7 +41,7 @@ class Store(Section):
     )
 
 
-class Memo(Section):
+class MemoSettings(Section):
     """Hold the limits of the memory of texts and answers, and the scope of equal texts."""
 
     scope: Literal["tenant", "conversation"] = Field(

@@ -6,10 +6,10 @@ from pydantic import ConfigDict, Field
 
 from proxy.config.section import Section
 
-__all__ = ["Price", "Telemetry"]
+__all__ = ["ModelPrice", "Telemetry"]
 
 
-class Price(Section):
+class ModelPrice(Section):
     """Hold the price of a model of the remote, in a currency of the operator's."""
 
     model_config = ConfigDict(allow_inf_nan=False)
@@ -35,7 +35,7 @@ class Telemetry(Section):
         "http://127.0.0.1:4318/v1/metrics. It gets what /metrics shows to operators, four times a "
         "minute. null sends none. Needs the extra `otel`.",
     )
-    prices: dict[str, Price] = Field(
+    prices: dict[str, ModelPrice] = Field(
         {},
         description="Prices of the remote's tokens by model, as clients name it: "
         "{gpt-4o: {prompt: 2.5, completion: 10}}. /metrics adds them up.",

@@ -12,11 +12,11 @@ from proxy.errors import bad_request
 from proxy.requests.protocol import ChatRequest
 from proxy.requests.validation import validate
 
-__all__ = ["Setting", "read_number"]
+__all__ = ["SettingInput", "read_number"]
 
 
 @dataclass(frozen=True)
-class Setting:
+class SettingInput:
     """Hold the fields of a setting as they were typed; empty ones are the operator's."""
 
     mechanism: str = ""
@@ -25,7 +25,7 @@ class Setting:
     deny: str = ""  # terms, with commas between them
 
     @classmethod
-    def read(cls, form: Mapping[str, str], number: int) -> Setting:
+    def read(cls, form: Mapping[str, str], number: int) -> SettingInput:
         """Read the first or the second setting of a form."""
         names = ("mechanism", "epsilon", "actions", "deny")
         return cls(*(form.get(f"{name}_{number}", "").strip() for name in names))

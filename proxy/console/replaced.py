@@ -13,7 +13,7 @@ from perturb.selective.policies import PatternPolicy
 from perturb.selective.terms import CUSTOM
 from proxy.pipeline.plan import Preview
 
-__all__ = ["Part", "describe_parts", "list_parts"]
+__all__ = ["ReplacedPart", "describe_parts", "list_parts"]
 
 _PATTERNS = "regex"
 _TREATMENTS = {
@@ -25,7 +25,7 @@ _TREATMENTS = {
 
 
 @dataclass(frozen=True)
-class Part:
+class ReplacedPart:
     """Hold a replaced part for the page.
 
     Attributes:
@@ -50,10 +50,10 @@ class Part:
         return f"privacy: {{parameters: {{{name}: [{term}]}}}}"
 
 
-def list_parts(preview: Preview) -> tuple[Part, ...]:
+def list_parts(preview: Preview) -> tuple[ReplacedPart, ...]:
     """List the replaced parts of a preview, each once, in order; none where all is perturbed."""
     shipped = PatternPolicy.shipped()
-    found: dict[tuple[str, str], Part] = {}
+    found: dict[tuple[str, str], ReplacedPart] = {}
     for release in preview.releases:
         replaced = release.sanitized.replaced
         if not replaced:
@@ -74,7 +74,7 @@ def list_parts(preview: Preview) -> tuple[Part, ...]:
                 evidence = f"by {' or '.join(others or finders)}"
             action = "tag" if part.text.startswith(f"{part.type}_") else actions.of(part.type)
             treatment = _TREATMENTS.get(action, action)
-            new = Part(raw, part.text, part.type, evidence, treatment)
+            new = ReplacedPart(raw, part.text, part.type, evidence, treatment)
             found.setdefault((raw, part.type), new)
     return tuple(found.values())
 
@@ -84,7 +84,7 @@ def _list_finders(parameters: Mapping[str, Any]) -> tuple[str, ...]:
     return (policy,) if isinstance(policy, str) else tuple(policy)
 
 
-def describe_parts(parts: Sequence[Part], text: str) -> str:
+def describe_parts(parts: Sequence[ReplacedPart], text: str) -> str:
     """Describe the parts that stand in a stretch of the raw or of the released text; "" if none
     does."""
     held = (part.about for part in parts if part.raw in text or part.released in text)

@@ -18,18 +18,18 @@ from itertools import islice
 import pyarrow as pa
 
 from proxy.corpus.inputs.records import Block
-from proxy.corpus.inputs.source import Source
+from proxy.corpus.inputs.source import InputFiles
 from proxy.corpus.stage import Recipe, Stage
 from proxy.errors import ConfigError
 
-__all__ = ["Engine", "Job", "Worker", "in_process", "pooled"]
+__all__ = ["Engine", "Worker", "WorkerSpec", "in_process", "pooled"]
 
 AHEAD = 2  # blocks in flight for each worker
 LIVES = 5  # deaths of workers in a row, without a finished block, after which a run gives up
 
 
 @dataclass(frozen=True)
-class Job:
+class WorkerSpec:
     """Hold what a worker is built from.
 
     Attributes:
@@ -38,18 +38,18 @@ class Job:
         key: the key of all draws.
     """
 
-    source: Source
+    source: InputFiles
     recipe: Recipe
     key: bytes = field(repr=False)
 
 
-Engine = Callable[[Job, Iterable[Block]], Iterator[tuple[Block, pa.Table]]]
+Engine = Callable[[WorkerSpec, Iterable[Block]], Iterator[tuple[Block, pa.Table]]]
 
 
 class Worker:
     """Read and sanitize blocks. Built once in a process: its table and mechanism stay warm."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: WorkerSpec) -> None:
         self._source = job.source
         self._stage = Stage(job.recipe.build(), job.key)
 
@@ -58,7 +58,7 @@ class Worker:
         return self._stage(self._source.read(block))
 
 
-def in_process(job: Job, blocks: Iterable[Block]) -> Iterator[tuple[Block, pa.Table]]:
+def in_process(job: WorkerSpec, blocks: Iterable[Block]) -> Iterator[tuple[Block, pa.Table]]:
     """Run all blocks in this process."""
     worker = Worker(job)
     for block in blocks:
@@ -72,7 +72,7 @@ def pooled(workers: int) -> Engine:
     and the blocks in flight are run again, with the same releases.
     """
 
-    def run(job: Job, blocks: Iterable[Block]) -> Iterator[tuple[Block, pa.Table]]:
+    def run(job: WorkerSpec, blocks: Iterable[Block]) -> Iterator[tuple[Block, pa.Table]]:
         source = iter(blocks)
         flying: deque[tuple[Block, Future[pa.Table]]] = deque()
         waiting: deque[Block] = deque()
@@ -109,7 +109,7 @@ def pooled(workers: int) -> Engine:
     return run
 
 
-def _start(job: Job, workers: int) -> ProcessPoolExecutor:
+def _start(job: WorkerSpec, workers: int) -> ProcessPoolExecutor:
     # A fresh interpreter: a fork would copy the locks of the store's threads.
     return ProcessPoolExecutor(
         workers, multiprocessing.get_context("spawn"), initializer=_build, initargs=(job,)
@@ -119,7 +119,7 @@ def _start(job: Job, workers: int) -> ProcessPoolExecutor:
 _worker: Worker | None = None  # of this process, in a pool
 
 
-def _build(job: Job) -> None:
+def _build(job: WorkerSpec) -> None:
     global _worker
     threading.Thread(target=_follow_parent, daemon=True).start()
     _worker = Worker(job)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from proxy.corpus.engines import Job
+from proxy.corpus.engines import WorkerSpec
 from proxy.corpus.inputs.records import OURS, Block
 from proxy.corpus.report import EVERYONE, SHOWN
 from proxy.corpus.run import Progress, read_price
@@ -23,7 +23,7 @@ SAMPLED = 16  # documents of each
 
 
 def estimate_run(
-    job: Job, blocks: Sequence[Block], workers: int, budget: float | None, advance: Progress
+    job: WorkerSpec, blocks: Sequence[Block], workers: int, budget: float | None, advance: Progress
 ) -> dict[str, Any]:
     """Return the size of a run, its ε by owner, and its time.
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from perturb.errors import MissingPackage
 from perturb.install import install_command
-from proxy.corpus.engines import Engine, Job, Worker
+from proxy.corpus.engines import Engine, Worker, WorkerSpec
 from proxy.corpus.inputs.records import Block
 from proxy.errors import ConfigError
 
@@ -31,7 +31,7 @@ def on_ray(workers: int, address: str | None = None) -> Engine:
             sees raw texts and the key of all draws, so it must be trusted as this machine is.
     """
 
-    def run(job: Job, blocks: Iterable[Block]) -> Iterator[tuple[Block, pa.Table]]:
+    def run(job: WorkerSpec, blocks: Iterable[Block]) -> Iterator[tuple[Block, pa.Table]]:
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is reported to anyone
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
         logging.getLogger("ray").setLevel(logging.ERROR)
@@ -75,7 +75,7 @@ class _Actor:
 
 
 def _stream(
-    ray: Any, job: Job, blocks: Iterable[Block], workers: int
+    ray: Any, job: WorkerSpec, blocks: Iterable[Block], workers: int
 ) -> Iterator[tuple[Block, pa.Table]]:
     context = ray.data.DataContext.get_current()
     context.execution_options.preserve_order = True

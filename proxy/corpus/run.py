@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from proxy.corpus.engines import Engine, Job
+from proxy.corpus.engines import Engine, WorkerSpec
 from proxy.corpus.ids import Ids
 from proxy.corpus.inputs.records import OURS, Block
 from proxy.corpus.ledger import Accounts, Charged
@@ -31,7 +31,7 @@ REPEATED = {"outcome": "RepeatedId", REASON: "an earlier document has this id"}
 Progress = Callable[[str, int, int], None]
 
 
-def describe_run(job: Job, channel: str, budget: float | None) -> dict[str, Any]:
+def describe_run(job: WorkerSpec, channel: str, budget: float | None) -> dict[str, Any]:
     """Return the facts that the runs of one folder must share."""
     source = job.source
     return {
@@ -46,7 +46,7 @@ def describe_run(job: Job, channel: str, budget: float | None) -> dict[str, Any]
 
 
 async def run_blocks(
-    job: Job,
+    job: WorkerSpec,
     engine: Engine,
     blocks: Sequence[Block],
     output: Output,

@@ -19,9 +19,9 @@ from proxy.config.settings import Config
 from proxy.errors import PartsRefused, unsupported
 from proxy.gateway.positions import WORDS, chat_positions, completion_positions
 from proxy.gateway.relaying import Relayer
-from proxy.gateway.rules import Fields, Outline, Reading, fill
+from proxy.gateway.rules import BodyReading, Fields, Outline, fill
 from proxy.metrics import Metrics
-from proxy.pipeline.drafting import Draft, DraftTurn, Private, Span, Text
+from proxy.pipeline.drafting import Draft, DraftTurn, Private, TurnSpan, TurnText
 from proxy.pipeline.memory import Memory
 from proxy.pipeline.plan import (
     Announce,
@@ -71,7 +71,7 @@ class Letter:
     """
 
     outline: Outline
-    reading: Reading
+    reading: BodyReading
     opening: tuple[str, ...]
     added: dict[str, Any]
     api: Literal["openai", "messages"] = "openai"
@@ -101,7 +101,9 @@ def write_draft(digests: Digests, client: Client, letter: Letter, *, apart: bool
     """
     conversation = digests.conversation(client.tenant, letter.opening)
     turns = (
-        DraftTurn("user", tuple(Text(raw, (Span(Private(raw), 0, len(raw)),)) for raw in texts))
+        DraftTurn(
+            "user", tuple(TurnText(raw, (TurnSpan(Private(raw), 0, len(raw)),)) for raw in texts)
+        )
         for texts in letter.reading.turns
     )
     prompt = Prompt("chat", (), (), (), ())
@@ -271,7 +273,7 @@ class GatewayMode:
 
     def read_text(self, text: str) -> Letter:
         """Read a text that is not sent."""
-        reading = Reading(most=1)
+        reading = BodyReading(most=1)
         reading.add(text, "text")
         return Letter({}, reading, (text,), {})
 
@@ -382,7 +384,7 @@ class GatewayMode:
         kept = route.remote.config.identifiers == "pseudonym"
         most = self._config.limits.json_values // 8
         marks = route.remote.config.api == "messages"
-        reading = Reading(most=most, alias=hash_name if kept else None, marks=marks)
+        reading = BodyReading(most=most, alias=hash_name if kept else None, marks=marks)
         brief = sum(len(part) for part in opening) <= SHORT_REQUEST
         outline = await offload(brief, positions.read, body, "", reading)
         added, api = _add_fields(request, route), route.remote.config.api

@@ -22,29 +22,36 @@ from proxy.gateway.rules import (
     Label,
     Mark,
     Name,
-    Numeral,
     OneOf,
+    ProtocolNumber,
+    ProtocolWord,
     Public,
     Refuse,
     Rule,
     Schema,
     Tagged,
-    Text,
-    Word,
+    TextRule,
 )
 from proxy.requests.protocol import EFFORTS
 
 __all__ = ["PROVIDERS", "WORDS", "chat_positions", "completion_positions"]
 
-TEXT, NAME, JSON_TEXT, SCHEMA, FREE, LABEL = Text(), Name(), JsonText(), Schema(), Free(), Label()
-WHOLE = Text(whole=True)
-DROP, FLAG, NUMERAL, IDENTIFIER, MARK = Drop(), Flag(), Numeral(), Identifier(), Mark()
+TEXT, NAME, JSON_TEXT, SCHEMA, FREE, LABEL = (
+    TextRule(),
+    Name(),
+    JsonText(),
+    Schema(),
+    Free(),
+    Label(),
+)
+WHOLE = TextRule(whole=True)
+DROP, FLAG, NUMERAL, IDENTIFIER, MARK = Drop(), Flag(), ProtocolNumber(), Identifier(), Mark()
 # Words that the protocol itself defines, wherever they stand.
 WORDS = TYPES | FORMATS | DIALECTS
 
 
-def _word(*words: str) -> Word:
-    return Word(frozenset(words))
+def _word(*words: str) -> ProtocolWord:
+    return ProtocolWord(frozenset(words))
 
 
 TOKEN_IDS = Refuse("token ids spell text, which cannot be read here")
@@ -63,20 +70,20 @@ PROVIDERS = frozenset(
 PRECISIONS = frozenset(
     ("bf16", "fp16", "fp32", "fp4", "fp6", "fp8", "int4", "int8", "unknown"),
 )
-NAMES = Each(Word(PROVIDERS))
+NAMES = Each(ProtocolWord(PROVIDERS))
 PROVIDER = Fields(
     {
         **dict.fromkeys(("order", "only", "ignore"), NAMES),
         **dict.fromkeys(("allow_fallbacks", "require_parameters", "zdr"), FLAG),
-        "data_collection": Word(frozenset(("allow", "deny"))),
-        "quantizations": Each(Word(PRECISIONS)),
-        "sort": Word(frozenset(("latency", "price", "throughput"))),
+        "data_collection": ProtocolWord(frozenset(("allow", "deny"))),
+        "quantizations": Each(ProtocolWord(PRECISIONS)),
+        "sort": ProtocolWord(frozenset(("latency", "price", "throughput"))),
         "max_price": Fields(dict.fromkeys(("prompt", "completion", "request", "image"), NUMERAL)),
     }
 )
 REASONING = Fields(
     {
-        "effort": Word(frozenset(EFFORTS)),
+        "effort": ProtocolWord(frozenset(EFFORTS)),
         "max_tokens": NUMERAL,
         **dict.fromkeys(("enabled", "exclude"), FLAG),
     }
@@ -84,7 +91,7 @@ REASONING = Fields(
 OPENROUTER: Mapping[str, Rule] = {
     "provider": OneOf(object=PROVIDER),
     "reasoning": OneOf(object=REASONING),
-    "transforms": Each(Word(frozenset(("middle-out",)))),
+    "transforms": Each(ProtocolWord(frozenset(("middle-out",)))),
     "usage": Fields({"include": FLAG}),
     **dict.fromkeys(("models", "route"), Drop()),  # the operator decides which models there are
 }

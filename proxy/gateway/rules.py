@@ -22,32 +22,32 @@ from proxy.requests.validation import clean_name
 
 __all__ = [
     "DROPPED",
+    "BodyReading",
     "Drop",
     "Each",
-    "Embedded",
     "Field",
     "Fields",
     "Flag",
     "Free",
     "Identifier",
     "Joined",
+    "JsonInString",
     "JsonText",
     "Keyed",
     "Label",
     "Mark",
     "Name",
-    "Number",
-    "Numeral",
+    "NumberRule",
     "OneOf",
     "Outline",
+    "ProtocolNumber",
+    "ProtocolWord",
     "Public",
-    "Reading",
     "Refuse",
     "Rule",
     "Schema",
     "Tagged",
-    "Text",
-    "Word",
+    "TextRule",
     "fill",
 ]
 
@@ -67,7 +67,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberRule:
     """Hold a number that is sanitized by its digits."""
 
     digits: Field | str
@@ -75,7 +75,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Embedded:
+class JsonInString:
     """Hold JSON that stands in a string."""
 
     content: Outline
@@ -119,11 +119,11 @@ def fill(outline: Outline, sanitized: Mapping[str, str]) -> Any:
             if named and found != raw and not _NAMED.fullmatch(found):
                 raise _refuse_number(at, "holds a sensitive part that no name can replace")
             return found
-        case Number(digits=Field(raw=raw, at=at), value=value):
+        case NumberRule(digits=Field(raw=raw, at=at), value=value):
             return value if sanitized[raw] == raw else _parse(sanitized[raw], at)
-        case Number(value=value):
+        case NumberRule(value=value):
             return value
-        case Embedded(content=content):
+        case JsonInString(content=content):
             return json.dumps(fill(content, sanitized), ensure_ascii=False)
         case Joined(parts=parts):
             return "/".join(fill(part, sanitized) for part in parts)
@@ -160,7 +160,7 @@ def _refuse_number(at: str, why: str) -> Exception:
 _INDEX = re.compile(r"\[\d+\]")
 
 
-class Reading:
+class BodyReading:
     """Collect the contents of one outgoing body.
 
     Args:
@@ -259,7 +259,7 @@ class Rule(Protocol):
         ApiError: 400, the value does not belong there or cannot be read.
     """
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline: ...
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline: ...
 
 
 def _refuse(at: str, rule: str) -> Exception:
@@ -267,12 +267,12 @@ def _refuse(at: str, rule: str) -> Exception:
 
 
 @dataclass(frozen=True)
-class Text:
+class TextRule:
     """Sanitize a text. A `whole` one comes back as it was wherever the answer repeats it."""
 
     whole: bool = False
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         if not isinstance(value, str):
             raise _refuse(at, "a text")
         return reading.add(value, at, whole=self.whole)
@@ -282,7 +282,7 @@ class Text:
 class Name:
     """Sanitize a name, such as a function's, which stays one."""
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         if not isinstance(value, str):
             raise _refuse(at, "a name")
         return reading.add(value, at, whole=True, named=True)
@@ -292,7 +292,7 @@ class Name:
 class Public:
     """Pass a text that the operator made public."""
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         if not isinstance(value, str):
             raise _refuse(at, "a text")
         reading.public.append((at, value))
@@ -300,12 +300,12 @@ class Public:
 
 
 @dataclass(frozen=True)
-class Word:
+class ProtocolWord:
     """Pass one of the protocol's words."""
 
     words: frozenset[str]
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         if not isinstance(value, str) or value not in self.words:
             raise _refuse(at, f"one of {', '.join(sorted(self.words))}")
         return reading.speak(value)
@@ -315,18 +315,18 @@ class Word:
 class Flag:
     """Pass true or false."""
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         if not isinstance(value, bool):
             raise _refuse(at, "true or false")
         return value
 
 
 @dataclass(frozen=True)
-class Numeral:
+class ProtocolNumber:
     """Pass a number that the protocol defines, of 31 bits and with two decimals: seventeen digits
     of a temperature could carry a message."""
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         if type(value) not in (int, float) or not abs(value) < LARGEST:
             raise _refuse(at, f"a number below {LARGEST}")
         return round(value, 2) if isinstance(value, float) else value
@@ -336,7 +336,7 @@ class Numeral:
 class Drop:
     """Leave a value out."""
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         return DROPPED
 
 
@@ -346,7 +346,7 @@ class Refuse:
 
     why: str
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         raise unsupported(at, self.why)
 
 
@@ -354,7 +354,7 @@ class Refuse:
 class Label:
     """Replace the name under which a conversation refers to one of its own parts by a number."""
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         if not isinstance(value, str):
             raise _refuse(at, "a text")
         return reading.label(value)
@@ -364,7 +364,7 @@ class Label:
 class Identifier:
     """Replace a name of the client's own user, or leave it out, as the operator configures."""
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         if not isinstance(value, str) or reading.alias is None:
             return DROPPED
         return reading.speak(reading.alias(value))
@@ -374,7 +374,7 @@ class Identifier:
 class Mark:
     """Pass a mark of the prompt cache to a remote that knows them, or leave it out."""
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         mark = read_mark(value) if reading.marks else None
         if mark is None:
             return DROPPED
@@ -387,7 +387,7 @@ class Fields:
 
     rules: Mapping[str, Rule]
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         if not isinstance(value, dict):
             raise _refuse(at, "an object")
         out = {}
@@ -415,7 +415,7 @@ class Each:
     rule: Rule
     turns: bool = False
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         if not isinstance(value, list):
             raise _refuse(at, "a list")
         out = []
@@ -433,7 +433,7 @@ class Tagged:
     tag: str
     rules: Mapping[str, Rule]
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         kind = value.get(self.tag) if isinstance(value, dict) else None
         rule = self.rules.get(kind) if isinstance(kind, str) else None
         if rule is None:
@@ -449,7 +449,7 @@ class OneOf:
     list: Rule | None = None
     object: Rule | None = None
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         rule: Rule | None = None
         for kind, own in ((str, self.text), (list, self.list), (dict, self.object)):
             rule = own if isinstance(value, kind) else rule
@@ -462,13 +462,13 @@ class OneOf:
 class Free:
     """Read any JSON: every string, every key and every number of it is sanitized."""
 
-    def read(self, value: Any, at: str, reading: Reading, depth: int = 0) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading, depth: int = 0) -> Outline:
         if depth > DEPTH:
             raise _refuse(at, f"nested at most {DEPTH} levels deep")
         if isinstance(value, str):
             return reading.add(value, at, whole=True)
         if type(value) in (int, float):
-            return Number(reading.add(json.dumps(value), at), value)
+            return NumberRule(reading.add(json.dumps(value), at), value)
         if isinstance(value, list):
             return [self.read(item, at, reading, depth + 1) for item in value]
         if isinstance(value, dict):
@@ -485,7 +485,7 @@ class Free:
 class JsonText:
     """Read JSON inside a string; a string that is not JSON is a text."""
 
-    def read(self, value: Any, at: str, reading: Reading) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading) -> Outline:
         if not isinstance(value, str):
             raise _refuse(at, "a text")
         try:
@@ -496,7 +496,7 @@ class JsonText:
             return reading.add(value, at)
         if not isinstance(parsed, dict | list):
             return reading.add(value, at)
-        return Embedded(Free().read(parsed, at, reading))
+        return JsonInString(Free().read(parsed, at, reading))
 
 
 def _fail(name: str) -> Any:
@@ -549,7 +549,7 @@ class Schema:
     """Read a schema. Names of properties are sanitized as texts; a keyword that is unknown here is
     sanitized with all that it holds."""
 
-    def read(self, value: Any, at: str, reading: Reading, depth: int = 0) -> Outline:
+    def read(self, value: Any, at: str, reading: BodyReading, depth: int = 0) -> Outline:
         if depth > DEPTH:
             raise bad_request(f"'{at}' is nested too deeply.", param=at, code="invalid_value")
         if isinstance(value, list):
@@ -566,11 +566,13 @@ class Schema:
                 items.append((reading.speak(key), known))
         return Keyed(tuple(items))
 
-    def _read_keyword(self, key: str, item: Any, at: str, reading: Reading, depth: int) -> Outline:
+    def _read_keyword(
+        self, key: str, item: Any, at: str, reading: BodyReading, depth: int
+    ) -> Outline:
         """Return the outline of a keyword's value; `DROPPED` if it is unknown or malformed."""
         place = f"{at}.{key}"
         if key in _TEXTS and isinstance(item, str):
-            return Text().read(item, place, reading)
+            return TextRule().read(item, place, reading)
         if key in _VALUES:
             return Free().read(item, place, reading, depth)
         if key in _BY_NAME and isinstance(item, dict):
@@ -611,7 +613,7 @@ def _list(value: Any) -> list[Any]:
     return [item if isinstance(item, str) else None for item in items]
 
 
-def _read_pointer(pointer: str, at: str, reading: Reading) -> Outline:
+def _read_pointer(pointer: str, at: str, reading: BodyReading) -> Outline:
     """Read a pointer into the schema: the names on its way are names of properties."""
     if pointer == "#":
         return reading.speak(pointer)

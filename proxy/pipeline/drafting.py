@@ -34,12 +34,12 @@ __all__ = [
     "Draft",
     "DraftTurn",
     "Drafter",
-    "Findings",
     "Private",
     "Quote",
     "Reader",
-    "Span",
-    "Text",
+    "TurnFindings",
+    "TurnSpan",
+    "TurnText",
     "find",
 ]
 
@@ -63,7 +63,7 @@ Content = Release | Quote | Private | str
 
 
 @dataclass(frozen=True)
-class Span:
+class TurnSpan:
     """Hold a stretch of a text.
 
     Attributes:
@@ -89,11 +89,11 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Text:
+class TurnText:
     """Hold a text of a turn; `raw` is None for public text and for a recognised answer."""
 
     raw: str | None
-    spans: tuple[Span, ...]
+    spans: tuple[TurnSpan, ...]
 
     @property
     def private(self) -> list[str]:
@@ -107,10 +107,10 @@ class DraftTurn:
     """Hold a turn of a prompt."""
 
     role: str
-    texts: tuple[Text, ...]
+    texts: tuple[TurnText, ...]
 
     @property
-    def spans(self) -> list[Span]:
+    def spans(self) -> list[TurnSpan]:
         """Return all spans in order."""
         return [span for text in self.texts for span in text.spans]
 
@@ -141,7 +141,7 @@ class Draft:
     turns: tuple[DraftTurn, ...]
 
     @property
-    def spans(self) -> list[Span]:
+    def spans(self) -> list[TurnSpan]:
         """Return all spans in order."""
         return [span for turn in self.turns for span in turn.spans]
 
@@ -163,9 +163,9 @@ class Draft:
     def change(self, change: Callable[[Content], Content]) -> Draft:
         """Return the draft with a function applied to the content of each span."""
 
-        def change_text(text: Text) -> Text:
-            spans = [Span(change(span.content), span.start, span.end) for span in text.spans]
-            return Text(text.raw, tuple(spans))
+        def change_text(text: TurnText) -> TurnText:
+            spans = [TurnSpan(change(span.content), span.start, span.end) for span in text.spans]
+            return TurnText(text.raw, tuple(spans))
 
         turns = [DraftTurn(turn.role, tuple(map(change_text, turn.texts))) for turn in self.turns]
         return Draft(self.prompt, self.conversation, self.scope, tuple(turns))
@@ -218,7 +218,7 @@ class Reader:
                 if turn.role == "assistant":
                     key = self._answers.key(tenant, scope, before, turn.text)
                     quote = await self._find_quote(key)
-                texts = [] if quote is None else [Text(None, (Span(quote),))]
+                texts = [] if quote is None else [TurnText(None, (TurnSpan(quote),))]
                 for part in turn.parts if quote is None else ():
                     least = self._least if turn.role == "user" else None
                     text = await self._read_part(
@@ -240,16 +240,16 @@ class Reader:
         part: Part,
         least: int | None,
         seen: Mapping[bytes, Iterable[str]],
-    ) -> Text:
+    ) -> TurnText:
         """Read one part of a turn."""
         raw = part.text
         if part.public:
-            return Text(None, (Span(raw),))
+            return TurnText(None, (TurnSpan(raw),))
         brief = sanitizer.is_brief(raw)
         units = await offload(brief, _cut, sanitizer, raw, 0, least)
         if not raw.strip() or not sanitizer.divisible:
-            return Text(raw, tuple(units))
-        spans: list[Span] = []
+            return TurnText(raw, tuple(units))
+        spans: list[TurnSpan] = []
         end = 0
         channel = find_channel(sanitizer)
         for found in await self._passages.find(tenant, scope, channel, raw, seen):
@@ -262,12 +262,12 @@ class Reader:
             end = found.end
         if spans:
             spans += await offload(brief, _cut, sanitizer, raw[end:], end, least)
-        return Text(raw, tuple(spans or units))
+        return TurnText(raw, tuple(spans or units))
 
-    async def _recall(self, sanitizer: Sanitizer, raw: str, found: Found) -> list[Span] | None:
+    async def _recall(self, sanitizer: Sanitizer, raw: str, found: Found) -> list[TurnSpan] | None:
         """Return the earlier releases of a passage; None if a piece of it is forgotten."""
         if not found.pieces:
-            return [Span(Private(raw[found.start : found.end]), found.start, found.end)]
+            return [TurnSpan(Private(raw[found.start : found.end]), found.start, found.end)]
         keys = [bytes.fromhex(piece.value) for piece in found.pieces if piece.kind == "text"]
         known = await self._memo.recall(keys)
         spans = []
@@ -282,7 +282,7 @@ class Reader:
                 content = await self._find_quote(bytes.fromhex(piece.value))
             if content is None:
                 return None
-            spans.append(Span(content, start, end))
+            spans.append(TurnSpan(content, start, end))
         return spans
 
     async def _find_quote(self, key: bytes) -> Quote | None:
@@ -290,16 +290,16 @@ class Reader:
         return None if generation is None else Quote(generation, key)
 
 
-def _cut(sanitizer: Sanitizer, text: str, offset: int, least: int | None) -> list[Span]:
+def _cut(sanitizer: Sanitizer, text: str, offset: int, least: int | None) -> list[TurnSpan]:
     """Return the units of a text and the white space after each."""
     spans = []
     for unit in sanitizer.units(text, least) if text else ():
         start = offset + unit.start
         end = start + len(unit.text)
         if unit.text:
-            spans.append(Span(Private(unit.text), start, end))
+            spans.append(TurnSpan(Private(unit.text), start, end))
         if unit.after:
-            spans.append(Span(unit.after, end, end))
+            spans.append(TurnSpan(unit.after, end, end))
     return spans
 
 
@@ -314,7 +314,7 @@ class _Found:
 
 
 @dataclass(frozen=True)
-class Findings:
+class TurnFindings:
     """Hold the sensitive parts in the turns of a request.
 
     A new text is released without any of them. A text with an earlier release is sent as it was
@@ -370,7 +370,7 @@ class Findings:
         return [found.turn for found in self.parts.values()]
 
 
-def find(sanitizer: Sanitizer, turns: Iterable[Iterable[str]]) -> Findings:
+def find(sanitizer: Sanitizer, turns: Iterable[Iterable[str]]) -> TurnFindings:
     """Find the sensitive parts of a request.
 
     Args:
@@ -386,7 +386,7 @@ def find(sanitizer: Sanitizer, turns: Iterable[Iterable[str]]) -> Findings:
             for part, kind in own[text].items():
                 if part not in parts:
                     parts[part] = _Found(kind, turn, display_small(part))
-    return Findings(sanitizer, parts, own)
+    return TurnFindings(sanitizer, parts, own)
 
 
 class Drafter:
@@ -470,7 +470,7 @@ class Drafter:
         self,
         tenant: str,
         sanitizer: Sanitizer,
-        findings: Findings,
+        findings: TurnFindings,
         draft: Draft,
         first: int,
         tagged: frozenset[str],

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from typing import Any, Literal
 
 from extraction.errors import LocalModelError
-from extraction.extractor import Extractor, Job, Writer, gather, read_document, with_seed
+from extraction.extractor import AnswerWriter, Extractor, Job, gather, read_document, with_seed
 from extraction.judge import Judge
 from extraction.restore import restore
 from extraction.warming import Warmer
@@ -39,7 +39,7 @@ from proxy.pipeline.plan import (
     Emit,
     Exchange,
     Plan,
-    Reply,
+    RemoteReply,
     Unsent,
 )
 from proxy.pipeline.public import INSTRUCTION, PublicText
@@ -79,7 +79,9 @@ class Answerer:
     ) -> None:
         self._extractor = extractor
         self._warmer = warmer
-        self._writer = Writer(extractor, judge, lambda source: metrics.chosen.labels(source).inc())
+        self._writer = AnswerWriter(
+            extractor, judge, lambda source: metrics.chosen.labels(source).inc()
+        )
         self._answers = answers
         self._metrics = metrics
         self._judge = judge
@@ -95,10 +97,10 @@ class Answerer:
             calls = [self._call(plan, i, each) for i, each in enumerate(plan.exchanges)]
             return Consultation(plan, tuple(await gather(calls)))
 
-    async def _call(self, plan: Plan, number: int, exchange: Exchange) -> Reply:
+    async def _call(self, plan: Plan, number: int, exchange: Exchange) -> RemoteReply:
         job = Job(exchange.prompt.task, exchange.prompt.messages, None)
         if exchange.outgoing is None:
-            return Reply(exchange.unsent, job)
+            return RemoteReply(exchange.unsent, job)
         clearance = exchange.outgoing.clearance
         assert isinstance(clearance, Clearance)  # the composer makes no other
         remote = plan.route.remote
@@ -113,12 +115,12 @@ class Answerer:
             if exc.code == "guard_refused" or remote.config.on_remote_failure != "local_only":
                 raise
             plan.trace.note_outcome(number, "failed")
-            return Reply("failed", job)
+            return RemoteReply("failed", job)
         self._metrics.count_remote(plan.request.model, generation.usage)
         plan.trace.note_ending(number, generation.ended)
         if not generation.text.strip():
             plan.trace.note_outcome(number, "empty")
-            return Reply("empty", job, generation)
+            return RemoteReply("empty", job, generation)
         document = read_document(job)
         brief = len(document) + len(generation.text) <= SHORT
         text = await offload(brief, _restore, generation.text, clearance)
@@ -132,9 +134,9 @@ class Answerer:
             passage = _read_passage(clearance) if whole else None
         if not text.strip():
             plan.trace.note_outcome(number, "irrelevant")
-            return Reply("irrelevant", job, generation)
+            return RemoteReply("irrelevant", job, generation)
         plan.trace.note_outcome(number, "answered")
-        return Reply("answered", Job(job.task, job.messages, text), generation, passage)
+        return RemoteReply("answered", Job(job.task, job.messages, text), generation, passage)
 
     def limits_generation(self, request: SamplingRequest, clearance: Cleared) -> bool:
         """Tell if the remote is told to stream, so that its generation can be cut."""
@@ -175,7 +177,9 @@ class Answerer:
                 ]
             )
 
-    async def _complete(self, plan: Plan, exchange: Exchange, reply: Reply, i: int) -> Answer:
+    async def _complete(
+        self, plan: Plan, exchange: Exchange, reply: RemoteReply, i: int
+    ) -> Answer:
         try:
             options = with_seed(plan.options, i)
             step = await self._writer.complete(
@@ -206,7 +210,7 @@ class Answerer:
             )
 
     async def _stream(
-        self, plan: Plan, exchange: Exchange, reply: Reply, i: int, index: int, emit: Emit
+        self, plan: Plan, exchange: Exchange, reply: RemoteReply, i: int, index: int, emit: Emit
     ) -> None:
         answer = Answer()
         try:
@@ -223,7 +227,7 @@ class Answerer:
             await self._remember(plan, exchange, reply, answer)
 
     async def _remember(
-        self, plan: Plan, exchange: Exchange, reply: Reply, answer: Answer
+        self, plan: Plan, exchange: Exchange, reply: RemoteReply, answer: Answer
     ) -> None:
         if reply.generation is None or not reply.generation.text:
             return

@@ -29,7 +29,7 @@ from proxy.pipeline.plan import (
     join,
     merge,
 )
-from proxy.pipeline.policy import Policy
+from proxy.pipeline.policy import RequestPolicy
 from proxy.pipeline.settling import Settlement, Settler
 from proxy.records.chain import Positions
 from proxy.remote.remotes import Remotes, Route
@@ -117,7 +117,7 @@ class Pipeline:
         limits: Limits,
         mode: Mode[Any],
         *,
-        policy: Policy,
+        policy: RequestPolicy,
         settler: Settler,
         remotes: Remotes,
         metrics: Metrics,

@@ -24,7 +24,7 @@ from perturb.vocabulary.vocabulary import CLASS_NAMES
 from proxy.access.auth import Client
 from proxy.config.settings import Config
 from proxy.demonstrations import Demonstrations
-from proxy.pipeline.drafting import Draft, Quote, Span
+from proxy.pipeline.drafting import Draft, Quote, TurnSpan
 from proxy.pipeline.settling import Settlement
 from proxy.release import Release
 from proxy.remote.guard import Clearance, Cleared
@@ -47,7 +47,7 @@ __all__ = [
     "Plan",
     "Preview",
     "RemoteOutcome",
-    "Reply",
+    "RemoteReply",
     "Trace",
     "Unsent",
     "add_actions",
@@ -309,7 +309,7 @@ def _select_numbers(request: SamplingRequest, *, seeded: bool) -> dict[str, Any]
     return {**{k: v for k, v in numbers.items() if v is not None}, "store": False}
 
 
-def merge(spans: Sequence[Span]) -> Perturbation:
+def merge(spans: Sequence[TurnSpan]) -> Perturbation:
     """Merge spans, at least one of them a release, into one perturbation: texts joined, counts and
     bounds added up."""
     made = [span.content.sanitized for span in spans if isinstance(span.content, Release)]
@@ -337,7 +337,7 @@ def merge(spans: Sequence[Span]) -> Perturbation:
     )
 
 
-def join(spans: Iterable[Span]) -> str:
+def join(spans: Iterable[TurnSpan]) -> str:
     """Join the outgoing text of spans, never two of them into one word."""
     return join_apart([span.outgoing for span in spans])
 
@@ -526,7 +526,7 @@ class Preview:
 
 
 @dataclass(frozen=True)
-class Reply:
+class RemoteReply:
     """Hold the outcome of an exchange: the remote's generation, if there is one, and the local
     model's job with it.
 
@@ -551,7 +551,7 @@ class Consultation:
     """Hold a plan whose remote calls are over, with a reply for each of its exchanges."""
 
     plan: Plan
-    replies: tuple[Reply, ...]
+    replies: tuple[RemoteReply, ...]
 
     def make_receipt(self) -> dict[str, Any] | None:
         """Return the receipt at the level that the client requested."""

@@ -35,14 +35,14 @@ from proxy.errors import (
 from proxy.requests.protocol import Options
 from proxy.sanitizers import sanitizer_class, sanitizer_names
 
-__all__ = ["Policy"]
+__all__ = ["RequestPolicy"]
 
 logger = logging.getLogger("inferdpt.policy")
 SANITIZERS = 64  # prepared mechanisms to keep: clients may name any ε within the limits
 UNLIMITED = Grant()
 
 
-class Policy:
+class RequestPolicy:
     """Apply the operator's configuration to the options of clients.
 
     Args:

@@ -11,7 +11,7 @@ from perturb.work import SHORT, offload
 from proxy.access.auth import Client
 from proxy.config.settings import Limits
 from proxy.metrics import Metrics
-from proxy.pipeline.drafting import Draft, Quote, Text
+from proxy.pipeline.drafting import Draft, Quote, TurnText
 from proxy.records.chain import Chain, Positions, write_charge
 from proxy.release import Release
 from proxy.remote.guard import check_releases
@@ -19,7 +19,7 @@ from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, find_channel
 from proxy.storage.ledger import BudgetExceeded, Charge, Disclosure, Ledger, price
 from proxy.storage.memo import Answers, Memo
-from proxy.storage.passages import Passage, Passages, Piece
+from proxy.storage.passages import Passage, PassagePiece, Passages
 from proxy.storage.store import Store
 
 __all__ = ["Settlement", "Settler"]
@@ -174,19 +174,19 @@ def _find_passages(draft: Draft) -> Iterator[Passage]:
                 yield from _cut_passages(text.raw, text)
 
 
-def _cut_passages(raw: str, text: Text) -> Iterator[Passage]:
+def _cut_passages(raw: str, text: TurnText) -> Iterator[Passage]:
     pieces = []
     for span in text.spans:
         match span.content:
             case Release(key=key):
-                pieces.append(Piece("text", key.hex(), span.start, span.end))
+                pieces.append(PassagePiece("text", key.hex(), span.start, span.end))
             case Quote(key=key):
-                pieces.append(Piece("answer", key.hex(), span.start, span.end))
+                pieces.append(PassagePiece("answer", key.hex(), span.start, span.end))
             case _:
-                pieces.append(Piece("blank", span.outgoing, span.start, span.end))
+                pieces.append(PassagePiece("blank", span.outgoing, span.start, span.end))
     for piece in pieces:
         if piece.kind != "blank":
-            own = Piece(piece.kind, piece.value, 0, piece.end - piece.start)
+            own = PassagePiece(piece.kind, piece.value, 0, piece.end - piece.start)
             yield Passage(raw[piece.start : piece.end], (own,))
     if len(pieces) > 1:
         yield Passage(raw, tuple(pieces))

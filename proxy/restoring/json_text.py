@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from proxy.restoring.text import Piece, Replacements, TextRestorer
+from proxy.restoring.text import Replacements, RestoredPiece, TextRestorer
 
 __all__ = ["JsonRestorer", "begins_json", "decode_strings", "find_strings"]
 
@@ -82,16 +82,16 @@ class JsonRestorer:
         """Return how many replacements were left where they stand."""
         return self._outside.left + self._left + (self._inside.left if self._inside else 0)
 
-    def feed(self, text: str) -> list[Piece]:
+    def feed(self, text: str) -> list[RestoredPiece]:
         """Take the next piece of the text, and return what is certain now."""
         text, self._held = self._held + text, ""
-        out: list[Piece] = []
+        out: list[RestoredPiece] = []
         place = 0
         while place < len(text):
             if not self._in_string:
                 place = self._read_outside(text, place, out)
             elif text[place] == '"':
-                out += [*self._close(), Piece(1, '"')]
+                out += [*self._close(), RestoredPiece(1, '"')]
                 self._in_string = False
                 place += 1
             elif found := _PLAIN.match(text, place):
@@ -107,25 +107,25 @@ class JsonRestorer:
                 place += len(written)
         return out
 
-    def finish(self) -> list[Piece]:
+    def finish(self) -> list[RestoredPiece]:
         """Return the rest of a text that broke off, or nothing."""
         rest, self._held = self._held, ""
         if self._in_string:
-            return [*self._close(whole=False), *([Piece(len(rest), rest)] if rest else ())]
+            return [*self._close(whole=False), *([RestoredPiece(len(rest), rest)] if rest else ())]
         return self._outside.finish()
 
-    def _read_outside(self, text: str, place: int, out: list[Piece]) -> int:
+    def _read_outside(self, text: str, place: int, out: list[RestoredPiece]) -> int:
         """Read up to the next string, and return the place after its opening quote."""
         end = text.find('"', place)
         out += self._outside.feed(text[place : end if end >= 0 else None])
         if end < 0:
             return len(text)
-        out += [*self._outside.finish(), Piece(1, '"')]
+        out += [*self._outside.finish(), RestoredPiece(1, '"')]
         self._in_string, self._start, self._inside, self._head = True, [], None, ""
         self._size, self._possible = 0, (0, len(self._order))
         return end + 1
 
-    def _add(self, text: str, written: str) -> list[Piece]:
+    def _add(self, text: str, written: str) -> list[RestoredPiece]:
         """Add a part of a string's content, and return what of it is certain, escaped."""
         self._written.append((text, written))
         if self._start is not None:
@@ -146,7 +146,7 @@ class JsonRestorer:
         self._possible = first, last
         return first < last
 
-    def _read_inside(self, text: str, *, whole: bool = False) -> list[Piece]:
+    def _read_inside(self, text: str, *, whole: bool = False) -> list[RestoredPiece]:
         """Restore the next part of a string's content."""
         if self._inside is None:
             text = self._head + text
@@ -161,14 +161,14 @@ class JsonRestorer:
                 self._inside = TextRestorer(self._strings)
         return self._inside.feed(text)
 
-    def _close(self, *, whole: bool = True) -> list[Piece]:
+    def _close(self, *, whole: bool = True) -> list[RestoredPiece]:
         """Return the rest of a string's content, escaped."""
         start = "".join(self._start or ())
         if whole and self._start is not None and start in self._wholes:
             self._restored += 1
             source = sum(len(written) for _, written in self._written)
             self._written.clear()
-            return [Piece(source, _escape(self._wholes[start]), start)]
+            return [RestoredPiece(source, _escape(self._wholes[start]), start)]
         pieces = self._read_inside(start, whole=True)
         assert self._inside is not None
         pieces += self._inside.finish()
@@ -177,13 +177,15 @@ class JsonRestorer:
         self._inside = None
         return self._escape_pieces(pieces)
 
-    def _escape_pieces(self, pieces: Iterable[Piece]) -> list[Piece]:
+    def _escape_pieces(self, pieces: Iterable[RestoredPiece]) -> list[RestoredPiece]:
         """Return pieces of a string's content as JSON writes them."""
         out = []
         for piece in pieces:
             written = self._take(piece.source)
             out.append(
-                Piece(len(written), _escape(piece.text) if piece.new else written, piece.new)
+                RestoredPiece(
+                    len(written), _escape(piece.text) if piece.new else written, piece.new
+                )
             )
         return out
 

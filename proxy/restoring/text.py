@@ -23,7 +23,7 @@ from proxy.restoring.forms import (
     spell,
 )
 
-__all__ = ["Match", "Piece", "Replacements", "TextRestorer", "spell_pieces"]
+__all__ = ["ReplacementMatch", "Replacements", "RestoredPiece", "TextRestorer", "spell_pieces"]
 
 LONGEST = 400  # characters of a replacement that is looked for: bounds what is held back
 BLANKS = 16  # of white space between two of its words
@@ -43,7 +43,7 @@ _IN_DATE = re.compile(
 )
 
 
-class Piece(NamedTuple):
+class RestoredPiece(NamedTuple):
     """Hold a stretch of a restored text.
 
     Attributes:
@@ -57,7 +57,7 @@ class Piece(NamedTuple):
     new: str = ""
 
 
-def spell_pieces(pieces: Iterable[Piece]) -> str:
+def spell_pieces(pieces: Iterable[RestoredPiece]) -> str:
     """Return the text of pieces."""
     return "".join(piece.text for piece in pieces)
 
@@ -165,7 +165,7 @@ class Replacements:
             ) and not _continues_number(folded, start):
                 yield start
 
-    def match(self, text: _Even, start: int, *, whole: bool) -> Match | None:
+    def match(self, text: _Even, start: int, *, whole: bool) -> ReplacementMatch | None:
         """Find the longest replacement that begins at a place.
 
         Args:
@@ -181,7 +181,7 @@ class Replacements:
             raise _Undecided
         return next(self.find_all(text, start, whole=whole), None)
 
-    def find_all(self, text: _Even, start: int, *, whole: bool) -> Iterator[Match]:
+    def find_all(self, text: _Even, start: int, *, whole: bool) -> Iterator[ReplacementMatch]:
         """Yield the replacements that begin at a place, the longest first. Raises `_Undecided`."""
         numbers: list[Number] = []
         if self._numbers and text.shown[start].isdigit():
@@ -199,11 +199,13 @@ class Replacements:
 
     def _check_number(
         self, text: _Even, start: int, number: Number, *, whole: bool
-    ) -> Iterator[Match]:
+    ) -> Iterator[ReplacementMatch]:
         if _find_border(text.shown, start, number.end, whole=whole) in (BORDER, JOINED):
-            yield Match(start, number.end, number.new, number.raw)
+            yield ReplacementMatch(start, number.end, number.new, number.raw)
 
-    def _resolve(self, key: str, text: _Even, start: int, *, whole: bool) -> Match | None:
+    def _resolve(
+        self, key: str, text: _Even, start: int, *, whole: bool
+    ) -> ReplacementMatch | None:
         """Return what a form stands for at a place; None if for nothing."""
         shown, end, spellings = text.shown, start + len(key), self._by_key[key]
         is_tagged = any(is_tag(each.new) for each in spellings)
@@ -212,15 +214,15 @@ class Replacements:
             return None
         written = shown[start:end]
         if written in self._left:
-            return Match(start, end, written, None)
+            return ReplacementMatch(start, end, written, None)
         own = [each for each in spellings if each.form is PLAIN and each.shown == written]
         if own:
-            return Match(start, end, own[0].new, own[0].raw)
+            return ReplacementMatch(start, end, own[0].new, own[0].raw)
         ordinary = self._is_ordinary(key)
         if not self._in_any_form or (ordinary and key.isalpha() and written == key):
             return None  # a word like any other
         if not any(each.form is PLAIN for each in spellings) and key in self._left_keys:
-            return Match(start, end, written, None)
+            return ReplacementMatch(start, end, written, None)
         found: dict[str | None, Spelling] = {}
         for each in spellings:
             if each.year and not _stands_apart(text, start, end, whole=whole):
@@ -234,8 +236,8 @@ class Replacements:
         (value, each), *others = found.items()
         begin = start + each.kept
         if others or value is None:
-            return Match(begin, end, each.new, None)
-        return Match(begin, end, each.new, value) if value != shown[begin:end] else None
+            return ReplacementMatch(begin, end, each.new, None)
+        return ReplacementMatch(begin, end, each.new, value) if value != shown[begin:end] else None
 
     def _is_apart(self, key: str, border: str) -> bool:
         """Tell if a form is none where it is a part of a longer name, such as `NAME_file`."""
@@ -309,7 +311,7 @@ def _close(gap: re.Match[str]) -> str:
     return " " if len(gap[0]) <= BLANKS else "\n"
 
 
-class Match(NamedTuple):
+class ReplacementMatch(NamedTuple):
     """Hold where a replacement stands, and its raw value; None for one that is left."""
 
     start: int
@@ -381,23 +383,23 @@ class TextRestorer:
         self._held = ""
         self.restored = self.left = 0
 
-    def feed(self, text: str) -> list[Piece]:
+    def feed(self, text: str) -> list[RestoredPiece]:
         """Take the next piece of the text, and return what is certain now."""
         self._held += text
         return self._advance(whole=False)
 
-    def finish(self) -> list[Piece]:
+    def finish(self) -> list[RestoredPiece]:
         """Return the rest. The restorer is then ready for another text."""
         pieces = self._advance(whole=True)
         self._addresses, self._before = Addresses(), ""
         return pieces
 
-    def _advance(self, *, whole: bool) -> list[Piece]:
+    def _advance(self, *, whole: bool) -> list[RestoredPiece]:
         text = self._before + self._held
         done = len(self._before)
         even = _Even(text)
         place = even.find(done)
-        pieces: list[Piece] = []
+        pieces: list[RestoredPiece] = []
         for start in self._replacements.find_starts(even, place, whole=whole):
             if start < place:
                 continue
@@ -424,7 +426,9 @@ class TextRestorer:
         self._keep(text, len(text))
         return pieces
 
-    def _admits(self, before: str, match: Match, following: str, *, whole: bool) -> bool | None:
+    def _admits(
+        self, before: str, match: ReplacementMatch, following: str, *, whole: bool
+    ) -> bool | None:
         """Tell if a value may be restored after a text that stays; None if it depends on what
         follows."""
         if match.raw is None:
@@ -439,11 +443,13 @@ class TextRestorer:
         """Hold back a text from a place on."""
         self._before, self._held = text[max(0, end - BEFORE) : end], text[end:]
 
-    def _pass(self, text: str) -> list[Piece]:
+    def _pass(self, text: str) -> list[RestoredPiece]:
         self._addresses.read(text)
-        return [Piece(len(text), text)] if text else []
+        return [RestoredPiece(len(text), text)] if text else []
 
-    def _replace(self, text: str, match: Match, *, allowed: bool) -> list[Piece]:
+    def _replace(
+        self, text: str, match: ReplacementMatch, *, allowed: bool
+    ) -> list[RestoredPiece]:
         raw = match.raw
         if raw is not None and self._strict and _is_number(text) and not _is_number(raw):
             allowed = False
@@ -453,7 +459,7 @@ class TextRestorer:
         self.restored += 1
         raw = _space(raw, text)
         self._addresses.read(raw)  # the reader's client sees this text
-        return [Piece(len(text), raw, match.new)]
+        return [RestoredPiece(len(text), raw, match.new)]
 
 
 def _space(raw: str, text: str) -> str:

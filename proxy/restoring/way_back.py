@@ -17,7 +17,7 @@ from proxy.restoring.json_text import (
     decode_strings,
     find_strings,
 )
-from proxy.restoring.text import Piece, Replacements, TextRestorer, spell_pieces
+from proxy.restoring.text import Replacements, RestoredPiece, TextRestorer, spell_pieces
 
 __all__ = ["Restored", "RestoredText", "WayBack", "build_way_back", "find_lost"]
 
@@ -202,10 +202,10 @@ class _Stretch(NamedTuple):
     end: int
     number: int = -1
     shift: int = 0
-    piece: Piece | None = None
+    piece: RestoredPiece | None = None
 
 
-def _compare(release: Release, pieces: Iterable[Piece]) -> tuple[set[int], set[str]]:
+def _compare(release: Release, pieces: Iterable[RestoredPiece]) -> tuple[set[int], set[str]]:
     """Return the replaced parts of a release that did not come back, and the replacements that
     were restored where there was none."""
     lost: set[int] = set()
@@ -230,7 +230,7 @@ def _compare(release: Release, pieces: Iterable[Piece]) -> tuple[set[int], set[s
     return lost, strayed
 
 
-def _find_stretches(release: Release, pieces: Iterable[Piece]) -> list[_Stretch]:
+def _find_stretches(release: Release, pieces: Iterable[RestoredPiece]) -> list[_Stretch]:
     found, shift, place = [], 0, 0
     for number, part in enumerate(release.sanitized.replaced or ()):
         start = part.start - shift

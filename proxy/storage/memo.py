@@ -38,7 +38,7 @@ from proxy.errors import ApiError
 from proxy.release import Release, pair_parts
 from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, batches, find_channel
-from proxy.storage.passages import Passage, Passages, Piece
+from proxy.storage.passages import Passage, PassagePiece, Passages
 from proxy.storage.schema import ANSWERS, RELEASES
 from proxy.storage.store import Store
 from proxy.words import find_words
@@ -434,7 +434,7 @@ class Answers:
         if self._cache.get(key) is None:
             self._cache.put(key, generation, len(generation))
         row = {"key": key, "tenant": tenant, "value": dump_ascii(generation), "used": time.time()}
-        passage = Passage(text, (Piece("answer", key.hex(), 0, len(text)),))
+        passage = Passage(text, (PassagePiece("answer", key.hex(), 0, len(text)),))
         rows = self._passages.rows(tenant, scope, "", [passage])
 
         def write(connection: Connection) -> str:

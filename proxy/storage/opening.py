@@ -12,7 +12,7 @@ from sqlalchemy import URL, Connection, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError
 
 from perturb.install import install_command
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ConfigError
 from proxy.storage.beginning import write_beginning
 from proxy.storage.databases.base import DRIVER_ERRORS, Database

@@ -28,7 +28,7 @@ from proxy.storage.schema import PASSAGES
 from proxy.storage.store import Store
 from proxy.words import find_word_ends
 
-__all__ = ["Found", "Passage", "Passages", "Piece"]
+__all__ = ["Found", "Passage", "PassagePiece", "Passages"]
 
 LEAST = 3  # words of the shortest passage: any text may hold one or two
 ANCHORS = (8, LEAST)  # words of an opening: the first of these that a passage has
@@ -49,7 +49,7 @@ _BEGIN = re.compile(r"(?:^|[\n\t]|\\[nrt]|[^\w\s])([^\S\n]*)")
 
 
 @dataclass(frozen=True)
-class Piece:
+class PassagePiece:
     """Hold a part of a passage, and its release.
 
     Attributes:
@@ -69,7 +69,7 @@ class Passage:
     """Hold a stretch of raw text and the pieces released for it, in order and disjoint."""
 
     text: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[PassagePiece, ...]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Found:
 
     start: int
     end: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[PassagePiece, ...]
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class _Candidate:
     """Hold a passage that may occur at a place, by its key or its text."""
 
     length: int
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[PassagePiece, ...] = ()
     key: bytes | None = None
     raw: str | None = None
 
@@ -211,7 +211,7 @@ class Passages:
         out: dict[bytes, list[_Candidate]] = {}
         for row in rows:
             length, pieces = load(self._open(row.value))
-            made = tuple(Piece(*piece) for piece in pieces)
+            made = tuple(PassagePiece(*piece) for piece in pieces)
             out.setdefault(row.anchor, []).append(_Candidate(length, made, key=row.key))
         return out
 
@@ -238,7 +238,7 @@ def _find(connection: Connection, anchors: Sequence[bytes]) -> list[Row[Any]]:
     return found
 
 
-def _find_channel(pieces: Sequence[Piece], channel: str) -> str:
+def _find_channel(pieces: Sequence[PassagePiece], channel: str) -> str:
     """Return the channel of a passage; the remote's own words have none."""
     return "" if pieces and all(piece.kind == "answer" for piece in pieces) else channel
 

@@ -14,7 +14,7 @@ from proxy.verify.upstream import Upstream, list_strings
 from proxy.verify.values import Value, find_values
 from proxy.verify.ways_back import read_answer
 
-__all__ = ["FAILURES", "Advance", "Cell", "Findings", "Verdict", "probe"]
+__all__ = ["FAILURES", "Advance", "Cell", "ProbeResult", "Verdict", "probe"]
 
 Advance = Callable[[int, int], None]
 AT_ONCE = 8
@@ -39,7 +39,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Findings:
+class ProbeResult:
     """Hold what a verification found.
 
     Attributes:
@@ -74,7 +74,7 @@ async def probe(
     *,
     api_key: str,
     advance: Advance = lambda done, total: None,
-) -> Findings:
+) -> ProbeResult:
     """Test a gateway whose upstream is `upstream`.
 
     Args:
@@ -107,7 +107,7 @@ async def probe(
         answers = await asyncio.gather(*map(post, trials))
     seen = find_values((value for trial in trials for value in trial.values), upstream.texts)
     cells = (_judge(trial, *answer, seen) for trial, answer in zip(trials, answers, strict=True))
-    return Findings(_arrange(cells), tuple(sorted(upstream.faults)), bool(upstream.texts))
+    return ProbeResult(_arrange(cells), tuple(sorted(upstream.faults)), bool(upstream.texts))
 
 
 def _judge(trial: Trial, status: int, answer: str, seen: Collection[Value]) -> Cell:

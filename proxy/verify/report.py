@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from proxy.verify.documents import DOCUMENTS
-from proxy.verify.probe import FAILURES, Cell, Findings, Verdict
+from proxy.verify.probe import FAILURES, Cell, ProbeResult, Verdict
 from proxy.verify.values import TYPES
 
 __all__ = ["format_report"]
@@ -14,7 +14,7 @@ __all__ = ["format_report"]
 _GOOD: tuple[Verdict, ...] = ("clean", "restored")
 
 
-def format_report(findings: Findings, *, markdown: bool = False) -> str:
+def format_report(findings: ProbeResult, *, markdown: bool = False) -> str:
     """Format a table of counts, the failures, if any, and the sums in the last lines."""
     if not findings.arrived:
         return "Nothing reached the throwaway upstream: is it the gateway's upstream?"
@@ -27,7 +27,7 @@ def format_report(findings: Findings, *, markdown: bool = False) -> str:
     return "\n\n".join((*parts, _sum_up(findings)))
 
 
-def _count(findings: Findings) -> list[list[str]]:
+def _count(findings: ProbeResult) -> list[list[str]]:
     """Return a line for each kind and a column for each endpoint, with the requests."""
     endpoints = list(dict.fromkeys(cell.endpoint for cell in findings.cells))
     kinds = {cell.kind for cell in findings.cells}
@@ -60,7 +60,7 @@ def _list_failures(failures: Sequence[Cell]) -> list[list[str]]:
     return [["failure", "endpoint", "position", "with"], *lines]
 
 
-def _sum_up(findings: Findings) -> str:
+def _sum_up(findings: ProbeResult) -> str:
     counts = ((findings.count(verdict), verdict) for verdict in (*_GOOD, "refused", *FAILURES))
     sums = ", ".join(f"{count} {verdict}" for count, verdict in counts)
     return f"{len(findings.cells)} requests: {sums}; {len(findings.faults)} faults of form."

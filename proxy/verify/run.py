@@ -15,7 +15,7 @@ from proxy.app import build_app, build_runner
 from proxy.config.privacy import Privacy
 from proxy.config.settings import Config, load_config
 from proxy.serve import start_runner
-from proxy.verify.probe import Advance, Findings, probe
+from proxy.verify.probe import Advance, ProbeResult, probe
 from proxy.verify.trials import ALL_TYPES, plan_trials
 from proxy.verify.upstream import Upstream
 
@@ -35,7 +35,7 @@ async def verify(
     full: bool = False,
     announce: Callable[[str], None] = lambda _: None,
     advance: Advance = lambda done, total: None,
-) -> Findings:
+) -> ProbeResult:
     """Plant values at every position and look for them in what the upstream receives.
 
     Args:

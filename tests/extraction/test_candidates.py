@@ -10,7 +10,7 @@ import pytest
 
 from extraction.backends.base import Delta
 from extraction.errors import LocalModelUnavailable
-from extraction.extractor import SEEDS_APART, Extractor, Job, Writer
+from extraction.extractor import SEEDS_APART, AnswerWriter, Extractor, Job
 from extraction.judge import build_judge
 from tests.extraction.scripted import SHORT, ScriptedBackend, characters, user
 
@@ -43,9 +43,9 @@ class Answering(ScriptedBackend):
         yield Delta(finish_reason="stop")
 
 
-def writer(backend: ScriptedBackend, chosen: list[str] | None = None) -> Writer:
+def writer(backend: ScriptedBackend, chosen: list[str] | None = None) -> AnswerWriter:
     note = [].append if chosen is None else chosen.append
-    return Writer(Extractor(backend, SHORT, characters()), build_judge(), note)
+    return AnswerWriter(Extractor(backend, SHORT, characters()), build_judge(), note)
 
 
 def job(generation: str | None = "the generation") -> Job:

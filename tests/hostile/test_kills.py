@@ -14,7 +14,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.records.lines import read_lines
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import open_store

@@ -13,7 +13,7 @@ import aiohttp
 import psutil
 import pytest
 
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from tests.databases import postgres_url
 from tests.hostile import tally
 from tests.hostile.child import Child

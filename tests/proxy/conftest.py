@@ -24,7 +24,7 @@ from perturb import EmbeddingTable, Perturber
 from proxy.api.app_keys import POLICY
 from proxy.app import build_app, build_runner
 from proxy.config.settings import load_config
-from proxy.config.store import Store
+from proxy.config.store import StoreSettings
 from proxy.logs import JsonFormatter
 from proxy.storage.opening import open_store
 from tests.limits import LIMIT
@@ -99,7 +99,7 @@ def new_store(secret: str | None) -> dict[str, bytes]:
     assert secret == os.environ.get("INFERDPT_SECRET")
 
     async def make(folder: str) -> None:
-        async with open_store(Store(folder=folder)):
+        async with open_store(StoreSettings(folder=folder)):
             pass
 
     with TemporaryDirectory() as folder, ThreadPoolExecutor(1) as thread:

@@ -14,7 +14,7 @@ from perturb.selective.patterns.clues import (
 )
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.settings import (
-    Setting,
+    KeyValue,
     assigned,
     is_ordinary_word,
     is_placeholder,
@@ -161,7 +161,7 @@ def _locate_by_key(match: re.Match[str]) -> tuple[int, int] | None:
 _NO_USERS = ("no_", "is_", "has_", "type_", "per_", "by_", "multi_", "file", "domain", "class")
 
 
-def _is_bare_name(setting: Setting, value: str) -> bool:
+def _is_bare_name(setting: KeyValue, value: str) -> bool:
     """Tell if a value without quotation marks is a name, and no variable or type."""
     after = setting.after
     logged = setting.is_joined and re.match(r"[ \t]\w+=", after) is not None

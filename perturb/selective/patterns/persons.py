@@ -14,7 +14,7 @@ from perturb.selective.patterns.clues import (
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.settings import (
-    Setting,
+    KeyValue,
     assigned,
     is_ordinary_word,
     is_placeholder,
@@ -228,7 +228,7 @@ def _locate_named(match: re.Match[str]) -> tuple[int, int] | None:
     return (start, start + len(value)) if good else None
 
 
-def _is_sure_name(value: str, words: list[str], found: Setting) -> bool:
+def _is_sure_name(value: str, words: list[str], found: KeyValue) -> bool:
     """Tell if what a key such as `last_name` has is a name, and no variable, type or label."""
     if all(map(is_ordinary_word, words)):
         named = len(words) > 1 or is_given(value)
@@ -246,7 +246,7 @@ def _is_sure_name(value: str, words: list[str], found: Setting) -> bool:
     return " " in value or not value.isascii() or sure
 
 
-def _is_prefixed(found: Setting) -> bool:
+def _is_prefixed(found: KeyValue) -> bool:
     prefix = found.name[: len(found.name) - len(found.key)].lower().strip("_-.")
     return prefix in _PREFIXES
 
@@ -278,7 +278,7 @@ def _join(key: str) -> str:
 _SURE_KEYS = frozenset(map(_join, words_of(_PERSON_KEYS)))
 
 
-def _read_value(found: Setting) -> str:
+def _read_value(found: KeyValue) -> str:
     """Return the value of a setting; without quotation marks, to the end of the line or field."""
     if found.quote or found.between == ">":
         return found.value

@@ -14,7 +14,7 @@ from perturb.selective.patterns.clues import (
     least_digits,
 )
 from perturb.selective.patterns.settings import (
-    Setting,
+    KeyValue,
     assigned,
     is_ordinary_word,
     is_placeholder,
@@ -183,7 +183,7 @@ def _locate_secret(match: re.Match[str]) -> tuple[int, int] | None:
     return found.start, found.start + len(found.value)
 
 
-def _may_be_secret(found: Setting) -> bool:
+def _may_be_secret(found: KeyValue) -> bool:
     value, words = found.value, _read_name(found.name)
     if found.before.endswith(("${", "$", "%(")) and found.between != "=" and not found.is_joined:
         return False
@@ -212,7 +212,7 @@ def _names_password(key: str) -> bool:
     )
 
 
-def _begins_word(found: Setting) -> bool:
+def _begins_word(found: KeyValue) -> bool:
     """Tell if the key begins a word of the name: `DB_PASS`, `dbPass`, `pass`; not `bypass`."""
     prefix = found.name[: len(found.name) - len(found.key)]
     if not prefix or not prefix[-1].isalpha():
@@ -222,7 +222,7 @@ def _begins_word(found: Setting) -> bool:
     )
 
 
-def _is_written(found: Setting) -> bool:
+def _is_written(found: KeyValue) -> bool:
     """Tell if the sign between key and value says that the value belongs to the key."""
     between, value = found.between, found.value
     if between in ("(", ","):
@@ -243,7 +243,7 @@ def _is_written(found: Setting) -> bool:
     return True
 
 
-def _is_told(found: Setting) -> bool:
+def _is_told(found: KeyValue) -> bool:
     """Tell if a value that follows its key without a sign is a secret: `password Sommer2024`,
     `aws configure set aws_secret_access_key …`, a line of a configuration."""
     value, key = found.value, found.key.lower()
@@ -270,7 +270,7 @@ _VERSIONED = words_of(
 )
 
 
-def _is_password(found: Setting) -> bool:
+def _is_password(found: KeyValue) -> bool:
     """Tell if what a key such as `password` has is a password, and no word about one."""
     value = found.value
     if " " in value and _SENTENCE.search(value):
@@ -299,7 +299,7 @@ def _is_password(found: Setting) -> bool:
     return found.is_line and named and "_" not in value
 
 
-def _is_argument(found: Setting) -> bool:
+def _is_argument(found: KeyValue) -> bool:
     """Tell if a setting is an argument of a command, or stands beside a user's name:
     `--set db.password=x`, `user=mira,password=x`."""
     if not found.is_joined:
@@ -317,7 +317,7 @@ _ARGUMENT = re.compile(
 )
 
 
-def _is_owned(found: Setting) -> bool:
+def _is_owned(found: KeyValue) -> bool:
     """Tell if the sentence before the key says whose it is: `my password is …`."""
     return (
         re.search(
@@ -329,7 +329,7 @@ def _is_owned(found: Setting) -> bool:
     )
 
 
-def _is_token(found: Setting, words: list[str]) -> bool:
+def _is_token(found: KeyValue, words: list[str]) -> bool:
     """Tell if what a key such as `token` or `api_key` has is drawn by chance."""
     value, before = found.value, words[-2] if len(words) > 1 else ""
     if " " in value or re.search(r"[{}()<>$\\]", value):

@@ -14,7 +14,7 @@ from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = [
     "VALUE",
-    "Setting",
+    "KeyValue",
     "assigned",
     "is_ordinary_word",
     "is_placeholder",
@@ -73,7 +73,7 @@ _SHELL = re.compile(
 _REST = re.compile(r"[ \t]*(?:[#;].*|//.*|--.*|\\)?(?:\n|\Z)")
 
 
-class Setting:
+class KeyValue:
     """A key and its value as they stand in a text.
 
     Attributes:
@@ -157,9 +157,9 @@ _SIGNS_AFTER = ",;:.!?…"
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
 
 
-def read_setting(match: re.Match[str]) -> Setting | None:
+def read_setting(match: re.Match[str]) -> KeyValue | None:
     """Read a match of `assigned`; None where there is no value in the given syntax."""
-    setting = Setting(match)
+    setting = KeyValue(match)
     value = setting.value
     if setting.between.endswith(">") and setting.between != "=>":
         if not setting.is_element:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from perturb.selective.surrogates.names import load_names
-from perturb.selective.surrogates.persons import Cast, Word
+from perturb.selective.surrogates.persons import Cast, NameWord
 
 __all__ = ["DOMAIN", "Address", "is_made_of_names", "read_address", "read_handle"]
 
@@ -30,28 +30,28 @@ class Address:
         letters = "".join(t.lower() if t.isalpha() else t[0] for t in self.tokens)
         return f"{letters}@{self.domain}"
 
-    def read_names(self, cast: Cast) -> dict[int, list[Word]]:
+    def read_names(self, cast: Cast) -> dict[int, list[NameWord]]:
         """Return the words that each run of letters is made of, by its place.
 
         Runs that the cast does not know are read by their places: the first is a given name, the
         others are surnames; a run that stands alone is read like a single word of a name.
         """
         full = [i for i, t in enumerate(self.tokens) if t.isalpha() and len(t) > 1]
-        out: dict[int, list[Word]] = {}
+        out: dict[int, list[NameWord]] = {}
         for i in full:
             token = self.tokens[i].lower()
             if words := cast.split(token):
                 out[i] = words
             elif len(full) == 1:
-                out[i] = [Word("alone", token)]
+                out[i] = [NameWord("alone", token)]
             else:
-                out[i] = [Word("given" if i == full[0] else "surname", token)]
+                out[i] = [NameWord("given" if i == full[0] else "surname", token)]
         surname = next(
             (w.key for i in reversed(full) for w in out[i] if cast.role_of(w) == "surname"), ""
         )
         for i, token in enumerate(self.tokens):
             if token.isalpha() and len(token) == 1:
-                out[i] = [Word("initial", token.lower(), surname)]
+                out[i] = [NameWord("initial", token.lower(), surname)]
         return out
 
 

@@ -14,7 +14,7 @@ from perturb.selective.surrogates.addresses import (
     read_handle,
 )
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
-from perturb.selective.surrogates.forms import Form, read_form
+from perturb.selective.surrogates.forms import SurrogateForm, read_form
 from perturb.selective.surrogates.generic import PATH_WORDS
 from perturb.selective.surrogates.kinds import (
     ADDRESSES,
@@ -25,7 +25,7 @@ from perturb.selective.surrogates.kinds import (
     is_phrase,
 )
 from perturb.selective.surrogates.names import load_names, read_script
-from perturb.selective.surrogates.persons import Word, build_cast, read_person
+from perturb.selective.surrogates.persons import NameWord, build_cast, read_person
 from perturb.selective.surrogates.phrases import SCRIPT, PhrasePiece, read_phrase
 from perturb.selective.surrogates.urls import read_url
 from perturb.text.case import fold_name, match_case
@@ -201,7 +201,7 @@ class SurrogateCheck:
             if own is not None and own[0] != letter:
                 raise ReleaseError("an initial is not that of its name")
 
-    def _check_initial(self, word: Word, own: str, script: str) -> None:
+    def _check_initial(self, word: NameWord, own: str, script: str) -> None:
         if given := self._cast.find_given(word):
             self._initials.append(((script, "given", given), own.casefold()))
 
@@ -232,7 +232,7 @@ class SurrogateCheck:
         if self._words.setdefault((piece.role, own.casefold()), piece.key) != piece.key:
             raise ReleaseError("two names have one surrogate")
 
-    def _check_drawn(self, key: tuple[str, ...], form: Form, raw: str, new: str) -> None:
+    def _check_drawn(self, key: tuple[str, ...], form: SurrogateForm, raw: str, new: str) -> None:
         """Check that a drawn number is that of its equals, and count what is unchanged once."""
         key = (*key, form.join(raw))
         if key not in self._found:

@@ -16,7 +16,7 @@ from perturb.selective.patterns.checks import (
 )
 from perturb.selective.patterns.contact import INTERNAL, is_ip_address
 
-__all__ = ["Form", "has_check", "read_form"]
+__all__ = ["SurrogateForm", "has_check", "read_form"]
 
 _LOWER, _UPPER, _DIGITS = string.ascii_lowercase, string.ascii_uppercase, string.digits
 _MACHINES = ("INTERNAL_HOST", "IP_ADDRESS", "PRIVATE_ADDRESS")
@@ -54,7 +54,7 @@ _TIED = {**dict.fromkeys(_MACHINES, 0.5), "NATIONAL_ID": 0.25, "VAT_NUMBER": 0.2
 
 
 @dataclass(frozen=True)
-class Form:
+class SurrogateForm:
     """The form of a part.
 
     Attributes:
@@ -140,7 +140,7 @@ class Form:
         return [max(tied, 1.1 / len(self.alphabets[place])) for place in self.free]
 
 
-def read_form(type_: str, raw: str) -> Form | None:
+def read_form(type_: str, raw: str) -> SurrogateForm | None:
     """Return the form of a part; None where nothing in it could be drawn as letters and digits.
 
     Zeros at the beginning of a number stay, and so do an IBAN's and a VAT number's country, and
@@ -181,11 +181,11 @@ def read_form(type_: str, raw: str) -> Form | None:
         alphabets[place] = ""
     if type_ == "PHONE_NUMBER" and (found := _EXTENSION.search(raw)):
         alphabets[found.start() : found.end()] = [""] * len(found[0])
-    form = Form(type_, raw, tuple(alphabets), computed)
+    form = SurrogateForm(type_, raw, tuple(alphabets), computed)
     return form if form.free else None
 
 
-def _reserve(raw: str) -> Form | None:
+def _reserve(raw: str) -> SurrogateForm | None:
     """Return the form of a telephone number whose surrogate is one that nobody has."""
     for form, digits in _RESERVED:
         if form.fullmatch(raw):
@@ -198,7 +198,9 @@ def _reserve(raw: str) -> Form | None:
                     template[place] = digit
             if digits[0] == "*":  # no code of an area begins with 0 or 1
                 alphabets[places[0]] = _DIGITS[2:]
-            return Form("PHONE_NUMBER", "".join(template), tuple(alphabets), reserved=digits)
+            return SurrogateForm(
+                "PHONE_NUMBER", "".join(template), tuple(alphabets), reserved=digits
+            )
     return None
 
 

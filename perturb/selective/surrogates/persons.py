@@ -13,14 +13,14 @@ from perturb.selective.surrogates.names import load_names, read_script
 from perturb.text.case import fold_name
 from perturb.text.fold import read
 
-__all__ = ["Cast", "Word", "build_cast", "read_person", "read_words"]
+__all__ = ["Cast", "NameWord", "build_cast", "read_person", "read_words"]
 
 _PARTICLES = PARTICLES | AFTER_PARTICLES  # in small letters
 _EXPANDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 
 
 @dataclass(frozen=True)
-class Word:
+class NameWord:
     """A word of a name.
 
     Attributes:
@@ -34,7 +34,7 @@ class Word:
     surname: str = ""
 
 
-def read_person(words: Sequence[str], between: Sequence[str]) -> list[Word] | None:
+def read_person(words: Sequence[str], between: Sequence[str]) -> list[NameWord] | None:
     """Return the words of a name with their roles; None for a script without names.
 
     The last word, and those joined to it by a hyphen, are the surname; before a comma, the first
@@ -65,13 +65,13 @@ def read_person(words: Sequence[str], between: Sequence[str]) -> list[Word] | No
     out = []
     for i, key in enumerate(keys):
         if words[i] in _PARTICLES and i < last:
-            out.append(Word("particle", key))
+            out.append(NameWord("particle", key))
         elif len(key) < 2:
-            out.append(Word("initial", key, surname))
+            out.append(NameWord("initial", key, surname))
         elif alone:
-            out.append(Word("alone", key))
+            out.append(NameWord("alone", key))
         else:
-            out.append(Word("surname" if i in surnames else "given", key))
+            out.append(NameWord("surname" if i in surnames else "given", key))
     return out
 
 
@@ -104,7 +104,7 @@ class Cast:
             if word.role == "surname" and given and (given, word.key) not in self.persons:
                 self.persons.append((given, word.key))
 
-    def role_of(self, word: Word) -> str:
+    def role_of(self, word: NameWord) -> str:
         """Return the role of a word: that in a full name, else that in the lists, else it is a
         surname."""
         if word.role != "alone":
@@ -114,18 +114,18 @@ class Cast:
         listed = load_names().get(read_script(word.key))
         return "given" if listed and listed.is_given(word.key) else "surname"
 
-    def find_given(self, initial: Word) -> str:
+    def find_given(self, initial: NameWord) -> str:
         """Return the key of the given name that an initial stands for; "" if no name tells."""
         for given in self._given_by_surname.get(initial.surname, ()):
             if given.startswith(initial.key):
                 return given
         return ""
 
-    def split(self, token: str) -> list[Word] | None:
+    def split(self, token: str) -> list[NameWord] | None:
         """Return the words that a run of letters in an address is made of, if it is made of the
         names of one person: `schmidt`, `annaschmidt`, `aschmidt`, `schmidta`."""
         if token in self.spellings:
-            return [Word("alone", self.spellings[token])]
+            return [NameWord("alone", self.spellings[token])]
         return self._joined.get(token)
 
     @cached_property
@@ -136,19 +136,19 @@ class Cast:
         return found
 
     @cached_property
-    def _joined(self) -> dict[str, list[Word]]:
+    def _joined(self) -> dict[str, list[NameWord]]:
         """Return the words of each run that is made of a given name, or its initial, and a
         surname."""
         spelled: dict[str, list[str]] = {}
         for written, key in self.spellings.items():
             spelled.setdefault(key, []).append(written)
-        found: dict[str, list[Word]] = {}
+        found: dict[str, list[NameWord]] = {}
         for given, surname in self.persons:
-            family = Word("surname", surname)
+            family = NameWord("surname", surname)
             for last, key in product(spelled[surname], given):
-                letter = Word("initial", key[0], surname)
+                letter = NameWord("initial", key[0], surname)
                 for first, word in (
-                    *((s, Word("given", key)) for s in spelled[key]),
+                    *((s, NameWord("given", key)) for s in spelled[key]),
                     (key[0], letter),
                 ):
                     found.setdefault(first + last, [word, family])

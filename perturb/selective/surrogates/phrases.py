@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from perturb.selective.surrogates.forms import Form, read_form
+from perturb.selective.surrogates.forms import SurrogateForm, read_form
 from perturb.selective.surrogates.generic import (
     FIRM_WORDS,
     INSTITUTION_WORDS,
@@ -66,7 +66,7 @@ class PhrasePiece:
     end: str = ""
 
     @property
-    def form(self) -> Form | None:
+    def form(self) -> SurrogateForm | None:
         """Return the form of a number or a postcode; None for one of zeros."""
         form = read_form("ZIP_CODE" if self.kind == "code" else "STREET_NUMBER", self.text)
         single = (

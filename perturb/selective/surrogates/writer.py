@@ -10,7 +10,7 @@ from perturb.release import Known, Link, RequestLink, Taken
 from perturb.rng import draw_below
 from perturb.selective.surrogates.addresses import DOMAIN, Address, read_address, read_handle
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
-from perturb.selective.surrogates.forms import Form, read_form
+from perturb.selective.surrogates.forms import SurrogateForm, read_form
 from perturb.selective.surrogates.generic import PATH_WORDS
 from perturb.selective.surrogates.kinds import (
     ADDRESSES,
@@ -25,7 +25,7 @@ from perturb.selective.surrogates.kinds import (
 )
 from perturb.selective.surrogates.names import load_names, read_script
 from perturb.selective.surrogates.permute import permute
-from perturb.selective.surrogates.persons import Word, build_cast, read_person, read_words
+from perturb.selective.surrogates.persons import NameWord, build_cast, read_person, read_words
 from perturb.selective.surrogates.phrases import SCRIPT, PhrasePiece, read_phrase
 from perturb.selective.surrogates.urls import UrlPiece, read_url
 from perturb.text.case import fold_name, match_case
@@ -208,7 +208,7 @@ class SurrogateWriter:
         form = piece.form
         return self._draw_digits(form, piece.key, 0) if form else piece.text
 
-    def _permute(self, form: Form, name: str) -> Iterator[str]:
+    def _permute(self, form: SurrogateForm, name: str) -> Iterator[str]:
         """Yield what may stand at the free places of a form; the first is a permutation."""
         return permute(
             "".join(form.raw[i] for i in form.free),
@@ -218,12 +218,12 @@ class SurrogateWriter:
             lambda drawn: form.passes(form.fill(drawn)),
         )
 
-    def _draw_digits(self, form: Form, name: str, turn: int) -> str:
+    def _draw_digits(self, form: SurrogateForm, name: str, turn: int) -> str:
         """Return digits of an address; another turn gives others, as far as there are any."""
         made = list(islice(self._permute(form, name), turn + 1))
         return form.fill(made[-1])
 
-    def _spell(self, word: Word, raw: str, turn: int) -> str:
+    def _spell(self, word: NameWord, raw: str, turn: int) -> str:
         """Return the surrogate of a word of a name, in the capitals of `raw`; another turn gives
         another initial, if no name tells it."""
         if word.role == "particle":

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
-from perturb.selective.values.grid import DAYS, YEARS, Grid
+from perturb.selective.values.grid import DAYS, YEARS, ValueGrid
 
 __all__ = ["MONTHS", "CalendarDate", "find_day_first", "find_suffix", "read_date"]
 
@@ -68,7 +68,7 @@ class CalendarDate:
         suffix: whether the day is an English ordinal.
     """
 
-    grid: Grid
+    grid: ValueGrid
     place: int
     form: re.Pattern[str]
     one: str = ""

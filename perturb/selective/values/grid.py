@@ -25,7 +25,7 @@ __all__ = [
     "MAGNITUDES",
     "PERCENT",
     "YEARS",
-    "Grid",
+    "ValueGrid",
     "draw_place",
     "keep_rate",
     "law",
@@ -40,7 +40,7 @@ _R20 = (
 
 
 @dataclass(frozen=True)
-class Grid:
+class ValueGrid:
     """The public values of a type, in rising order.
 
     Attributes:
@@ -62,11 +62,11 @@ class Grid:
         return min(near, key=lambda i: (abs(self.values[i] - value), i))
 
 
-AGES = Grid("years from 0 to 120", range(121))
-PERCENT = Grid("whole per cent from 0 to 100", range(101))
-YEARS = Grid("years from 1900 to 2100", range(1900, 2101))
-DAYS = Grid("days from 1900 to 2100", range(FIRST_DAY, LAST_DAY + 1))
-MAGNITUDES = Grid(
+AGES = ValueGrid("years from 0 to 120", range(121))
+PERCENT = ValueGrid("whole per cent from 0 to 100", range(101))
+YEARS = ValueGrid("years from 1900 to 2100", range(1900, 2101))
+DAYS = ValueGrid("days from 1900 to 2100", range(FIRST_DAY, LAST_DAY + 1))
+MAGNITUDES = ValueGrid(
     "0 and the preferred numbers of ISO 3 (R20) up to 9·10^12",
     tuple(sorted({0, *(m * 10**k // 100 for k in range(13) for m in _R20)})),
 )

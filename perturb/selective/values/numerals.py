@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from perturb.selective.patterns.amounts import UNITS
 from perturb.selective.patterns.dates import SPANS
-from perturb.selective.values.grid import AGES, MAGNITUDES, PERCENT, Grid
+from perturb.selective.values.grid import AGES, MAGNITUDES, PERCENT, ValueGrid
 from perturb.text.case import match_case
 
 __all__ = ["Numeral", "read_numeral"]
@@ -88,7 +88,7 @@ class Numeral:
         fresh: the number of digits after it, which are drawn anew.
     """
 
-    grid: Grid
+    grid: ValueGrid
     place: int
     head: str
     tail: str

@@ -29,7 +29,7 @@ from proxy.cli.progress import show_progress
 
 if TYPE_CHECKING:
     from proxy.config.settings import Config
-    from proxy.corpus.engines import Engine, Job
+    from proxy.corpus.engines import Engine, WorkerSpec
 
 __all__ = ["corpus_group", "run"]
 
@@ -155,10 +155,10 @@ def run(
     found = find_source(source, Columns(text, id, owner, tuple(drop or ())), rows)
     count = workers or os.cpu_count() or 1
 
-    def build(key: bytes) -> Job:
-        from proxy.corpus.engines import Job
+    def build(key: bytes) -> WorkerSpec:
+        from proxy.corpus.engines import WorkerSpec
 
-        return Job(found, recipe, key)
+        return WorkerSpec(found, recipe, key)
 
     def choose(blocks: int) -> Engine:
         from proxy.corpus.engines import in_process, pooled
@@ -179,7 +179,7 @@ def run(
 
 async def _run(
     config: Config,
-    build: Callable[[bytes], Job],
+    build: Callable[[bytes], WorkerSpec],
     choose: Callable[[int], Engine],
     out: Path,
     budget: float | None,
@@ -211,7 +211,7 @@ async def _run(
 
 
 async def _estimate(
-    config: Config, build: Callable[[bytes], Job], workers: int, budget: float | None
+    config: Config, build: Callable[[bytes], WorkerSpec], workers: int, budget: float | None
 ) -> dict[str, Any]:
     from proxy.corpus.estimate import estimate_run
     from proxy.storage.digests import Digests

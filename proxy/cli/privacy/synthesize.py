@@ -106,7 +106,7 @@ def synthesize(
     """
     from perturb.rng import secure_generator
     from perturb.rounding import format_upper
-    from perturb.synthetic.synthesis import Plan
+    from perturb.synthetic.synthesis import SynthesisPlan
     from perturb.synthetic.synthesis import synthesize as make
     from proxy.synthetic.files import check_output, read_private, write_examples
 
@@ -120,7 +120,7 @@ def synthesize(
     if labels is not None and not names:
         raise typer.BadParameter("must name at least one label", param_hint="--labels")
     check_output(out)
-    plan = Plan(
+    plan = SynthesisPlan(
         epsilon=epsilon,
         delta=delta,
         rounds=rounds,

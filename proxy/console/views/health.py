@@ -20,14 +20,14 @@ from proxy.console.views.tenants import check_operator
 from proxy.errors import ApiError
 from proxy.metrics import Metrics
 
-__all__ = ["Stage", "ask_remotes", "find_quantile", "show_health"]
+__all__ = ["StageTimes", "ask_remotes", "find_quantile", "show_health"]
 
 SECONDS = 3.0  # for each part to answer
 FINE, SILENT = "answers", "does not answer"
 
 
 @dataclass(frozen=True)
-class Stage:
+class StageTimes:
     """Hold the times of a stage, in seconds: half and 95 % of all took at most so long."""
 
     name: str
@@ -92,7 +92,7 @@ async def _try(work: Any) -> bool:
         return False
 
 
-def _read_stages(metrics: Metrics) -> list[Stage]:
+def _read_stages(metrics: Metrics) -> list[StageTimes]:
     """Return the times of each stage since the start, in alphabetical order."""
     buckets: dict[str, dict[float, float]] = defaultdict(lambda: defaultdict(float))
     sums: dict[str, float] = defaultdict(float)
@@ -103,7 +103,7 @@ def _read_stages(metrics: Metrics) -> list[Stage]:
         elif sample.name.endswith("_sum"):
             sums[stage] += sample.value
     return [
-        Stage(
+        StageTimes(
             stage,
             int(counted[-1][1]),
             sums[stage] / counted[-1][1],

@@ -13,11 +13,11 @@ from proxy.api.app_keys import CONFIG, PIPELINE, PLAN, POLICY, REMOTES, TENANT
 from proxy.api.handlers import send_page
 from proxy.console.door import make_token, read_form
 from proxy.console.figures import find_figures
-from proxy.console.forms import Setting
+from proxy.console.forms import SettingInput
 from proxy.console.pages import page
-from proxy.console.replaced import Part, list_parts
+from proxy.console.replaced import ReplacedPart, list_parts
 from proxy.console.streaming import PageRenderer
-from proxy.console.words import Piece, compare_words
+from proxy.console.words import WordDiff, compare_words
 from proxy.pipeline.plan import NOTHING_LEFT, Preview
 from proxy.requests.protocol import ChatRequest
 
@@ -41,13 +41,13 @@ class Shown:
         figures: what attackers were measured to read, see `find_figures`.
     """
 
-    setting: Setting
+    setting: SettingInput
     statement: str
     preview: Preview | None = None
     receipt: dict[str, Any] | None = None
-    raw: list[Piece] | None = None
-    released: list[Piece] | None = None
-    parts: tuple[Part, ...] = ()
+    raw: list[WordDiff] | None = None
+    released: list[WordDiff] | None = None
+    parts: tuple[ReplacedPart, ...] = ()
     figures: tuple[dict[str, Any], ...] = ()
 
     @property
@@ -66,7 +66,7 @@ async def show_settings(request: web.Request) -> web.Response:
     """Show what one setting releases, or two; nothing is sent or charged."""
     form = read_form(request)
     compared = "compare" in form and form.get("mode") != "local"
-    settings = [Setting.read(form, number) for number in ((1, 2) if compared else (1,))]
+    settings = [SettingInput.read(form, number) for number in ((1, 2) if compared else (1,))]
     chats = [setting.write_chat(form) for setting in settings]
     found = [await _preview(request, *pair) for pair in zip(settings, chats, strict=True)]
     return _show(request, form, found)
@@ -75,7 +75,7 @@ async def show_settings(request: web.Request) -> web.Response:
 async def stream(request: web.Request) -> web.StreamResponse:
     """Send a text, and stream the page of its answer."""
     form = read_form(request)
-    setting = Setting.read(form, 1)
+    setting = SettingInput.read(form, 1)
     chat = setting.write_chat(form)
     plan = await request.app[PIPELINE].plan_chat(chat, request[TENANT])
     request[PLAN] = plan
@@ -83,7 +83,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
     return await send_page(request, plan, renderer)
 
 
-async def _preview(request: web.Request, setting: Setting, chat: ChatRequest) -> Shown:
+async def _preview(request: web.Request, setting: SettingInput, chat: ChatRequest) -> Shown:
     """Preview a chat; raise `ApiError`."""
     if chat.inferdpt.local_only:
         return Shown(setting, NOTHING_LEFT)
@@ -107,7 +107,7 @@ def _show(request: web.Request, form: Mapping[str, str], found: list[Shown]) -> 
         "try.html",
         make_token(request),
         form=form,
-        settings=[Setting.read(form, number) for number in (1, 2)],
+        settings=[SettingInput.read(form, number) for number in (1, 2)],
         found=found,
         models=[name for name in request.app[REMOTES].models if client.serves(name)],
         mechanisms=request.app[POLICY].list_offered(client.grant),

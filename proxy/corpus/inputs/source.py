@@ -23,7 +23,7 @@ from proxy.corpus.inputs.records import Block, Columns
 from proxy.corpus.inputs.texts import cut_texts, read_texts
 from proxy.errors import ConfigError
 
-__all__ = ["Source", "find_source"]
+__all__ = ["InputFiles", "find_source"]
 
 ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".csv": "csv"}
 ENDINGS |= {".txt": "texts", ".arrow": "arrow"}
@@ -33,7 +33,7 @@ BUFFER = 1 << 20
 
 
 @dataclass(frozen=True)
-class Source:
+class InputFiles:
     """Name the files of an input. Workers receive it; it opens them where it is used.
 
     Attributes:
@@ -107,7 +107,7 @@ class Source:
             raise ConfigError(f"IN: {path} is damaged ({type(exc).__name__})") from exc
 
 
-def find_source(url: str, columns: Columns, rows: int) -> Source:
+def find_source(url: str, columns: Columns, rows: int) -> InputFiles:
     """Find the files of an input: one file, a folder, or a data set saved to disk.
 
     Raises:
@@ -139,7 +139,7 @@ def find_source(url: str, columns: Columns, rows: int) -> Source:
         if columns.id or columns.owner:
             raise ConfigError("--id, --owner: a folder of texts has no columns")
         columns = replace(columns, text="text")
-    return Source(url, kind, paths, columns, rows)
+    return InputFiles(url, kind, paths, columns, rows)
 
 
 def _read_dataset(root: str) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from proxy.requests.unserved import HINT, name_attachment
 __all__ = [
     "HOSTED",
     "REFUSED",
+    "AnthropicMessage",
     "Block",
-    "MessageItem",
     "RedactedThinkingBlock",
     "TextBlock",
     "ThinkingBlock",
@@ -111,7 +111,7 @@ Block = Annotated[
 ]
 
 
-class MessageItem(Strict):
+class AnthropicMessage(Strict):
     """Hold one message of a conversation. The fields after `content` have no effect."""
 
     role: Literal["user", "assistant", "system"]

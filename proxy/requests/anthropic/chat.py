@@ -10,7 +10,7 @@ from typing import Any
 
 from proxy.errors import bad_request
 from proxy.requests.anthropic.blocks import (
-    MessageItem,
+    AnthropicMessage,
     RedactedThinkingBlock,
     TextBlock,
     ThinkingBlock,
@@ -54,7 +54,7 @@ _NAMES = {  # how the names of a chat's fields begin, and those of the fields th
 
 
 @dataclass(frozen=True)
-class _Text:
+class _BlockText:
     """Hold a text with its place in the request, and the block that it comes from."""
 
     at: str
@@ -78,7 +78,7 @@ class _Origin:
 
     message: Message
     at: str
-    texts: tuple[_Text, ...] = ()
+    texts: tuple[_BlockText, ...] = ()
     calls: tuple[str, ...] = ()
 
     def find(self, match: re.Match[str]) -> str:
@@ -160,7 +160,9 @@ def _convert_messages(request: Conversation) -> Iterator[_Origin]:
     """Yield the messages of the chat, each with the places that it comes from."""
     blocks = request.system or []
     texts = [
-        _Text(f"system[{i}]" if len(blocks) > 1 else "system", _strip_billing(text.text), text)
+        _BlockText(
+            f"system[{i}]" if len(blocks) > 1 else "system", _strip_billing(text.text), text
+        )
         for i, text in enumerate(blocks)
     ]
     if kept := _keep_texts(texts):
@@ -178,7 +180,7 @@ def _strip_billing(text: str) -> str:
     return text.partition("\n")[2] if text.startswith(BILLING) else text
 
 
-def _convert_answer(item: MessageItem, at: str) -> _Origin:
+def _convert_answer(item: AnthropicMessage, at: str) -> _Origin:
     """Convert an answer: its texts and its calls are one turn; reasoning is left out."""
     texts = _keep_texts(_read_texts(item, at))
     calls = {
@@ -197,7 +199,7 @@ def _convert_call(block: ToolUseBlock) -> ToolCall:
     return ToolCall(id=block.id, function=function, **_read_mark(block))
 
 
-def _convert_turn(item: MessageItem, at: str) -> Iterator[_Origin]:
+def _convert_turn(item: AnthropicMessage, at: str) -> Iterator[_Origin]:
     """Convert a user's or a system's message: each result is a message of its own, and so are the
     texts between them."""
     texts = _read_texts(item, at)
@@ -216,10 +218,10 @@ def _convert_turn(item: MessageItem, at: str) -> Iterator[_Origin]:
 
 def _convert_result(block: ToolResultBlock, at: str) -> _Origin:
     parts = block.content or []
-    texts = [_Text(at, FAILED)] if block.is_error else []
+    texts = [_BlockText(at, FAILED)] if block.is_error else []
     for i, part in enumerate(parts):
         where = f"{at}.content[{i}]" if len(parts) > 1 else f"{at}.content"
-        texts.append(_Text(where, part.text, part))
+        texts.append(_BlockText(where, part.text, part))
     kept = _keep_texts(texts)
     fields: dict[str, Any] = {"tool_call_id": block.tool_use_id, **_read_mark(block)}
     if len(kept) == 1 and kept[0].mark:  # the mark of the message is the one of the result
@@ -227,7 +229,7 @@ def _convert_result(block: ToolResultBlock, at: str) -> _Origin:
     return _Origin(_make_message("tool", kept, **fields), at, kept)
 
 
-def _make_message(role: Any, texts: Sequence[_Text], **fields: Any) -> Message:
+def _make_message(role: Any, texts: Sequence[_BlockText], **fields: Any) -> Message:
     """Make a message: its content is a string, or parts where there are several texts.
 
     A string has no place for a mark, so the message has it: as parts, it would change the bytes
@@ -244,16 +246,16 @@ def _make_message(role: Any, texts: Sequence[_Text], **fields: Any) -> Message:
     return Message(role=role, **{"content": content, **fields})
 
 
-def _read_texts(item: MessageItem, at: str) -> list[_Text]:
+def _read_texts(item: AnthropicMessage, at: str) -> list[_BlockText]:
     several = len(item.content) > 1
     return [
-        _Text(f"{at}[{i}]" if several else at, block.text, block, i)
+        _BlockText(f"{at}[{i}]" if several else at, block.text, block, i)
         for i, block in enumerate(item.content)
         if isinstance(block, TextBlock)
     ]
 
 
-def _keep_texts(texts: Sequence[_Text]) -> tuple[_Text, ...]:
+def _keep_texts(texts: Sequence[_BlockText]) -> tuple[_BlockText, ...]:
     """Return the texts that are not blank."""
     return tuple(text for text in texts if text.text.strip())
 

@@ -13,7 +13,12 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field
 
 from proxy.errors import unsupported
-from proxy.requests.anthropic.blocks import MessageItem, TextBlock, spell_blocks, spell_messages
+from proxy.requests.anthropic.blocks import (
+    AnthropicMessage,
+    TextBlock,
+    spell_blocks,
+    spell_messages,
+)
 from proxy.requests.anthropic.tools import Tool, ToolChoice, keep_own_tools
 from proxy.requests.protocol import (
     DROP,
@@ -64,7 +69,7 @@ class Conversation(Strict):
     """Hold what a model reads, and what `POST /v1/messages/count_tokens` counts."""
 
     model: Annotated[str, PIPELINE]
-    messages: Annotated[Items[MessageItem], PIPELINE] = Field(min_length=1)
+    messages: Annotated[Items[AnthropicMessage], PIPELINE] = Field(min_length=1)
     system: Annotated[Items[TextBlock] | None, PIPELINE] = None
     inferdpt: Annotated[Options, PIPELINE] = Options()
     output_config: Annotated[OutputConfig | None, REMOTE] = None

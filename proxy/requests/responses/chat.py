@@ -12,9 +12,9 @@ from proxy.requests.protocol import ChatRequest, FunctionCall, Json, Message, Te
 from proxy.requests.responses.items import (
     CallItem,
     CallOutputItem,
-    MessageItem,
     Part,
-    RefusedPart,
+    RefusalContent,
+    ResponsesMessage,
 )
 from proxy.requests.responses.protocol import (
     LOGPROBS,
@@ -112,7 +112,7 @@ def _convert_messages(request: ResponsesRequest) -> list[_Origin]:
     for i, item in enumerate(request.input):
         at = f"input[{i}]" if len(request.input) > 1 else "input"
         last = out[-1] if out and out[-1].message.role == "assistant" else None
-        if isinstance(item, MessageItem):
+        if isinstance(item, ResponsesMessage):
             texts = _read_texts(item.content, f"{at}.content" if at != "input" else at)
             content: list[Any] = [part for _, part in texts]
             places = tuple(place for place, _ in texts)
@@ -144,7 +144,7 @@ def _read_texts(parts: Sequence[Part], at: str) -> list[tuple[str, TextPart]]:
     return [
         (f"{at}[{i}]" if len(parts) > 1 else at, TextPart(type="text", text=part.text))
         for i, part in enumerate(parts)
-        if not isinstance(part, RefusedPart)
+        if not isinstance(part, RefusalContent)
     ]
 
 

@@ -19,11 +19,11 @@ __all__ = [
     "CallOutputItem",
     "InputTextPart",
     "Item",
-    "MessageItem",
     "OutputTextPart",
     "Part",
     "ReasoningItem",
-    "RefusedPart",
+    "RefusalContent",
+    "ResponsesMessage",
     "spell_items",
 ]
 
@@ -69,17 +69,17 @@ class OutputTextPart(Strict):
     parsed: Any = None
 
 
-class RefusedPart(Strict):
+class RefusalContent(Strict):
     """Hold a refusal of an earlier answer; it is dropped."""
 
     type: Literal["refusal"]
     refusal: str
 
 
-Part = Annotated[InputTextPart | OutputTextPart | RefusedPart, Field(discriminator="type")]
+Part = Annotated[InputTextPart | OutputTextPart | RefusalContent, Field(discriminator="type")]
 
 
-class MessageItem(Strict):
+class ResponsesMessage(Strict):
     """Hold a message, written by a client or sent back from an answer."""
 
     type: Literal["message"]
@@ -133,7 +133,7 @@ class ReasoningItem(Strict):
 
 
 Item = Annotated[
-    MessageItem | CallItem | CallOutputItem | ReasoningItem, Field(discriminator="type")
+    ResponsesMessage | CallItem | CallOutputItem | ReasoningItem, Field(discriminator="type")
 ]
 
 

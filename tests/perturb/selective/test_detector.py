@@ -22,7 +22,7 @@ from perturb.selective.token_model import (
     OUTSIDE,
     WINDOW,
     TokenModel,
-    Word,
+    TokenWord,
     load_token_model,
 )
 from perturb.testing import PolicyContract
@@ -331,10 +331,10 @@ def test_a_variable_of_one_letter_and_its_attributes_are_no_names() -> None:
     class Marks:
         labels, sha256 = ("O", "PERSON"), ""
 
-        def classify(self, text: str, *_: Any) -> list[Word]:
+        def classify(self, text: str, *_: Any) -> list[TokenWord]:
             words = re.finditer(r"m\b(?:\.balance)?|mount|\w+|[^\w\s]", text)
             return [
-                Word(*word.span(), int(word[0].startswith("m")), np.zeros(2, np.float32))
+                TokenWord(*word.span(), int(word[0].startswith("m")), np.zeros(2, np.float32))
                 for word in words
             ]
 

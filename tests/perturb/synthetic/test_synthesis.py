@@ -11,7 +11,7 @@ import pytest
 
 from perturb import ParameterError, seeded_generator
 from perturb.audit.intervals import clopper_pearson
-from perturb.synthetic.synthesis import Example, Plan, synthesize
+from perturb.synthetic.synthesis import Example, SynthesisPlan, synthesize
 from perturb.synthetic.votes import count_votes, encode_texts
 from perturb.synthetic.writers import PassageWriter
 from tests.perturb.whole.conftest import PASSAGES
@@ -37,7 +37,7 @@ class Recorder:
 
 
 def test_examples_are_public_passages_on_the_private_subject(codebook, encoder) -> None:
-    plan = Plan(epsilon=8, rounds=3, picks=4, population=24)
+    plan = SynthesisPlan(epsilon=8, rounds=3, picks=4, population=24)
     rng = seeded_generator(1)
     made = synthesize(
         {"rivers": RIVERS, "courts": COURTS},
@@ -55,7 +55,7 @@ def test_examples_are_public_passages_on_the_private_subject(codebook, encoder) 
 
 def test_writer_sees_nothing_but_what_was_picked(encoder) -> None:
     writer = Recorder(PASSAGES)
-    plan = Plan(epsilon=8, rounds=3, picks=3, population=20)
+    plan = SynthesisPlan(epsilon=8, rounds=3, picks=3, population=20)
     made = synthesize({None: RIVERS}, plan, encoder, lambda label: writer, seeded_generator(3))
     known = set(PASSAGES)
     for parents in writer.asked:
@@ -98,7 +98,7 @@ def test_a_text_without_a_vector_has_a_vote_too() -> None:
 def test_nothing_picked_leaves_the_candidates_as_they_are(encoder) -> None:
     """No text: the end of a limited domain wins, and no parents are varied."""
     writer = Recorder(PASSAGES)
-    plan = Plan(epsilon=1, delta=1e-6, rounds=3, picks=2, population=20, domain=4)
+    plan = SynthesisPlan(epsilon=1, delta=1e-6, rounds=3, picks=2, population=20, domain=4)
     made = synthesize({None: []}, plan, encoder, lambda label: writer, seeded_generator(4))
     assert made == []
     assert writer.asked == []
@@ -110,7 +110,7 @@ def test_progress_counts_texts_and_rounds(encoder) -> None:
     def advance(stage: str, done: int, total: int) -> None:
         told[stage] = (done, total)
 
-    plan = Plan(rounds=2, picks=2, population=10)
+    plan = SynthesisPlan(rounds=2, picks=2, population=10)
     private = {"a": RIVERS[:3], "b": COURTS[:4]}
     synthesize(
         private, plan, encoder, lambda label: Recorder(PASSAGES), seeded_generator(5), advance
@@ -146,7 +146,7 @@ def test_smoothing_keeps_the_writer_near_where_it_was(codebook, encoder) -> None
 
 def play(texts: Sequence[str], encoder, runs: int, seed: int, *, noisy: bool = True) -> int:
     """Count the runs whose example is the passage that the one extra text is nearest to."""
-    plan = Plan(epsilon=1.0, delta=0.0, rounds=1, picks=1, population=4)
+    plan = SynthesisPlan(epsilon=1.0, delta=0.0, rounds=1, picks=1, population=4)
     rng = seeded_generator(seed)
     hits = 0
     if not noisy:  # broken: the candidate with the most votes
@@ -186,7 +186,7 @@ def test_one_text_changes_no_probability_by_more_than_epsilon(encoder, noisy: bo
 )
 def test_bad_plans_are_named(values: dict[str, object], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        Plan(**values)  # type: ignore[arg-type]
+        SynthesisPlan(**values)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("smoothing", [-0.1, 1.0])
@@ -196,12 +196,14 @@ def test_smoothing_has_a_range(codebook, encoder, smoothing: float) -> None:
 
 
 def test_plan_describes_its_guarantee() -> None:
-    told = Plan(epsilon=4, delta=1e-6, rounds=2, picks=3, population=64, domain=16).describe()
+    told = SynthesisPlan(
+        epsilon=4, delta=1e-6, rounds=2, picks=3, population=64, domain=16
+    ).describe()
     assert told["epsilon"] <= 4
     assert 0 < told["delta"] <= 1e-6
     assert told["domain"] == 16
     assert "adding or removing one private text" in told["statement"]
-    full = Plan(epsilon=4, delta=0, rounds=1, picks=4, population=64, domain=64)
+    full = SynthesisPlan(epsilon=4, delta=0, rounds=1, picks=4, population=64, domain=64)
     assert full.describe()["delta"] == 0
     assert "are 4-DP with respect to" in full.describe()["statement"]
     assert full.law.domain is None

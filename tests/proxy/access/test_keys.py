@@ -18,7 +18,7 @@ from proxy.api.app_keys import KEYRING
 from proxy.cli.main import main
 from proxy.config.settings import Server
 from proxy.config.store import Budget
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ApiError, ConfigError
 from proxy.storage.opening import open_store
 from proxy.storage.store import Store

@@ -13,7 +13,7 @@ import pytest
 from proxy.access.auth import Grant, Keyring
 from proxy.cli.main import main
 from proxy.config.settings import Server
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ConfigError
 from proxy.storage.opening import open_store
 from tests.proxy.conftest import MODEL

@@ -13,7 +13,7 @@ from perturb import EmbeddingTable
 from proxy.access.auth import Grant, Keyring
 from proxy.api.app_keys import KEYRING
 from proxy.config.settings import Server
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ApiError
 from proxy.records.rekey import rekey
 from proxy.storage.opening import open_store

@@ -15,7 +15,7 @@ from proxy.access.admission import Bucket, Buckets, LocalBuckets, Rates, RedisBu
 from proxy.access.auth import Client, Grant
 from proxy.api.app_keys import KEYRING
 from proxy.config.settings import load_config
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ApiError, ConfigError
 from proxy.storage.opening import open_store
 from proxy.storage.schema import RATES

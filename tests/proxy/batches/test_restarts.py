@@ -19,7 +19,7 @@ from aiohttp import web
 from openai.types import Batch
 
 from perturb import EmbeddingTable
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import open_store
 from tests.databases import database, postgres_url

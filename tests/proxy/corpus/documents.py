@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from proxy.corpus.engines import Job
+from proxy.corpus.engines import WorkerSpec
 from proxy.corpus.inputs.records import Columns
 from proxy.corpus.inputs.source import find_source
 from proxy.corpus.stage import Recipe
@@ -45,9 +45,9 @@ def write_jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
     return path
 
 
-def job(path: Path, rows: int = 10, key: bytes = KEY, **recipe: Any) -> Job:
+def job(path: Path, rows: int = 10, key: bytes = KEY, **recipe: Any) -> WorkerSpec:
     source = find_source(str(path), Columns("text", "id", "owner"), rows)
-    return Job(source, Recipe(**{"mechanism": "rantext_ldp", **recipe}), key)
+    return WorkerSpec(source, Recipe(**{"mechanism": "rantext_ldp", **recipe}), key)
 
 
 def released(out: Path) -> list[dict[str, Any]]:

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from perturb import Sanitizer, keyed_generator
 from perturb.errors import DocumentTooLong, ExpressionTimeout
 from perturb.release import Guarantee, Perturbation
-from proxy.config.store import Store as Settings
-from proxy.corpus.engines import Job
+from proxy.config.store import StoreSettings as Settings
+from proxy.corpus.engines import WorkerSpec
 from proxy.corpus.inputs.records import Block
 from proxy.corpus.ledger import Accounts, Charged
 from proxy.corpus.output import Output, open_output
@@ -164,7 +164,7 @@ async def execute(folder: Path, run: Run, store: Any, inner: Sanitizer) -> None:
     sanitizer = Moody(inner, dict(zip([row["text"] for row in ROWS], run.outcomes, strict=True)))
     ours = job(folder / "rows.jsonl", run.rows)
 
-    def engine(ours: Job, blocks: Iterable[Block]) -> Iterator[tuple[Block, pa.Table]]:
+    def engine(ours: WorkerSpec, blocks: Iterable[Block]) -> Iterator[tuple[Block, pa.Table]]:
         made = Stage(sanitizer, KEY)
         for block in blocks:
             yield block, made(ours.source.read(block))

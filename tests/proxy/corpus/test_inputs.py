@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from proxy.corpus.inputs.lines import RECORD
 from proxy.corpus.inputs.records import LARGEST, OURS, Columns
-from proxy.corpus.inputs.source import Source, find_source
+from proxy.corpus.inputs.source import InputFiles, find_source
 from proxy.errors import ConfigError
 from tests.proxy.corpus.documents import documents, write_jsonl
 
@@ -63,7 +63,7 @@ WRITERS = {
 }
 
 
-def read(source: Source) -> pa.Table:
+def read(source: InputFiles) -> pa.Table:
     return pa.concat_tables([source.read(block) for block in source.blocks()])
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perturb.audit.accounting import Bound
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.corpus.ledger import Account, Accounts, Charged
 from proxy.records.rekey import rekey
 from proxy.storage.ledger import ROUNDING, Channel, Price

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.corpus.engines import in_process, pooled
 from proxy.corpus.inputs.records import ADDED
 from proxy.corpus.ledger import Accounts

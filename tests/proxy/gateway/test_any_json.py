@@ -19,9 +19,9 @@ from proxy.gateway.rules import (
     _INNER,
     _TEXTS,
     _VALUES,
-    Reading,
+    BodyReading,
+    ProtocolWord,
     Schema,
-    Word,
     fill,
 )
 from tests.proxy.conftest import Proxy
@@ -40,7 +40,7 @@ def test_any_json_at_any_keyword_of_a_schema_is_read_or_refused(keyword: str) ->
     refused: set[int] = set()
     for value in VALUES:
         for schema in ({keyword: value}, {"properties": {"a": {"items": [{keyword: value}]}}}):
-            reading = Reading(most=100)
+            reading = BodyReading(most=100)
             try:
                 outline = Schema().read(schema, "tools[0]", reading)
             except ApiError as exc:
@@ -53,7 +53,7 @@ def test_any_json_at_any_keyword_of_a_schema_is_read_or_refused(keyword: str) ->
 def test_any_json_but_its_words_is_refused_by_a_word() -> None:
     for value in VALUES:
         with pytest.raises(ApiError):
-            Word(frozenset(("auto",))).read(value, "x", Reading(most=100))
+            ProtocolWord(frozenset(("auto",))).read(value, "x", BodyReading(most=100))
 
 
 def list_places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

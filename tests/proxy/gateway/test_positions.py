@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from proxy.errors import ApiError
 from proxy.gateway.positions import MESSAGE_FIELDS, chat_positions, completion_positions
-from proxy.gateway.rules import Drop, Free, JsonText, Name, Reading, Rule, Schema, fill
+from proxy.gateway.rules import BodyReading, Drop, Free, JsonText, Name, Rule, Schema, fill
 from proxy.requests.protocol import ChatRequest, CompletionRequest, Message
 
 
@@ -31,7 +31,7 @@ def treat(
     rule: Rule, value: Any, change: Any = str.upper, *, at: str = "x", most: int = 100
 ) -> Any:
     """The value as it would be sent if every text in it were changed."""
-    reading = Reading(most=most)
+    reading = BodyReading(most=most)
     outline = rule.read(value, at, reading)
     return fill(outline, {raw: change(raw) for turn in reading.turns for raw in turn})
 

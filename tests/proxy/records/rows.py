@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, select
 
 from perturb import EmbeddingTable, Perturber, Sanitizer, get_mechanism
 from proxy.access.auth import Client, Visit
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.records.chain import Chain, write_charge, write_end
 from proxy.records.check import check_records
 from proxy.storage.ledger import Ledger, Price

@@ -13,7 +13,7 @@ from sqlalchemy import Table
 from sqlalchemy.dialects.sqlite import insert
 
 from proxy.access.auth import Client, Visit
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ConfigError
 from proxy.records.chain import Chain, Recorder
 from proxy.records.check import check_records

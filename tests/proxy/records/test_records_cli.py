@@ -13,7 +13,7 @@ import pytest
 
 from perturb import EmbeddingTable, Perturber, get_mechanism
 from proxy.cli.main import main
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.errors import store_unavailable
 from proxy.records.lines import COLUMNS
 from proxy.records.rekey import Rekeyed

@@ -32,7 +32,7 @@ from proxy.errors import ApiError
 from proxy.requests.anthropic.blocks import (
     HOSTED,
     REFUSED,
-    MessageItem,
+    AnthropicMessage,
     TextBlock,
     ToolResultBlock,
     ToolUseBlock,
@@ -258,7 +258,7 @@ def kinds(*unions: Any) -> set[str]:
         (MessagesRequest, (message_create_params.MessageCreateParams,)),
         (MessagesRequest, (beta_params.MessageCreateParams,)),
         (Conversation, (message_count_tokens_params.MessageCountTokensParams,)),
-        (MessageItem, (MessageParam, BetaMessageParam)),
+        (AnthropicMessage, (MessageParam, BetaMessageParam)),
         (TextBlock, (TextBlockParam,)),
         (Tool, (ToolParam, BetaToolParam)),
         (ToolUseBlock, (ToolUseBlockParam,)),

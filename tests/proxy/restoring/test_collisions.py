@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from extraction.restore import restore
 from perturb.selective.patterns.checks import passes_luhn
-from proxy.config.store import Store as StoreSettings
+from proxy.config.store import StoreSettings as StoreSettings
 from proxy.pipeline.drafting import find
 from proxy.release import Release, pair_parts
 from proxy.restoring.text import Replacements, TextRestorer, spell_pieces

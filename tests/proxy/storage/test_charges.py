@@ -16,7 +16,7 @@ import pytest
 
 from perturb import EmbeddingTable
 from proxy.api.app_keys import METRICS, STORE
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.records.lines import read_lines
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import open_store

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from perturb import EmbeddingTable
 from proxy.api.app_keys import LEDGER, METRICS, STORE
 from proxy.cli.main import main
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.storage.ledger import Channel, Charge, Disclosure, Ledger, Price
 from proxy.storage.opening import open_store
 from proxy.storage.store import Store

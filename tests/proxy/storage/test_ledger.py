@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Connection, select
 
 from proxy.config.store import Budget
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ApiError
 from proxy.storage.ledger import BudgetExceeded, Channel, Charge, Ledger, Price
 from proxy.storage.opening import open_store

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select, update
 
 from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism
 from perturb.rng import renew_key
-from proxy.config.store import Store as StoreSettings
+from proxy.config.store import StoreSettings as StoreSettings
 from proxy.release import Release
 from proxy.storage.digests import Digests, find_channel
 from proxy.storage.ledger import Ledger

@@ -13,7 +13,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import make_url
 
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.corpus.ledger import Accounts, Charged
 from proxy.storage.databases.base import Database
 from proxy.storage.databases.postgres import PostgresDatabase

@@ -16,7 +16,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, select, text, update
 
 from proxy.cli.main import main
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ApiError, ConfigError
 from proxy.storage.databases.sqlite import BUSY_SECONDS
 from proxy.storage.ledger import Ledger

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, func, select, text
 
 from perturb import EmbeddingTable
 from proxy.api.app_keys import STORE
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ApiError, ConfigError
 from proxy.storage.databases.sqlite import RECENT
 from proxy.storage.ledger import Ledger

@@ -21,7 +21,7 @@ from proxy.errors import ConfigError
 from proxy.local import find_free_port
 from proxy.verify.documents import DOCUMENTS, write_document
 from proxy.verify.places import PLACES, Place
-from proxy.verify.probe import Cell, Findings, Verdict, probe
+from proxy.verify.probe import Cell, ProbeResult, Verdict, probe
 from proxy.verify.report import format_report
 from proxy.verify.run import _list_hidden, _serve, verify
 from proxy.verify.trials import ALL_TYPES, DOCUMENTS_EACH, VALUES_EACH, plan_trials
@@ -80,7 +80,7 @@ async def test_a_gateway_leaks_nothing_and_restores_everything(patterns: str) ->
     assert done == [(i, len(trials)) for i in range(len(trials) + 1)]
 
 
-async def probe_documents(config: str | None, kind: str, places: Sequence[Place]) -> Findings:
+async def probe_documents(config: str | None, kind: str, places: Sequence[Place]) -> ProbeResult:
     planned = plan_trials("m", kinds=[kind], places=places)
     trials = [trial for trial in planned if trial.kind == kind]
     async with throwaway() as upstream, _serve(config, upstream.base_url, "m") as url:
@@ -314,10 +314,10 @@ def test_a_bare_number_is_planted_where_numbers_are_hidden() -> None:
     assert kinds("CREDIT_CARD", "PHONE_NUMBER", "NUMBER") == {"CREDIT_CARD", "PHONE_NUMBER"}
 
 
-def make_findings(*verdicts: Verdict, faults: tuple[str, ...] = ()) -> Findings:
+def make_findings(*verdicts: Verdict, faults: tuple[str, ...] = ()) -> ProbeResult:
     kinds = list(TYPES)
     cells = [Cell("messages", f"p{i}", kinds[i], each) for i, each in enumerate(verdicts)]
-    return Findings(tuple(cells), faults, arrived=True)
+    return ProbeResult(tuple(cells), faults, arrived=True)
 
 
 def test_failures_are_not_proved() -> None:

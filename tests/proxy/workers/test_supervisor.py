@@ -18,7 +18,7 @@ import pytest
 
 from proxy.access.auth import Grant, Keyring
 from proxy.config.server import Server
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.storage.opening import open_store
 from tests.limits import LIMIT
 from tests.proxy.conftest import MODEL

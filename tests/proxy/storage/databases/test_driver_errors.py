@@ -21,7 +21,7 @@ from sqlalchemy.util import greenlet_spawn
 
 from perturb import EmbeddingTable
 from proxy.access.admission import Bucket, RedisBuckets
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ApiError
 from proxy.storage.databases import postgres
 from proxy.storage.databases.base import DatabaseFailure

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import Connection, func, make_url, select, text
 
 from proxy.config.store import Budget
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ApiError
 from proxy.storage.databases.postgres import AT_ONCE
 from proxy.storage.ledger import BudgetExceeded, Ledger, Price

@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import Connection, func, select
 
 from perturb import EmbeddingTable
-from proxy.config.store import Store as Settings
+from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ApiError
 from proxy.storage.databases import sqlite
 from proxy.storage.opening import open_store
