@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import codecs
 import json
+import math
 from typing import Any
 
 import orjson
 
-__all__ = ["dump", "dump_ascii", "load"]
+__all__ = ["dump", "dump_ascii", "load", "load_finite"]
 
 DIGITS = 20  # of an integer
 _ESCAPED = "inferdpt.json"  # a handler of characters that an encoding lacks
@@ -62,6 +63,19 @@ def load(data: bytes | str) -> Any:
         return json.loads(text, parse_int=_parse_integer, parse_constant=lambda name: None)
 
 
+def load_finite(data: bytes | str) -> Any:
+    """Parse JSON with integers of any length and finite numbers alone.
+
+    >>> load_finite('[1, 2.5]')
+    [1, 2.5]
+
+    Raises:
+        ValueError: it is not JSON, or a number of it is not finite.
+        RecursionError: it is nested too deeply.
+    """
+    return json.loads(data, parse_constant=_refuse, parse_float=_parse_float)
+
+
 def _escape(error: UnicodeError) -> tuple[str, int]:
     """Spell characters outside ASCII as JSON does; only they lead here."""
     assert isinstance(error, UnicodeEncodeError)
@@ -69,6 +83,17 @@ def _escape(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error(_ESCAPED, _escape)
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is not finite")
+
+
+def _parse_float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        _refuse("a number")
+    return value
 
 
 def _parse_integer(digits: str) -> int | None:

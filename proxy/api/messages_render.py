@@ -14,9 +14,8 @@ from typing import Any
 from pydantic_core import from_json
 
 from extraction.backends.base import Delta, Usage
-from extraction.codec import dump_ascii
 from proxy.api.doors import spell_error
-from proxy.api.render import Receipt, Renderer, make_field
+from proxy.api.render import Receipt, Renderer, format_event, make_field
 from proxy.errors import ApiError, remote_error
 from proxy.pipeline.plan import Answer
 from proxy.requests.anthropic.chat import list_dropped
@@ -222,7 +221,7 @@ class MessagesRenderer(Renderer):
 
 
 def _format_event(kind: str, **data: Any) -> bytes:
-    return f"event: {kind}\ndata: {dump_ascii({'type': kind, **data})}\n\n".encode()
+    return format_event({"type": kind, **data}, kind)
 
 
 def _read_arguments(text: str, *, partial: bool = False) -> dict[str, Any] | None:

@@ -29,12 +29,13 @@ PING = b": ping\n\n"
 Receipt = dict[str, Any] | None  # None if the client requests none
 
 
-def format_event(data: dict[str, Any]) -> bytes:
-    """Return one server-sent event, in ASCII.
+def format_event(data: dict[str, Any], kind: str = "") -> bytes:
+    """Return one server-sent event, of a kind where the API names them, in ASCII.
 
     Some clients end a line at every line break that Unicode knows.
     """
-    return b"data: " + dump_ascii(data).encode() + b"\n\n"
+    named = f"event: {kind}\n" if kind else ""
+    return f"{named}data: {dump_ascii(data)}\n\n".encode()
 
 
 def make_field(receipt: Receipt) -> dict[str, Any]:

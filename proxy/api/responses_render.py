@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from extraction.backends.base import Delta, Usage
-from extraction.codec import dump_ascii
-from proxy.api.render import Receipt, Renderer, make_field
+from proxy.api.render import Receipt, Renderer, format_event, make_field
 from proxy.errors import ApiError
 from proxy.pipeline.plan import Answer
 from proxy.requests.protocol import Strict
@@ -100,9 +99,9 @@ class ResponsesRenderer(Renderer):
     # -- events -----------------------------------------------------------------------------
 
     def _format_event(self, kind: str, data: dict[str, Any]) -> bytes:
-        line = dump_ascii({"type": kind, "sequence_number": self._events, **data})
+        event = {"type": kind, "sequence_number": self._events, **data}
         self._events += 1
-        return f"event: {kind}\ndata: {line}\n\n".encode()
+        return format_event(event, kind)
 
     def _open_response(self, response: dict[str, Any], receipt: dict[str, Any]) -> bytes:
         created = self._format_event("response.created", {"response": {**response, **receipt}})

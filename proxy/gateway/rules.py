@@ -8,13 +8,13 @@ A value without a rule is refused.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from extraction.codec import load_finite
 from perturb import Perturbation
 from proxy.errors import bad_request, too_large, unsupported
 from proxy.requests.cache_marks import read_mark
@@ -489,7 +489,7 @@ class JsonText:
         if not isinstance(value, str):
             raise _refuse(at, "a text")
         try:
-            parsed = json.loads(value, parse_constant=_fail, parse_float=_parse_float)
+            parsed = load_finite(value)
         except RecursionError:
             raise _refuse(at, f"nested at most {DEPTH} levels deep") from None
         except ValueError:
@@ -497,17 +497,6 @@ class JsonText:
         if not isinstance(parsed, dict | list):
             return reading.add(value, at)
         return JsonInString(Free().read(parsed, at, reading))
-
-
-def _fail(name: str) -> Any:
-    raise ValueError(name)
-
-
-def _parse_float(text: str) -> float:
-    value = float(text)
-    if math.isinf(value):
-        raise ValueError("too large")
-    return value
 
 
 TYPES = frozenset(("array", "boolean", "integer", "null", "number", "object", "string"))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
 
+from extraction.codec import load_finite
 from proxy.corpus.inputs.records import (
     ADDED,
     LARGEST,
@@ -123,7 +123,7 @@ def _read_object(line: bytes | None, place: str, columns: Columns) -> tuple[Reco
     if line is None:
         return unreadable(place, f"must have at most {LARGEST} bytes"), "{}"
     try:
-        found = json.loads(line, parse_constant=_refuse_constant, parse_float=_read_float)
+        found = load_finite(line)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
@@ -134,17 +134,6 @@ def _read_object(line: bytes | None, place: str, columns: Columns) -> tuple[Reco
         return unreadable(place, f"must have no key among {', '.join(ADDED)}: use --drop"), "{}"
     names = (None if name is None else found.get(name) for name in (columns.id, columns.owner))
     return make_record(place, columns, text, *names), json.dumps(kept)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(name)  # NaN and the infinities are no JSON
-
-
-def _read_float(text: str) -> float:
-    value = float(text)
-    if math.isinf(value):
-        _refuse_constant(text)
-    return value
 
 
 def _cut(records: Lines, path: str, start: int, rows: int) -> Iterator[Block]:
