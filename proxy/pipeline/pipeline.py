@@ -16,6 +16,7 @@ from extraction.warming import Warmer
 from perturb import Perturbation, Sanitizer
 from proxy.access.grants import Client
 from proxy.config.settings import Config
+from proxy.config.upstreams.local import DEMO_MODEL
 from proxy.demonstrations import Demonstrations
 from proxy.errors import PartsRefused, bad_request, not_permitted
 from proxy.metrics import Metrics
@@ -23,7 +24,7 @@ from proxy.pipeline.answering import Announce, Answer, Answerer, Emit
 from proxy.pipeline.composing import Composer, join, merge
 from proxy.pipeline.drafting import Draft
 from proxy.pipeline.memory import Memory
-from proxy.pipeline.plan import Exchange, Plan, Preview, Trace, Unsent
+from proxy.pipeline.plan import Consultation, Exchange, Plan, Preview, Trace, Unsent
 from proxy.pipeline.policy import Policy
 from proxy.pipeline.public import INSTRUCTION, PublicText
 from proxy.pipeline.settling import Settlement
@@ -159,14 +160,20 @@ class Pipeline:
             The answers, and the receipt if one was requested.
         """
         consultation = await self._answerer.consult(plan)
-        return await self._answerer.complete(consultation), consultation.make_receipt()
+        return await self._answerer.complete(consultation), self._make_receipt(consultation)
 
     async def stream(self, plan: Plan, announce: Announce, emit: Emit) -> None:
         """Call the remote, announce the receipt, and pass every step to `emit`; see
         `Answerer.stream`; raise `ApiError`."""
         consultation = await self._answerer.consult(plan)
-        await announce(consultation.make_receipt())
+        await announce(self._make_receipt(consultation))
         await self._answerer.stream(consultation, emit)
+
+    def _make_receipt(self, consultation: Consultation) -> dict[str, Any] | None:
+        receipt = consultation.make_receipt()
+        if receipt is not None and self._config.local.is_bundled:
+            receipt["local"] = DEMO_MODEL
+        return receipt
 
     async def _plan(
         self,
