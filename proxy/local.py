@@ -161,18 +161,21 @@ def build_vllm_command(config: Local, port: int, *, clips: bool = False) -> list
 
 def _build_embedded_command(config: Local, port: int) -> list[str]:
     embedded, pulled = config.embedded, config.embedded.pulled
-    own = ["--alias", BUNDLED, "--penalize-repetition"]
-    model, context, threads = BUNDLED_MODEL, CONTEXT, 1
-    if pulled is not None:
-        model, context, threads = pulled.path, pulled.model.context, _count_threads()
+    context, threads = CONTEXT, _count_threads()
+    if embedded.is_bundled:
+        model, threads = BUNDLED_MODEL, 1
+        own = ["--alias", BUNDLED, "--penalize-repetition"]
+    elif pulled is not None:
+        model, context = pulled.path, pulled.model.context
         own = ["--alias", pulled.model.name, "--sha256", pulled.sha256]
         if pulled.model.template is not None:
             own += ["--chat-template", str(FOLDER / "templates" / pulled.model.template)]
-    elif embedded.model is not None:
-        model, threads = Path(embedded.model), _count_threads()
+    else:
+        model = Path(embedded.model or "")
         own = ["--alias", model.stem]
-    if not model.is_file():
-        raise LocalModelUnavailable(f"no model file at {model}{did_you_mean(str(model), MODELS)}")
+        if not model.is_file():
+            hint = did_you_mean(str(model), MODELS)
+            raise LocalModelUnavailable(f"no model file at {model}{hint}")
     return [
         *(sys.executable, "-m", "extraction.backends.llama_server"),
         *("--model", str(model), "--host", HOST, "--port", str(port)),

@@ -1,9 +1,8 @@
-"""Print the steps of a demo: one run in full, or several side by side with their numbers."""
+"""Print the steps of a demo: a letter's way through the gateway, and a document's whole path."""
 
 from __future__ import annotations
 
 import itertools
-import re
 import shutil
 import sys
 import textwrap
@@ -11,16 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from extraction.prompts import Prompts, fill
 from perturb.rounding import format_sum, format_upper
-from perturb.vocabulary.stop_words import FUNCTION_WORDS
-from perturb.whole.encoder import load_static
 
 __all__ = ["Run", "Trip", "show", "show_letter"]
 
 INDENT = " " * 4
 WIDEST = 100
-_WORD = re.compile(r"[a-z]{2,}")
 BOLD, DIM = "1", "2"
 
 
@@ -46,12 +41,6 @@ class Run:
         return "\n\n".join(m["content"] for messages in self.sent for m in messages)
 
     @property
-    def released(self) -> str:
-        """Return the text that stood for the document in them."""
-        asked = fill(Prompts().remote_continuation, document="")
-        return "\n\n".join(messages[-1]["content"].removeprefix(asked) for messages in self.sent)
-
-    @property
     def generation(self) -> str:
         """Return the remote's generation."""
         return self.receipt["exchanges"][0]["generation"] or "(nothing)"
@@ -74,13 +63,17 @@ class Trip:
     receipt: dict[str, Any]
 
 
-def show_letter(letter: str, trip: Trip) -> None:
-    """Print a letter beside what left, and the remote's answer beside what the client got."""
+def show_letter(letter: str, trip: Trip, author: str) -> None:
+    """Print a letter beside what left, and the remote's answer beside what the client got.
+
+    Args:
+        author: who wrote the remote's answer: `by NAME`.
+    """
     _print_title("A letter through the gateway", "needs no local model")
     _print_columns(["your letter", "what left the machine"], style=DIM)
     _print_columns([letter, trip.left])
     print()
-    _print_columns(["the remote's answer, by a program here", "what you get"], style=DIM)
+    _print_columns([f"the remote's answer, {author}", "what you get"], style=DIM)
     _print_columns([trip.answered, trip.got])
     receipt = trip.receipt
     kinds = ", ".join(f"{n} {kind}" for kind, n in receipt["entities"].items())
@@ -92,55 +85,27 @@ def show_letter(letter: str, trip: Trip) -> None:
             "selective has no ε."
         ]
     )
-    _print_title("A document, with a local model", "the bundled one: it shows the path")
 
 
-def show(text: str, runs: Sequence[Run]) -> None:
-    """Print the document and, for each run, each step and the receipt."""
-    _print_title("1. Your document", "stays on this machine")
+def show(text: str, run: Run, name: str) -> None:
+    """Print a request, each step of its way, and the receipt.
+
+    Args:
+        text: what the user wrote.
+        name: the model in both roles.
+    """
+    _print_title("A document, with a local model", f"{name} plays the remote, too")
+    _print_title("1. Your request", "the document stays on this machine")
     _print_columns([text])
-    heads = [f"{r.receipt['mechanism']}: {r.size} bytes to the remote" for r in runs]
-    alone = len(runs) == 1
-    _print_title("2. What left the machine", heads[0] if alone else "")
-    if not alone:
-        _print_columns(heads, style=DIM)
-    _print_columns([run.left for run in runs])
-    _print_title("3. The remote's perturbed generation", "the bundled model plays the remote here")
-    _print_columns([run.generation for run in runs])
-    _print_title("4. The answer", "written by the local model from 1 and 3")
-    _print_columns([run.answer for run in runs])
-    if alone:
-        _print_title("5. The receipt")
-        _print_columns([_summarize(runs[0].receipt)])
-        return
-    _print_title("5. Side by side", "--mechanism NAME shows the receipt, and what is still learnt")
-    _print_table(["", *(run.receipt["mechanism"] for run in runs)], _compare(text, runs))
-
-
-def _compare(text: str, runs: Sequence[Run]) -> list[list[str]]:
-    """Return the rows of the table of numbers."""
-    encode = load_static()
-    own = _find_words(text)
-
-    def near(other: str) -> str:
-        about, vector = encode([text, other])
-        return f"{float(about @ vector):.2f}"
-
-    shares = [len(own & _find_words(run.released)) / max(len(own), 1) for run in runs]
-    bounds = [
-        "no bound" if r.receipt["guarantee"] == "none" else f"ε = {format_sum(_total(r.receipt))}"
-        for r in runs
-    ]
-    return [
-        ["proved for the whole document", *bounds],
-        ["your words in what left", *(f"{share:.0%}" for share in shares)],
-        ["similarity of what left to your document", *(near(run.released) for run in runs)],
-        ["similarity of the answer to your document", *(near(run.answer) for run in runs)],
-    ]
-
-
-def _find_words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower())) - FUNCTION_WORDS
+    note = f"{run.receipt['mechanism']}: {run.size} bytes to the remote"
+    _print_title("2. What left the machine", note)
+    _print_columns([run.left])
+    _print_title("3. The remote's answer to that", f"written by {name}")
+    _print_columns([run.generation])
+    _print_title("4. Your answer", f"written by {name} on this machine, from your document")
+    _print_columns([run.answer])
+    _print_title("5. The receipt")
+    _print_columns([_summarize(run.receipt)])
 
 
 def _total(receipt: dict[str, Any]) -> float:
@@ -197,14 +162,6 @@ def _print_columns(texts: Sequence[str], style: str = "") -> None:
 
 def _wrap(line: str, width: int) -> list[str]:
     return textwrap.wrap(line, width, break_on_hyphens=False) or [""]
-
-
-def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    for i, row in enumerate([head, *rows]):
-        first, *others = (cell.ljust(w) for cell, w in zip(row, widths, strict=True))
-        line = "   ".join([first, *others]).rstrip()
-        print(f"{INDENT}{_style(DIM, line) if i == 0 else line}")
 
 
 def _width() -> int:

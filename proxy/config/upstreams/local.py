@@ -16,9 +16,10 @@ from proxy.config.section import Section
 from proxy.config.store import models_folder
 from proxy.config.upstreams.connection import BaseUrl, check_key, read_key
 
-__all__ = ["BUNDLED", "DEMO_MODEL", "Embedded", "Local", "PluggedModel", "Vllm"]
+__all__ = ["BUNDLED", "DEMO_MODEL", "SHIPPED_MODEL", "Embedded", "Local", "PluggedModel", "Vllm"]
 
 BUNDLED = "inferdpt-bundled"  # the name that `extraction.backends.llama_server` gives it
+SHIPPED_MODEL = "bundled"  # its name in settings
 DEMO_MODEL = "DEMO MODEL"  # how the bundled one is announced, wherever its answers may be read
 
 
@@ -61,8 +62,9 @@ class Embedded(Section):
 
     model: str | None = Field(
         None,
-        description="Name of a model that was pulled (`inferdpt models list`), or a GGUF file. "
-        f"null is {DEFAULT} if it was pulled, else the bundled demonstration model.",
+        description="Name of a model that was pulled (`inferdpt models list`), a GGUF file, or "
+        f"`{SHIPPED_MODEL}`, a toy for demonstrations and tests. null is {DEFAULT} if it was "
+        f"pulled, else `{SHIPPED_MODEL}`.",
     )
     context: int | None = Field(
         None,
@@ -84,7 +86,7 @@ class Embedded(Section):
 
     @cached_property
     def pulled(self) -> Pulled | None:
-        """Return the pulled model that is meant; None if it is a file, or the bundled model.
+        """Return the pulled model that is meant; None if it is a file or the bundled model.
 
         It is looked up once: a model that is pulled while a proxy runs is used from its next
         start on.
@@ -103,6 +105,11 @@ class Embedded(Section):
             )
         return found
 
+    @property
+    def is_bundled(self) -> bool:
+        """Return whether the bundled model is meant."""
+        return self.model == SHIPPED_MODEL or (self.model is None and self.pulled is None)
+
 
 class PluggedModel(Section):
     """Hold the local model of an installed plug-in."""
@@ -117,8 +124,8 @@ class Local(Section):
     mode: Literal["embedded", "external", "vllm", "plugin", "none"] = Field(
         "embedded",
         description="embedded (a small model in a process of its own), external (a server that "
-        "runs already), vllm (started by the proxy), plugin (a model of an installed package) or none (the "
-        "remote's restored answer is the answer; for mechanisms such as selective. See "
+        "runs already), vllm (started by the proxy), plugin (a model of an installed package) or "
+        "none (the remote's restored answer is the answer; for mechanisms such as selective. See "
         "docs/gateway.md).",
     )
     base_url: BaseUrl = Field(
@@ -227,8 +234,7 @@ class Local(Section):
     @property
     def is_bundled(self) -> bool:
         """Return whether the model is the bundled one, started here or under its own name."""
-        own = self.embedded
-        started = self.mode == "embedded" and own.model is None and own.pulled is None
+        started = self.mode == "embedded" and self.embedded.is_bundled
         return started or self.model == BUNDLED
 
     @property
