@@ -36,19 +36,17 @@ DEMO_TEXT = (
     "decided to open the tower to visitors."
 )
 LETTER = """\
-Make this letter shorter:
+Please answer this letter in a few words.
 
-Hi team,
+From: Mira Holzapfel <mira.holzapfel@kestrel-optik.de>
 
-my daughter Aylin Holzapfel, born 14 March 2015, broke her glasses on a school trip to Paris last \
-week. I would like to get the 184 EUR back that I paid for new ones. Can you send me the form? My \
-e-mail is mira.holzapfel@kestrel-optik.de and you can also call me at +49 30 23125 441.
+My daughter Aylin, born 14 March 2015, broke her glasses on a school trip to Paris. Please pay \
+the 184 EUR to DE89 3704 0044 0532 0130 00, or call me: +49 30 23125 441.
 
-Best regards,
-Mira Holzapfel"""
+Mira Holzapfel, Lindenallee 14, 10115 Berlin"""
 REQUEST = "Summarise this in one sentence:"
 MODEL = "demo"
-LETTER_TOKENS, ANSWER_TOKENS = 160, 100
+ANSWER_TOKENS = 100
 Answer = Callable[[bytes], Awaitable[bytes]]
 
 
@@ -62,21 +60,18 @@ async def demo(text: str, mechanism: str, epsilon: float, local: Local, letter: 
     name = DEMO_MODEL if local.is_bundled else _name(local)
     async with local_server(local) as model:
         if letter:
-            play = _answer_letter if local.is_bundled else _ask(model.base_url)
-            author = "by a program here" if local.is_bundled else f"by {name}"
-            show_letter(letter, await _send_letter(letter, play), author)
+            show_letter(letter, await _send_letter(letter))
         answered = await _answer(text, mechanism, epsilon, local, model.base_url)
     show(f"{REQUEST} {text}", answered, name)
     if local.is_bundled:
         print(
-            f"\n{DEMO_MODEL}: it shows the path and cannot answer. For one that can, run\n"
-            f"  inferdpt models pull {DEFAULT}"
+            f"{DEMO_MODEL}: it shows the path and cannot answer. For one that can, run "
+            f"`inferdpt models pull {DEFAULT}`.\n"
         )
     print(
-        "\nStart a gateway, or the proxy with a local model, and point the OpenAI SDK at it:\n"
+        "Use it from any OpenAI client, as a gateway or with a local model:\n"
         "  inferdpt serve --no-local --mechanism selective --remote-model gpt-4o\n"
-        "  inferdpt serve --remote-model gpt-4o --local-base-url http://127.0.0.1:8000/v1\n"
-        '  client = OpenAI(base_url="http://127.0.0.1:8100/v1")'
+        "  inferdpt serve --remote-model gpt-4o --local-base-url http://127.0.0.1:8000/v1"
     )
 
 
@@ -113,52 +108,49 @@ def _name(local: Local) -> str:
     return local.embedded.pulled.model.name
 
 
-async def _send_letter(letter: str, play: Answer) -> Trip:
-    """Send a letter through a gateway of its own to what plays the remote."""
+async def _send_letter(letter: str) -> Trip:
+    """Send a letter through a gateway of its own to a program that plays the remote."""
     bodies: list[bytes] = []
-    answers: list[bytes] = []
+    answers: list[str] = []
 
     async def answer(body: bytes) -> bytes:
         bodies.append(body)
-        answers.append(await play(body))
-        return answers[-1]
+        answers.append(_answer_letter(json.loads(body)["messages"][-1]["content"]))
+        message = {"role": "assistant", "content": answers[-1]}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        head = {"id": "demo", "object": "chat.completion", "created": 0, "model": MODEL}
+        return json.dumps({**head, "choices": [choice]}).encode()
 
     settings = {"privacy": {"mechanism": "selective"}, "local": {"mode": "none"}}
     async with _serve(settings, answer) as client:
         answered = await client.chat.completions.create(
             model=MODEL,
             messages=[{"role": "user", "content": letter}],
-            max_tokens=LETTER_TOKENS,
-            temperature=0,
             extra_body={"inferdpt": {"receipt": "full"}},
         )
     assert answered.model_extra is not None
     return Trip(
         left=json.loads(bodies[0])["messages"][-1]["content"],
-        answered=json.loads(answers[0])["choices"][0]["message"]["content"],
+        answered=answers[0],
         got=answered.choices[0].message.content or "",
         receipt=answered.model_extra["inferdpt"],
     )
 
 
-async def _answer_letter(body: bytes) -> bytes:
-    """Answer the letter from what stands in it, without a model."""
-    text = json.loads(body)["messages"][-1]["content"]
+def _answer_letter(text: str) -> str:
+    """Answer a letter from what stands in it, without a model."""
 
     def find(pattern: str) -> str:
         found = re.search(pattern, text)
         return found[1] if found else "(not found)"
 
-    answer = (
-        f"Hi team,\n\n{find('my daughter (.*?), born')}, born {find('born (.*?), broke')}, broke "
-        "her glasses. Please send me the form for the 184 EUR, to "
-        f"{find('e-mail is (.*?) and')} or {find('me at (.*?)[.]')}.\n\n"
-        f"{find('regards,.([^.]*)')}"
+    name, child = find(r"From: (.*?) <"), find(r"daughter (\w+)")
+    account, phone = find(r"EUR to (.*?), or"), find(r"call me: ([+\d ()-]+)")
+    return (
+        f"Dear {name},\nwe are sorry to hear about the glasses of {child}. The 184 EUR will be "
+        f"on your account {account} this week. If anything is open, we will call {phone} or "
+        f"write to {find(r'<(.*?)>')}."
     )
-    message = {"role": "assistant", "content": answer}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    head = {"id": "demo", "object": "chat.completion", "created": 0, "model": MODEL}
-    return json.dumps({**head, "choices": [choice]}).encode()
 
 
 def _ask(model_url: str) -> Answer:
@@ -184,10 +176,13 @@ async def _answer(text: str, mechanism: str, epsilon: float, local: Local, model
         bodies.append(body)
         return await ask(body)
 
+    # The model that runs already, by the settings that it would have here. Of two answers, one
+    # without the remote's, the one nearest to the document is kept: a small model copies from
+    # whatever it is shown.
+    running = describe_running(local, urlsplit(model_url).port or 0)
     settings = {
         "privacy": {"mechanism": mechanism, "epsilon": epsilon},
-        # The model that runs already, by the settings that it would have here.
-        "local": describe_running(local, urlsplit(model_url).port or 0).model_dump(),
+        "local": {**running.model_dump(), "candidates": 2},
     }
     async with _serve(settings, answer) as client:
         answered = await client.chat.completions.create(

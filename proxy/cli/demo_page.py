@@ -16,6 +16,7 @@ __all__ = ["Run", "Trip", "show", "show_letter"]
 
 INDENT = " " * 4
 WIDEST = 100
+SHOWN = 1  # of what the remote still learns
 BOLD, DIM = "1", "2"
 
 
@@ -38,7 +39,7 @@ class Run:
     @property
     def left(self) -> str:
         """Return every text that left the machine."""
-        return "\n\n".join(m["content"] for messages in self.sent for m in messages)
+        return "\n".join(m["content"] for messages in self.sent for m in messages)
 
     @property
     def generation(self) -> str:
@@ -63,28 +64,24 @@ class Trip:
     receipt: dict[str, Any]
 
 
-def show_letter(letter: str, trip: Trip, author: str) -> None:
-    """Print a letter beside what left, and the remote's answer beside what the client got.
-
-    Args:
-        author: who wrote the remote's answer: `by NAME`.
-    """
+def show_letter(letter: str, trip: Trip) -> None:
+    """Print a letter beside what left, and the remote's answer beside what the client got."""
     _print_title("A letter through the gateway", "needs no local model")
     _print_columns(["your letter", "what left the machine"], style=DIM)
     _print_columns([letter, trip.left])
     print()
-    _print_columns([f"the remote's answer, {author}", "what you get"], style=DIM)
+    _print_columns(["the remote's answer, by a program here", "what you get"], style=DIM)
     _print_columns([trip.answered, trip.got])
     receipt = trip.receipt
     kinds = ", ".join(f"{n} {kind}" for kind, n in receipt["entities"].items())
-    print()
     _print_columns(
         [
-            f"Replaced: {kinds}. Nothing else was changed. In the answer {receipt['restored']} "
-            f"came back, {receipt['unrestored']} did not. What stays readable is not protected: "
-            "selective has no ε."
-        ]
+            f"Replaced: {kinds}. Nothing else was changed. {receipt['restored']} came back, "
+            f"{receipt['unrestored']} did not. The rest is not protected: no ε."
+        ],
+        style=DIM,
     )
+    print()
 
 
 def show(text: str, run: Run, name: str) -> None:
@@ -95,17 +92,13 @@ def show(text: str, run: Run, name: str) -> None:
         name: the model in both roles.
     """
     _print_title("A document, with a local model", f"{name} plays the remote, too")
-    _print_title("1. Your request", "the document stays on this machine")
-    _print_columns([text])
+    _print_step("1. Your request", "the document stays on this machine", text)
     note = f"{run.receipt['mechanism']}: {run.size} bytes to the remote"
-    _print_title("2. What left the machine", note)
-    _print_columns([run.left])
-    _print_title("3. The remote's answer to that", f"written by {name}")
-    _print_columns([run.generation])
-    _print_title("4. Your answer", f"written by {name} on this machine, from your document")
-    _print_columns([run.answer])
-    _print_title("5. The receipt")
-    _print_columns([_summarize(run.receipt)])
+    _print_step("2. What left the machine", note, run.left)
+    _print_step("3. The remote's answer to that", f"written by {name}", run.generation)
+    how = f"by {name}: the better of one with 3 and one without"
+    _print_step("4. Your answer", how, run.answer)
+    _print_step("5. The receipt", "in part", _summarize(run.receipt))
 
 
 def _total(receipt: dict[str, Any]) -> float:
@@ -113,30 +106,34 @@ def _total(receipt: dict[str, Any]) -> float:
 
 
 def _summarize(receipt: dict[str, Any]) -> str:
-    tokens, epsilon, unit = receipt["tokens"], receipt["epsilon"], receipt["unit"]
-    if unit == "document":
-        released = f"{receipt['released']} public passage released"
-        proved = f"ε {format_upper(epsilon['nominal'])} for the whole document"
+    released, epsilon, reveals = receipt["released"], receipt["epsilon"], receipt["reveals"]
+    nominal = format_upper(epsilon["nominal"])
+    if receipt["unit"] == "document":
+        told = f"{released} public passage, ε = {nominal} for the whole document"
+    elif receipt["guarantee"] == "none":
+        told = f"{released} words, nominal ε {nominal} per token: no bound is proved"
     else:
-        released = f"{receipt['released']} words released"
-        proved = f"nominal ε {epsilon['nominal']:g} per token " + (
-            "(no bound proved)"
-            if receipt["guarantee"] == "none"
-            else f"(proved: {format_upper(epsilon['per_token'])} per token, "
-            f"{format_sum(_total(receipt))} for all)"
-        )
+        proved = f"{format_upper(epsilon['per_token'])} per token"
+        proved += f", {format_sum(_total(receipt))} for all"
+        told = f"{released} words, nominal ε {nominal} per token (proved: {proved})"
     replaced = ", ".join(f"{n} {kind}" for kind, n in receipt["entities"].items())
+    more = f"; and {len(reveals) - SHOWN} more" if len(reveals) > SHOWN else ""
     return (
-        f"{released} by {receipt['mechanism']}, {proved}.\n{receipt['statement']}.\n"
-        f"Tokens: {', '.join(f'{n} {kind}' for kind, n in tokens.items())}.\n"
+        f"Released: {told}.\n"
         + (f"Replaced: {replaced}.\n" if replaced else "")
-        + f"The remote still learns: {'; '.join(receipt['reveals'])}."
+        + f"The remote still learns: {'; '.join(reveals[:SHOWN])}{more}."
     )
 
 
 def _print_title(title: str, note: str = "") -> None:
     note = f"  {_style(DIM, f'({note})')}" if note else ""
-    print(f"\n{_style(BOLD, title)}{note}")
+    print(f"{_style(BOLD, title)}{note}")
+
+
+def _print_step(title: str, note: str, text: str) -> None:
+    _print_title(title, note)
+    _print_columns([text])
+    print()
 
 
 def _print_columns(texts: Sequence[str], style: str = "") -> None:
