@@ -46,7 +46,7 @@ the 184 EUR to DE89 3704 0044 0532 0130 00, or call me: +49 30 23125 441.
 Mira Holzapfel, Lindenallee 14, 10115 Berlin"""
 REQUEST = "Summarise this in one sentence:"
 MODEL = "demo"
-ANSWER_TOKENS = 100
+ANSWER_TOKENS = 60
 Answer = Callable[[bytes], Awaitable[bytes]]
 
 

@@ -38,8 +38,15 @@ class Run:
 
     @property
     def left(self) -> str:
-        """Return every text that left the machine."""
-        return "\n".join(m["content"] for messages in self.sent for m in messages)
+        """Return every text that left the machine; of the system's only the length, since it is
+        the same for every document."""
+        return "\n".join(
+            f"[{len(m['content'])} characters of instructions, the same for every document]"
+            if m["role"] == "system"
+            else m["content"]
+            for messages in self.sent
+            for m in messages
+        )
 
     @property
     def generation(self) -> str:
@@ -76,8 +83,8 @@ def show_letter(letter: str, trip: Trip) -> None:
     kinds = ", ".join(f"{n} {kind}" for kind, n in receipt["entities"].items())
     _print_columns(
         [
-            f"Replaced: {kinds}. Nothing else was changed. {receipt['restored']} came back, "
-            f"{receipt['unrestored']} did not. The rest is not protected: no ε."
+            f"Replaced: {kinds}. {receipt['restored']} came back, {receipt['unrestored']} did "
+            "not. The rest left as it is, without protection: no ε."
         ],
         style=DIM,
     )
@@ -98,31 +105,33 @@ def show(text: str, run: Run, name: str) -> None:
     _print_step("3. The remote's answer to that", f"written by {name}", run.generation)
     how = f"by {name}: the better of one with 3 and one without"
     _print_step("4. Your answer", how, run.answer)
-    _print_step("5. The receipt", "in part", _summarize(run.receipt))
+    _print_step("5. The receipt", _state_release(run.receipt), _summarize(run.receipt))
 
 
 def _total(receipt: dict[str, Any]) -> float:
     return float(receipt["epsilon"]["all_tokens"])
 
 
-def _summarize(receipt: dict[str, Any]) -> str:
-    released, epsilon, reveals = receipt["released"], receipt["epsilon"], receipt["reveals"]
+def _state_release(receipt: dict[str, Any]) -> str:
+    released, epsilon = receipt["released"], receipt["epsilon"]
     nominal = format_upper(epsilon["nominal"])
     if receipt["unit"] == "document":
-        told = f"{released} public passage, ε = {nominal} for the whole document"
-    elif receipt["guarantee"] == "none":
-        told = f"{released} words, nominal ε {nominal} per token: no bound is proved"
-    else:
-        proved = f"{format_upper(epsilon['per_token'])} per token"
-        proved += f", {format_sum(_total(receipt))} for all"
-        told = f"{released} words, nominal ε {nominal} per token (proved: {proved})"
+        return f"{released} public passage, ε = {nominal} for the whole document"
+    if receipt["guarantee"] == "none":
+        return f"{released} words, nominal ε {nominal} per token: no bound is proved"
+    proved = (
+        f"{format_upper(epsilon['per_token'])} per token, {format_sum(_total(receipt))} for all"
+    )
+    return f"{released} words, nominal ε {nominal}, proved: {proved}"
+
+
+def _summarize(receipt: dict[str, Any]) -> str:
+    reveals = receipt["reveals"]
     replaced = ", ".join(f"{n} {kind}" for kind, n in receipt["entities"].items())
     more = f"; and {len(reveals) - SHOWN} more" if len(reveals) > SHOWN else ""
     return (
-        f"Released: {told}.\n"
-        + (f"Replaced: {replaced}.\n" if replaced else "")
-        + f"The remote still learns: {'; '.join(reveals[:SHOWN])}{more}."
-    )
+        f"Replaced: {replaced}.\n" if replaced else ""
+    ) + f"The remote still learns: {'; '.join(reveals[:SHOWN])}{more}."
 
 
 def _print_title(title: str, note: str = "") -> None:

