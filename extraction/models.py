@@ -25,6 +25,7 @@ from typing import IO
 
 from extraction.errors import ModelFileError
 from perturb.files.atomic import write_atomically
+from perturb.install import install_command
 from perturb.text.suggest import did_you_mean
 
 __all__ = [
@@ -321,7 +322,7 @@ class ModelStore:
         except ImportError:
             raise ModelFileError(
                 f"{model.name} comes from the Hugging Face hub, which needs huggingface_hub: "
-                f"{sys.executable} -m pip install huggingface_hub"
+                f"{install_command('embedded')}"
             ) from None
         endpoint = os.environ.get("HF_ENDPOINT")  # as it is now, not when the library was loaded
         partial = self._partial(model)
