@@ -103,7 +103,7 @@ def show(text: str, run: Run, name: str) -> None:
     note = f"{run.receipt['mechanism']}: {run.size} bytes to the remote"
     _print_step("2. What left the machine", note, run.left)
     _print_step("3. The remote's answer to that", f"written by {name}", run.generation)
-    how = f"by {name}: the better of one with 3 and one without"
+    how = f"by {name}: the better of two, of which one may use 3"
     _print_step("4. Your answer", how, run.answer)
     _print_step("5. The receipt", _state_release(run.receipt), _summarize(run.receipt))
 
