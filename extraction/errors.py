@@ -1,7 +1,7 @@
 """Errors of the extraction layer.
 
     ExtractionError
-    ├── ModelFileError         a model file is missing or of the wrong kind
+    ├── ModelFileError         a model file is missing, not the one it should be, or cannot be had
     ├── TemplateError          a prompt template lacks a placeholder or has an unknown one
     └── LocalModelError        the local model cannot answer
         ├── LocalModelUnavailable   not reachable, not ready, or died while answering
@@ -35,7 +35,8 @@ class ExtractionError(Exception):
 
 
 class ModelFileError(ExtractionError, ValueError):
-    """Report a model file that is missing or of the wrong kind; the message names it."""
+    """Report a model file that is missing, is not the one it should be, or cannot be had; the
+    message names it."""
 
 
 class TemplateError(ExtractionError, ValueError):

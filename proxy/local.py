@@ -17,7 +17,10 @@ from extraction.backends.openai_server import OpenAIServer
 from extraction.backends.plugged import load_backend
 from extraction.backends.server_process import ServerProcess
 from extraction.errors import LocalModelUnavailable
+from extraction.models import MODELS
+from perturb.text.suggest import did_you_mean
 from proxy.config.settings import Local, Privacy
+from proxy.config.upstreams.local import BUNDLED
 from proxy.sanitizers import sanitizer_class
 
 __all__ = [
@@ -30,6 +33,8 @@ __all__ = [
 ]
 
 HOST = "127.0.0.1"
+CONTEXT = 1024  # tokens: what the bundled model was trained for
+MOST_THREADS = 4  # the more there are, the more often one of them is late
 FOLDER = Path(extraction.__file__).parent
 BUNDLED_MODEL = FOLDER / "bundled" / "model.gguf"
 # vLLM's second model runner takes another kind of logits processor and refuses ours at start.
@@ -118,6 +123,8 @@ async def local_server(
 def describe_running(config: Local, port: int) -> Local:
     """Return the settings with which other processes reach a server started on a port."""
     model = config.model or config.vllm.model if config.mode == "vllm" else None
+    if config.is_bundled:
+        model = BUNDLED
     url = f"http://{HOST}:{port}/v1"
     return config.model_copy(update={"mode": "external", "base_url": url, "model": model})
 
@@ -153,17 +160,43 @@ def build_vllm_command(config: Local, port: int, *, clips: bool = False) -> list
 
 
 def _build_embedded_command(config: Local, port: int) -> list[str]:
-    model = Path(config.embedded.model) if config.embedded.model else BUNDLED_MODEL
-    if not model.is_file():
-        raise LocalModelUnavailable(f"no model file at {model}")
+    embedded, pulled = config.embedded, config.embedded.pulled
+    context, threads = CONTEXT, _count_threads()
+    if embedded.is_bundled:
+        model, threads = BUNDLED_MODEL, 1
+        own = ["--alias", BUNDLED, "--penalize-repetition"]
+    elif pulled is not None:
+        model, context = pulled.path, pulled.model.context
+        own = ["--alias", pulled.model.name, "--sha256", pulled.sha256]
+        if pulled.model.template is not None:
+            own += ["--chat-template", str(FOLDER / "templates" / pulled.model.template)]
+    else:
+        model = Path(embedded.model or "")
+        own = ["--alias", model.stem]
+        if not model.is_file():
+            hint = did_you_mean(str(model), MODELS)
+            raise LocalModelUnavailable(f"no model file at {model}{hint}")
     return [
         *(sys.executable, "-m", "extraction.backends.llama_server"),
         *("--model", str(model), "--host", HOST, "--port", str(port)),
-        *("--context", str(config.embedded.context)),
-        *("--parallel", str(config.embedded.parallel)),
-        *("--threads", str(config.embedded.threads)),
+        *("--context", str(embedded.context or context)),
+        *("--parallel", str(embedded.parallel)),
+        *("--threads", str(embedded.threads or threads)),
         *("--parent", str(os.getpid())),
+        *own,
     ]
+
+
+def _count_threads() -> int:
+    """Return the threads of a model where no setting says otherwise.
+
+    llama.cpp's threads spin until the last of them has done its share of each layer. Where
+    another process holds one of their processors, all wait for it: with two threads on two
+    processors, one other busy process made a model of 135 M parameters 20 times slower, whatever
+    the engine's polling, and with one thread it made no difference.
+    """
+    own = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return min(max(own // 2, 1), MOST_THREADS)
 
 
 def find_free_port() -> int:

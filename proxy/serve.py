@@ -145,7 +145,7 @@ async def ready_line(config: Config, app: web.Application, url: str) -> str:
     return (
         f"inferdpt: base_url {url} | {sanitizer.name}, ε = {format_epsilon(sanitizer)} | "
         f"remote {', '.join(without_user(remote.base_url) for remote in remotes)} | "
-        f"local {config.local.mode} | "
+        f"local {config.local.description} | "
         f"{await app[KEYRING].mode()}"
         + (f" | {workers} workers" if workers > 1 else "")
         + (f" | console {url.removesuffix('/v1')}{CONSOLE_PATH}" if config.server.console else "")

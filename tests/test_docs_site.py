@@ -103,6 +103,13 @@ def test_pictures_show_what_was_printed() -> None:
     assert dense(DEMO_TEXT) in dense(kept)
 
 
+def test_the_recorded_demo_is_of_a_real_model_and_fits_a_screen() -> None:
+    kept = (FOLDER / "demo.txt").read_text("utf-8")
+    assert "DEMO MODEL" not in kept
+    assert "smollm2-135m" in kept
+    assert len(kept.splitlines()) <= 60
+
+
 def test_pictures_load_nothing() -> None:
     for recording in RECORDINGS.values():
         if recording.picture:

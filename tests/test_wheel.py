@@ -121,7 +121,43 @@ def test_it_runs_where_the_repository_is_not(scripts: Path, tmp_path: Path) -> N
 
 
 def test_demo_shows_the_whole_path(scripts: Path, tmp_path: Path) -> None:
-    assert "rantext" in run(scripts / "inferdpt", "demo", folder=tmp_path)
+    """With the model that it fetches, once."""
+    for _ in range(2):
+        shown = run(scripts / "inferdpt", "demo", folder=tmp_path)
+        assert "DEMO MODEL" not in shown
+        answer = shown.partition("4. Your answer")[2].partition("5. The receipt")[0]
+        assert "lighthouse" in answer
+        assert len(shown.splitlines()) <= 64  # by the passage that is drawn
+    listed = run(scripts / "inferdpt", "models", "list", "--json", folder=tmp_path)
+    (model,) = [model for model in json.loads(listed) if model["here"] != "no"]
+    assert model["name"] == "smollm2-135m"
+    assert "DEMO MODEL" in run(scripts / "inferdpt", "demo", "--model", "bundled", folder=tmp_path)
+
+
+def test_serve_answers_with_the_model_that_was_pulled(scripts: Path, tmp_path: Path) -> None:
+    run(scripts / "inferdpt", "models", "pull", "smollm2-135m", folder=tmp_path)
+    command = (
+        *("serve", "--config", os.devnull, "--port", "0"),
+        *("--remote-base-url", "http://127.0.0.1:9/v1", "--remote-model", "m"),
+    )
+    question = "What is the capital of France? Answer in one sentence."
+    body = {
+        "model": "m",
+        "messages": [{"role": "user", "content": question}],
+        "temperature": 0,
+        "max_tokens": 30,
+        "inferdpt": {"local_only": True},
+    }
+    with serving(scripts / "inferdpt", *command, folder=tmp_path) as address:
+        request = urllib.request.Request(
+            f"{address}/chat/completions",
+            json.dumps(body).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=300) as answer:
+            done = json.load(answer)
+    assert "Paris" in done["choices"][0]["message"]["content"]
+    assert "local" not in done["inferdpt"]
 
 
 def test_perturb_releases_a_document(scripts: Path, tmp_path: Path) -> None:

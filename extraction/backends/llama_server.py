@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from extraction.errors import ModelFileError
+
 __all__ = ["main", "server_parameters"]
 
 PARENT_POLL_SECONDS = 1.0
@@ -24,8 +26,9 @@ PARENT_POLL_SECONDS = 1.0
 # llama.cpp's verbosity 3 logs timings of every request, 4 and above tasks and prompts.
 ERRORS_ONLY = 1
 
-# A small model repeats itself. The penalty makes a word used lately less likely; DRY makes it
-# unlikely that a sequence of `dry_allowed_length` tokens or more is continued as before.
+# The bundled model repeats itself. The penalty makes a word used lately less likely; DRY makes it
+# unlikely that a sequence of `dry_allowed_length` tokens or more is continued as before. Models
+# that can answer are harmed: a name or a number of the prompt comes back as another one.
 PENALTY_REPEAT = 1.15
 PENALTY_WINDOW = 128
 DRY_MULTIPLIER = 0.8
@@ -33,7 +36,16 @@ DRY_ALLOWED_LENGTH = 4
 
 
 def server_parameters(
-    model: Path, *, host: str, port: int, context: int, parallel: int, threads: int, alias: str
+    model: Path,
+    *,
+    host: str,
+    port: int,
+    context: int,
+    parallel: int,
+    threads: int,
+    alias: str,
+    penalize_repetition: bool = False,
+    chat_template: Path | None = None,
 ) -> Any:
     """Return llama.cpp's parameters. The client sets the sampling; these are its defaults.
 
@@ -67,11 +79,14 @@ def server_parameters(
     parameters.endpoint_props = False
     parameters.ui = False
     parameters.cache_ram_mib = 0
-    parameters.sampling.penalty_repeat = PENALTY_REPEAT
-    parameters.sampling.penalty_last_n = PENALTY_WINDOW
-    parameters.sampling.dry_multiplier = DRY_MULTIPLIER
-    parameters.sampling.dry_allowed_length = DRY_ALLOWED_LENGTH
-    parameters.sampling.dry_penalty_last_n = PENALTY_WINDOW
+    if chat_template is not None:
+        parameters.chat_template = chat_template.read_text("utf-8")
+    if penalize_repetition:
+        parameters.sampling.penalty_repeat = PENALTY_REPEAT
+        parameters.sampling.penalty_last_n = PENALTY_WINDOW
+        parameters.sampling.dry_multiplier = DRY_MULTIPLIER
+        parameters.sampling.dry_allowed_length = DRY_ALLOWED_LENGTH
+        parameters.sampling.dry_penalty_last_n = PENALTY_WINDOW
     return parameters
 
 
@@ -85,6 +100,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--parallel", type=int, default=2, help="requests answered at once")
     parser.add_argument("--threads", type=int, default=1, help="threads that compute")
     parser.add_argument("--alias", default="inferdpt-bundled", help="the model's name")
+    parser.add_argument("--penalize-repetition", action="store_true", help="for tiny models")
+    parser.add_argument("--chat-template", type=Path, help="a file, instead of the model's own")
+    parser.add_argument("--sha256", help="what the model file must have, or nothing starts")
     parser.add_argument("--parent", type=int, help="the process to end with (who started this)")
     options = vars(parser.parse_args(arguments))
 
@@ -93,6 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    if (sha256 := options.pop("sha256")) is not None:
+        _check(options["model"], sha256, options["alias"])
     parameters = server_parameters(**options)
 
     import xllamacpp
@@ -105,6 +125,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # The server's threads may be in the middle of an answer. Nothing is left to save, so the
     # process exits without waiting for them.
     os._exit(0)
+
+
+def _check(model: Path, sha256: str, name: str) -> None:
+    """Leave if the file is another one. At every start, so a restart is covered, too."""
+    from extraction.models import check_file  # only for models that were pulled
+
+    try:
+        check_file(model, sha256, name)
+    except ModelFileError as exc:
+        sys.exit(f"{exc}; `inferdpt models pull {name}` fetches it again")
 
 
 def _silence_output() -> None:

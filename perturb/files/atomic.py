@@ -9,9 +9,9 @@ from pathlib import Path
 __all__ = ["write_atomically"]
 
 
-def write_atomically(path: Path, *parts: bytes | memoryview) -> None:
+def write_atomically(path: Path, *parts: bytes | memoryview, mode: int = 0o644) -> None:
     """Write a file of these parts complete or not at all: a temporary file beside it, then a
-    rename.
+    rename. The file gets the permissions `mode`.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -23,7 +23,7 @@ def write_atomically(path: Path, *parts: bytes | memoryview) -> None:
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.writelines(parts)
-        os.chmod(temporary, 0o644)
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

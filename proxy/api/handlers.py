@@ -48,6 +48,7 @@ from proxy.api.messages_render import MessagesRenderer
 from proxy.api.render import ChatRenderer, CompletionRenderer, Renderer
 from proxy.api.responses_render import ResponsesRenderer
 from proxy.api.sse import SSE_HEADERS, stream_answer
+from proxy.config.upstreams.local import DEMO_MODEL
 from proxy.errors import (
     ApiError,
     bad_request,
@@ -480,7 +481,9 @@ async def health(request: web.Request) -> web.Response:
     """Tell that the process is up, and all of its loops; a new process mends one that is not."""
     if stopped := request.app[BACKGROUND].stopped:
         return web.json_response({"status": "stopped", "loops": stopped}, status=503)
-    return web.json_response({"status": "ok"})
+    # A probe, and whoever reads it, must not take the bundled model for one that can answer.
+    demo = {"local": DEMO_MODEL} if request.app[CONFIG].local.is_bundled else {}
+    return web.json_response({"status": "ok", **demo})
 
 
 @routes.get("/ready")

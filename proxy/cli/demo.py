@@ -1,4 +1,4 @@
-"""`inferdpt demo`: a letter through the gateway, and a document on the whole path with the bundled
+"""`inferdpt demo`: a letter through the gateway, and a document on the whole path with a small
 model in both roles, over HTTP on loopback."""
 
 from __future__ import annotations
@@ -6,19 +6,25 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 from aiohttp import web
 from openai import AsyncOpenAI
 
+from extraction.errors import ModelFileError
+from extraction.models import DEFAULT, ModelStore, find_model
 from proxy.app import build_app, build_runner
 from proxy.cli.demo_page import Run, Trip, show, show_letter
-from proxy.config.settings import load_config
-from proxy.local import HOST, find_free_port, local_server
+from proxy.config.settings import Local, load_config
+from proxy.config.store import models_folder
+from proxy.config.upstreams.local import DEMO_MODEL, SHIPPED_MODEL
+from proxy.local import HOST, describe_running, find_free_port, local_server
 from proxy.serve import start_runner
 
 __all__ = ["DEMO_TEXT", "LETTER", "demo", "run"]
@@ -27,7 +33,7 @@ DEMO_TEXT = (
     "The old lighthouse at the mouth of the river was built in 1874, after a winter in which "
     "four ships were lost on the rocks. For more than a century its keepers lived there with "
     "their families, and the last of them left in the spring of 1986. This year the town council "
-    "decided to open the tower to visitors, and"
+    "decided to open the tower to visitors."
 )
 LETTER = """\
 Please answer this letter in a few words.
@@ -38,26 +44,68 @@ My daughter Aylin, born 14 March 2015, broke her glasses on a school trip to Par
 the 184 EUR to DE89 3704 0044 0532 0130 00, or call me: +49 30 23125 441.
 
 Mira Holzapfel, Lindenallee 14, 10115 Berlin"""
+REQUEST = "Summarise this in one sentence:"
 MODEL = "demo"
-ANSWER_TOKENS = 100
+ANSWER_TOKENS = 60
 Answer = Callable[[bytes], Awaitable[bytes]]
 
 
-async def demo(text: str, settings: Sequence[tuple[str, float]], letter: str = "") -> None:
-    """Send a letter through the gateway, if there is one, run the whole path once for each
-    mechanism and ε, and print each step."""
-    if letter:
-        show_letter(letter, await _send_letter(letter))
-    async with local_server(load_config(None).local) as model:
-        runs = [await _answer(text, name, epsilon, model.base_url) for name, epsilon in settings]
-    show(text, runs)
+async def demo(text: str, mechanism: str, epsilon: float, local: Local, letter: str = "") -> None:
+    """Send a letter through the gateway, if there is one, and a request about a text on the whole
+    path; print each step.
+
+    Args:
+        local: the model that plays both the remote and the local model.
+    """
+    name = DEMO_MODEL if local.is_bundled else _name(local)
+    async with local_server(local) as model:
+        if letter:
+            show_letter(letter, await _send_letter(letter))
+        answered = await _answer(text, mechanism, epsilon, local, model.base_url)
+    show(f"{REQUEST} {text}", answered, name)
+    if local.is_bundled:
+        print(
+            f"{DEMO_MODEL}: it shows the path and cannot answer. For one that can, run "
+            f"`inferdpt models pull {DEFAULT}`.\n"
+        )
     print(
-        "\nThe bundled model has a few million parameters: it shows the path, not the quality.\n"
-        "Start it as a gateway, or with a real local model, and point the OpenAI SDK at it:\n"
+        "Use it from any OpenAI client, as a gateway or with a local model:\n"
         "  inferdpt serve --no-local --mechanism selective --remote-model gpt-4o\n"
-        "  inferdpt serve --remote-model gpt-4o --local-base-url http://127.0.0.1:8000/v1\n"
-        '  client = OpenAI(base_url="http://127.0.0.1:8100/v1")'
+        "  inferdpt serve --remote-model gpt-4o --local-base-url http://127.0.0.1:8000/v1"
     )
+
+
+def run(text: str, mechanism: str, epsilon: float, model: str = DEFAULT, letter: str = "") -> None:
+    """Run the command.
+
+    Args:
+        model: the name of a model, which is pulled if it is not there, or `SHIPPED_MODEL`, which
+            also stands in for a model that cannot be had.
+
+    Raises:
+        ModelFileError: no model has this name.
+    """
+    asyncio.run(demo(text, mechanism, epsilon, _prepare(model), letter))
+
+
+def _prepare(name: str) -> Local:
+    """Return the settings of a model that is there, or those of the bundled one."""
+    if name != SHIPPED_MODEL:
+        wanted, store = find_model(name), ModelStore(models_folder())
+        if store.find(wanted) is None:
+            print(f"fetching {name} ({wanted.size / 1e6:.0f} MB), once …", file=sys.stderr)
+        try:
+            store.pull(wanted)
+        except ModelFileError as exc:
+            print(f"{DEMO_MODEL} instead: {exc}\n", file=sys.stderr)
+            name = SHIPPED_MODEL
+    own = {"mode": "embedded", "embedded": {"model": name}}
+    return load_config(None, {"local": own}).local
+
+
+def _name(local: Local) -> str:
+    assert local.embedded.pulled is not None
+    return local.embedded.pulled.model.name
 
 
 async def _send_letter(letter: str) -> Trip:
@@ -99,19 +147,16 @@ def _answer_letter(text: str) -> str:
     name, child = find(r"From: (.*?) <"), find(r"daughter (\w+)")
     account, phone = find(r"EUR to (.*?), or"), find(r"call me: ([+\d ()-]+)")
     return (
-        f"Dear {name},\n\nwe are sorry to hear about the glasses of {child}. The 184 EUR will be "
+        f"Dear {name},\nwe are sorry to hear about the glasses of {child}. The 184 EUR will be "
         f"on your account {account} this week. If anything is open, we will call {phone} or "
-        f"write to {find(r'<(.*?)>')}.\n\nHave a good time, the next time in Paris!"
+        f"write to {find(r'<(.*?)>')}."
     )
 
 
-async def _answer(text: str, mechanism: str, epsilon: float, model_url: str) -> Run:
-    """Answer a text through a proxy of its own."""
-    bodies: list[bytes] = []
+def _ask(model_url: str) -> Answer:
+    """Let the model at a URL play the remote."""
 
     async def ask(body: bytes) -> bytes:
-        """Let the bundled model play the remote."""
-        bodies.append(body)
         url, headers = f"{model_url}/chat/completions", {"Content-Type": "application/json"}
         async with (
             aiohttp.ClientSession() as session,
@@ -119,29 +164,40 @@ async def _answer(text: str, mechanism: str, epsilon: float, model_url: str) -> 
         ):
             return await answer.read()
 
+    return ask
+
+
+async def _answer(text: str, mechanism: str, epsilon: float, local: Local, model_url: str) -> Run:
+    """Answer a request about a text through a proxy of its own."""
+    bodies: list[bytes] = []
+    ask = _ask(model_url)
+
+    async def answer(body: bytes) -> bytes:
+        bodies.append(body)
+        return await ask(body)
+
+    # The model that runs already, by the settings that it would have here. Of two answers, one
+    # without the remote's, the one nearest to the document is kept: a small model copies from
+    # whatever it is shown.
+    running = describe_running(local, urlsplit(model_url).port or 0)
     settings = {
         "privacy": {"mechanism": mechanism, "epsilon": epsilon},
-        "local": {
-            "mode": "external",
-            "base_url": model_url,
-            "context_tokens": 1024,
-            "extraction": "all",  # the whole path is shown, as in the paper
-        },
+        "local": {**running.model_dump(), "candidates": 2},
     }
-    async with _serve(settings, ask) as client:
-        answer = await client.completions.create(
+    async with _serve(settings, answer) as client:
+        answered = await client.chat.completions.create(
             model=MODEL,
-            prompt=text,
+            messages=[{"role": "user", "content": f"<public>{REQUEST}</public> {text}"}],
             max_tokens=ANSWER_TOKENS,
-            temperature=0.5,
+            temperature=0,
             extra_body={"inferdpt": {"receipt": "full"}},
         )
-    assert answer.model_extra is not None
+    assert answered.model_extra is not None
     return Run(
         sent=[json.loads(body)["messages"] for body in bodies],
         size=sum(map(len, bodies)),
-        answer=answer.choices[0].text.strip(),
-        receipt=answer.model_extra["inferdpt"],
+        answer=(answered.choices[0].message.content or "").strip(),
+        receipt=answered.model_extra["inferdpt"],
     )
 
 
@@ -177,8 +233,3 @@ async def _serve(settings: Mapping[str, Any], answer: Answer) -> AsyncIterator[A
                 await proxy.cleanup()
         finally:
             await running.cleanup()
-
-
-def run(text: str, settings: Sequence[tuple[str, float]], letter: str = "") -> None:
-    """Run the command."""
-    asyncio.run(demo(text, settings, letter))

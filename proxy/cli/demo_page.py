@@ -1,9 +1,8 @@
-"""Print the steps of a demo: one run in full, or several side by side with their numbers."""
+"""Print the steps of a demo: a letter's way through the gateway, and a document's whole path."""
 
 from __future__ import annotations
 
 import itertools
-import re
 import shutil
 import sys
 import textwrap
@@ -11,16 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from extraction.prompts import Prompts, fill
 from perturb.rounding import format_sum, format_upper
-from perturb.vocabulary.stop_words import FUNCTION_WORDS
-from perturb.whole.encoder import load_static
 
 __all__ = ["Run", "Trip", "show", "show_letter"]
 
 INDENT = " " * 4
 WIDEST = 100
-_WORD = re.compile(r"[a-z]{2,}")
+SHOWN = 1  # of what the remote still learns
 BOLD, DIM = "1", "2"
 
 
@@ -42,14 +38,15 @@ class Run:
 
     @property
     def left(self) -> str:
-        """Return every text that left the machine."""
-        return "\n\n".join(m["content"] for messages in self.sent for m in messages)
-
-    @property
-    def released(self) -> str:
-        """Return the text that stood for the document in them."""
-        asked = fill(Prompts().remote_continuation, document="")
-        return "\n\n".join(messages[-1]["content"].removeprefix(asked) for messages in self.sent)
+        """Return every text that left the machine; of the system's only the length, since it is
+        the same for every document."""
+        return "\n".join(
+            f"[{len(m['content'])} characters of instructions, the same for every document]"
+            if m["role"] == "system"
+            else m["content"]
+            for messages in self.sent
+            for m in messages
+        )
 
     @property
     def generation(self) -> str:
@@ -84,94 +81,68 @@ def show_letter(letter: str, trip: Trip) -> None:
     _print_columns([trip.answered, trip.got])
     receipt = trip.receipt
     kinds = ", ".join(f"{n} {kind}" for kind, n in receipt["entities"].items())
-    print()
     _print_columns(
         [
-            f"Replaced: {kinds}. Nothing else was changed. In the answer {receipt['restored']} "
-            f"came back, {receipt['unrestored']} did not. What stays readable is not protected: "
-            "selective has no ε."
-        ]
+            f"Replaced: {kinds}. {receipt['restored']} came back, {receipt['unrestored']} did "
+            "not. The rest left as it is, without protection: no ε."
+        ],
+        style=DIM,
     )
-    _print_title("A document, with a local model", "the bundled one: it shows the path")
+    print()
 
 
-def show(text: str, runs: Sequence[Run]) -> None:
-    """Print the document and, for each run, each step and the receipt."""
-    _print_title("1. Your document", "stays on this machine")
-    _print_columns([text])
-    heads = [f"{r.receipt['mechanism']}: {r.size} bytes to the remote" for r in runs]
-    alone = len(runs) == 1
-    _print_title("2. What left the machine", heads[0] if alone else "")
-    if not alone:
-        _print_columns(heads, style=DIM)
-    _print_columns([run.left for run in runs])
-    _print_title("3. The remote's perturbed generation", "the bundled model plays the remote here")
-    _print_columns([run.generation for run in runs])
-    _print_title("4. The answer", "written by the local model from 1 and 3")
-    _print_columns([run.answer for run in runs])
-    if alone:
-        _print_title("5. The receipt")
-        _print_columns([_summarize(runs[0].receipt)])
-        return
-    _print_title("5. Side by side", "--mechanism NAME shows the receipt, and what is still learnt")
-    _print_table(["", *(run.receipt["mechanism"] for run in runs)], _compare(text, runs))
+def show(text: str, run: Run, name: str) -> None:
+    """Print a request, each step of its way, and the receipt.
 
-
-def _compare(text: str, runs: Sequence[Run]) -> list[list[str]]:
-    """Return the rows of the table of numbers."""
-    encode = load_static()
-    own = _find_words(text)
-
-    def near(other: str) -> str:
-        about, vector = encode([text, other])
-        return f"{float(about @ vector):.2f}"
-
-    shares = [len(own & _find_words(run.released)) / max(len(own), 1) for run in runs]
-    bounds = [
-        "no bound" if r.receipt["guarantee"] == "none" else f"ε = {format_sum(_total(r.receipt))}"
-        for r in runs
-    ]
-    return [
-        ["proved for the whole document", *bounds],
-        ["your words in what left", *(f"{share:.0%}" for share in shares)],
-        ["similarity of what left to your document", *(near(run.released) for run in runs)],
-        ["similarity of the answer to your document", *(near(run.answer) for run in runs)],
-    ]
-
-
-def _find_words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower())) - FUNCTION_WORDS
+    Args:
+        text: what the user wrote.
+        name: the model in both roles.
+    """
+    _print_title("A document, with a local model", f"{name} plays the remote, too")
+    _print_step("1. Your request", "the document stays on this machine", text)
+    note = f"{run.receipt['mechanism']}: {run.size} bytes to the remote"
+    _print_step("2. What left the machine", note, run.left)
+    _print_step("3. The remote's answer to that", f"written by {name}", run.generation)
+    how = f"by {name}: the better of two, of which one may use 3"
+    _print_step("4. Your answer", how, run.answer)
+    _print_step("5. The receipt", _state_release(run.receipt), _summarize(run.receipt))
 
 
 def _total(receipt: dict[str, Any]) -> float:
     return float(receipt["epsilon"]["all_tokens"])
 
 
-def _summarize(receipt: dict[str, Any]) -> str:
-    tokens, epsilon, unit = receipt["tokens"], receipt["epsilon"], receipt["unit"]
-    if unit == "document":
-        released = f"{receipt['released']} public passage released"
-        proved = f"ε {format_upper(epsilon['nominal'])} for the whole document"
-    else:
-        released = f"{receipt['released']} words released"
-        proved = f"nominal ε {epsilon['nominal']:g} per token " + (
-            "(no bound proved)"
-            if receipt["guarantee"] == "none"
-            else f"(proved: {format_upper(epsilon['per_token'])} per token, "
-            f"{format_sum(_total(receipt))} for all)"
-        )
-    replaced = ", ".join(f"{n} {kind}" for kind, n in receipt["entities"].items())
-    return (
-        f"{released} by {receipt['mechanism']}, {proved}.\n{receipt['statement']}.\n"
-        f"Tokens: {', '.join(f'{n} {kind}' for kind, n in tokens.items())}.\n"
-        + (f"Replaced: {replaced}.\n" if replaced else "")
-        + f"The remote still learns: {'; '.join(receipt['reveals'])}."
+def _state_release(receipt: dict[str, Any]) -> str:
+    released, epsilon = receipt["released"], receipt["epsilon"]
+    nominal = format_upper(epsilon["nominal"])
+    if receipt["unit"] == "document":
+        return f"{released} public passage, ε = {nominal} for the whole document"
+    if receipt["guarantee"] == "none":
+        return f"{released} words, nominal ε {nominal} per token: no bound is proved"
+    proved = (
+        f"{format_upper(epsilon['per_token'])} per token, {format_sum(_total(receipt))} for all"
     )
+    return f"{released} words, nominal ε {nominal}, proved: {proved}"
+
+
+def _summarize(receipt: dict[str, Any]) -> str:
+    reveals = receipt["reveals"]
+    replaced = ", ".join(f"{n} {kind}" for kind, n in receipt["entities"].items())
+    more = f"; and {len(reveals) - SHOWN} more" if len(reveals) > SHOWN else ""
+    return (
+        f"Replaced: {replaced}.\n" if replaced else ""
+    ) + f"The remote still learns: {'; '.join(reveals[:SHOWN])}{more}."
 
 
 def _print_title(title: str, note: str = "") -> None:
     note = f"  {_style(DIM, f'({note})')}" if note else ""
-    print(f"\n{_style(BOLD, title)}{note}")
+    print(f"{_style(BOLD, title)}{note}")
+
+
+def _print_step(title: str, note: str, text: str) -> None:
+    _print_title(title, note)
+    _print_columns([text])
+    print()
 
 
 def _print_columns(texts: Sequence[str], style: str = "") -> None:
@@ -197,14 +168,6 @@ def _print_columns(texts: Sequence[str], style: str = "") -> None:
 
 def _wrap(line: str, width: int) -> list[str]:
     return textwrap.wrap(line, width, break_on_hyphens=False) or [""]
-
-
-def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    for i, row in enumerate([head, *rows]):
-        first, *others = (cell.ljust(w) for cell, w in zip(row, widths, strict=True))
-        line = "   ".join([first, *others]).rstrip()
-        print(f"{INDENT}{_style(DIM, line) if i == 0 else line}")
 
 
 def _width() -> int:

@@ -16,6 +16,7 @@ from proxy.cli.codebook import codebook_group
 from proxy.cli.config import config_group
 from proxy.cli.help import group_page, markup_mode
 from proxy.cli.keys import add_key, keys_group
+from proxy.cli.models import models_group
 from proxy.cli.privacy.corpus import corpus_group
 from proxy.cli.privacy.group import privacy_group
 from proxy.cli.records import records_group
@@ -81,6 +82,7 @@ def command_line(
     add_server(app)
     add_verify(app, PANEL)
     app.add_typer(config_group(), name="config", rich_help_panel=PANEL)
+    app.add_typer(models_group(), name="models", rich_help_panel=PANEL)
     add_ledger(app, CLIENTS)
     add_key(app, CLIENTS)
     app.add_typer(keys_group(), name="keys", rich_help_panel=CLIENTS)

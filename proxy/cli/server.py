@@ -41,6 +41,7 @@ def add_server(app: typer.Typer) -> None:
     showing = page(
         "inferdpt demo",
         "inferdpt demo --text letter.txt --mechanism rantext_ldp --epsilon 9",
+        "inferdpt demo --model bundled   # offline, with a toy that cannot answer",
         notes=name_mechanisms(list_sanitizers),
     )
     app.command("serve", cls=serving, rich_help_panel=PANEL)(with_settings(_serve))
@@ -82,32 +83,37 @@ def demo(
         str | None,
         mechanism_option(
             list_sanitizers,
-            "Sanitize with this mechanism. Without it, rantext and surrogate are shown.",
+            "Sanitize with this mechanism (default: surrogate).",
         ),
     ] = None,
     epsilon: Annotated[
         float | None,
         typer.Option(metavar="ε", help="Set its nominal ε (default: the mechanism's own)."),
     ] = None,
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Answer with this model of `inferdpt models list`, which is fetched if it is not "
+            "there, or with the bundled toy (`bundled`), which fetches nothing.",
+        ),
+    ] = "smollm2-135m",
 ) -> int:
     """Show a letter's way through the gateway, and the whole path of a document.
 
-    A program answers the letter; the bundled model plays both the remote and the local model for
-    the document. Nothing leaves the machine. With --text or --mechanism, only the whole path is
-    shown.
+    A small model plays both the remote and the local model; it is fetched once. Nothing that you
+    write leaves the machine. With --text or --mechanism, only the whole path is shown.
     """
     from perturb.registry import sanitizer_class
     from proxy.cli.demo import DEMO_TEXT, LETTER, run
 
-    if epsilon is not None and mechanism is None:
-        raise typer.BadParameter(
-            "needs --mechanism: an ε of a token and an ε of a document do not compare",
-            param_hint="--epsilon",
-        )
-    settings = [
-        (name, epsilon or sanitizer_class(name).parameter_type().epsilon)
-        for name in ([mechanism] if mechanism else ["rantext", "surrogate"])
-    ]
     own = text is not None or mechanism is not None
-    run(read_text(text) if text else DEMO_TEXT, settings, "" if own else LETTER)
+    name = mechanism or "surrogate"
+    run(
+        read_text(text) if text else DEMO_TEXT,
+        name,
+        sanitizer_class(name).parameter_type().epsilon if epsilon is None else epsilon,
+        model,
+        "" if own else LETTER,
+    )
     return 0

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Literal
 
 from pydantic import ConfigDict, Field, SecretStr
 
 from proxy.config.section import Section
 
-__all__ = ["Batches", "Budget", "MemoSettings", "StoreSettings"]
+__all__ = ["Batches", "Budget", "MemoSettings", "StoreSettings", "models_folder", "state_folder"]
 
 MONTH = 30 * 86_400.0
+
+
+def state_folder(folder: str | None) -> Path:
+    """Return the folder of the state.
+
+    It is the configured folder, else $INFERDPT_STATE_DIR, else `inferdpt` in the XDG state
+    directory.
+    """
+    if folder := folder or os.environ.get("INFERDPT_STATE_DIR"):
+        return Path(folder)
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "inferdpt"
+
+
+def models_folder() -> Path:
+    """Return the folder of pulled models: one for all configurations, as they are large and hold
+    nothing of anybody."""
+    return state_folder(None) / "models"
 
 
 class StoreSettings(Section):

@@ -19,6 +19,7 @@ from perturb import Sanitizer
 from perturb.work import SHORT, offload
 from proxy.access.auth import Client
 from proxy.config.settings import Config
+from proxy.config.upstreams.local import DEMO_MODEL
 from proxy.demonstrations import Demonstrations
 from proxy.errors import (
     ApiError,
@@ -399,11 +400,17 @@ class ExtractionMode:
     async def answer(self, plan: Plan) -> tuple[list[Answer], dict[str, Any] | None]:
         """Call the remote and answer in full, see `Answerer.complete`; raise `ApiError`."""
         consultation = await self._answerer.consult(plan)
-        return await self._answerer.complete(consultation), consultation.make_receipt()
+        return await self._answerer.complete(consultation), self._make_receipt(consultation)
 
     async def stream(self, plan: Plan, announce: Announce, emit: Emit) -> None:
         """Call the remote, announce the receipt, and pass every step to `emit`; see
         `Answerer.stream`; raise `ApiError`."""
         consultation = await self._answerer.consult(plan)
-        await announce(consultation.make_receipt())
+        await announce(self._make_receipt(consultation))
         await self._answerer.stream(consultation, emit)
+
+    def _make_receipt(self, consultation: Consultation) -> dict[str, Any] | None:
+        receipt = consultation.make_receipt()
+        if receipt is not None and self._config.local.is_bundled:
+            receipt["local"] = DEMO_MODEL
+        return receipt

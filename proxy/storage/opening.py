@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from sqlalchemy.exc import ArgumentError
 
 from perturb.install import install_command
 from proxy.config.store import StoreSettings as Settings
+from proxy.config.store import state_folder
 from proxy.errors import ConfigError
 from proxy.storage.beginning import write_beginning
 from proxy.storage.databases.base import DRIVER_ERRORS, Database
@@ -29,18 +29,6 @@ MIGRATION_LOCK = 0x1FE2D97  # an advisory lock of PostgreSQL: any number, the sa
 LIBRARIES = ("alembic", "sqlalchemy")
 SQLITE, POSTGRES = "sqlite", "postgresql+asyncpg"
 OLD_SQLITE = "sqlite+aiosqlite"  # of configurations for earlier versions
-
-
-def state_folder(folder: str | None) -> Path:
-    """Return the folder of the state.
-
-    It is the configured folder, else $INFERDPT_STATE_DIR, else `inferdpt` in the XDG state
-    directory.
-    """
-    if folder := folder or os.environ.get("INFERDPT_STATE_DIR"):
-        return Path(folder)
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(base) / "inferdpt"
 
 
 @asynccontextmanager

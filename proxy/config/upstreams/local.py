@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
+from extraction.errors import LocalModelUnavailable
+from extraction.models import DEFAULT, MODELS, ModelStore, Pulled
 from extraction.warming import WhenToWarm
 from perturb.text.expressions import Expression
 from proxy.config.housekeeping import SHIPPED
 from proxy.config.section import Section
+from proxy.config.store import models_folder
 from proxy.config.upstreams.connection import BaseUrl, check_key, read_key
 
-__all__ = ["Embedded", "Local", "PluggedModel", "Vllm"]
+__all__ = ["BUNDLED", "DEMO_MODEL", "SHIPPED_MODEL", "Embedded", "Local", "PluggedModel", "Vllm"]
 
 BUNDLED = "inferdpt-bundled"  # the name that `extraction.backends.llama_server` gives it
+SHIPPED_MODEL = "bundled"  # its name in settings
+DEMO_MODEL = "DEMO MODEL"  # how the bundled one is announced, wherever its answers may be read
 
 
 def _check_expression(pattern: str) -> str:
@@ -54,18 +60,55 @@ class Vllm(Section):
 class Embedded(Section):
     """Hold the bundled llama.cpp server."""
 
-    model: str | None = Field(None, description="GGUF file. null is the bundled model.")
-    context: int = Field(1024, ge=256, description="Context of one request, in tokens.")
+    model: str | None = Field(
+        None,
+        description="Name of a model that was pulled (`inferdpt models list`), a GGUF file, or "
+        f"`{SHIPPED_MODEL}`, a toy for demonstrations and tests. null is {DEFAULT} if it was "
+        f"pulled, else `{SHIPPED_MODEL}`.",
+    )
+    context: int | None = Field(
+        None,
+        ge=256,
+        description="Context of one request, in tokens. null is 4096 for a model that was "
+        "pulled, and 1024 for the bundled one and other files.",
+    )
     parallel: int = Field(4, ge=1, description="Requests at once.")
-    threads: int = Field(
-        1,
+    threads: int | None = Field(
+        None,
         ge=1,
-        description="Threads. One is enough for the bundled model: on a busy machine, more would "
-        "wait for each other.",
+        description="Threads. null is half of the processors, at most 4, and 1 for the bundled "
+        "model. With as many threads as processors they wait for each other as soon as another "
+        "process computes.",
     )
     ready_seconds: float = Field(
         30.0, gt=0, description="Seconds that the server may take until it answers."
     )
+
+    @cached_property
+    def pulled(self) -> Pulled | None:
+        """Return the pulled model that is meant; None if it is a file or the bundled model.
+
+        It is looked up once: a model that is pulled while a proxy runs is used from its next
+        start on.
+
+        Raises:
+            LocalModelUnavailable: the model is named but was not pulled.
+        """
+        store = ModelStore(models_folder())
+        if self.model is not None and self.model not in MODELS:
+            return None
+        found = store.find(MODELS[self.model or DEFAULT])
+        if found is None and self.model is not None:
+            raise LocalModelUnavailable(
+                f"local.embedded.model: {self.model} was not pulled; run "
+                f"`inferdpt models pull {self.model}`"
+            )
+        return found
+
+    @property
+    def is_bundled(self) -> bool:
+        """Return whether the bundled model is meant."""
+        return self.model == SHIPPED_MODEL or (self.model is None and self.pulled is None)
 
 
 class PluggedModel(Section):
@@ -80,9 +123,9 @@ class Local(Section):
 
     mode: Literal["embedded", "external", "vllm", "plugin", "none"] = Field(
         "embedded",
-        description="embedded (bundled, a demonstration), external (a server that runs already), "
-        "vllm (started by the proxy), plugin (a model of an installed package) or none (the "
-        "remote's restored answer is the answer; for mechanisms such as selective. See "
+        description="embedded (a small model in a process of its own), external (a server that "
+        "runs already), vllm (started by the proxy), plugin (a model of an installed package) or "
+        "none (the remote's restored answer is the answer; for mechanisms such as selective. See "
         "docs/gateway.md).",
     )
     base_url: BaseUrl = Field(
@@ -191,8 +234,18 @@ class Local(Section):
     @property
     def is_bundled(self) -> bool:
         """Return whether the model is the bundled one, started here or under its own name."""
-        started = self.mode == "embedded" and self.embedded.model is None
+        started = self.mode == "embedded" and self.embedded.is_bundled
         return started or self.model == BUNDLED
+
+    @property
+    def description(self) -> str:
+        """Return the mode and what is known of the model, for people."""
+        if self.is_bundled:
+            return f"{self.mode} ({DEMO_MODEL}; for a real one: inferdpt models pull {DEFAULT})"
+        if self.mode == "embedded":
+            own = self.embedded
+            return f"{self.mode} ({own.pulled.model.name if own.pulled else own.model})"
+        return self.mode
 
     @property
     def places(self) -> int:

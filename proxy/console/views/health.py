@@ -63,7 +63,7 @@ async def _show(request: web.Request, told: Mapping[str, str]) -> web.Response:
         make_token(request),
         store=store,
         local=None if local is None else answers,
-        local_mode=config.local.mode,
+        local_mode=config.local.description,
         remotes=[
             {
                 "alias": alias,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import re
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -117,36 +117,55 @@ def test_every_command_has_help(capsys: Any) -> None:
         assert "Usage: inferdpt" in capsys.readouterr().out
 
 
-def test_the_demo_shows_two_mechanisms_side_by_side(capsys: Any, monkeypatch: Any) -> None:
-    """The real thing: bundled model in both roles, HTTP on loopback."""
+def test_the_demo_shows_every_step_of_a_document(capsys: Any, monkeypatch: Any) -> None:
+    """The real thing but for its model: the bundled one in both roles, HTTP on loopback."""
     monkeypatch.setenv("COLUMNS", "100")
-    assert main(["demo"]) == 0
+    assert main(["demo", "--model", "bundled"]) == 0
     out = capsys.readouterr().out
-    titles = ["1. Your document", "2. What left", "3. The remote's", "4. The answer", "5. Side"]
+    titles = ["1. Your request", "2. What left", "3. The remote's", "4. Your answer", "5. The rec"]
     places = [out.index(title) for title in titles]
     assert places == sorted(places)
-    document, left, generation, answer, numbers = (
-        out[a:b] for a, b in zip(places, [*places[1:], None], strict=True)
+    document, left, generation, answer, receipt = (
+        " ".join(out[a:b].split()) for a, b in zip(places, [*places[1:], None], strict=True)
     )
     words = DEMO_TEXT.split()
-    assert " ".join(words[:8]) in document
+    assert DEMO_TEXT in document
     for step in (left, generation, answer):
-        for column in columns(step):
-            assert len(column.split()) > 30
-    for column in columns(left):
-        # Seven words that no passage of the codebook holds, and no two draws keep by chance.
-        assert not any(" ".join(words[i : i + 7]) in column for i in range(len(words) - 6))
-    table = numbers.partition("\nThe bundled")[0].splitlines()[2:]
-    rows = [re.split(r" {3,}", row.strip()) for row in table if row.strip()]
-    assert rows[0] == ["proved for the whole document", "no bound", "ε = 12"]
-    assert [len(row) for row in rows] == [3, 3, 3, 3]
+        assert len(step.split()) > 20
+    # Seven words that no passage of the codebook holds, and no two draws keep by chance.
+    assert not any(" ".join(words[i : i + 7]) in left for i in range(len(words) - 6))
+    assert "ε = 12 for the whole document" in receipt
+    assert "written by DEMO MODEL" in generation
+    assert "`inferdpt models pull smollm2-135m`" in receipt
+    assert len(out.splitlines()) < 70  # a screen; the bundled model stops at no sentence
+
+
+def test_a_demo_whose_model_cannot_be_had_goes_on_with_the_bundled_one(
+    tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    (path := tmp_path / "own.txt").write_text("The board met on Monday.")
+    assert main(["demo", "--text", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert "fetching smollm2-135m (98 MB), once" in err
+    (said,) = [line for line in err.splitlines() if line.startswith("DEMO MODEL instead: ")]
+    assert "inferdpt models pull smollm2-135m --from FILE" in said
+    assert "DEMO MODEL plays the remote, too" in out
+
+
+def test_a_demo_by_a_model_that_nobody_knows_is_refused(capsys: Any) -> None:
+    assert main(["demo", "--model", "smolm2"]) == 2
+    assert "no model is named 'smolm2'" in capsys.readouterr().err
 
 
 def test_the_demo_begins_with_a_letter_that_comes_back_as_it_was(
     capsys: Any, monkeypatch: Any
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    assert main(["demo"]) == 0
+    assert main(["demo", "--model", "bundled"]) == 0
     shown = capsys.readouterr().out.partition("A document, with")[0]
     letter, left = columns(shown.partition("the remote's answer")[0])
     answer, got = columns(shown.partition("the remote's answer")[2].partition("Replaced:")[0])
@@ -172,18 +191,13 @@ def columns(step: str) -> list[str]:
 def test_the_demo_shows_one_mechanism_on_a_text_of_ones_own(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "own.txt"
     path.write_text("A short note about the garden behind the house, which")
-    assert main(["demo", "--text", str(path), "--mechanism", "rantext_ldp", "--epsilon", "9"]) == 0
+    options = ["--mechanism", "rantext_ldp", "--epsilon", "9", "--model", "bundled"]
+    assert main(["demo", "--text", str(path), *options]) == 0
     out = capsys.readouterr().out
     assert "garden behind the house" in out
     assert "nominal ε 9" in out
     assert "5. The receipt" in out
-    assert "Side by side" not in out
-
-
-def test_the_demo_compares_no_epsilons_of_different_units(capsys: Any) -> None:
-    with pytest.raises(SystemExit):
-        main(["demo", "--epsilon", "4"])
-    assert "--epsilon: needs --mechanism" in capsys.readouterr().err
+    assert "A letter" not in out
 
 
 async def checked(*arguments: str) -> int:

@@ -182,7 +182,7 @@ class TestNames:
         shown = {name for name, command in command_line().commands.items() if not command.hidden}
         assert shown == {
             *("serve", "check", "verify", "demo", "config", "keys", "key", "store"),
-            *("ledger", "records", "privacy", "corpus", "table", "codebook"),
+            *("ledger", "records", "privacy", "corpus", "table", "codebook", "models"),
         }
 
     def test_several_texts_may_follow_one_option(self) -> None:
