@@ -1,9 +1,10 @@
 """Mark the sensitive parts of a text with policies, and apply the same rules to every finding.
 
 A finding is widened to whole words, and overlapping findings become one; one that is too long
-for a part becomes several. A part found once is sensitive wherever else it occurs as a whole, in
-any capitals, and so is every distinctive word of a name. All rules read the text as it is
-displayed (perturb.text.fold).
+for a part becomes several, and so does a name that goes on in the line below a short one: that is
+another field, as in the head of a letter. A part found once is sensitive wherever else it occurs
+as a whole, in any capitals, and so is every distinctive word of a name. All rules read the text as
+it is displayed (perturb.text.fold).
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ __all__ = [
 
 _ESCAPE = re.compile(r"\\u[0-9a-fA-F]{4}")
 _TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
+_FIELDS = frozenset(("NAME", "ORGANIZATION", "PERSON"))
+WRAPPED = 45  # characters of the shortest line that prose fills
 # A linear expression takes 0.3 s on the longest text; the clock also runs for other threads.
 EXPRESSION_SECONDS = 2.0
 
@@ -192,7 +195,8 @@ def settle(
     Raises:
         ParameterError: a finding lies outside the text.
     """
-    found = _keep_escapes(text, (span for span in found if span.start != span.end))
+    lines = chain.from_iterable(_cut_lines(text, span) for span in found)
+    found = _keep_escapes(text, (span for span in lines if span.start != span.end))
     if not found and not known:
         return ()
     tokens = read_tokens(text)
@@ -214,6 +218,22 @@ def settle(
     if long:
         repeats = (span for span in repeats if not _lies_inside(span, long, rank))
     return merge([*merged, *repeats], rank)
+
+
+def _cut_lines(text: str, span: Span) -> Iterator[Span]:
+    """Yield the parts of a name in the lines of a form or an address; of wrapped prose, the whole
+    name."""
+    start = span.start
+    if span.type in _FIELDS:
+        while (end := text.find("\n", start, span.end)) >= 0:
+            line = text.rfind("\n", 0, end) + 1
+            if end - line > WRAPPED:
+                break
+            yield Span(start, end, span.type)
+            start = end + 1
+            while start < span.end and text[start].isspace():
+                start += 1
+    yield Span(start, span.end, span.type)
 
 
 def _keep_escapes(text: str, found: Iterable[Span]) -> list[Span]:

@@ -10,6 +10,7 @@ from perturb.selective.patterns.clues import (
     any_listed,
     any_match,
     any_string,
+    least_digits,
 )
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import is_label_alone
@@ -599,6 +600,15 @@ PERSONS = (
         _is_full_name,
         clue=any_match("[\U0001f300-\U0001faff]"),
         reach=(4, 180),
+    ),
+    shape(  # above a street and a postcode
+        "PERSON",
+        rf"(?m:^)[ \t>*]{{0,8}}(?:(?i:{_TITLES})\b\.? ){{0,2}}(?P<part>{_FULL})[ \t]{{0,2}}\r?\n"
+        rf"(?=[ \t>*]{{0,8}}(?:\d{{1,5}}[a-z]?,? [{CAPITALS}][\w.'’ -]{{2,40}}"
+        rf"|[{CAPITALS}][\w.'’ -]{{2,40}} \d{{1,4}}[a-zA-Z]?),?[ \t]{{0,2}}\r?\n"
+        r"[ \t>*]{0,8}[^\n]{0,40}(?<!\d)(?:\d{4,5}(?!\d)|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b))",
+        _is_full_name,
+        clue=all_clues(least_digits(5), any_string("\n")),
     ),
     shape(  # vCard
         "PERSON",

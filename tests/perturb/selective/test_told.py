@@ -281,6 +281,9 @@ PLAIN = (
     "Name,Version\nReact Native,0.72\nVue Router,4.2",
     "Name,Capital\nFrance,Paris\nNew Zealand,Wellington",
     "| Name | Type | Description |\n|---|---|---|\n| User, Admin | string | the role |",
+    "Main Features\nVersion 2\nReleased 2024",
+    "Windows Server\nRelease 2\nBuild 20348",
+    "Golden Gate\nPier 39\nSan Francisco, CA 94133",
     "第3章第1节讲了什么?世界大战1号作品是什么?",
     "東京スカイツリーの高さは634メートルです。第1-2章を要約して。",
     "삼성전자 주가는 152 달러로 올랐다. 길 3 번째 문제",
@@ -304,6 +307,23 @@ def test_what_is_told_is_hidden(selective: Selective, marked: str) -> None:
         places = range(start, start + len(part[1]))
         left += [text[i] for i in places if text[i].isalnum() and i not in hidden]
     assert left == []
+
+
+@pytest.mark.parametrize(
+    ("name", "below"),
+    [
+        ("Mira Holzapfel", "Lindenallee 14\n10115 Berlin"),
+        ("Ottokar Wiesinger", "Neue Gasse 3\n1010 Wien"),
+        ("Sjoerd van der Zwaag", "Keizersgracht 123\n1015 CJ Amsterdam"),
+    ],
+)
+def test_a_name_above_an_address_is_a_part_of_its_own(
+    selective: Selective, name: str, below: str
+) -> None:
+    text = f"Von:\n{name}\n{below}"
+    found = [text[span.start : span.end] for span in selective.spans(text) or ()]
+    assert name in found
+    assert all("\n" not in part or part in below for part in found)
 
 
 @pytest.mark.parametrize("text", PLAIN)
