@@ -4,9 +4,9 @@
 
 Faker lists names by country (MIT licence). What is left out: words of the dictionaries that are
 given (Debian's wfrench, wspanish, witalian, wngerman, wdutch, wswedish, wportuguese, wbrazilian,
-wpolish, wdanish, wnorwegian, wcatalan and hunspell-tr) and of our own, names that the public list
-has for a person, a place or anything else, and what only the lists for English have, which hold
-many surnames.
+wpolish, wdanish, wnorwegian, wcatalan and hunspell-tr) and of our own, surnames that are coined,
+names that the public list has for a person, a place or anything else, and what only the lists for
+English have, which hold many surnames.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pkgutil import iter_modules
 
 from perturb.selective.patterns.given import is_given
 from perturb.selective.public import load_public, read_key
+from perturb.selective.surrogates.names import load_names
 from perturb.text.case import fold_name
 from perturb.vocabulary.word_list import dictionary_words
 
@@ -28,6 +29,7 @@ __all__ = ["find_names", "main"]
 FILE = Path(__file__).parents[1] / "perturb" / "data" / "given_names.txt"
 SECTION = "\n[more]\n"
 MIXED = {"en", "en_US"}
+SHORT = 3  # letters without their accents, which are words of other languages, too
 _NAME = re.compile(r"[A-ZÀ-ÞĀ-Ž][a-zß-ɏ]{2,}")
 
 
@@ -74,7 +76,7 @@ def main() -> None:
     FILE.write_text(text, "utf-8")
     public = load_public()
     known = public.persons | public.names | public.terms | public.shared | public.surnames
-    words = dictionary_words()
+    words = dictionary_words() | load_names()["latin"].roles.keys()  # also what is coined
     names = sorted(
         name
         for name, places in find_names().items()
@@ -82,6 +84,7 @@ def main() -> None:
         and not {read_key(name), name.lower()} & (known | words)
         and name.lower() not in others
         and fold_name(name) not in words
+        and len(fold_name(name)) > SHORT
         and not is_given(name)
     )
     FILE.write_text(f"{text}{SECTION}{' '.join(names)}\n", "utf-8")

@@ -164,8 +164,8 @@ def _check_policy(given: Any) -> str | tuple[str, ...]:
     listed = isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names)
     if listed and "presidio" in names and "presidio" not in policy_names():
         raise ParameterError(
-            "policy presidio is a plug-in that is not installed: pip install ./examples/presidio, "
-            "a folder of the source"
+            "policy presidio is a plug-in that is not installed: it is the package in the folder "
+            "examples/presidio of the source"
         )
     if not listed or not names or not all(n in BUILT_IN or n in policy_names() for n in names):
         plugged = policy_names()[len(BUILT_IN) :]

@@ -84,7 +84,7 @@ _VALUE = (
     r"(?:[ -]?(?-i:[A-Z]))?(?:\((?-i:[\dA-Z])\))?)(?![\w%€$£]|[./,-]\d|\(\))"
 )
 # Of documents with letters anywhere in their numbers: X4RTBPFW4, MORGA657054SM9IJ.
-_MIXED = r"(?P<part>(?-i:(?=[A-Z]{0,6}\d)(?=\d{0,6}[A-Z])[A-Z\d]{7,20}))(?![\w-])"
+_MIXED = r"(?P<part>(?-i:(?=[A-Z]{0,6}\d)(?=\d{0,6}[A-Z])[A-Z\d]{7,20}))(?![\w(-])"
 _VALUE_START = r"(?<=[ \t:=：#\"'`*.是は号证證码号番\)])"
 
 
@@ -192,7 +192,7 @@ LABELLED = (
     ),
     shape(  # Kennzeichen B-MH 4471, reg. no. AB12 CDE
         "ACCOUNT_NUMBER",
-        rf"(?<![^\W_])(?:{any_of(_PLATES)})(?:[ -]?{_NUMBER_WORD}(?![^\W\d_])\.?)?"
+        rf"(?<![^\W_])(?:{any_of(_PLATES)})(?:[ -]{_NUMBER_WORD}(?![^\W\d_])\.?)?"
         rf"(?: {_SAYS}(?!\w))?[:.]?[ (\"'`]{{1,3}}(?P<part>(?-i:(?=[A-ZÄÖÜ\d -]{{0,9}}\d)"
         r"[A-ZÄÖÜ\d]{1,8}(?:[ -][A-ZÄÖÜ\d]{1,7}){0,3}))(?![\w-])",
         _is_plate,

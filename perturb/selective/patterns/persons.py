@@ -608,7 +608,7 @@ PERSONS = (
         rf"|[{CAPITALS}][\w.'’ -]{{2,40}} \d{{1,4}}[a-zA-Z]?),?[ \t]{{0,2}}\r?\n"
         r"[ \t>*]{0,8}[^\n]{0,40}(?<!\d)(?:\d{4,5}(?!\d)|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b))",
         _is_full_name,
-        clue=all_clues(least_digits(5), any_string("\n")),
+        clue=all_clues(least_digits(2), any_string("\n")),
     ),
     shape(  # vCard
         "PERSON",
