@@ -204,7 +204,7 @@ def ask_presidio(model: str, raw: Ask) -> Ask:
         from inferdpt_presidio.policy import PresidioPolicy
     except ImportError as exc:
         raise MissingPackage(
-            "Presidio needs its plug-in: pip install ./examples/presidio"
+            "Presidio needs its plug-in, the package in examples/presidio"
         ) from exc
     policy = PresidioPolicy(model)
 
