@@ -90,12 +90,12 @@ INNER: list[tuple[type[Strict], Any]] = [
     (responses_protocol.FunctionChoice, ToolChoiceFunctionParam),
     (responses_protocol.FunctionTool, FunctionToolParam),
     (responses_items.InputTextPart, ResponseInputTextParam),
-    (responses_items.MessageItem, EasyInputMessageParam),
-    (responses_items.MessageItem, ResponseOutputMessageParam),
+    (responses_items.ResponsesMessage, EasyInputMessageParam),
+    (responses_items.ResponsesMessage, ResponseOutputMessageParam),
     (responses_items.OutputTextPart, ResponseOutputTextParam),
     (responses_protocol.Reasoning, shared_params.Reasoning),
     (responses_items.ReasoningItem, ResponseReasoningItemParam),
-    (responses_items.RefusedPart, ResponseOutputRefusalParam),
+    (responses_items.RefusalContent, ResponseOutputRefusalParam),
     (responses_protocol.TextConfig, ResponseTextConfigParam),
 ]
 
