@@ -1,9 +1,9 @@
 """Mark the sensitive parts of a text with policies, and apply the same rules to every finding.
 
 A finding is widened to whole words, and overlapping findings become one; one that is too long
-for a part becomes several, and so does a name that goes on in the line below a short one: that is
-another field, as in the head of a letter. A part found once is sensitive wherever else it occurs
-as a whole, in any capitals, and so is every distinctive word of a name. All rules read the text as
+for a part becomes several, and so does a name that goes on in the line below a short one, if that
+has a number: an address, as in the head of a letter. A part found once is sensitive wherever else it
+occurs as a whole, in any capitals, and so is every distinctive word of a name. All rules read the text as
 it is displayed (perturb.text.fold).
 """
 
@@ -226,8 +226,10 @@ def _cut_lines(text: str, span: Span) -> Iterator[Span]:
     start = span.start
     if span.type in _FIELDS:
         while (end := text.find("\n", start, span.end)) >= 0:
-            line = text.rfind("\n", 0, end) + 1
-            if end - line > WRAPPED:
+            line, below = text.rfind("\n", 0, end) + 1, text.find("\n", end + 1)
+            below = len(text) if below < 0 else below
+            number = any(map(str.isdigit, text[end : min(below, end + WRAPPED)]))
+            if end - line > WRAPPED or not number:
                 break
             yield Span(start, end, span.type)
             start = end + 1

@@ -45,7 +45,7 @@ class SynthesisPlan:
         population: candidates of each round and label.
         domain: how many candidates with the most votes can be picked; None is all of them.
 
-    >>> plan = Plan(epsilon=4, delta=1e-6, rounds=3, picks=8)
+    >>> plan = SynthesisPlan(epsilon=4, delta=1e-6, rounds=3, picks=8)
     >>> round(float(plan.law.epsilon), 2)
     0.32
 

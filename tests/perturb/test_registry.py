@@ -116,11 +116,11 @@ assert made.receipt.mechanism == "theirs"
 
 from proxy.access.auth import Grant
 from proxy.config.settings import load_config
-from proxy.pipeline.policy import Policy
+from proxy.pipeline.policy import RequestPolicy
 from proxy.requests.protocol import Options
 config = load_config(None, {"privacy": {"mechanism": "theirs", "parameters": {"beta": 0.01}}})
 Grant(mechanisms=("theirs",))
-sanitizer = Policy(config, load_table()).sanitizer(Options())
+sanitizer = RequestPolicy(config, load_table()).sanitizer(Options())
 assert sanitizer.identity()["beta"] == 0.01 and sanitizer.name == "theirs"
 """
     run(tmp_path, code)

@@ -224,7 +224,7 @@ def test_receipt_counts_the_marked_parts_and_claims_nothing_for_the_text() -> No
         ({"inner": "nothing"}, "inner must be 'rantext_ldp' or another mechanism"),
         ({"epsilon": 30}, "epsilon must be <= 18 for rantext_ldp"),
         ({"consistent": 1}, "consistent must be true or false"),
-        ({"policy": "presidio"}, "policy presidio is a plug-in that is not installed: pip"),
+        ({"policy": "presidio"}, "policy presidio is a plug-in that is not installed: it is"),
         ({"policy": ["regex", "presidio"]}, "policy presidio is a plug-in that is not installed"),
         ({"entities": "NAME"}, "entities must be a list of types"),
         ({"entities": ["PERSONS"]}, "entities must be among "),

@@ -194,7 +194,7 @@ def test_the_demo_shows_one_mechanism_on_a_text_of_ones_own(tmp_path: Path, caps
     options = ["--mechanism", "rantext_ldp", "--epsilon", "9", "--model", "bundled"]
     assert main(["demo", "--text", str(path), *options]) == 0
     out = capsys.readouterr().out
-    assert "garden behind the house" in out
+    assert "garden behind the house" in " ".join(out.split())
     assert "nominal ε 9" in out
     assert "5. The receipt" in out
     assert "A letter" not in out

@@ -18,8 +18,9 @@ NAME = "qwen2.5-0.5b"  # of the hub, so that a file of one's own has its own has
 
 
 @pytest.fixture
-def brought(tmp_path: Path, capsys: Any) -> Path:
+def brought(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Bring a model in by hand; return its file in the store."""
+    monkeypatch.setenv("INFERDPT_STATE_DIR", str(tmp_path / "state"))
     (file := tmp_path / "brought.gguf").write_bytes(CONTENT)
     assert main(["models", "pull", NAME, "--from", str(file)]) == 0
     assert NAME in capsys.readouterr().out
