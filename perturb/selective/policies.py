@@ -2,9 +2,9 @@
 
 A finding is widened to whole words, and overlapping findings become one; one that is too long
 for a part becomes several, and so does a name that goes on in the line below a short one, if that
-has a number: an address, as in the head of a letter. A part found once is sensitive wherever else it
-occurs as a whole, in any capitals, and so is every distinctive word of a name. All rules read the text as
-it is displayed (perturb.text.fold).
+has a number: an address, as in the head of a letter. A part found once is sensitive wherever else
+it occurs as a whole, in any capitals, and so is every distinctive word of a name. All rules read
+the text as it is displayed (perturb.text.fold).
 """
 
 from __future__ import annotations
