@@ -18,6 +18,7 @@ from perturb.selective.patterns.forms import is_label
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.people import TITLES
+from perturb.selective.patterns.persons import is_greeting
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_of, words_of
 from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
@@ -79,7 +80,7 @@ _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am"
 )
 # The probability from which a word beside a name belongs to it, where both have capitals.
 _JOINS_BEFORE, _JOINS_AFTER = 0.02, 0.005
-RULES = 6  # increment whenever the code here and in token_model marks other parts
+RULES = 7  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -154,6 +155,7 @@ class DetectorPolicy:
                 _is_code(reading.text, start, end)
                 or is_label(reading.text, start, end)
                 or found in _OPEN
+                or is_greeting(found)
                 or (type_ in ("PERSON", "LOCATION") and _is_figure(found, type_))
             )
             if type_ in _FORMED and not _is_readable(reading.text, start, end, learnt):

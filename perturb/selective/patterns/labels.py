@@ -1,5 +1,5 @@
-"""The labels of values in some forty languages: the labels of forms,
-the keys of records and the headers of tables, each with the type of what stands there."""
+"""The labels of values in some forty languages: the labels of forms, the keys of records and the
+headers of tables, each with the type of what stands there."""
 
 from __future__ import annotations
 

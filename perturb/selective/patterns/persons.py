@@ -24,7 +24,7 @@ from perturb.selective.patterns.settings import (
 from perturb.selective.patterns.shape import any_of, shape, words_of
 from perturb.selective.patterns.words import GERMAN_NOUNS, OPENERS, PARTICLES
 
-__all__ = ["CAPITALS", "PERSONS"]
+__all__ = ["CAPITALS", "PERSONS", "is_greeting"]
 
 CAPITALS = "A-ZÀ-ÖØ-Þ" + "".join(
     c for c in map(chr, (*range(0x100, 0x250), *range(0x370, 0x530))) if c.isupper()
@@ -338,6 +338,18 @@ _GREETINGS = any_of(
     уважаемая дорогой дорогая
     """
 )
+_GREETING = re.compile(_GREETINGS, re.IGNORECASE)
+
+
+def is_greeting(words: str) -> bool:
+    """Tell if words are a greeting and nobody's name.
+
+    >>> [is_greeting(words) for words in ("Hallo", "Guten Tag", "Cara", "Anna")]
+    [True, True, False, False]
+    """
+    return _GREETING.fullmatch(words) is not None and not is_given(words)
+
+
 _INTRODUCTIONS = any_of(
     """
     my_name_is my_name's my_full_name_is his_name_is her_name_is whose_name_is name_is

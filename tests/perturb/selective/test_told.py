@@ -326,6 +326,14 @@ def test_a_name_above_an_address_is_a_part_of_its_own(
     assert all("\n" not in part or part in below for part in found)
 
 
+@pytest.mark.parametrize("greeting", ["Hallo", "Hello", "Bonjour", "Hola", "Guten Tag", "Servus"])
+def test_a_greeting_below_an_address_stays(selective: Selective, greeting: str) -> None:
+    text = f"Mira Holzapfel\nLindenallee 14\n10115 Berlin\n\n{greeting}, hier ist Mira Holzapfel."
+    found = [text[span.start : span.end] for span in selective.spans(text) or ()]
+    assert "Mira Holzapfel" in found
+    assert not any(greeting in part for part in found)
+
+
 @pytest.mark.parametrize("text", PLAIN)
 def test_ordinary_text_that_looks_alike_stays(selective: Selective, text: str) -> None:
     assert [(text[s.start : s.end], s.type) for s in selective.spans(text) or ()] == []
