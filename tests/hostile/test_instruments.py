@@ -31,11 +31,9 @@ async def test_a_standstill_is_noticed_and_the_proxy_replaced(
 
 async def test_a_death_is_noticed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tally, "note", lambda *_: None)
-    child = stage.child
+    process = psutil.Process(stage.child.pid)
     with pytest.raises(Unfit, match="died"), stage.bounded():
-        process = psutil.Process(child.pid)
-        process.kill()
-        process.wait(60)  # a busy machine takes its time to end it
+        _end(process)
 
 
 def test_memory_is_measured(stage: Stage) -> None:
@@ -43,6 +41,11 @@ def test_memory_is_measured(stage: Stage) -> None:
     assert watch is not None
     watch.worst(time.monotonic())
     assert watch.peak >= psutil.Process(stage.child.pid).memory_info().rss / 2 > 10 * 2**20
+
+
+def _end(process: psutil.Process) -> None:
+    process.kill()
+    process.wait(60)  # a busy machine takes its time
 
 
 async def _hold(process: psutil.Process) -> None:
