@@ -469,10 +469,7 @@ class AnswerWriter:
         passage: str | None = None,
     ) -> AsyncGenerator[Delta]:
         """Yield the answer in steps. With several candidates the first step comes when all of
-        them are finished.
-
-        Args:
-            job, options, candidates, passage: as in `complete`.
+        them are finished. The arguments are those of `complete`.
 
         Raises:
             LocalModelError: as `complete`.
