@@ -43,11 +43,11 @@ def find_all(
     last = len(text) if stop is None else stop
     while True:
         check_work()
-        begun = time.thread_time()
         end = start + size
         if end >= last:
             yield from pattern.finditer(text, start, last)
             return
+        begun = time.thread_time()
         safe = end - longest  # a match that begins before has seen all that it can look at
         following = safe
         for match in pattern.finditer(text, start, end):

@@ -388,6 +388,7 @@ ACCOUNTS = (
         is_personal_account,
         case=False,
         clue=any_listed("user role grant revoke"),
+        reach=(10, 280),
     ),
     shape(  # scheme://user:password@host
         "USERNAME",
@@ -457,7 +458,10 @@ ACCOUNTS = (
     shape(
         "USERNAME",
         rf"(?<![\w.-])(?:www\.|m\.|mobile\.)?(?:{_SITES})",
-        clue=any_string(".com/", ".org/", "/@", "t.me/", ".to/", ".ee/", ".app/", ".io/", ".ru/"),
+        clue=any_string(
+            *(".com/", ".org/", ".net/", ".me/", ".to/", ".ee/", ".app/", ".io/", ".ru/", ".tv/"),
+            "/@",
+        ),
         locate=_locate_profile,
         reach=(110, 70),
     ),
@@ -491,6 +495,7 @@ ACCOUNTS = (
             "discord instagram insta telegram snapchat steam skype twitch tiktok psn xbox wechat",
             "kik venmo cashapp cash soundcloud strava onlyfans facebook linkedin reddit github",
         ),
+        reach=(4, 60),
     ),
     shape(  # user noor-lindner, chat `haoran.zh`
         "USERNAME",
@@ -502,6 +507,7 @@ ACCOUNTS = (
             any_listed("user username login handle chat nick nickname account"),
             any_string("benutzer"),
         ),
+        reach=(8, 80),
     ),
     shape(
         "USERNAME",
@@ -515,5 +521,6 @@ ACCOUNTS = (
             "github gitlab twitter slack discord telegram instagram reddit steam skype irc npm",
             "docker dockerhub linkedin mastodon",
         ),
+        reach=(4, 80),
     ),
 )

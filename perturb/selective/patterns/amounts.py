@@ -77,8 +77,14 @@ _AGED_CLUE = any_listed("age aged alter âgé âgée âgés âgées âge edad")
 _TURN_CLUE = any_listed("turn turns turned turning im i he she bin ist")
 
 AMOUNTS = (
-    shape("MONEY", _MONEY, case=False, clue=_MONEY_CLUE),
-    shape("MONEY", _NAMED_MONEY, case=False, clue=any_listed(_NAME_LIST, "mark")),
+    shape("MONEY", _MONEY, case=False, clue=_MONEY_CLUE, reach=(130, 130)),
+    shape(
+        "MONEY",
+        _NAMED_MONEY,
+        case=False,
+        clue=any_listed(_NAME_LIST, "mark"),
+        reach=(360, 60),
+    ),
     shape(
         "PERCENTAGE",
         rf"(?<![\w.,]){NUMBER} ?(?:%|‰|(?:per ?cent|percent|percentage points?|prozent"
@@ -92,6 +98,7 @@ AMOUNTS = (
         rf"(?<![\w.,]){NUMBER}[ -]?{_MEASURES}(?!\w)",
         case=False,
         clue=any_listed(*_MEASURE_LISTS),
+        reach=(320, 20),
     ),
     shape(
         "AGE",
@@ -100,6 +107,7 @@ AMOUNTS = (
         r"| años de edad)",
         case=False,
         clue=_OLD_CLUE,
+        reach=(330, 30),
     ),
     shape(
         "AGE",
@@ -107,6 +115,7 @@ AMOUNTS = (
         rf" (?P<part>{_AGE}(?: (?:and|to|und|et|y) {_AGE})?(?: ans| años)?)(?!\w)",
         case=False,
         clue=_AGED_CLUE,
+        reach=(8, 640),
     ),
     shape(
         "AGE",
@@ -122,5 +131,6 @@ AMOUNTS = (
         rf"(?P<part>{_AGE})(?!\w)",
         case=False,
         clue=any_listed("age alter"),
+        reach=(12, 320),
     ),
 )

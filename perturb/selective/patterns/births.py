@@ -68,7 +68,9 @@ _SPELLED = (
     rf"(?:,? (?:in |of )?(?:(?:19|20)\d\d|{WORDS}))?"
 )
 _BORN = r"(?:born|geboren|née?|nacid[oa]|nat[oa]|nascid[oa]|birth(?:day|date)?)"
-_BORN_CLUE = any_string("born", "geboren", "né", "nacid", "nat", "nascid", "birth")
+_BORN_CLUE = any_listed(
+    "born geboren né née ne nee nacido nacida nato nata nascido nascida birth birthday birthdate"
+)
 _PLACE = r"(?-i:[A-ZÀ-ÖØ-Þ][\w'’.-]{1,30}(?: [A-ZÀ-ÖØ-Þ][\w'’.-]{1,30}){0,2})(?<!\.)"
 _RECENT = rf"(?:{DATE_FORMS}|{_SPELLED})"
 

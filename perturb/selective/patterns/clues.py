@@ -15,6 +15,7 @@ __all__ = [
     "Any",
     "Clue",
     "Facts",
+    "Listed",
     "Match",
     "Strings",
     "all_clues",
@@ -90,10 +91,27 @@ class Strings:
     def places(self, facts: Facts) -> Iterator[int]:
         """Yield the places of the strings; the text must not be unusual."""
         for string in self.strings:
-            place = facts.lower.find(string)
-            while place >= 0:
-                yield place
-                place = facts.lower.find(string, place + 1)
+            yield from _find_each(string, facts.lower)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The clue of an expression whose matches hold one of these words, given in small letters,
+    between two characters that are no letters."""
+
+    words: frozenset[str]
+
+    def __call__(self, facts: Facts) -> bool:
+        return facts.unusual or not self.words.isdisjoint(facts.words)
+
+    def places(self, facts: Facts) -> Iterator[int]:
+        """Yield the places of the words; the text must not be unusual."""
+        text = facts.lower
+        for word in self.words & facts.words:
+            for place in _find_each(word, text):
+                end = place + len(word)
+                if not (_is_letter(text[place - 1 : place]) or _is_letter(text[end : end + 1])):
+                    yield place
 
 
 @dataclass(frozen=True)
@@ -130,8 +148,7 @@ def any_listed(*lists: str) -> Clue:
     >>> [clue(Facts(text)) for text in ("5 PERCENT", "percentile", "5 km²", "5 km")]
     [True, False, True, False]
     """
-    words = frozenset(map(_longest_word, chain.from_iterable(map(str.split, lists))))
-    return lambda facts: facts.unusual or not words.isdisjoint(facts.words)
+    return Listed(frozenset(map(_longest_word, chain.from_iterable(map(str.split, lists)))))
 
 
 @dataclass(frozen=True)
@@ -169,13 +186,15 @@ def find_places(clue: Clue, facts: Facts) -> list[int] | None:
 
     >>> find_places(any_string("@"), Facts("a@b, c@d"))
     [1, 6]
+    >>> find_places(any_listed("new_york"), Facts("From York to New York"))
+    [5, 17]
     """
     found = _find_places(clue, facts)
     return None if found is None or facts.unusual else sorted(found)
 
 
 def _find_places(clue: Clue, facts: Facts) -> Iterable[int] | None:
-    if isinstance(clue, Strings | Match):
+    if isinstance(clue, Strings | Listed | Match):
         return clue.places(facts)
     if isinstance(clue, All):  # one of them is enough
         for each in clue.clues:
@@ -186,6 +205,18 @@ def _find_places(clue: Clue, facts: Facts) -> Iterable[int] | None:
         if None not in parts:
             return chain.from_iterable(part for part in parts if part is not None)
     return None
+
+
+def _find_each(string: str, text: str) -> Iterator[int]:
+    place = text.find(string)
+    while place >= 0:
+        yield place
+        place = text.find(string, place + 1)
+
+
+def _is_letter(character: str) -> bool:
+    """Tell if a character is of a run of letters, as `Facts.words` reads them."""
+    return character.isalnum() and not character.isdecimal()
 
 
 def _longest_word(entry: str) -> str:

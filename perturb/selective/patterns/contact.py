@@ -312,6 +312,7 @@ CONTACT = (
         r"(?: (?:dot|punkt|punto) [\w-]{2,24}){1,3}",
         case=False,
         clue=any_listed("dot punkt punto"),
+        reach=(200, 100),
     ),
     shape(
         "URL", _PAGE, _is_personal_page, case=False, clue=any_string("://", "www."), reach=(8, 40)
@@ -415,7 +416,8 @@ CONTACT = (
         rf"(?<![^\W{_IDEOGRAPHS}]|\+)(?:(?=\+)|(?<!\d[.,:/-]))(?:{_PHONES}){_EXTENSION}"
         rf"(?![^\W{_IDEOGRAPHS}]|[.,]\d)",
         _is_phone,
-        clue=least_digits(7),
+        clue=all_clues(least_digits(7), any_match(r"\d(?:[ ()./-]{0,3}\d){5}")),
+        reach=(12, 120),
     ),
     shape(
         "PHONE_NUMBER",
@@ -431,5 +433,6 @@ CONTACT = (
         _is_phone,
         case=False,
         clue=all_clues(least_digits(6), any_listed(_PHONE_WORDS)),
+        reach=(24, 120),
     ),
 )

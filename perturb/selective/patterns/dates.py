@@ -95,6 +95,7 @@ DATES = (
         rf"(?<![\w.,-]){_DURATION}",
         case=False,
         clue=any_clue(any_listed(*_UNIT_LISTS), any_string("un an")),
+        reach=(340, 60),
     ),
 )
 

@@ -105,7 +105,8 @@ IDENTIFIERS = (
         "CREDIT_CARD",
         r"(?:(?<!\w)|(?<=%B))(?<![\w.]-)(?:\d[ -]?){12,18}\d(?!\w|-\w)",
         _is_card,
-        clue=least_digits(13),
+        clue=all_clues(least_digits(13), any_match(r"(?:\d[ -]?){12}\d")),
+        reach=(30, 80),
     ),
     shape(
         "IBAN_CODE",
@@ -126,7 +127,8 @@ IDENTIFIERS = (
         "NATIONAL_ID",
         rf"(?<![\w.-])(?:{_ID})(?![\w-])",
         has_national_check,
-        clue=least_digits(7),
+        clue=all_clues(least_digits(7), any_match(r"\d{3}")),
+        reach=(24, 40),
     ),
     shape(  # 9 or 10 digits in one pass a check by chance: one in eleven does
         "NATIONAL_ID",
@@ -135,12 +137,14 @@ IDENTIFIERS = (
         has_national_check,
         case=False,
         clue=all_clues(least_digits(9), any_listed(_NUMBERED)),
+        reach=(4, 50),
     ),
     shape(
         "NATIONAL_ID",  # National Insurance number
         r"(?<!\w)(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]"
         r"(?: ?\d\d){3} ?[A-D](?!\w)",
-        clue=least_digits(6),
+        clue=all_clues(least_digits(6), any_match(r"\d\d ?\d\d ?\d\d")),
+        reach=(8, 20),
     ),
     shape(  # sp. zn. 12 C 345/2023
         "CASE_NUMBER",
@@ -165,6 +169,7 @@ IDENTIFIERS = (
         _is_filed,
         case=False,
         clue=all_clues(least_digits(4), any_listed(_FILED_LIST)),
+        reach=(4, 90),
     ),
     shape(
         "DIAGNOSIS_CODE",

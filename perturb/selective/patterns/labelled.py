@@ -176,6 +176,7 @@ LABELLED = (
         _is_document,
         case=False,
         clue=all_clues(least_digits(5), any_listed(_DOCUMENTS.replace("n°_sécu", "sécu"))),
+        reach=(40, 300),
     ),
     shape(
         "NATIONAL_ID",
@@ -183,6 +184,7 @@ LABELLED = (
         _is_mixed,
         case=False,
         clue=all_clues(least_digits(2), any_listed(_DOCUMENTS.replace("n°_sécu", "sécu"))),
+        reach=(40, 140),
     ),
     shape(  # an Italian tax code, by its form
         "NATIONAL_ID",
@@ -198,12 +200,14 @@ LABELLED = (
         _is_plate,
         case=False,
         clue=all_clues(least_digits(1), any_listed(_PLATES)),
+        reach=(24, 110),
     ),
     shape(
         "NATIONAL_ID",
         rf"(?<![^\W_]){any_of(_ACRONYMS)}(?![^\W\d_]){_LINK}{_VALUE_START}{_VALUE}",
         _is_document,
         clue=all_clues(least_digits(5), any_listed(_ACRONYMS)),
+        reach=(4, 300),
     ),
     shape(
         "ACCOUNT_NUMBER",
@@ -212,6 +216,7 @@ LABELLED = (
         _is_account,
         case=False,
         clue=all_clues(least_digits(5), any_listed(_OWNERS)),
+        reach=(16, 300),
     ),
     shape(
         "ACCOUNT_NUMBER",
@@ -221,6 +226,7 @@ LABELLED = (
         _is_account,
         case=False,
         clue=all_clues(least_digits(5), any_listed(_NUMBERS, _ROMANCE_NUMBERS)),
+        reach=(32, 300),
     ),
     shape(  # sort code 20-45-77 account 43817720, routing 021000089
         "ACCOUNT_NUMBER",
@@ -244,6 +250,7 @@ LABELLED = (
         lambda text: _is_number(6, text),
         case=False,
         clue=all_clues(least_digits(6), any_listed("account konto compte cuenta conto conta")),
+        reach=(4, 320),
     ),
     shape(
         "PHONE_NUMBER",
@@ -253,6 +260,7 @@ LABELLED = (
         lambda text: _is_number(6, text),
         case=False,
         clue=all_clues(least_digits(6), any_listed("number nummer numéro número")),
+        reach=(16, 60),
     ),
     shape(
         "ACCOUNT_NUMBER",
@@ -262,6 +270,7 @@ LABELLED = (
         r"(?P<part>\d{3,6})(?!\w)",
         case=False,
         clue=all_clues(least_digits(3), any_listed(_LAST_LIST, _ENDS_LIST)),
+        reach=(50, 110),
     ),
     shape(
         "ACCOUNT_NUMBER",
@@ -278,6 +287,7 @@ LABELLED = (
         clue=all_clues(
             least_digits(3), any_listed("exp expiry expires expiration valid gültig caduca expire")
         ),
+        reach=(4, 40),
         locate=_locate_expiry,
     ),
     shape(

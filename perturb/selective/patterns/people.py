@@ -167,23 +167,31 @@ _NAMED = r"(?-i:[A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ])"
 _PEOPLES_CLUE = any_listed(_PEOPLES, " ".join(f"{people}s" for people in _PEOPLES.split()))
 
 PEOPLE = (
-    shape("NRP", rf"(?<!\w)(?=[A-Z]){any_of(_PEOPLES)}s?(?!\w)", clue=_PEOPLES_CLUE),
+    shape(
+        "NRP",
+        rf"(?<!\w)(?=[A-Z]){any_of(_PEOPLES)}s?(?!\w)",
+        clue=_PEOPLES_CLUE,
+        reach=(20, 30),
+    ),
     shape(
         "NRP",
         rf"(?<!\w){any_of(_PEOPLES_ELSEWHERE)}(?!\w)",
         case=False,
         clue=any_listed(_PEOPLES_ELSEWHERE),
+        reach=(20, 30),
     ),
     shape(
         "PROFESSION",
         rf"(?<!\w){_SAID_OF} (?P<part>(?:{_ADJECTIVE} ){{0,2}}?{_PROFESSION})(?!\w)",
         case=False,
         clue=any_listed(_PROFESSIONS, _PROFESSIONS_ELSEWHERE),
+        reach=(150, 40),
     ),
     shape(
         "TITLE",
         rf"(?<!\w)(?P<part>{any_of(TITLES, _MORE)})\b(?: ?\.)?(?= {{1,2}}{_NAMED}|\n{_NAMED})",
         case=False,
         clue=any_listed(TITLES, _MORE),
+        reach=(20, 30),
     ),
 )

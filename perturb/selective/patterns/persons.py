@@ -489,6 +489,7 @@ PERSONS = (
         rf"(?<![\w.-])(?:(?i:{_TITLES})\b\.?(?:<br ?/?>| |\xa0){{1,2}}){{1,4}}(?P<part>{_NAME})",
         _is_given_name,
         clue=any_listed(_TITLE_LIST),
+        reach=(70, 400),
         locate=_locate_titled,
     ),
     shape(  # dear mr featherstonehaugh
@@ -497,6 +498,7 @@ PERSONS = (
         rf"(?P<part>{_LOWER})",
         _is_lower_name,
         clue=any_listed("mr mrs ms dr prof herr herrn frau mme señor señora"),
+        reach=(12, 60),
     ),
     shape(
         "PERSON",
@@ -524,6 +526,7 @@ PERSONS = (
         rf"|{_OWN_KIN}),? (?P<part>[^\W\d_]{{2,20}})(?![\w'’-])",
         lambda name: is_given(name) and not (name.islower() and is_ordinary_word(name)),
         clue=any_listed(f"mio mia mijn mój moja mojego mojej mojemu min mitt {_OWN_KIN_LIST}"),
+        reach=(24, 80),
     ),
     shape(
         "PERSON",

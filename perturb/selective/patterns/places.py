@@ -152,6 +152,20 @@ _STREET_KEYS = any_of(
     "dirección direccion domicilio indirizzo rue ship_to endereço adres ulica",
     "住所 地址 주소 адрес",
 ).replace(" ", "[ _-]?")
+_STREET_STEMS = (
+    *(
+        "addr",
+        "adres",
+        "anschrift",
+        "street",
+        "straße",
+        "strasse",
+        "calle",
+        "direcci",
+        "domicilio",
+    ),
+    *("indirizzo", "rue", "ship", "endere", "ulica", "住所", "地址", "주소", "адрес"),
+)
 
 
 # -- Chinese, Japanese, Korean: from the largest to the smallest, without blanks ------------------
@@ -184,8 +198,9 @@ PLACES = (
         "STREET_ADDRESS",
         assigned(_STREET_KEYS),
         case=False,
-        clue=all_clues(least_digits(1), any_match("[\"'`]")),
+        clue=all_clues(least_digits(1), any_string(*_STREET_STEMS)),
         locate=_locate_street,
+        reach=(24, 640),
     ),
     shape(  # of a vCard: a post-office box, an extension, the street
         "STREET_ADDRESS",
@@ -228,6 +243,7 @@ PLACES = (
         clue=all_clues(
             least_digits(1), any_string(*(f"{end} " for end in (*_ENDS, *_CAPITAL_ENDS)))
         ),
+        reach=(80, 140),
     ),
     shape(
         "STREET_ADDRESS",
@@ -235,8 +251,14 @@ PLACES = (
         clue=all_clues(
             least_digits(1), any_match("(?:Am|de[nmr]|Im|In der|Zu[mr]|Beim) [A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ]")
         ),
+        reach=(12, 160),
     ),
-    shape("STREET_ADDRESS", rf"(?<![\w-])(?:{_BARE}){_CITY}", clue=least_digits(5)),
+    shape(
+        "STREET_ADDRESS",
+        rf"(?<![\w-])(?:{_BARE}){_CITY}",
+        clue=all_clues(least_digits(5), any_match(r"\d{4} [A-ZÀ-ÖØ-Þ]")),
+        reach=(190, 90),
+    ),
     shape(  # 上海市浦东新区世纪大道1589号
         "STREET_ADDRESS",
         _CHINESE,

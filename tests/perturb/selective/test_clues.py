@@ -37,6 +37,11 @@ RESPELL: tuple[Callable[[str], str], ...] = (
     lambda text: text.replace("s", "ſ"),
     lambda text: text.replace("k", "\u212a"),
 )
+PROFILES = """
+    github.com codeberg.org linkedin.com/in xing.com/profile bsky.app/profile keybase.io
+    reddit.com/u kaggle.com dev.to linktr.ee about.me t.me twitter.com x.com threads.net twitch.tv
+    soundcloud.com vimeo.com vk.com ok.ru chaos.social/@
+"""
 # Each list of words, and where its words count. A blank inside a word is written `_`.
 LISTED = (
     (amounts._NAME_LIST, ("5 {}", "ten {}.")),
@@ -48,6 +53,7 @@ LISTED = (
     (people._PEOPLES_ELSEWHERE, ("{}", "Two {}.")),
     (f"{people._PROFESSIONS} {people._PROFESSIONS_ELSEWHERE}", ("a {}", "as senior {}.")),
     (f"{people.TITLES} {people._MORE}", ("{} Anna", "{}. Anna")),
+    (PROFILES, ("See {}/ana_holz.", "See {}ana_holz.")),
     (f"{places._SURE} {places._ALSO}", ("5 Long {}", "12 The Old {}.")),
 )
 
