@@ -338,16 +338,17 @@ _GREETINGS = any_of(
     уважаемая дорогой дорогая
     """
 )
-_GREETING = re.compile(_GREETINGS, re.IGNORECASE)
+# Cara, Caro and Cher are names, too.
+_GREETING = re.compile(rf"(?!(?:car[ao]|cher)\Z){_GREETINGS}", re.IGNORECASE)
 
 
 def is_greeting(words: str) -> bool:
-    """Tell if words are a greeting and nobody's name.
+    """Tell if words are a greeting, and nobody's name.
 
     >>> [is_greeting(words) for words in ("Hallo", "Guten Tag", "Cara", "Anna")]
     [True, True, False, False]
     """
-    return _GREETING.fullmatch(words) is not None and not is_given(words)
+    return _GREETING.fullmatch(words) is not None
 
 
 _INTRODUCTIONS = any_of(
