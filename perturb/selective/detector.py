@@ -41,6 +41,7 @@ DETECTED = (
 )
 NAMES = ("PERSON", "LOCATION", "ORGANIZATION")
 _FORMED = frozenset((*NAMES, "OTHER_NAME"))  # that have capitals, where a language has them
+_NAMED = _FORMED - {"PERSON"}  # that no single ordinary word is, in small letters
 _TITLES = re.compile(rf"(?:(?:{any_of(TITLES)})(?:\.\s*+|\s++|\Z))*", re.IGNORECASE)
 _VARIABLE = re.compile(r"\b[a-z]\.")
 _ATTRIBUTE = re.compile(r"([a-z])\.([a-z]\w*+)")
@@ -157,6 +158,7 @@ class DetectorPolicy:
                 or found in _OPEN
                 or is_greeting(found)
                 or (type_ in ("PERSON", "LOCATION") and _is_figure(found, type_))
+                or (type_ in _NAMED and _is_small_word(found))
             )
             if type_ in _FORMED and not _is_readable(reading.text, start, end, learnt):
                 start, end = _find_capitals(reading.text, start, end)
@@ -204,6 +206,12 @@ def _is_figure(found: str, type_: str) -> bool:
     if any(map(str.isalpha, found)):
         return False
     return type_ != "LOCATION" or "," in found or len(found) > _LONGEST_CODE
+
+
+def _is_small_word(found: str) -> bool:
+    """Tell if a finding is an ordinary word in small letters: `reading` is no town, `and` between
+    two firms is none."""
+    return found.isalpha() and found.islower() and is_ordinary_word(found)
 
 
 def _join(text: str, words: Iterable[TokenWord]) -> Iterator[tuple[int, int, int]]:

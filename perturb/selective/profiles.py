@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -17,6 +18,7 @@ _CONTACT = SECRET_TYPES | {
 _PEOPLE = _CONTACT | {
     *("BIRTHPLACE", "CASE_NUMBER", "DATE_OF_BIRTH", "DIAGNOSIS_CODE", "PERSON", "RESIDENCE"),
 }
+_NUMBER = re.compile(r"(?:[0-9a-fA-F]|[\W_])+")
 _BESIDE = frozenset(("PRIVATE_ADDRESS",))
 _TIED = frozenset(("LOCATION", "ORGANIZATION"))
 _BUSINESS = _PEOPLE | {
@@ -41,6 +43,8 @@ class Profile:
         tied: types that are sensitive only where they are a private person's: an employer, a home.
         beside: types that are sensitive only in a text that holds another sensitive part: an
             amount of money in a question of arithmetic is nobody's.
+        numbers_beside: types of which a number, or what looks like a hash, is sensitive only in
+            such a text.
     """
 
     name: str
@@ -51,11 +55,17 @@ class Profile:
     keeps_public: bool = False
     tied: frozenset[str] = frozenset()
     beside: frozenset[str] = frozenset()
+    numbers_beside: frozenset[str] = frozenset()
 
     @property
     def thresholds(self) -> dict[str, float]:
         """Return the probabilities of `detected`."""
         return {type_: least for type_, least in self.detected or () if least is not None}
+
+    def needs_others(self, type_: str, found: str) -> bool:
+        """Tell if a part is sensitive only beside others."""
+        number = type_ in self.numbers_beside and _NUMBER.fullmatch(found) is not None
+        return number or type_ in self.beside
 
 
 _LIST = (
@@ -105,6 +115,8 @@ _LIST = (
             ("PERSON", 0.1),
         ),
         named=0.1,
+        beside=_BESIDE | {"CASE_NUMBER", "DIAGNOSIS_CODE", "MONEY"},
+        numbers_beside=frozenset(("ID", "LOCATION")),
     ),
     Profile(
         "record",

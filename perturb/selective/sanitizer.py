@@ -266,9 +266,12 @@ class Selective(MarkingMechanism):
         profile, kept = self._profile, found
         if profile.keeps_public:
             kept = drop_public(text, found, profile.tied - self._widened)[0]
-        if self._profile.beside.issuperset(span.type for span in kept):
-            return ()
-        return tuple(kept)
+        alone = (
+            span.type not in self._widened
+            and profile.needs_others(span.type, text[span.start : span.end])
+            for span in kept
+        )
+        return () if all(alone) else tuple(kept)
 
     def _find(self, text: str) -> tuple[Span, ...]:
         found = tuple(span for policy in self._policies for span in policy.find(text))

@@ -42,6 +42,38 @@ def test_an_ordinary_text_has_no_sensitive_part(profile: str, text: str) -> None
     assert get_mechanism("selective", TABLE, profile=profile).spans(text) == ()
 
 
+ALONE = (
+    "What does a 2 % fee on $1,250.50 come to?",
+    "Which check digit has 4006381333931?",
+    "what is 170141183460469231731687303715884105727 - 1",
+    "Is e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 the hash of nothing?",
+    "Which port is better, 8443 or 9443?",
+)
+
+
+@pytest.mark.parametrize("text", ALONE)
+def test_a_number_alone_is_nobodys_beside_a_name_it_is_somebodys(text: str) -> None:
+    assert types_of("names", text) == set()
+    assert len(types_of("names", f"Ask Mira Holzapfel: {text}")) > 1
+
+
+def test_a_request_may_have_a_number_alone_marked() -> None:
+    parameters = SelectiveParameters(profile="names")
+    lowered = Demands(thresholds=(("ID", 0.4),), actions=(("ID", "refuse"),))
+    with pytest.raises(RefusedPart, match="ID"):
+        demand(parameters, lowered).perturb(ALONE[1])
+
+
+@pytest.mark.parametrize("word", ["reading", "post", "war"])
+@pytest.mark.parametrize("profile", ["business", "names", "record"])
+def test_an_ordinary_word_in_small_letters_is_no_place_firm_or_work(
+    profile: str, word: str
+) -> None:
+    assert types_of(profile, f"we like {word} and gardens").isdisjoint(
+        ("LOCATION", "ORGANIZATION", "OTHER_NAME")
+    )
+
+
 def test_each_profile_marks_all_that_the_one_before_it_marks() -> None:
     before: set[int] = set()
     for profile in [*PROFILES][:-1]:
