@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[1]
 URL = "http://127.0.0.1:8100/v1"
 # Pages that other commands make.
 MADE = {"cli.md", "mechanisms.md", "performance.md", "plugins.md", "results.md", "settings.md"}
-MADE |= {"scale.md", "verify.md"}
+MADE |= {"results-details.md", "scale.md", "verify.md"}
 PAGES = {
     "README.md": (ROOT / "README.md").read_text("utf-8"),
     **{
@@ -238,8 +238,8 @@ def test_links_lead_somewhere() -> None:
 
 
 def read_rows(heading: str) -> list[list[str]]:
-    """Return the rows of a section's table on the page of results."""
-    results = (ROOT / "docs" / "results.md").read_text("utf-8")
+    """Return the rows of a section's table on the page of results in detail."""
+    results = (ROOT / "docs" / "results-details.md").read_text("utf-8")
     section = results.partition(f"### {heading}\n")[2].partition("\n##")[0]
     lines = [row for row in section.splitlines() if row.startswith("| ")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]

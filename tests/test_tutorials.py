@@ -171,5 +171,5 @@ async def test_your_data(tmp_path: Path) -> None:
     for line in kept[1:]:
         assert line in out or line.startswith("characters/s")
     assert "4 texts in data/open_ended/mine.jsonl" in out
-    report = (tmp_path / "results" / "results.md").read_text("utf-8")
+    report = (tmp_path / "results" / "results-details.md").read_text("utf-8")
     assert len(re.findall(r"^\| `rantext_ldp` \| (6|10) \|", report, re.MULTILINE)) == 2

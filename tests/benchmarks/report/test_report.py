@@ -51,8 +51,14 @@ def filled(like: Record, experiment: str, case: dict, values: dict) -> Record:
     return replace(like, experiment=experiment, case=case, values=values)
 
 
-def test_a_page_holds_the_figures_and_what_follows_from_them(folder, tmp_path):
-    page = write_report(folder, tmp_path).read_text("utf-8")
+def read_pages(folder, to):
+    """Write both pages of a run; return their text."""
+    first = write_report(folder, to)
+    return first.read_text("utf-8") + (to / "results-details.md").read_text("utf-8")
+
+
+def test_the_pages_hold_the_figures_and_what_follows_from_them(folder, tmp_path):
+    page = read_pages(folder, tmp_path)
     for record in Records(folder):
         if record.experiment == "inversion":
             assert f"{100 * record.values['top_10'].value:.1f} (" in page
@@ -71,7 +77,7 @@ def test_where_no_gain_is_shown_the_advice_is_to_stay_local(folder, tmp_path):
     for record in Records(folder):
         if record.experiment != "lift" or record.case["epsilon"] == 3.0:
             records.add(record)
-    page = write_report(poorer, tmp_path).read_text("utf-8")
+    page = read_pages(poorer, tmp_path)
     assert "none of 2 cases shows an answer closer" in " ".join(page.split())
     assert "`local_only`" in page
 
@@ -102,8 +108,18 @@ def test_a_run_reproduces_itself_and_not_one_that_is_apart(folder, tmp_path, cap
 
 def test_the_results_page_is_made_of_the_records_beside_it(tmp_path):
     write_report(RESULTS, tmp_path)
-    page = (ROOT / "docs" / "results.md").read_text("utf-8")
-    assert (tmp_path / "results.md").read_text("utf-8") == page
-    for name in re.findall(r"\]\((\w+\.png)\)", page):
-        assert (ROOT / "docs" / name).is_file()
+    for name in ("results.md", "results-details.md"):
+        page = (ROOT / "docs" / name).read_text("utf-8")
+        assert (tmp_path / name).read_text("utf-8") == page
+        for figure in re.findall(r"\]\((\w+\.png)\)", page):
+            assert (ROOT / "docs" / figure).is_file()
     assert not [record.breaches for record in Records(RESULTS) if record.breaches]
+
+
+def test_the_first_page_is_short_and_leads_to_every_table(tmp_path):
+    first = write_report(RESULTS, tmp_path).read_text("utf-8")
+    assert len(first.split()) < 2500
+    details = (tmp_path / "results-details.md").read_text("utf-8")
+    titles = re.findall(r"^###? (.+)$", details, re.MULTILINE)
+    assert titles
+    assert all(f"[{title}](results-details.md#" in first for title in titles)
