@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[1]
 URL = "http://127.0.0.1:8100/v1"
 # Pages that other commands make.
 MADE = {"cli.md", "mechanisms.md", "performance.md", "plugins.md", "results.md", "settings.md"}
-MADE |= {"results-details.md", "scale.md", "verify.md"}
+MADE |= {"performance-details.md", "results-details.md", "scale.md", "verify.md"}
 PAGES = {
     "README.md": (ROOT / "README.md").read_text("utf-8"),
     **{

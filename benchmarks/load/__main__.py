@@ -22,7 +22,7 @@ from benchmarks.load.measure import Measurement
 from benchmarks.load.plan import full_plan, quick_plan
 from benchmarks.load.processes import LoadError
 from benchmarks.load.record import Record, read_record
-from benchmarks.load.report.page import render_page
+from benchmarks.load.report.page import render_details, render_page
 from benchmarks.load.run import run
 from benchmarks.load.soak import read_soak, soak
 from benchmarks.load.streams import StreamRow, measure_streams, read_streams
@@ -184,12 +184,13 @@ def write_page(
     samplers: Annotated[Path, typer.Option(help="What samplers wrote.")] = SAMPLERS,
     conversations: Annotated[Path, typer.Option(help="What conversations wrote.")] = CONVERSATIONS,
     streams: Annotated[Path, typer.Option(help="What streams wrote.")] = STREAMS,
-    out: Annotated[Path, typer.Option(help="The page.")] = PAGE,
+    out: Annotated[Path, typer.Option(help="The page; the details stand beside it.")] = PAGE,
 ) -> None:
-    """Write the page of the documentation from the records."""
+    """Write the pages of the documentation from the records."""
     try:
+        measured = read_record(record)
         page = render_page(
-            read_record(record),
+            measured,
             read_soak(soaked),
             read_first_token(first),
             read_samplers(samplers),
@@ -199,7 +200,9 @@ def write_page(
     except ValueError as exc:
         raise LoadError(str(exc)) from exc
     out.write_text(page, "utf-8")
-    print(f"written to {out}")
+    details = out.with_stem(f"{out.stem}-details")
+    details.write_text(render_details(measured), "utf-8")
+    print(f"written to {out} and {details}")
 
 
 def _saver(path: Path | None) -> Callable[[Record], None]:

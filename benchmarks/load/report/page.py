@@ -1,4 +1,4 @@
-"""docs/performance.md, made from the records."""
+"""docs/performance.md and docs/performance-details.md, made from the records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from benchmarks.load.streams import Streams
 from benchmarks.load.wrk import LATE_SECONDS, Case
 from benchmarks.samplers import Samplers
 
-__all__ = ["render_page"]
+__all__ = ["render_details", "render_page"]
 
 OURS = "inferdpt"
 LIMIT = "bare server, rantext_ldp"
@@ -51,6 +51,13 @@ the answer. The *bare server* only sanitizes and makes both calls: it is the lim
 Python. `nginx` is the upstream without a gateway. Each target is one process unless it says
 otherwise. wrk sends the requests over so many connections at once, with {short} or {long:,} new
 words in each, unless the table says *repeated*.
+
+[The details](performance-details.md) hold every table of the load, and profiles.
+"""
+DETAILS = """\
+# Performance in detail
+
+The rest of [Performance](performance.md), which says what was measured, and on which machine.
 """
 READING = f"""\
 Cells are requests/s, then the median and the 99th percentile of the time for an answer in ms.
@@ -68,7 +75,7 @@ def render_page(
     conversations: Conversations | None = None,
     streams: Streams | None = None,
 ) -> str:
-    """Return the page."""
+    """Return the page that readers begin with."""
     figures = Figures(record)
     parts = [
         INTRODUCTION.format(base=BASE, ours=OURS, short=SHORT, long=LONG),
@@ -76,17 +83,26 @@ def render_page(
         *show_conversations(conversations),
         *show_streams(streams),
         *_summary(figures),
-        "## Load\n",
-        READING.format(seconds=record.seconds, rounds=_rounds(record)),
-        *_loads(figures),
-        *_repeated(figures),
         *_processes(figures),
         *show_samplers(samplers),
         *show_first_token(first),
         *_costs(figures),
         *show_soak(soak),
-        *_profiles(record),
         _reproduce(),
+    ]
+    return "\n".join(parts)
+
+
+def render_details(record: Record) -> str:
+    """Return the page of every load."""
+    figures = Figures(record)
+    parts = [
+        DETAILS,
+        "## Load\n",
+        READING.format(seconds=record.seconds, rounds=_rounds(record)),
+        *_loads(figures),
+        *_repeated(figures),
+        *_profiles(record),
     ]
     return "\n".join(parts)
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.load.processes import LoadError
 from benchmarks.load.record import read_record
-from benchmarks.load.report.page import render_page
+from benchmarks.load.report.page import render_details, render_page
 from benchmarks.load.soak import Soak, read_soak
 from tests.benchmarks.load.rows import record, row
 
@@ -26,15 +26,13 @@ SOAK = Soak(
 
 
 def test_cells_and_verdicts() -> None:
-    page = render_page(
-        record(
-            row("LiteLLM"),
-            row(OURS, requests_per_second=523.4, p50_ms=2.5, p99_ms=1234.0, late=3, wrong=2),
-            row(OURS, stream=True, words=2000, connections=256, repeat=True),
-        ),
-        None,
+    measured = record(
+        row("LiteLLM"),
+        row(OURS, requests_per_second=523.4, p50_ms=2.5, p99_ms=1234.0, late=3, wrong=2),
+        row(OURS, stream=True, words=2000, connections=256, repeat=True),
     )
-    lines = page.splitlines()
+    page = render_page(measured, None)
+    lines = [*page.splitlines(), *render_details(measured).splitlines()]
     assert f"| `{OURS}` |  | **523**/s, 2.50, 1,234, 3 late, 2 bad |  |  |" in lines
     goal = "| requests/s at 16 connections, as a multiple of LiteLLM's | ≥ 5 | 5.23, met |"
     assert goal in lines
@@ -47,8 +45,9 @@ def test_cells_and_verdicts() -> None:
 
 def test_nothing_answered_and_nothing_measured_are_said() -> None:
     none = row(OURS, requests=0, requests_per_second=0.0, p50_ms=None, p99_ms=None, cpu_ms=None)
-    page = render_page(record(none, skipped=["LiteLLM: it *cannot* be installed"]), None)
-    assert "nothing answered" in page
+    measured = record(none, skipped=["LiteLLM: it *cannot* be installed"])
+    page = render_page(measured, None)
+    assert "nothing answered" in render_details(measured)
     assert r"Not measured: LiteLLM: it \*cannot\* be installed" in page
 
 

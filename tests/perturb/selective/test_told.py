@@ -277,7 +277,7 @@ PLAIN = (
     "Write a Luhn check in Go.",
     "The passport number format of Germany has 9 characters.",
     "Number plate history since 1903",
-    "discord client_id; telegram chat_id; steam input_device; twitch.tv/esl_csgo",
+    "discord client_id; telegram chat_id; steam input_device",
     "Name,Version\nReact Native,0.72\nVue Router,4.2",
     "Name,Capital\nFrance,Paris\nNew Zealand,Wellington",
     "| Name | Type | Description |\n|---|---|---|\n| User, Admin | string | the role |",
