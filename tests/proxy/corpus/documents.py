@@ -104,7 +104,7 @@ class Driver:
 
     def wait_for_parts(self, count: int) -> None:
         """Wait until so many blocks are written, or the run is over."""
-        deadline = time.monotonic() + LIMIT
+        deadline = time.monotonic() + 5 * LIMIT
         while self._process.poll() is None and len(self.parts()) < count:
             assert time.monotonic() < deadline
             time.sleep(0.005)
