@@ -61,6 +61,7 @@ __all__ = [
 
 RemoteOutcome = Literal[
     "answered",
+    "dropped",
     "empty",
     "failed",
     "housekeeping",
@@ -77,6 +78,8 @@ EQUALITY = (
 )
 _REMOTE = {
     "answered": "the remote answered the perturbed text",
+    "dropped": "the remote's answer was not whole, or too long for a demonstration; the local "
+    "model worked alone",
     "empty": "the remote answered with nothing; the local model worked alone",
     "failed": "the remote failed; the local model worked alone",
     "irrelevant": "nothing in the remote's answer was about the document; the local model worked "
@@ -213,11 +216,13 @@ class Outgoing:
 
     Attributes:
         demonstrations: the number of public examples in the body.
+        turns: the turns of the conversation in the body, without system turns.
     """
 
     body: dict[str, Any]
     clearance: Cleared
     demonstrations: int = 0
+    turns: tuple[dict[str, str], ...] = ()
 
 
 class Composer:
@@ -252,6 +257,7 @@ class Composer:
         sent = [message for message in messages if message["content"]]
         if not sent:
             return None
+        turns = tuple(message for message in sent if message["role"] != "system")
         note = self._choose_note(draft)
         opening = [note] if note else []
         if self._examples:
@@ -286,7 +292,7 @@ class Composer:
         body = {"model": route.model, "messages": sent, **numbers}
         if route.remote.config.api == "messages":
             body = spell_messages(body)
-        return Outgoing(body, clearance, self._demonstrations)
+        return Outgoing(body, clearance, self._demonstrations, turns)
 
     def _choose_note(self, draft: Draft) -> str:
         """Return what the remote of a chat is told about the texts; a prefix explains itself."""
