@@ -7,20 +7,18 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from openai import AsyncOpenAI
 
 from benchmarks.harness.datasets import DataError
+from benchmarks.harness.proxies import run_proxy
 from benchmarks.harness.suite import Endpoint
 from benchmarks.tasks.texts import Task
 from extraction.extractor import Extraction
 from perturb import EmbeddingTable
-from proxy.app import build_app, build_runner
-from proxy.config.settings import Local, load_config
+from proxy.config.settings import Local
 from proxy.local import local_server
-from proxy.serve import start_runner
 
 __all__ = [
     "ALONE",
@@ -176,7 +174,7 @@ async def running_conditions(
 
         clients = {"remote": await connect(remote.base_url, _read_key(remote))}
         for target, settings in (("gateway", gateway), ("proxy", proxy)):
-            url = await stack.enter_async_context(_run_proxy(table, settings))
+            url = await stack.enter_async_context(run_proxy(table, settings))
             clients[target] = await connect(url)
 
         async def ask(task: Task, condition: Condition) -> Reply:
@@ -217,19 +215,6 @@ def _read_material(exchanges: Sequence[Mapping[str, Any]]) -> str:
         if message["role"] == "user"
     ]
     return "\n".join([*sent, *(exchange.get("generation") or "" for exchange in exchanges)])
-
-
-@asynccontextmanager
-async def _run_proxy(table: EmbeddingTable, settings: Mapping[str, Any]) -> AsyncIterator[str]:
-    """Run a proxy with a state of its own; yield its address."""
-    with TemporaryDirectory() as folder:
-        own = {"store": {"folder": folder}, "server": {"port": 0}}
-        config = load_config(None, {**settings, **own})
-        run = build_runner(build_app(config, table=table))
-        try:
-            yield await start_runner(run, config)
-        finally:
-            await run.cleanup()
 
 
 def _read_key(endpoint: Endpoint) -> str:
