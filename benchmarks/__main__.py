@@ -70,7 +70,7 @@ Bleed is the share of an answer's content words that come from the remote's side
 
     python -m benchmarks tasks --local smollm2-135m --remote https://api.example.com/v1
     python -m benchmarks tasks --local http://localhost:8000/v1 --remote qwen2.5-1.5b \\
-      --mechanisms surrogate=0 surrogate=12 --only summary reply --out tasks.json
+      --mechanisms surrogate=0 surrogate=12 --only summary reply --out tasks
 """
 
 
@@ -204,12 +204,7 @@ def _run_tasks(args: argparse.Namespace) -> int:
             kind: {name: asdict(figures) for name, figures in each.items()}
             for kind, each in found.items()
         }
-        answers = {
-            task.id: {name: asdict(each[i]) for name, each in replies.items()}
-            for i, task in enumerate(tasks)
-        }
-        text = json.dumps({"figures": figures, "answers": answers}, indent=1, ensure_ascii=False)
-        args.out.write_text(f"{text}\n", "utf-8")
+        (args.out / "figures.json").write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
     return 0
 
 
@@ -217,8 +212,11 @@ async def _answer_tasks(args: argparse.Namespace, tasks: Sequence[Task]) -> Repl
     from openai import OpenAIError
 
     from benchmarks.tasks.conditions import list_conditions, running_conditions, serve_model
+    from benchmarks.tasks.kept import Kept
     from benchmarks.tasks.measure import answer
 
+    if args.out:
+        args.out.mkdir(parents=True, exist_ok=True)
     conditions = list_conditions(args.mechanisms, args.extraction)
     names = list(dict.fromkeys(name for name, _ in args.mechanisms))
     try:
@@ -227,7 +225,9 @@ async def _answer_tasks(args: argparse.Namespace, tasks: Sequence[Task]) -> Repl
             serve_model(args.remote, args.remote_model, "OPENAI_API_KEY") as remote,
             running_conditions(load_table(), local, remote, names) as ask,
         ):
-            return await answer(tasks, conditions, ask)
+            file = args.out / "answers.jsonl" if args.out else None
+            kept = Kept(file, local.model, remote.model)
+            return await answer(tasks, conditions, ask, kept)
     except OpenAIError as exc:
         raise DataError(f"a model's server failed: {type(exc).__name__}") from exc
 
@@ -323,7 +323,9 @@ def _build_parser() -> argparse.ArgumentParser:
         default=BUNDLED,
         help="of the cosine: bundled, minilm or a sentence-transformers model (bundled)",
     )
-    tasks.add_argument("--out", type=Path, help="a JSON file for the figures and the answers")
+    tasks.add_argument(
+        "--out", type=Path, help="a folder for the answers, which another run goes on from"
+    )
     tasks.set_defaults(command=_run_tasks)
     return parser
 

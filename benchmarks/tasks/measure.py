@@ -16,6 +16,7 @@ from benchmarks.harness.records import Estimate
 from benchmarks.metrics.encoders import Encoder
 from benchmarks.metrics.utility import cosines, rouge_l
 from benchmarks.tasks.conditions import ALONE, IDEAL, Ask, Condition, Reply
+from benchmarks.tasks.kept import Kept
 from benchmarks.tasks.scores import find_bleed, score_right
 from benchmarks.tasks.texts import Task
 from proxy.cli.progress import show_progress
@@ -49,16 +50,22 @@ class Figures:
     bleed: Estimate | None
 
 
-async def answer(tasks: Sequence[Task], conditions: Sequence[Condition], ask: Ask) -> Replies:
-    """Return the answers to all tasks under all conditions. The first failure is raised."""
+async def answer(
+    tasks: Sequence[Task], conditions: Sequence[Condition], ask: Ask, kept: Kept
+) -> Replies:
+    """Return the answers to all tasks under all conditions, and ask for those that are not kept
+    yet. The first failure is raised."""
     slots, done = asyncio.Semaphore(AT_ONCE), 0
     total = len(tasks) * len(conditions)
     with show_progress() as progress:
 
         async def one(task: Task, condition: Condition) -> Reply:
             nonlocal done
-            async with slots:
-                reply = await ask(task, condition)
+            reply = kept.find(task, condition)
+            if reply is None:
+                async with slots:
+                    reply = await ask(task, condition)
+                kept.add(task, condition, reply)
             done += 1
             progress("answers", done, total, condition.name)
             return reply

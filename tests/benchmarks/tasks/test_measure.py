@@ -23,6 +23,7 @@ from benchmarks.tasks.conditions import (
     running_conditions,
     serve_model,
 )
+from benchmarks.tasks.kept import Kept
 from benchmarks.tasks.measure import answer, measure
 from benchmarks.tasks.texts import read_tasks
 from perturb import load_table
@@ -70,7 +71,7 @@ async def test_every_condition_is_measured_through_the_proxy() -> None:
         running_conditions(load_table(), local, remote, ["surrogate"]) as ask,
     ):
         assert remote.model == "fake"
-        replies = await answer(tasks, conditions, ask)
+        replies = await answer(tasks, conditions, ask, Kept(None, "l", "r"))
         raw = [body for body in other.bodies if tasks[0].document in json.dumps(body)]
         assert len(raw) == 1  # of the ideal
         assert {body["model"] for body in other.bodies} == {"fake"}
@@ -106,35 +107,35 @@ async def test_every_condition_is_measured_through_the_proxy() -> None:
     assert found["question"][ALONE].right.value == 0
 
 
-async def test_the_command_prints_the_figures_and_keeps_the_answers(
+async def test_the_command_prints_the_figures_and_goes_on_from_kept_answers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "tasks.json"
+    out = tmp_path / "run"
     async with running() as (local, remote):
         given = ["--local", local.base_url, "--remote", remote.base_url, "--most", "2"]
         chosen = ["--only", "summary", "--mechanisms", "surrogate=12", "--extraction", "all"]
-        status = await asyncio.to_thread(main, ["tasks", *given, *chosen, "--out", str(out)])
-    assert status == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == [
-        "summary",
-        "cosine",
-        "-",
-        "alone",
-        "ROUGE-L",
-        "words",
-        "bleed",
-        "%",
-    ]
-    assert [line[:20].strip() for line in lines[1:]] == [
-        ALONE,
-        IDEAL,
-        GATEWAY,
-        "surrogate 12, all",
-    ]
-    kept = json.loads(out.read_text())
-    assert kept["answers"]["summary-1"][ALONE] == {"answer": GOOD, "material": None}
-    assert kept["figures"]["summary"]["surrogate 12, all"]["bleed"]["value"] == 1
+        command = ["tasks", *given, *chosen, "--out", str(out)]
+        assert await asyncio.to_thread(main, command) == 0
+        told = capsys.readouterr().out
+        asked = len(local.bodies), len(remote.bodies)
+        kept = (out / "answers.jsonl").read_text().splitlines(keepends=True)
+        (out / "answers.jsonl").write_text("".join(kept[:-1]))  # as if it had been stopped
+        assert await asyncio.to_thread(main, command) == 0
+        assert capsys.readouterr().out == told
+        assert len(local.bodies) + len(remote.bodies) in {sum(asked) + 1, sum(asked) + 2}
+        assert len((out / "answers.jsonl").read_text().splitlines()) == len(kept) == 8
+        other = [*command, "--remote-model", "another"]
+        assert await asyncio.to_thread(main, other) == 0
+        assert len((out / "answers.jsonl").read_text().splitlines()) == 16
+    lines = told.splitlines()
+    head = ["summary", "cosine", "-", "alone", "ROUGE-L", "words", "bleed", "%"]
+    assert lines[0].split() == head
+    names = [line[:20].strip() for line in lines[1:]]
+    assert names == [ALONE, IDEAL, GATEWAY, "surrogate 12, all"]
+    first = next(line for line in map(json.loads, kept) if line["condition"] == ALONE)
+    assert (first["answer"], first["material"]) == (GOOD, None)
+    figures = json.loads((out / "figures.json").read_text())
+    assert figures["summary"]["surrogate 12, all"]["bleed"]["value"] == 1
 
 
 async def test_every_instruction_passes_as_public_text() -> None:
@@ -146,7 +147,7 @@ async def test_every_instruction_passes_as_public_text() -> None:
         serve_model(other.base_url, None, "NONE") as remote,
         running_conditions(load_table(), local, remote, ["surrogate"]) as ask,
     ):
-        replies = await answer(tasks, [condition], ask)
+        replies = await answer(tasks, [condition], ask, Kept(None, "l", "r"))
         assert all(reply.material for reply in replies[condition.name])
         sent = json.dumps(other.bodies, ensure_ascii=False)
         assert not any(json.dumps(t.document, ensure_ascii=False)[1:-1] in sent for t in tasks)
