@@ -35,7 +35,7 @@ __all__ = [
 
 ALONE, IDEAL, GATEWAY = "local model alone", "remote, raw text", "gateway, selective"
 MODEL = "m"
-SAMPLING = {"temperature": 0.2, "top_p": 0.9, "seed": 1}
+SAMPLING = {"temperature": 0.2, "top_p": 0.9}
 TOKENS = 160  # of an answer
 SECONDS = 600.0  # of an answer
 
@@ -48,11 +48,13 @@ class Condition:
         name: for people.
         target: the remote itself, the gateway, or the proxy with the local model.
         options: the request's `inferdpt` object.
+        seed: of the sampling, in both models.
     """
 
     name: str
     target: Literal["remote", "gateway", "proxy"]
     options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 1
 
 
 @dataclass(frozen=True)
@@ -81,10 +83,14 @@ def list_conditions(
     points: Sequence[tuple[str, float]], extractions: Sequence[Extraction]
 ) -> list[Condition]:
     """Return the conditions: the local model alone, the remote on the raw text, the gateway, and
-    each mechanism and ε with each way of extraction."""
+    each mechanism and ε with each way of extraction.
+
+    The ideal has a seed of its own: where both models are the same, an answer to the raw text with
+    the same seed would be a copy of it.
+    """
     return [
         Condition(ALONE, "proxy", {"local_only": True}),
-        Condition(IDEAL, "remote"),
+        Condition(IDEAL, "remote", seed=2),
         Condition(GATEWAY, "gateway"),
         *(
             Condition(
@@ -193,6 +199,7 @@ async def _ask(client: AsyncOpenAI, task: Task, condition: Condition, model: str
         messages=[{"role": "user", "content": f"{instruction}{task.document}"}],
         extra_body={} if direct else {"inferdpt": {"receipt": "full", **condition.options}},
         max_tokens=TOKENS,
+        seed=condition.seed,
         **SAMPLING,  # type: ignore[call-overload]
     )
     answer = done.choices[0].message.content or ""

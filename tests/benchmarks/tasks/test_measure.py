@@ -74,6 +74,7 @@ async def test_every_condition_is_measured_through_the_proxy() -> None:
         replies = await answer(tasks, conditions, ask, Kept(None, "l", "r"))
         raw = [body for body in other.bodies if tasks[0].document in json.dumps(body)]
         assert len(raw) == 1  # of the ideal
+        assert raw[0]["seed"] not in {body["seed"] for body in own.bodies}
         assert {body["model"] for body in other.bodies} == {"fake"}
         assert {body["model"] for body in own.bodies} == {"mine"}
         shapes = [len(body["messages"]) for body in own.bodies]
