@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from extraction.backends.base import Delta, Usage
-from extraction.extractor import Job
+from extraction.extractor import Extraction, Job
 from extraction.prompts import fill
 from perturb import Perturbation, Sanitizer
 from perturb.rounding import format_upper
@@ -234,6 +234,7 @@ class Composer:
 
     def __init__(self, config: Config, demonstrations: Demonstrations) -> None:
         self._prompts = config.templates
+        self._extraction = config.local.extraction
         self._demonstrations = len(demonstrations)
         self._examples = demonstrations.spell()
 
@@ -258,7 +259,7 @@ class Composer:
         if not sent:
             return None
         turns = tuple(message for message in sent if message["role"] != "system")
-        note = self._choose_note(draft)
+        note = self._choose_note(draft, request.inferdpt.extraction or self._extraction)
         opening = [note] if note else []
         if self._examples:
             opening.append(
@@ -294,13 +295,14 @@ class Composer:
             body = spell_messages(body)
         return Outgoing(body, clearance, self._demonstrations, turns)
 
-    def _choose_note(self, draft: Draft) -> str:
-        """Return what the remote of a chat is told about the texts; a prefix explains itself."""
+    def _choose_note(self, draft: Draft, extraction: Extraction) -> str:
+        """Return what the remote of a chat is told about the texts. A prefix explains itself, and
+        to demonstrate a task the remote does with a passage what is asked of any text."""
         if draft.prompt.task == "continuation" or not draft.releases:
             return ""
         shown = {release.sanitizer.shows for release in draft.releases}
         if "passages" in shown:
-            return self._prompts.remote_passages
+            return "" if extraction == "demonstrate" else self._prompts.remote_passages
         return self._prompts.remote_words if "words" in shown else ""
 
 
