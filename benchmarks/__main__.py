@@ -6,6 +6,7 @@
     python -m benchmarks report results
     python -m benchmarks compare docs/results results
     python -m benchmarks fidelity --data ../shared/data
+    python -m benchmarks tasks --local smollm2-135m --remote https://api.example.com/v1
 
 A stopped run resumes where it was. An attack that exceeds a proved bound makes the run fail.
 """
@@ -18,20 +19,29 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from benchmarks.experiments import list_experiments
 from benchmarks.harness.context import Context
 from benchmarks.harness.datasets import DataError
 from benchmarks.harness.suite import list_suites, load_suite
+from benchmarks.metrics.encoders import load_sentence_encoder
 from benchmarks.report.compare import compare
 from benchmarks.run import describe, run
+from benchmarks.tasks.conditions import read_point
+from benchmarks.tasks.texts import KINDS
+from extraction.errors import LocalModelError
+from extraction.extractor import Extraction
 from perturb import PerturbError, load_table
+from perturb.whole.encoder import BUNDLED, load_static
 from proxy.errors import ConfigError
 
 if TYPE_CHECKING:
     from benchmarks.fidelity.measure import Fidelity
+    from benchmarks.tasks.measure import Replies
+    from benchmarks.tasks.texts import Task
 
 __all__ = ["main"]
 
@@ -50,6 +60,18 @@ Answers compares those of a real model to the raw texts with those that are brou
     python -m benchmarks fidelity --only answers --remote http://localhost:8000/v1 --model NAME
     python -m benchmarks fidelity --parameters 'policy: [regex, detector]' --data ../shared/data
 """
+TASKS = """Answer the tasks that people have, and compare who answers.
+
+Texts written for it are continued, summarised, replied to and explained, questions about them
+are answered, and fields are written as JSON: by the local model alone, by the remote on the raw
+text (the ideal), by the remote through the gateway, and by the local model with the remote's words
+under each mechanism and way of extraction. A figure has its 95 % interval over the texts.
+Bleed is the share of an answer's content words that come from the remote's side alone.
+
+    python -m benchmarks tasks --local smollm2-135m --remote https://api.example.com/v1
+    python -m benchmarks tasks --local http://localhost:8000/v1 --remote qwen2.5-1.5b \\
+      --mechanisms surrogate=0 surrogate=12 --only summary reply --out tasks
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = _build_parser().parse_args(arguments)
     try:
         return int(args.command(args))
-    except (ConfigError, DataError, PerturbError) as exc:
+    except (ConfigError, DataError, LocalModelError, PerturbError) as exc:
         print(f"benchmarks: {exc}", file=sys.stderr)
         return 2
 
@@ -166,6 +188,50 @@ async def _compare_answers(
         print(answers.render(await answers.compare(prompts, raw, tools)))
 
 
+def _run_tasks(args: argparse.Namespace) -> int:
+    from benchmarks.tasks.measure import measure, render
+    from benchmarks.tasks.texts import read_tasks
+
+    if args.most is not None and args.most < 2:
+        raise DataError(f"--most must be >= 2, got {args.most}")
+    encode = load_static() if args.encoder == BUNDLED else load_sentence_encoder(args.encoder)
+    tasks = read_tasks(tuple(args.only), args.most)
+    replies = asyncio.run(_answer_tasks(args, tasks))
+    found = measure(tasks, replies, encode)
+    print(render(found))
+    if args.out:
+        figures = {
+            kind: {name: asdict(figures) for name, figures in each.items()}
+            for kind, each in found.items()
+        }
+        (args.out / "figures.json").write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+    return 0
+
+
+async def _answer_tasks(args: argparse.Namespace, tasks: Sequence[Task]) -> Replies:
+    from openai import OpenAIError
+
+    from benchmarks.tasks.conditions import list_conditions, running_conditions, serve_model
+    from benchmarks.tasks.kept import Kept
+    from benchmarks.tasks.measure import answer
+
+    if args.out:
+        args.out.mkdir(parents=True, exist_ok=True)
+    conditions = list_conditions(args.mechanisms, args.extraction)
+    names = list(dict.fromkeys(name for name, _ in args.mechanisms))
+    try:
+        async with (
+            serve_model(args.local, args.local_model, "INFERDPT_LOCAL_API_KEY") as local,
+            serve_model(args.remote, args.remote_model, "OPENAI_API_KEY") as remote,
+            running_conditions(load_table(), local, remote, names) as ask,
+        ):
+            file = args.out / "answers.jsonl" if args.out else None
+            kept = Kept(file, local.model, remote.model)
+            return await answer(tasks, conditions, ask, kept)
+    except OpenAIError as exc:
+        raise DataError(f"a model's server failed: {type(exc).__name__}") from exc
+
+
 def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
@@ -222,6 +288,45 @@ def _build_parser() -> argparse.ArgumentParser:
     fidelity.add_argument("--out", type=Path, help="a JSON file for the figures")
     fidelity.add_argument("--figure", type=Path, help="a PNG file: what leaves, what is spoilt")
     fidelity.set_defaults(command=_run_fidelity)
+    tasks = commands.add_parser(
+        "tasks",
+        help="what the remote is worth in the tasks that people have",
+        description=TASKS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    served = "the name of a pulled model, a GGUF file, or an OpenAI-compatible URL"
+    tasks.add_argument("--local", required=True, help=f"the trusted model: {served}")
+    tasks.add_argument("--local-model", metavar="NAME", help="at a URL (the first listed)")
+    tasks.add_argument("--remote", required=True, help=f"the other model: {served}")
+    tasks.add_argument("--remote-model", metavar="NAME", help="at a URL (the first listed)")
+    tasks.add_argument(
+        "--mechanisms",
+        nargs="+",
+        type=read_point,
+        default=[("surrogate", 0), ("surrogate", 12), ("rantext_ldp", 10)],
+        metavar="NAME=ε",
+        help="mechanisms and their ε (surrogate=0 surrogate=12 rantext_ldp=10)",
+    )
+    tasks.add_argument(
+        "--extraction",
+        nargs="+",
+        choices=get_args(Extraction),
+        default=["relevant", "demonstrate"],
+        help="uses of the remote's answer (relevant demonstrate)",
+    )
+    tasks.add_argument(
+        "--only", nargs="+", choices=KINDS, default=KINDS, help="kinds of tasks (all)"
+    )
+    tasks.add_argument("--most", type=int, help="tasks of each kind, 2 or more (all)")
+    tasks.add_argument(
+        "--encoder",
+        default=BUNDLED,
+        help="of the cosine: bundled, minilm or a sentence-transformers model (bundled)",
+    )
+    tasks.add_argument(
+        "--out", type=Path, help="a folder for the answers, which another run goes on from"
+    )
+    tasks.set_defaults(command=_run_tasks)
     return parser
 
 

@@ -1,6 +1,8 @@
 """Extraction: raw conversation + perturbed generation → the local model's prompt → the answer.
 
-Everything here is raw text and stays on this machine.
+Everything here is raw text and stays on this machine. The generation is material, beside the
+document in one turn, or it answers a demonstration: the turns that the remote was sent, which
+stand before the conversation and show how such a task is done.
 
 Of several candidate answers the one that is nearest to the document is returned. The first is the
 local model's own, the others are made with the remote's generation. So a generation that makes
@@ -16,6 +18,7 @@ import json
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, Literal, TypeVar
 
 from extraction.backends.base import Backend, Delta
@@ -27,6 +30,8 @@ from perturb.work import SHORT, offload
 
 __all__ = [
     "AnswerWriter",
+    "Demonstration",
+    "Extraction",
     "Extractor",
     "Job",
     "Task",
@@ -49,6 +54,7 @@ RESULTS = ("tool", "function")
 # Options that change the answer alone, and that a request for one token must not have.
 ANSWERS_OWN = ("max_completion_tokens", "max_tokens", "min_tokens", "logprobs", "top_logprobs")
 Task = Literal["chat", "continuation", "instruct"]
+Extraction = Literal["relevant", "all", "demonstrate"]  # what is used of a generation, and how
 
 
 @dataclass(frozen=True)
@@ -62,18 +68,45 @@ class Tokenizer:
 
 
 @dataclass(frozen=True)
+class Demonstration:
+    """Hold an example of the task: what the remote was sent, and its answer.
+
+    Attributes:
+        turns: user and assistant turns in OpenAI's form; the last is the remote's answer.
+        instruction: the public instruction that stands before the document in them; "" if there
+            is none.
+    """
+
+    turns: tuple[dict[str, str], ...]
+    instruction: str = ""
+
+
+@dataclass(frozen=True)
 class Job:
-    """Describe a request to the local model.
+    """Describe a request to the local model, which works alone with neither a generation nor a
+    demonstration. There are never both.
 
     Attributes:
         task: selects the prompt.
         messages: the raw conversation in OpenAI's form; the last is the document.
-        generation: the remote's perturbed generation; None if the local model works alone.
+        generation: the remote's perturbed generation, as material.
+        demonstration: the remote's turns, as an example that stands before the conversation.
     """
 
     task: Task
     messages: tuple[dict[str, Any], ...]
     generation: str | None
+    demonstration: Demonstration | None = None
+
+    @property
+    def is_alone(self) -> bool:
+        """Tell if the local model works alone."""
+        return self.generation is None and self.demonstration is None
+
+    @property
+    def alone(self) -> Job:
+        """Return the job without the remote's words."""
+        return Job(self.task, self.messages, None)
 
 
 class Extractor:
@@ -84,7 +117,8 @@ class Extractor:
     turns are dropped first, whole, system turns last. The document keeps its end for
     `continuation`, and its beginning and end otherwise. A tool's result never stands without the
     turn that called it: if the last turn is one, that turn and its other results stay, cut like
-    the document.
+    the document. A demonstration is never cut: it is left out unless it fits beside the whole
+    conversation.
 
     Args:
         backend: the local model.
@@ -142,6 +176,17 @@ class Extractor:
         brief, context = _is_brief(job, options), await self._ask_context()
         return await offload(brief, self._compose_opening, job, options, context)
 
+    async def has_room(self, job: Job, options: dict[str, Any]) -> bool:
+        """Tell if a job's demonstration fits the context beside the whole conversation."""
+        context = await self._ask_server(job)
+
+        def check() -> bool:
+            _, budget = self._split_context(options, context)
+            clipped = _clip_job(job, CHARACTERS_PER_TOKEN * budget)
+            return self._demonstrate(clipped, budget - self._count_tools(options)) is not None
+
+        return await offload(_is_brief(job, options), check)
+
     async def complete(self, job: Job, options: dict[str, Any]) -> Delta:
         """Return the whole answer. Raises `LocalModelError`."""
         with self._count_running():
@@ -185,7 +230,7 @@ class Extractor:
     async def _ask_server(self, job: Job) -> int:
         """Ask the server once for its control tokens and its context; return the number of tokens
         of the latter."""
-        if self._tokens is None and job.generation is not None:
+        if self._tokens is None and not job.is_alone:
             self._tokens = await self.backend.special_tokens()
         return await self._ask_context()
 
@@ -238,6 +283,8 @@ class Extractor:
 
     def _build_messages(self, job: Job, budget: int) -> list[dict[str, Any]]:
         """Return the messages, within `budget` tokens of the estimating tokenizer."""
+        if job.demonstration is not None:
+            return self._demonstrate(job, budget) or self._build_messages(job.alone, budget)
         *history, last = job.messages
         template = self._choose_template(job)
         generation = job.generation
@@ -267,6 +314,32 @@ class Extractor:
         budget = max(budget, MINIMUM_TOKENS // 2)
         cut = self._keep_tail if job.task == "continuation" else self._keep_ends
         return self._assemble(template, history, last, cut(document, budget), generation)
+
+    def _demonstrate(self, job: Job, budget: int) -> list[dict[str, Any]] | None:
+        """Return a job's demonstration and its conversation, whose last turn has the form of the
+        last one that was sent; None if they exceed `budget` tokens."""
+        demonstration = job.demonstration
+        assert demonstration is not None
+        size = sum(len(turn["content"]) for turn in demonstration.turns)
+        if size > CHARACTERS_PER_TOKEN * budget:  # it cannot fit
+            return None
+        *history, last = job.messages
+        if last["role"] == "user":
+            document = fill(self._choose_template(job), document=_read_content(last))
+            if instruction := demonstration.instruction:
+                document = fill(
+                    self._prompts.remote_instruct, instruction=instruction, document=document
+                )
+            last = {**last, "content": document}
+        # The remote is not trusted, and its earlier answers are among the turns.
+        turns = [
+            {**turn, "content": remove_control_tokens(turn["content"], self._tokens or ())}
+            for turn in demonstration.turns
+        ]
+        # Many chat templates take system turns at the beginning only.
+        systems = list(takewhile(lambda message: message["role"] == "system", history))
+        messages = [*systems, *turns, *history[len(systems) :], last]
+        return messages if sum(map(self._count_message, messages)) <= budget else None
 
     def _assemble(
         self,
@@ -367,7 +440,8 @@ def _spell(text: str) -> bytes:
 
 def _is_brief(job: Job, options: dict[str, Any]) -> bool:
     """Tell if the prompt is composed in about a millisecond."""
-    size = sum(len(_read_content(message)) for message in job.messages)
+    shown = job.demonstration.turns if job.demonstration else ()
+    size = sum(len(_read_content(message)) for message in (*job.messages, *shown))
     plain = not {"tools", "functions"} & options.keys()
     return plain and size + len(job.generation or "") <= 2 * SHORT
 
@@ -389,10 +463,10 @@ def _clip_job(job: Job, size: int) -> Job:
             return text[-size:]
         return text[: size // 2] + GAP + text[-size // 2 :]
 
-    return Job(
-        job.task,
-        tuple({**m, "content": clip(_read_content(m))} for m in job.messages),
-        None if job.generation is None else job.generation[:size],
+    return replace(
+        job,
+        messages=tuple({**m, "content": clip(_read_content(m))} for m in job.messages),
+        generation=None if job.generation is None else job.generation[:size],
     )
 
 
@@ -442,7 +516,7 @@ class AnswerWriter:
         """Return the whole answer, the best of `candidates`.
 
         Args:
-            job: its generation may be None.
+            job: the first of several candidates is made without the remote's words in it.
             options: of the local model.
             candidates: how many answers are written.
             passage: what the remote was shown. With one, the first candidate is written before
@@ -519,7 +593,7 @@ class AnswerWriter:
         document = read_document(job)
         brief = len(document) + sum(map(len, texts)) <= SHORT
         best = await offload(brief, self._judge.choose_best, document, texts)
-        self._note("alone" if best == 0 or job.generation is None else "generation")
+        self._note("alone" if best == 0 or job.is_alone else "generation")
         return best
 
 
@@ -550,5 +624,5 @@ def _join(steps: list[Delta]) -> str:
 
 def _vary(job: Job, options: dict[str, Any], count: int) -> list[tuple[Job, dict[str, Any]]]:
     """Return the job and the options of each candidate. With a seed, each has its own."""
-    jobs = [replace(job, generation=None), *[job] * (count - 1)]
+    jobs = [job.alone, *[job] * (count - 1)]
     return [(each, with_seed(options, SEEDS_APART * i)) for i, each in enumerate(jobs)]

@@ -132,6 +132,7 @@ class Parameters:
     perturb.errors.ParameterError: epsilon must be > 0 and finite, got -1
     """
 
+    may_be_zero: ClassVar[bool] = False  # whether ε = 0 is a release that tells nothing
     epsilon: float = 6.0
 
     def __post_init__(self) -> None:
@@ -142,8 +143,9 @@ class Parameters:
             value = float(number)
         except OverflowError:
             value = math.inf if number > 0 else -math.inf
-        if not (math.isfinite(value) and value > 0):
-            raise ParameterError(f"epsilon must be > 0 and finite, got {value:g}")
+        if not (math.isfinite(value) and (value > 0 or (self.may_be_zero and value == 0))):
+            rule = ">= 0" if self.may_be_zero else "> 0"
+            raise ParameterError(f"epsilon must be {rule} and finite, got {value:g}")
         object.__setattr__(self, "epsilon", value)
 
     @property

@@ -6,16 +6,12 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from aiohttp import ClientSession, ClientTimeout, web
 
+from benchmarks.harness.proxies import run_proxy
 from perturb import EmbeddingTable
-from proxy.app import build_app, build_runner
-from proxy.config.settings import load_config
-from proxy.serve import start_runner
 
 __all__ = ["CLAUDE", "MODEL", "Gateway", "Trip", "running_gateway", "serving", "write_completion"]
 
@@ -88,39 +84,26 @@ async def running_gateway(
     Args:
         remote: serves `/v1/chat/completions` for the model `m`, and `/v1/messages` for `claude`;
             None for one that echoes the last message of a chat.
-        secret: the store's, in hexadecimal: equal secrets give equal draws. None for another one
-            each time. $INFERDPT_SECRET, if set, counts instead.
+        secret: see `run_proxy`.
 
     Raises:
         ConfigError, PerturbError: the parameters are not valid, or a package is missing.
     """
     received: list[str] = []
     async with serving(remote or _build_echo(received)) as base_url:
-        with TemporaryDirectory() as folder:
-            known = {"base_url": base_url, "api_key": "none", "retries": 0}
-            settings = {
-                "store": {"folder": folder},
-                "server": {"port": 0, "ignore_unsupported_tools": True},
-                "local": {"mode": "none"},
-                "privacy": {"mechanism": "selective", "parameters": dict(parameters)},
-                "remote": {**known, "send_seed": True, "models": {MODEL: MODEL}},
-                "remotes": {CLAUDE: {**known, "api": "messages", "models": {CLAUDE: CLAUDE}}},
-            }
-            if secret is not None:
-                _write_secret(Path(folder, "secret"), secret)
-            config = load_config(None, settings)
-            run = build_runner(build_app(config, table=table))
-            try:
-                url = await start_runner(run, config)
-                async with ClientSession(timeout=ClientTimeout(SECONDS)) as session:
-                    yield Gateway(url, session, received)
-            finally:
-                await run.cleanup()
-
-
-def _write_secret(file: Path, secret: str) -> None:
-    file.touch(0o600)
-    file.write_text(secret)
+        known = {"base_url": base_url, "api_key": "none", "retries": 0}
+        settings = {
+            "server": {"ignore_unsupported_tools": True},
+            "local": {"mode": "none"},
+            "privacy": {"mechanism": "selective", "parameters": dict(parameters)},
+            "remote": {**known, "send_seed": True, "models": {MODEL: MODEL}},
+            "remotes": {CLAUDE: {**known, "api": "messages", "models": {CLAUDE: CLAUDE}}},
+        }
+        async with (
+            run_proxy(table, settings, secret=secret) as url,
+            ClientSession(timeout=ClientTimeout(SECONDS)) as session,
+        ):
+            yield Gateway(url, session, received)
 
 
 @asynccontextmanager

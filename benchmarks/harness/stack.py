@@ -8,7 +8,6 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from aiohttp import web
@@ -16,13 +15,13 @@ from openai import APIStatusError, AsyncOpenAI, OpenAIError
 from openai.types.chat import ChatCompletion
 from tqdm import tqdm
 
+from benchmarks.harness.proxies import run_proxy
 from benchmarks.harness.suite import Endpoint, Suite
+from extraction.extractor import Extraction
 from extraction.prompts import Prompts, fill
 from perturb import EmbeddingTable
-from proxy.app import build_app, build_runner
 from proxy.config.settings import load_config
 from proxy.local import HOST, local_server
-from proxy.serve import start_runner
 
 __all__ = ["Job", "Relay", "Reply", "Setting", "ask", "build_completion", "extract_document"]
 
@@ -50,7 +49,7 @@ class Setting:
 
     target: Literal["proxy", "local", "remote"]
     privacy: Mapping[str, Any]
-    extraction: Literal["relevant", "all"] = "all"
+    extraction: Extraction = "all"
     remote: Endpoint | None = None
 
 
@@ -102,7 +101,8 @@ async def ask(
         if setting.target == "remote":
             base_url = relay.base_url
         else:
-            base_url = await stack.enter_async_context(_run_proxy(relay, local, table, setting))
+            settings = _set_up_proxy(relay, local, setting)
+            base_url = await stack.enter_async_context(run_proxy(table, settings))
         client = await stack.enter_async_context(
             AsyncOpenAI(base_url=base_url, api_key="any", timeout=2 * SECONDS, max_retries=0)
         )
@@ -162,42 +162,28 @@ async def _run_model(endpoint: Endpoint | None) -> AsyncIterator[Endpoint]:
         yield Endpoint(base_url=server.base_url, model=BUNDLED)
 
 
-@asynccontextmanager
-async def _run_proxy(
-    relay: Relay, local: Endpoint, table: EmbeddingTable, setting: Setting
-) -> AsyncIterator[str]:
-    """Run the proxy between a relay and a local model; yield its base_url."""
-    with TemporaryDirectory() as folder:
-        config = load_config(
-            None,
-            {
-                "store": {"folder": folder},
-                "server": {"port": 0},
-                "privacy": dict(setting.privacy),
-                "remote": {
-                    "base_url": relay.base_url,
-                    "api_key": "relay",
-                    "models": {name: name for name in relay.names},
-                    "send_seed": True,
-                    "timeout_seconds": SECONDS,
-                    "retries": 0,
-                },
-                "local": {
-                    "mode": "external",
-                    "base_url": local.base_url,
-                    "model": local.model,
-                    "api_key": _read_key(local),
-                    "context_tokens": CONTEXT if local.model == BUNDLED else None,
-                    "extraction": setting.extraction,
-                    "timeout_seconds": SECONDS,
-                },
-            },
-        )
-        run = build_runner(build_app(config, table=table))
-        try:
-            yield await start_runner(run, config)
-        finally:
-            await run.cleanup()
+def _set_up_proxy(relay: Relay, local: Endpoint, setting: Setting) -> dict[str, Any]:
+    """Return the configuration of the proxy between a relay and a local model."""
+    return {
+        "privacy": dict(setting.privacy),
+        "remote": {
+            "base_url": relay.base_url,
+            "api_key": "relay",
+            "models": {name: name for name in relay.names},
+            "send_seed": True,
+            "timeout_seconds": SECONDS,
+            "retries": 0,
+        },
+        "local": {
+            "mode": "external",
+            "base_url": local.base_url,
+            "model": local.model,
+            "api_key": _read_key(local),
+            "context_tokens": CONTEXT if local.model == BUNDLED else None,
+            "extraction": setting.extraction,
+            "timeout_seconds": SECONDS,
+        },
+    }
 
 
 class Relay:

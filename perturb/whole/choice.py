@@ -65,7 +65,7 @@ class PrivateChoice:
     Attributes:
         candidates: N ≥ 1.
         near: t, how many of them are favoured, 1 ≤ t ≤ N.
-        epsilon: ε of the choice, 0 < ε ≤ 24, exactly.
+        epsilon: ε of the choice, 0 ≤ ε ≤ 24, exactly; at 0 all candidates are equally likely.
 
     >>> choice = PrivateChoice(candidates=65536, near=39, epsilon=Fraction(10))
     >>> round(choice.near_mass, 2)
@@ -80,9 +80,9 @@ class PrivateChoice:
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        if not 0 < self.epsilon <= MAX_EPSILON:
+        if not 0 <= self.epsilon <= MAX_EPSILON:
             raise ParameterError(
-                f"epsilon of one choice must be > 0 and <= {MAX_EPSILON:g}, "
+                f"epsilon of one choice must be >= 0 and <= {MAX_EPSILON:g}, "
                 f"got {float(self.epsilon):g}"
             )
         if self.candidates < 1:
@@ -130,7 +130,8 @@ class PrivateChoice:
     def capacity(self) -> float:
         """Return the most bits that one release tells about the text, log₂ N less the entropy of
         the law."""
-        return math.log2(self.candidates) + float(self.law @ np.log2(self.law))
+        told = math.log2(self.candidates) + float(self.law @ np.log2(self.law))
+        return max(0.0, told)  # rounding may leave less than nothing
 
     @property
     def largest_posterior(self) -> float:

@@ -39,13 +39,15 @@ class SurrogateParameters(CodebookParameters):
     """The parameters, validated.
 
     Attributes:
-        epsilon: ε of the whole text; 0 < ε ≤ 24 for each choice that is made.
+        epsilon: ε of the whole text; 0 ≤ ε ≤ 24 for each choice that is made. At 0 the choices
+            do not depend on the text.
         codebook: path of a codebook; None is the bundled one.
         passages: how many passages leave, one from each of as many fixed parts of the codebook.
         sections: into how many equal parts the text is cut; each gets its own passages. Neither
             number depends on the text.
     """
 
+    may_be_zero = True
     passages: int = 1
     sections: int = 1
 
@@ -91,8 +93,9 @@ class Surrogate(PassageSanitizer):
         "A private choice picks a public passage from a codebook by the whole text's vector, and "
         "the passage leaves in the text's place: no word, number or layout of the text does. ε "
         "is of the text as a whole, whatever its length, with respect to replacing it by any "
-        "other text. Pick it where a proof for whole documents is wanted, and where general "
-        "material on the subject helps the local model."
+        "other text; at ε = 0 any passage leaves, and nothing of the text does. Pick it where a "
+        "proof for whole documents is wanted, and where general material on the subject, or an "
+        "example of the task, helps the local model."
     )
     parameter_type = SurrogateParameters
     certifiable = True
@@ -128,6 +131,11 @@ class Surrogate(PassageSanitizer):
         )
 
     def state(self) -> str:
+        if self.parameters.epsilon == 0:
+            return (
+                "this text as a whole: ε = 0: public passages leave that were drawn uniformly, "
+                "whatever the text is; nothing of the document left, only that there is one"
+            )
         return self.state_of_document()
 
     def own_identity(self) -> dict[str, Any]:

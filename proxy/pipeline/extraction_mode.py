@@ -7,11 +7,23 @@ remembered with the remote's generation behind it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import aclosing
-from typing import Any, Literal
+from contextlib import aclosing, nullcontext
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 from extraction.errors import LocalModelError
-from extraction.extractor import AnswerWriter, Extractor, Job, gather, read_document, with_seed
+from extraction.extractor import (
+    AnswerWriter,
+    Demonstration,
+    Extraction,
+    Extractor,
+    Job,
+    gather,
+    read_document,
+    with_seed,
+)
 from extraction.judge import Judge
 from extraction.restore import restore
 from extraction.warming import Warmer
@@ -39,6 +51,7 @@ from proxy.pipeline.plan import (
     Consultation,
     Emit,
     Exchange,
+    Outgoing,
     Plan,
     RemoteReply,
     Unsent,
@@ -48,6 +61,7 @@ from proxy.records.chain import Positions
 from proxy.release import Release, pair_parts
 from proxy.remote.guard import Clearance, Cleared
 from proxy.remote.remotes import Route
+from proxy.remote.upstream import Generation
 from proxy.requests.messages import Prompt, read_chat, read_text
 from proxy.requests.protocol import ChatRequest, SamplingRequest, select_local_fields
 from proxy.storage.memo import Answers
@@ -65,7 +79,8 @@ class Answerer:
         judge: finds the parts of a generation that are about the document, and the best answer.
         extraction: `relevant` gives the local model those parts, or where a passage was sent and
             several candidates are judged, the whole generation if it has any and is helpful;
-            `all` always the whole generation. It holds if the client does not choose.
+            `all` always the whole generation; `demonstrate` shows it as the answer to what was
+            sent, before the conversation. It holds if the client does not choose.
     """
 
     def __init__(
@@ -76,7 +91,7 @@ class Answerer:
         answers: Answers,
         metrics: Metrics,
         judge: Judge,
-        extraction: Literal["relevant", "all"],
+        extraction: Extraction,
     ) -> None:
         self._extractor = extractor
         self._warmer = warmer
@@ -105,9 +120,12 @@ class Answerer:
         clearance = exchange.outgoing.clearance
         assert isinstance(clearance, Clearance)  # the composer makes no other
         remote = plan.route.remote
+        extraction = self._choose_extraction(plan.request, clearance)
         try:
             most = self._limit_generation(plan.request, clearance)
-            async with self._warmer.warming(job, plan.options):
+            # A demonstration stands before the conversation, so nothing can be read ahead.
+            warming = self._warmer.warming(job, plan.options)
+            async with nullcontext() if extraction == "demonstrate" else warming:
                 generation = await remote.generate(exchange.outgoing.body, clearance, most=most)
         except ApiError as exc:
             self._metrics.count_failure("remote", exc, remote.alias)
@@ -122,11 +140,13 @@ class Answerer:
         if not generation.text.strip():
             plan.trace.note_outcome(number, "empty")
             return RemoteReply("empty", job, generation)
+        if extraction == "demonstrate":
+            return await self._demonstrate(plan, number, exchange.outgoing, job, generation)
         document = read_document(job)
         brief = len(document) + len(generation.text) <= SHORT
         text = await offload(brief, _restore, generation.text, clearance)
         passage = None
-        if self._is_judged(plan.request, clearance):
+        if extraction == "relevant":
             # A reply to a passage is about one subject, so a relevant sentence speaks for the
             # others. One to scrambled words may be relevant here and there by chance.
             whole = plan.candidates > 1 and plan.sanitizer.shows == "passages"
@@ -138,6 +158,20 @@ class Answerer:
             return RemoteReply("irrelevant", job, generation)
         plan.trace.note_outcome(number, "answered")
         return RemoteReply("answered", Job(job.task, job.messages, text), generation, passage)
+
+    async def _demonstrate(
+        self, plan: Plan, number: int, outgoing: Outgoing, job: Job, generation: Generation
+    ) -> RemoteReply:
+        """Return a reply whose job has a demonstration, unless it is of no use."""
+        turns = _pair_turns(outgoing.turns, generation.text)
+        if turns and generation.ended == "whole":
+            instruction = plan.request.inferdpt.instruction or ""
+            shown = replace(job, demonstration=Demonstration(turns, instruction))
+            if await self._extractor.has_room(shown, plan.options):
+                plan.trace.note_outcome(number, "answered")
+                return RemoteReply("answered", shown, generation)
+        plan.trace.note_outcome(number, "dropped")
+        return RemoteReply("dropped", job, generation)
 
     def limits_generation(self, request: SamplingRequest, clearance: Cleared) -> bool:
         """Tell if the remote is told to stream, so that its generation can be cut."""
@@ -151,16 +185,17 @@ class Answerer:
         The remote sees where its generation is cut. So that depends on settings and on numbers
         that are sent, and not on the text.
         """
-        spare = SPARE if self._is_judged(request, clearance) else 1
+        # Of a demonstration, as of a judged generation, more than the share may be of use.
+        spare = 1 if self._choose_extraction(request, clearance) == "all" else SPARE
         return self._extractor.limit_generation(select_local_fields(request), spare)
 
-    def _is_judged(self, request: SamplingRequest, clearance: Clearance) -> bool:
-        """Tell if a generation has to be relevant to go to the local model. A remote that
-        read the text itself, but for replaced parts, knows what it is about."""
-        if (request.inferdpt.extraction or self._extraction) == "all":
-            return False
+    def _choose_extraction(self, request: SamplingRequest, clearance: Clearance) -> Extraction:
+        """Return the use of a generation. That of a remote that read the text itself, but for
+        replaced parts, is used whole: it knows what the text is about."""
         releases = (piece for piece in clearance.pieces if isinstance(piece, Release))
-        return any(release.sanitized.replaced is None for release in releases)
+        if all(release.sanitized.replaced is not None for release in releases):
+            return "all"
+        return request.inferdpt.extraction or self._extraction
 
     async def complete(self, consultation: Consultation) -> list[Answer]:
         """Return the answers, ordered `prompt_index * n + i`.
@@ -241,6 +276,19 @@ class Answerer:
         error = from_local(exc)
         self._metrics.count_failure("local", error)
         return error
+
+
+def _pair_turns(sent: Sequence[dict[str, str]], answer: str) -> tuple[dict[str, str], ...]:
+    """Return the turns that were sent and the remote's answer, as many chat templates demand them:
+    user and assistant in turn, the user first; none if they cannot be."""
+    grouped = groupby(sent, key=itemgetter("role"))
+    turns = [
+        {"role": role, "content": "\n\n".join(turn["content"] for turn in same)}
+        for role, same in grouped
+    ]
+    if not turns or turns[0]["role"] != "user" or turns[-1]["role"] != "user":
+        return ()
+    return (*turns, {"role": "assistant", "content": answer})
 
 
 def _read_passage(clearance: Clearance) -> str:

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from extraction.backends.base import Delta, Usage
-from extraction.extractor import Job
+from extraction.extractor import Extraction, Job
 from extraction.prompts import fill
 from perturb import Perturbation, Sanitizer
 from perturb.rounding import format_upper
@@ -61,6 +61,7 @@ __all__ = [
 
 RemoteOutcome = Literal[
     "answered",
+    "dropped",
     "empty",
     "failed",
     "housekeeping",
@@ -77,6 +78,8 @@ EQUALITY = (
 )
 _REMOTE = {
     "answered": "the remote answered the perturbed text",
+    "dropped": "the remote's answer was not whole, or too long for a demonstration; the local "
+    "model worked alone",
     "empty": "the remote answered with nothing; the local model worked alone",
     "failed": "the remote failed; the local model worked alone",
     "irrelevant": "nothing in the remote's answer was about the document; the local model worked "
@@ -213,11 +216,13 @@ class Outgoing:
 
     Attributes:
         demonstrations: the number of public examples in the body.
+        turns: the turns of the conversation in the body, without system turns.
     """
 
     body: dict[str, Any]
     clearance: Cleared
     demonstrations: int = 0
+    turns: tuple[dict[str, str], ...] = ()
 
 
 class Composer:
@@ -229,6 +234,7 @@ class Composer:
 
     def __init__(self, config: Config, demonstrations: Demonstrations) -> None:
         self._prompts = config.templates
+        self._extraction = config.local.extraction
         self._demonstrations = len(demonstrations)
         self._examples = demonstrations.spell()
 
@@ -252,7 +258,8 @@ class Composer:
         sent = [message for message in messages if message["content"]]
         if not sent:
             return None
-        note = self._choose_note(draft)
+        turns = tuple(message for message in sent if message["role"] != "system")
+        note = self._choose_note(draft, request.inferdpt.extraction or self._extraction)
         opening = [note] if note else []
         if self._examples:
             opening.append(
@@ -286,15 +293,16 @@ class Composer:
         body = {"model": route.model, "messages": sent, **numbers}
         if route.remote.config.api == "messages":
             body = spell_messages(body)
-        return Outgoing(body, clearance, self._demonstrations)
+        return Outgoing(body, clearance, self._demonstrations, turns)
 
-    def _choose_note(self, draft: Draft) -> str:
-        """Return what the remote of a chat is told about the texts; a prefix explains itself."""
+    def _choose_note(self, draft: Draft, extraction: Extraction) -> str:
+        """Return what the remote of a chat is told about the texts. A prefix explains itself, and
+        to demonstrate a task the remote does with a passage what is asked of any text."""
         if draft.prompt.task == "continuation" or not draft.releases:
             return ""
         shown = {release.sanitizer.shows for release in draft.releases}
         if "passages" in shown:
-            return self._prompts.remote_passages
+            return "" if extraction == "demonstrate" else self._prompts.remote_passages
         return self._prompts.remote_words if "words" in shown else ""
 
 

@@ -21,6 +21,7 @@ from pydantic import (
     model_validator,
 )
 
+from extraction.extractor import Extraction
 from perturb.sanitizer import Demands
 
 __all__ = [
@@ -125,12 +126,12 @@ class Options(Strict):
     """Hold the `inferdpt` object (SDKs send it through `extra_body`)."""
 
     mechanism: str | None = None
-    epsilon: float | None = Field(None, gt=0, allow_inf_nan=False)
+    epsilon: float | None = Field(None, ge=0, allow_inf_nan=False)
     task: Literal["chat", "continuation", "instruct"] | None = None
     instruction: str | None = None
     receipt: Literal["none", "summary", "full"] = "summary"
     local_only: bool = False
-    extraction: Literal["relevant", "all"] | None = None
+    extraction: Extraction | None = None
     candidates: int | None = Field(None, ge=1, le=128)
     actions: dict[str, str] | None = None
     deny: Terms | None = None
@@ -328,7 +329,7 @@ class PerturbRequest(Strict):
 
     text: Annotated[str, PIPELINE]
     mechanism: Annotated[str | None, PIPELINE] = None
-    epsilon: Annotated[float | None, PIPELINE] = Field(None, gt=0, allow_inf_nan=False)
+    epsilon: Annotated[float | None, PIPELINE] = Field(None, ge=0, allow_inf_nan=False)
     actions: Annotated[dict[str, str] | None, PIPELINE] = None
     deny: Annotated[Terms | None, PIPELINE] = None
     thresholds: Annotated[dict[str, float] | None, PIPELINE] = None

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from extraction.errors import LocalModelUnavailable
+from extraction.extractor import Extraction
 from extraction.models import DEFAULT, MODELS, ModelStore, Pulled
 from extraction.warming import WhenToWarm
 from perturb.text.expressions import Expression
@@ -179,12 +180,14 @@ class Local(Section):
         "with `logprobs` on /v1/completions), as evaluation harnesses send them, by the local "
         "model alone; nothing is sent to the remote. false refuses them with 400.",
     )
-    extraction: Literal["relevant", "all"] = Field(
+    extraction: Extraction = Field(
         "relevant",
         description="What the model sees of a generation for a perturbed text: the sentences that "
         "are about the document (relevant; it works alone where there are none; with a passage "
-        "for a text and several candidates, the whole generation where there are any), or all, "
-        "as in the paper. Clients may choose with `extraction`.",
+        "for a text and several candidates, the whole generation where there are any), all, as "
+        "in the paper, or what was sent and the whole generation as an example of the task, in "
+        "turns before the conversation (demonstrate; it works alone if they do not fit its "
+        "context). Clients may choose with `extraction`.",
     )
     candidates: int = Field(
         1,

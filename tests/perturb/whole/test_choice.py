@@ -150,7 +150,7 @@ def test_t_makes_the_mean_similarity_largest() -> None:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ((10, 3, Fraction(0)), "epsilon of one choice must be > 0"),
+        ((10, 3, Fraction(-1)), "epsilon of one choice must be >= 0"),
         ((10, 3, Fraction(MAX_EPSILON) + 1), "and <= 24, got 25"),
         ((0, 1, Fraction(1)), "candidates must be >= 1, got 0"),
         ((10, 0, Fraction(1)), "near must be from 1 to 10"),

@@ -92,6 +92,39 @@ def test_release_follows_the_law(text, epsilon, make, codebook, encoder) -> None
     assert p_value(counts[order], expected[order] * draws) > ALPHA
 
 
+@pytest.mark.parametrize("parameters", [{}, {"passages": 4}])
+def test_at_epsilon_zero_every_passage_is_as_likely(parameters, make, codebook) -> None:
+    """The law is exactly uniform, and so are the draws, at a false alarm of ALPHA = 1e-6 each. At
+    ε = 8 the draws for the same text are not (negative control)."""
+    zero = make(epsilon=0, **parameters)
+    assert {law.weights[0] - law.weights[1] for law in zero.laws} == {0}
+    assert zero.proof().ratio_of({}) == 1
+    draws = 2400
+
+    def count(surrogate: Surrogate) -> np.ndarray:
+        rng = seeded_generator(11)
+        words = [w for _ in range(draws) for w in surrogate.perturb(TEXT, rng).words]
+        # Passages on the text's subject first, so that none is pooled with another subject's.
+        counts = np.bincount([codebook.find(word) for word in words], minlength=len(codebook))
+        return counts[np.argsort(["river" not in p for p in PASSAGES], kind="stable")]
+
+    expected = np.full(len(codebook), draws * len(zero.laws) / len(codebook))
+    assert p_value(count(zero), expected) > ALPHA
+    assert p_value(count(make(epsilon=8, **parameters)), expected) < ALPHA
+
+
+def test_epsilon_zero_says_that_nothing_left(make, tmp_path) -> None:
+    surrogate = make(epsilon=0)
+    receipt = surrogate.perturb(TEXT).receipt
+    assert receipt.epsilon_per_document == 0
+    assert receipt.guarantee == "ldp"
+    assert "nothing of the document left" in receipt.statement
+    assert float(certify(surrogate).epsilon_proved) == 0
+    figures = surrogate.figures()
+    assert figures["bits_of_a_choice"] == pytest.approx(0, abs=1e-9)
+    assert figures["two_documents_told_apart"] == 0.5
+
+
 def test_the_release_of_two_texts_is_within_the_epsilon(make, codebook, encoder) -> None:
     """The exact ratio over the whole codebook, for texts that share nothing."""
     surrogate = make(epsilon=5)
@@ -193,7 +226,7 @@ def test_a_text_too_long_is_refused(codebook, encoder, vocabulary) -> None:
     ("parameters", "said"),
     [
         ({"epsilon": 25}, "epsilon must be <= 24 for each of 1 choices, got 25"),
-        ({"epsilon": 0}, "epsilon must be > 0"),
+        ({"epsilon": -1}, "epsilon must be >= 0 and finite, got -1"),
         ({"passages": 0}, "passages must be >= 1, got 0"),
         ({"passages": True}, "passages must be a whole number, got bool"),
         ({"sections": 1.5}, "sections must be a whole number, got float"),

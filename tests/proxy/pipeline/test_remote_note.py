@@ -48,6 +48,17 @@ async def test_the_note_comes_first_and_stays(
         assert [message["role"] for message in later].count("system") == 1
 
 
+@pytest.mark.parametrize("mechanism", ["surrogate", "rantext_ldp"])
+async def test_a_passage_for_a_demonstration_gets_none(
+    mechanism: str, table: EmbeddingTable
+) -> None:
+    """The remote does with it what is asked. Scrambled words need their note."""
+    async with running_proxy(table, settings(mechanism)) as proxy:
+        sent = await ask(proxy, TEXT, extraction="demonstrate")
+        roles = [message["role"] for message in sent]
+        assert roles == (["user"] if mechanism == "surrogate" else ["system", "user"])
+
+
 async def test_a_text_that_reads_as_text_gets_none(table: EmbeddingTable) -> None:
     async with running_proxy(table, settings("selective")) as proxy:
         assert [message["role"] for message in await ask(proxy, TEXT)] == ["user"]

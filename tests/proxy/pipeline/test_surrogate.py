@@ -145,6 +145,22 @@ async def test_a_wrong_codebook_is_said_at_start(table: EmbeddingTable, tmp_path
             pass
 
 
+async def test_epsilon_zero_costs_nothing_and_is_said(table: EmbeddingTable) -> None:
+    book = load_codebook()
+    settings = {**SETTINGS, "privacy": {**SETTINGS["privacy"], "epsilon": 0}}
+    async with running_proxy(table, settings) as proxy:
+        receipt = (await ask(proxy, LETTER)).model_extra["inferdpt"]
+        (content,) = sent_passages(proxy)
+        assert book.find(content) is not None
+        assert "nothing of the document left" in receipt["statement"]
+        assert receipt["epsilon"]["all_tokens"] == 0
+        assert receipt["budget"]["charged"]["epsilon"] == 0
+        assert receipt["released"] == 1
+        choice = {"inferdpt": {"mechanism": "rantext_ldp", "epsilon": 0}}
+        with pytest.raises(openai.BadRequestError, match="epsilon must be > 0 and finite"):
+            await ask(proxy, LETTER, extra_body=choice)
+
+
 async def test_an_epsilon_beyond_the_law_is_refused(table: EmbeddingTable) -> None:
     settings = {**SETTINGS, "limits": {"epsilon_max": None}}
     async with running_proxy(table, settings) as proxy:
