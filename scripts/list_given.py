@@ -7,6 +7,9 @@ given (Debian's wfrench, wspanish, witalian, wngerman, wdutch, wswedish, wportug
 wpolish, wdanish, wnorwegian, wcatalan and hunspell-tr) and of our own, surnames that are coined,
 names that the public list has for a person, a place or anything else, and what only the lists for
 English have, which hold many surnames.
+
+Of these and of the file's own names, those that no dictionary has as a word, and the public list
+not even as one of several, name a person where they stand alone: the section [alone].
 """
 
 from __future__ import annotations
@@ -18,7 +21,6 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from perturb.selective.patterns.given import is_given
 from perturb.selective.public import load_public, read_key
 from perturb.selective.surrogates.names import load_names
 from perturb.text.case import fold_name
@@ -27,8 +29,9 @@ from perturb.vocabulary.word_list import dictionary_words
 __all__ = ["find_names", "main"]
 
 FILE = Path(__file__).parents[1] / "perturb" / "data" / "given_names.txt"
-SECTION = "\n[more]\n"
+SECTION, ALONE = "\n[more]\n", "\n[alone]\n"
 MIXED = {"en", "en_US"}
+ENDINGS = ("e", "n", "en", "er", "es", "ern")
 SHORT = 3  # letters without their accents, which are words of other languages, too
 _NAME = re.compile(r"[A-ZÀ-ÞĀ-Ž][a-zß-ɏ]{2,}")
 
@@ -67,28 +70,60 @@ def read_words(files: Iterable[Path]) -> set[str]:
     return found
 
 
+def read_nouns(files: Iterable[Path]) -> set[str]:
+    """Return the words with a capital that German dictionaries also have in other cases or
+    numbers: nouns, and no names."""
+    words = {
+        word
+        for file in files
+        if "german" in file.name
+        for word in file.read_text("utf-8").splitlines()
+        if word.istitle()
+    }
+    return {word for word in words if words & {word + end for end in ENDINGS}}
+
+
 def main() -> None:
     """Write the section anew."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("dictionaries", type=Path, nargs="+", help="lists of words")
-    others = read_words(parser.parse_args().dictionaries)
+    given = parser.parse_args().dictionaries
+    others, nouns = read_words(given), read_nouns(given)
     text = FILE.read_text("utf-8").partition(SECTION)[0]
-    FILE.write_text(text, "utf-8")
+    own = {
+        name for line in text.splitlines() if line[:1] not in ("#", "[") for name in line.split()
+    }
+    keys = set(map(fold_name, own))
     public = load_public()
-    known = public.persons | public.names | public.terms | public.shared | public.surnames
-    words = dictionary_words() | load_names()["latin"].roles.keys()  # also what is coined
-    names = sorted(
+    listed = public.persons | public.names | public.terms | public.shared
+    known = listed | public.surnames
+    drawn = load_names()["latin"].roles.items()
+    words = dictionary_words() | {name for name, role in drawn if role != "given"}  # coined ones
+
+    def is_no_word(name: str) -> bool:
+        return (
+            not {read_key(name), name.lower()} & (known | words)
+            and name.lower() not in others
+            and fold_name(name) not in words
+            and len(fold_name(name)) > SHORT
+        )
+
+    names = {
         name
         for name, places in find_names().items()
         if (len(places) > 1 or not places & MIXED)
-        and not {read_key(name), name.lower()} & (known | words)
-        and name.lower() not in others
-        and fold_name(name) not in words
-        and len(fold_name(name)) > SHORT
-        and not is_given(name)
-    )
-    FILE.write_text(f"{text}{SECTION}{' '.join(names)}\n", "utf-8")
-    print(f"{len(names):,} names")
+        and is_no_word(name)
+        and fold_name(name) not in keys
+    }
+    parts = {part for key in listed for part in key.split()}
+    alone = {
+        name
+        for name in names.union(filter(_NAME.fullmatch, own))
+        if is_no_word(name) and name not in nouns and read_key(name) not in parts
+    }
+    more = SECTION + " ".join(sorted(names - alone))
+    FILE.write_text(f"{text}{more}{ALONE}{' '.join(sorted(alone))}\n", "utf-8")
+    print(f"{len(names):,} names of Faker, {len(alone):,} that stand alone")
 
 
 if __name__ == "__main__":

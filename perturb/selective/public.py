@@ -258,7 +258,8 @@ _CITED = re.compile(
     re.IGNORECASE,
 )
 _STORIED = 300  # characters around a person that such a word is in
-_KEYED = re.compile(r"[\w\"'`][\"'`]?[ \t]?[:=][ \t]?[\"'`]?\Z")  # before the value of a key
+# Before the value of a key, or of an element of XML.
+_KEYED = re.compile(r"(?:[\w\"'`][\"'`]?[ \t]?[:=][ \t]?[\"'`]?|(?<=[\w\"'])>)\Z")
 
 
 class _Marked(Protocol):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from perturb.text.case import fold_name
 
-__all__ = ["is_given", "list_given"]
+__all__ = ["is_given", "list_given", "stands_alone"]
 
 _FILE = Path(__file__).parents[2] / "data" / "given_names.txt"
 # More that are words. Alone they name nobody, so the public list has some of them.
@@ -20,8 +20,7 @@ _WORDS = """
 @lru_cache(maxsize=1)
 def list_given() -> tuple[str, ...]:
     """Return the names of the list as they are written, without those that are rather words."""
-    lines = _FILE.read_text("utf-8").splitlines()
-    return tuple(w for line in lines if not line.startswith(("#", "[")) for w in line.split())
+    return tuple(w for line in _read() if not line.startswith(("#", "[")) for w in line.split())
 
 
 def is_given(word: str) -> bool:
@@ -31,6 +30,27 @@ def is_given(word: str) -> bool:
     [True, True, True, False]
     """
     return fold_name(word) in _keys()
+
+
+def stands_alone(word: str) -> bool:
+    """Tell if a given name is no word of a language, and neither a well-known name nor a part of
+    one: it names a person wherever it stands.
+
+    >>> [stands_alone(word) for word in ("Wiebke", "anouk", "Julia", "Rose", "Board")]
+    [True, True, False, False, False]
+    """
+    return fold_name(word) in _alone()
+
+
+@lru_cache(maxsize=1)
+def _read() -> tuple[str, ...]:
+    return tuple(_FILE.read_text("utf-8").splitlines())
+
+
+@lru_cache(maxsize=1)
+def _alone() -> frozenset[str]:
+    lines = _read()
+    return frozenset(map(fold_name, lines[lines.index("[alone]") + 1].split()))
 
 
 @lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from perturb.selective.patterns.clues import (
     any_string,
     least_digits,
 )
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, stands_alone
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.settings import (
     KeyValue,
@@ -296,6 +296,36 @@ _STEMS = {
     max((word for word in key.split("_") if word != "name"), key=len)
     for key in _PERSON_KEYS.split()
 }
+# Keys that are a name's beside each other: <given>Mira</given><family>Holzapfel</family>
+_PAIRED = r"(?<![^\W_])(?P<key>{})[\"'`]?\W{{1,4}}(?:value=)?[\"'`]?(?P<value>[^\W\d_]{{2,30}})"
+_FIRST = re.compile(_PAIRED.format("given|first|fname"), re.IGNORECASE)
+_LAST = re.compile(_PAIRED.format("family|last|lname"), re.IGNORECASE)
+_BESIDE = 80  # characters between two keys of one name
+
+
+def _locate_paired(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the first or the last part of a name in a setting beside that of the
+    other part; `first` and `last` alone are of a person where a given name is the first."""
+    found = read_setting(match)
+    if found is None or found.between not in (":", "=", "=>", ">", "value="):
+        return None
+    value = _read_value(found)
+    if not _NAMED.fullmatch(value) or not value[0].isupper() or is_placeholder(value):
+        return None
+    near = match.string[max(0, match.start() - _BESIDE) : found.start + len(value) + _BESIDE]
+    firsts, lasts = ([*part.finditer(near)] for part in (_FIRST, _LAST))
+    if not any(value.startswith(part["value"]) for part in (*firsts, *lasts)) or not lasts:
+        return None
+    sure = any(
+        is_given(part["value"])
+        or (part["key"].lower() == "given" and not is_ordinary_word(part["value"]))
+        for part in firsts
+    )
+    if not sure or {value.lower()} & (_LABELS | _NO_NAMES):
+        return None
+    return found.start, found.start + len(value)
+
+
 _ADDRESSED = rf"(?P<part>{_PART}(?:[ ,]{{1,2}}{_PART}){{0,4}})"
 _MAILBOX = re.compile(
     r"(?:no-?reply|support|info|team|hello|contact|security|bot|admin|sales|help|notifications?"
@@ -432,6 +462,23 @@ def _locate_card(match: re.Match[str]) -> tuple[int, int] | None:
     return match.span("part") if "vcard" in near or "version:" in near else None
 
 
+_OPENER = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])[ \t]{0,8}[^\W\d_]{1,15},? \Z")
+_CAPITAL_BEFORE = re.compile(rf"(?<![\w-])[{CAPITALS}][\w'’.-]{{0,30}},? \Z")
+_CAPITAL_AFTER = re.compile(rf" [{CAPITALS}][^\W\d_]")
+
+
+def _locate_alone(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a given name without other words with a capital beside it, which may be
+    the rest of a well-known name. One that begins the sentence is none: `Ask Wiebke`."""
+    start, end = match.span("part")
+    before = match.string[max(0, start - 40) : start]
+    if _CAPITAL_AFTER.match(match.string, end):
+        return None
+    if _CAPITAL_BEFORE.search(before) and not _OPENER.search(before):
+        return None
+    return start, end
+
+
 # What greetings, closings and introductions hold; a blank is written `_`.
 _GREETING_STEMS = words_of(
     """
@@ -457,6 +504,20 @@ _INTRODUCTION_STEMS = words_of(
 )
 
 PERSONS = (
+    shape(  # Ask Wiebke for the key.
+        "PERSON",
+        rf"(?<![\w'’.@/#&-])(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{3,14}})"
+        r"(?![\w@(/=-]|\.\w|['’](?!s\b))",
+        stands_alone,
+        locate=_locate_alone,
+    ),
+    shape(  # @wiebke
+        "USERNAME",
+        r"(?<![\w.@/])@(?P<part>[a-z]{4,15})(?![\w/-]|\.\w)",
+        stands_alone,
+        clue=any_string("@"),
+        reach=(4, 20),
+    ),
     shape(
         "PERSON",
         rf"(?m:^|(?<=[>\"'`])|(?<=\\n)|(?<=[.!?\n] ))[ \t>*_\"'(]{{0,4}}"
@@ -573,6 +634,14 @@ PERSONS = (
         ),
         locate=_locate_named,
         reach=(340, 80),
+    ),
+    shape(
+        "PERSON",
+        rf"(?<![^\W_]){assigned(r'(?:given|family|first|last|fname|lname)')}",
+        case=False,
+        clue=all_clues(any_listed("family last lname"), any_listed("given first fname")),
+        locate=_locate_paired,
+        reach=(100, 700),
     ),
     shape(
         "PERSON",

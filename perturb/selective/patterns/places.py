@@ -193,6 +193,25 @@ def _is_postcode(text: str) -> bool:
 
 _FORMULA = re.compile(r"(?:[CHNOPSFKBIV]\d){3}")
 
+_TITLED = r"(?-i:[A-ZÀ-ÖØ-Þ][a-zß-ÿ'’]{2,20})"
+_AT_HOME = re.compile(
+    r"(?:\b(?:live|lives|living|lived|moved|home|house|address|deliver|delivered|resident"
+    r"|residing|reside|resides)\b[^.!?]{0,40}|\n[^\n]{3,40},?\n)\Z",
+    re.IGNORECASE,
+)
+_POSTCODE_AFTER = re.compile(rf"[,\s][^.!?]{{0,40}}?(?:{_BRITISH})(?!\w)")
+
+
+def _locate_house(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a house of a name if somebody's home is spoken of before it, or a
+    postcode stands after it."""
+    start, end = match.span("part")
+    before = match.string[max(0, start - 60) : start]
+    if _AT_HOME.search(before) or _POSTCODE_AFTER.match(match.string, end):
+        return start, end
+    return None
+
+
 PLACES = (
     shape(
         "STREET_ADDRESS",
@@ -235,6 +254,25 @@ PLACES = (
         rf"(?<![\w-])(?=[\dacbfilpqrstuv])(?:{_ROMANCE}){_CITY}",
         _is_romance_street,
         case=False,
+    ),
+    shape(  # vivo in via Garibaldi 7
+        "STREET_ADDRESS",
+        rf"(?<!\w)(?:in|residenza:?|residente|domicilio:?|indirizzo:?|indirizzo è|è) "
+        rf"(?P<part>(?:via|viale|corso|piazza|piazzale|largo|vicolo) {_LINK}?{_TITLED}"
+        rf"(?: {_LINK}?{_TITLED}){{0,3}},? (?:n\.? ?)?\d{{1,4}}(?:[a-z]|/\d{{1,3}})?(?!\w)"
+        rf"{_CITY})",
+        case=False,
+        clue=all_clues(
+            least_digits(1), any_listed("via viale corso piazza piazzale largo vicolo")
+        ),
+        reach=(20, 260),
+    ),
+    shape(  # We live at 17, The Larches
+        "STREET_ADDRESS",
+        r"(?<![\w.-])(?P<part>\d{1,4}[a-z]?,? The [A-Z][a-z]{2,20})(?=[,.\n]|\Z)",
+        clue=all_clues(least_digits(1), any_string(" the ")),
+        locate=_locate_house,
+        reach=(12, 40),
     ),
     shape(
         "STREET_ADDRESS",
