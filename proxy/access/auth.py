@@ -270,7 +270,7 @@ class Keyring:
         return len(self._server.keys) + stored
 
     async def mode(self) -> str:
-        """Describe who is served, as the start line, `keys` and `check` print it."""
+        """Describe who is served, as the start line, `keys` and `doctor` print it."""
         if not await self.required():
             return "open to this machine without a key"
         return f"keys required, {await self.count_in_force() or 'none'} in force"

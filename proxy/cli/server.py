@@ -1,4 +1,4 @@
-"""`inferdpt serve`, `check` and `demo`: run the proxy, check its parts, show a request's path."""
+"""`inferdpt serve`, `doctor` and `demo`: run the proxy, find what is wrong, show the path."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from proxy.cli.help import page
+from proxy.cli.help import PANELS, page
 from proxy.cli.options import (
     list_sanitizers,
     list_served,
@@ -17,13 +17,11 @@ from proxy.cli.options import (
 )
 from proxy.cli.settings import with_settings
 
-__all__ = ["PANEL", "add_server", "demo"]
-
-PANEL = "Run the proxy"
+__all__ = ["add_server", "demo"]
 
 
 def add_server(app: typer.Typer) -> None:
-    """Add `serve`, `check` and `demo` to the command line."""
+    """Add `demo`, `doctor` and `serve` to the command line."""
     served = name_mechanisms(list_served)
     serving = page(
         "inferdpt serve                # config.yaml if there is one, else defaults",
@@ -34,8 +32,8 @@ def add_server(app: typer.Typer) -> None:
         notes=served,
     )
     checking = page(
-        "inferdpt check",
-        "inferdpt check --config config.yaml --local-base-url http://127.0.0.1:8000/v1",
+        "inferdpt doctor",
+        "inferdpt doctor --config config.yaml --local-base-url http://127.0.0.1:8000/v1",
         notes=served,
     )
     showing = page(
@@ -44,9 +42,9 @@ def add_server(app: typer.Typer) -> None:
         "inferdpt demo --model bundled   # offline, with a toy that cannot answer",
         notes=name_mechanisms(list_sanitizers),
     )
-    app.command("serve", cls=serving, rich_help_panel=PANEL)(with_settings(_serve))
-    app.command("check", cls=checking, rich_help_panel=PANEL)(with_settings(_check))
-    app.command("demo", cls=showing, rich_help_panel=PANEL)(demo)
+    app.command("demo", cls=showing, rich_help_panel=PANELS.setting_up)(demo)
+    app.command("doctor", cls=checking, rich_help_panel=PANELS.setting_up)(with_settings(_doctor))
+    app.command("serve", cls=serving, rich_help_panel=PANELS.running)(with_settings(_serve))
 
 
 def _serve(path: str | None, overrides: dict[str, Any]) -> int:
@@ -66,8 +64,12 @@ def _serve(path: str | None, overrides: dict[str, Any]) -> int:
     return 0
 
 
-def _check(path: str | None, overrides: dict[str, Any]) -> int:
-    """Check the configuration and reach every part that it names."""
+def _doctor(path: str | None, overrides: dict[str, Any]) -> int:
+    """Find what is wrong, and say what mends it.
+
+    Looks at the configuration, the table and mechanism, the remotes with their certificates and
+    the clock, the local model, the database, the disk and the keys. Sends no text.
+    """
     from proxy.checkup import check
     from proxy.config.settings import load_config
 
