@@ -1,4 +1,4 @@
-"""`inferdpt serve`, `doctor` and `demo`: run the proxy, find what is wrong, show the path."""
+"""`inferdpt serve`, `reload`, `doctor` and `demo`: run the proxy, and see how it works."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ import typer
 
 from proxy.cli.help import PANELS, page
 from proxy.cli.options import (
+    ConfigFile,
+    find_config_file,
     list_sanitizers,
     list_served,
+    load_configuration,
     mechanism_option,
     name_mechanisms,
     read_text,
 )
 from proxy.cli.settings import with_settings
 
-__all__ = ["add_server", "demo"]
+__all__ = ["add_server", "demo", "reload"]
 
 
 def add_server(app: typer.Typer) -> None:
-    """Add `demo`, `doctor` and `serve` to the command line."""
+    """Add `demo`, `doctor`, `serve` and `reload` to the command line."""
     served = name_mechanisms(list_served)
     serving = page(
         "inferdpt serve                # config.yaml if there is one, else defaults",
@@ -45,22 +48,54 @@ def add_server(app: typer.Typer) -> None:
     app.command("demo", cls=showing, rich_help_panel=PANELS.setting_up)(demo)
     app.command("doctor", cls=checking, rich_help_panel=PANELS.setting_up)(with_settings(_doctor))
     app.command("serve", cls=serving, rich_help_panel=PANELS.running)(with_settings(_serve))
+    reloading = page("inferdpt reload", "inferdpt reload --config config.yaml")
+    app.command("reload", cls=reloading, rich_help_panel=PANELS.running)(reload)
 
 
 def _serve(path: str | None, overrides: dict[str, Any]) -> int:
     """Run the proxy until a signal stops it."""
     gc.disable()  # nearly all that is made until it is ready stays; `proxy.serve` enables it
     from proxy.config.settings import load_config
+    from proxy.reload import Origin
 
     config = load_config(path, overrides)
+    origin = None if path is None else Origin(path, overrides)
     if config.server.workers > 1:
         from proxy.workers.supervisor import supervise
 
-        supervise(config)
+        supervise(config, origin)
     else:
         from proxy.serve import serve
 
-        serve(config)
+        serve(config, origin)
+    return 0
+
+
+def reload(config: ConfigFile = None) -> int:
+    """Let a running proxy read its configuration again.
+
+    Checks the file first. The proxy that serves it puts in force what can change while it runs,
+    or refuses the whole and keeps what it has; its log says which.
+    """
+    import os
+    import signal
+
+    from proxy.errors import ConfigError
+    from proxy.running import find_running
+    from proxy.storage.opening import find_folder
+
+    path = find_config_file(config)
+    if path is None:
+        raise typer.BadParameter(
+            "name the file that the proxy was started with", param_hint="--config"
+        )
+    state = find_folder(load_configuration(path).store)
+    found = find_running(state, path)
+    if not found:
+        raise ConfigError(f"no proxy that was started with {path} runs here; its state is {state}")
+    for number in found:
+        os.kill(number, signal.SIGHUP)
+        print(f"process {number} reads {path} again; its log says what is in force")
     return 0
 
 
