@@ -316,7 +316,12 @@ async def _obey(told: Told, runner: Runner) -> None:
         ConfigError: it cannot be built. The worker ends, and is started again with it.
     """
     while True:
-        await put_in_force(await told.get(), runner)
+        config = await told.get()
+        try:
+            await put_in_force(config, runner)
+        except Exception as exc:
+            logger.error("a worker cannot reload (%s) and ends", type(exc).__name__)
+            raise
 
 
 def _make_worker(number: int, plan: _Plan, listeners: Listeners, counts: SharedCounts) -> Work:
