@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import openai
 import psutil
 import pytest
 import yaml
@@ -253,6 +254,30 @@ async def test_a_worker_that_is_started_again_has_the_new_configuration(tmp_path
                     break
         await proxy.settle("bob", 200)
         await proxy.settle("alice", 401)
+
+
+async def test_lines_of_batches_follow(tmp_path: Path) -> None:
+    batches = {"batches": {"enabled": True}}
+    privacy = {"mechanism": "selective", "parameters": {"deny": ["Kestrel"]}}
+    body = {"model": MODEL, "messages": [{"role": "user", "content": "Kestrel met Bluebird."}]}
+    line = {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": body}
+    async with service(tmp_path, {**BASE, **batches}) as proxy:
+        await proxy.reload({**BASE, **batches, "privacy": privacy}, DONE)
+        async with openai.AsyncOpenAI(base_url=proxy.served.base_url, api_key="x") as client:
+            data = ("lines.jsonl", json.dumps(line).encode())
+            file = await client.files.create(file=data, purpose="batch")
+            batch = await client.batches.create(
+                input_file_id=file.id,
+                endpoint="/v1/chat/completions",
+                completion_window="24h",
+            )
+            async with asyncio.timeout(LIMIT):
+                while batch.status != "completed":
+                    assert batch.status != "failed"
+                    batch = await client.batches.retrieve(batch.id)
+        (sent,) = proxy.served.remote.bodies
+    content = sent["messages"][-1]["content"]
+    assert ("Kestrel" in content, "Bluebird" in content) == (False, True)
 
 
 async def test_the_level_of_the_log_changes(tmp_path: Path) -> None:
