@@ -13,7 +13,6 @@ from typing import Any
 
 from aiohttp import web
 
-from extraction.backends.base import Backend
 from extraction.extractor import Extractor, Tokenizer
 from extraction.judge import build_judge
 from perturb import EmbeddingTable, Vocabulary, load_table
@@ -25,6 +24,7 @@ from proxy.api.app_keys import (
     ADMISSION,
     BACKGROUND,
     CONFIG,
+    CURRENT,
     DEMONSTRATIONS,
     EXTRACTOR,
     FINDINGS,
@@ -32,6 +32,7 @@ from proxy.api.app_keys import (
     KEYRING,
     LEDGER,
     LOCAL,
+    MEMORY,
     METRICS,
     PIPELINE,
     POLICY,
@@ -41,12 +42,13 @@ from proxy.api.app_keys import (
     STARTED,
     STORE,
     TABLE,
+    Current,
 )
 from proxy.api.handlers import account_routes, routes
 from proxy.api.middleware import Runner, observe, set_headers
 from proxy.background import Background
 from proxy.batches.routes import batch_routes
-from proxy.batches.setup import running_batches
+from proxy.batches.setup import BATCHES, FILES, RUNNER, running_batches
 from proxy.config.settings import Config
 from proxy.console.routes import add_console
 from proxy.demonstrations import read_demonstrations
@@ -54,7 +56,7 @@ from proxy.gateway.gateway import GatewayMode
 from proxy.local import local_backend, local_model
 from proxy.metrics import Metrics
 from proxy.pipeline.extraction_mode import ExtractionMode
-from proxy.pipeline.memory import Memory, build_memory
+from proxy.pipeline.memory import build_memory
 from proxy.pipeline.pipeline import Mode, Pipeline
 from proxy.pipeline.policy import RequestPolicy
 from proxy.pipeline.public import PublicText
@@ -66,7 +68,13 @@ from proxy.storage.opening import open_store
 from proxy.storage.store import SWEEP_SECONDS
 from proxy.tracing import open_tracing
 
-__all__ = ["build_app", "build_runner", "build_tokenizer"]
+__all__ = ["build_app", "build_runner", "build_tokenizer", "renew_app"]
+
+# What all configurations of a process share.
+LASTING: tuple[web.AppKey[Any], ...] = (
+    *(CURRENT, STARTED, METRICS, BACKGROUND, TABLE, REMOTES, STORE, RATES, LEDGER, RECORDER),
+    *(LOCAL, FILES, BATCHES, RUNNER),
+)
 
 
 def build_app(
@@ -83,23 +91,46 @@ def build_app(
         PerturbError: the table or the tokenizer cannot be loaded.
         ConfigError: the demonstrations cannot be read.
     """
-    app = web.Application(middlewares=[observe], client_max_size=config.limits.body_bytes)
-    app[CONFIG] = config
+    app = _make_app(config)
+    app[CURRENT] = Current(app)
     app[STARTED] = time.monotonic()
     app[METRICS] = metrics or Metrics()
-    app[FINDINGS] = Findings()
     app[BACKGROUND] = Background(app[METRICS])
     app[METRICS].prices = config.telemetry.prices
-    app[ADMISSION] = Admission(config, app[METRICS])
-    alone = config.local.mode == "none"  # housekeeping is for a local model
-    app[HOUSEKEEPING] = Housekeeping(() if alone else config.local.housekeeping)
     privacy = config.privacy
     app[TABLE] = table or load_table(privacy.table, privacy.vocabulary)
-    app[DEMONSTRATIONS] = read_demonstrations(
-        privacy.demonstrations, app[TABLE].vocabulary, at_most=config.limits.document_tokens
-    )
-    app[POLICY] = RequestPolicy(config, app[TABLE], lambda: app.get(LOCAL))
     app[REMOTES] = Remotes(config.every_remote)
+    _configure(app)
+    app.cleanup_ctx.append(_resources)
+    return app
+
+
+def renew_app(running: web.Application, config: Config) -> web.Application:
+    """Build the application for a configuration that differs only in what changes while the proxy
+    runs, see `proxy.config.reloading`.
+
+    It uses the resources of the running application, for which nothing changes.
+
+    Raises:
+        PerturbError: a file that the configuration names cannot be loaded.
+        ConfigError: the demonstrations cannot be read, or the mechanism cannot be built.
+    """
+    app = _make_app(config)
+    for key in LASTING:
+        if key in running:
+            app[key] = running[key]
+    _configure(app)
+    app[KEYRING] = Keyring(app[STORE], config.server, locked=running[KEYRING].locked)
+    app[POLICY].attach(running[POLICY].model)
+    app[MEMORY] = running[MEMORY].under(config.limits)
+    app[PIPELINE] = _build_pipeline(app)
+    return app
+
+
+def _make_app(config: Config) -> web.Application:
+    """Make an application with its routes."""
+    app = web.Application(middlewares=[observe], client_max_size=config.limits.body_bytes)
+    app[CONFIG] = config
     app.add_routes(routes)
     app.add_routes(account_routes)
     if config.server.console:
@@ -107,11 +138,25 @@ def build_app(
     if config.batches.enabled:
         app.add_routes(batch_routes)
     app.on_response_prepare.append(set_headers)
-    app.cleanup_ctx.append(_resources)
     return app
 
 
-def build_runner(app: web.Application) -> web.AppRunner:
+def _configure(app: web.Application) -> None:
+    """Add what is made from the configuration alone."""
+    config = app[CONFIG]
+    app[FINDINGS] = Findings()
+    app[ADMISSION] = Admission(config, app[METRICS])
+    alone = config.local.mode == "none"  # housekeeping is for a local model
+    app[HOUSEKEEPING] = Housekeeping(() if alone else config.local.housekeeping)
+    app[DEMONSTRATIONS] = read_demonstrations(
+        config.privacy.demonstrations,
+        app[TABLE].vocabulary,
+        at_most=config.limits.document_tokens,
+    )
+    app[POLICY] = RequestPolicy(config, app[TABLE], lambda: app.get(LOCAL))
+
+
+def build_runner(app: web.Application) -> Runner:
     """Build a runner with this project's rules.
 
     A client that goes away cancels its handler, a stop waits for running requests, and only the
@@ -152,24 +197,14 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
             )
             for tenant, totals in (await app[LEDGER].totals()).items():
                 app[METRICS].set_account(tenant, totals)
-            memory = build_memory(config, store, app[LEDGER], app[METRICS])
-            if config.local.mode == "none":
-                mode: Mode[Any] = _build_gateway_mode(app, memory)
-            else:
+            app[MEMORY] = build_memory(config, store, app[LEDGER], app[METRICS])
+            if config.local.mode != "none":
                 backend = await stack.enter_async_context(
                     local_backend(config.local, clips=config.server_clips)
                 )
                 app[LOCAL] = backend
                 app[POLICY].attach(await local_model(config.privacy, backend))
-                mode = _build_extraction_mode(app, memory, backend)
-            app[PIPELINE] = Pipeline(
-                config.limits,
-                mode,
-                policy=app[POLICY],
-                settler=memory.settler,
-                remotes=remotes,
-                metrics=app[METRICS],
-            )
+            app[PIPELINE] = _build_pipeline(app)
             await stack.enter_async_context(running_batches(app))
             yield
     finally:
@@ -189,17 +224,27 @@ async def _tracing(config: Config, metrics: Metrics) -> AsyncIterator[None]:
         await asyncio.to_thread(tracing.close)
 
 
-def _build_gateway_mode(app: web.Application, memory: Memory) -> GatewayMode:
-    public, metrics = _build_public(app), app[METRICS]
-    return GatewayMode(app[CONFIG], public=public, memory=memory, metrics=metrics)
+def _build_pipeline(app: web.Application) -> Pipeline:
+    memory, metrics = app[MEMORY], app[METRICS]
+    if app[CONFIG].local.mode == "none":
+        public = _build_public(app)
+        mode: Mode[Any] = GatewayMode(app[CONFIG], public=public, memory=memory, metrics=metrics)
+    else:
+        mode = _build_extraction_mode(app)
+    return Pipeline(
+        app[CONFIG].limits,
+        mode,
+        policy=app[POLICY],
+        settler=memory.settler,
+        remotes=app[REMOTES],
+        metrics=metrics,
+    )
 
 
-def _build_extraction_mode(
-    app: web.Application, memory: Memory, backend: Backend
-) -> ExtractionMode:
+def _build_extraction_mode(app: web.Application) -> ExtractionMode:
     config = app[CONFIG]
     app[EXTRACTOR] = Extractor(
-        backend,
+        app[LOCAL],
         config.templates,
         build_tokenizer(app[TABLE].vocabulary, config.local.tokens_per_cl100k),
         context=config.local.context_tokens,
@@ -210,7 +255,7 @@ def _build_extraction_mode(
         config,
         public=_build_public(app),
         demonstrations=app[DEMONSTRATIONS],
-        memory=memory,
+        memory=app[MEMORY],
         extractor=app[EXTRACTOR],
         judge=build_judge(),
         metrics=app[METRICS],

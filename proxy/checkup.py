@@ -1,9 +1,11 @@
-"""Check everything that `serve` needs and suggest fixes: `inferdpt check`."""
+"""Find what is wrong with what `serve` needs, and name what mends it: `inferdpt doctor`."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,20 +24,25 @@ from perturb.install import install_command
 from proxy.access.admission import open_rates
 from proxy.access.auth import Client, Grant, Keyring
 from proxy.config.hints import base_url_hints, without_user
-from proxy.config.settings import Config, Remote, is_loopback
+from proxy.config.settings import Config, Remote, Server, is_loopback
 from proxy.config.upstreams.remote import find_place, make_prefix
 from proxy.demonstrations import read_demonstrations
 from proxy.errors import ApiError, ConfigError
 from proxy.local import local_backend, local_model
 from proxy.pipeline.policy import RequestPolicy
+from proxy.remote.identity import UntrustedCertificate, look_at
 from proxy.remote.remotes import find_served, read_names
 from proxy.remote.upstream import RemoteClient
-from proxy.storage.opening import open_store
+from proxy.storage.opening import find_folder, open_store
 from proxy.storage.store import Store
 
 __all__ = ["check", "warn"]
 
 logger = logging.getLogger("inferdpt.start")
+DAY = 86_400.0  # seconds
+EXPIRY_DAYS = 14  # before the end of a certificate
+SKEW_SECONDS = 60.0  # between two clocks; the remote's is told to a second, and late
+DISK_BYTES = 200_000_000  # the database and its log grow, and a full disk refuses every request
 
 
 def check(config: Config) -> int:
@@ -49,7 +56,9 @@ async def _check(config: Config) -> int:
     problems = [
         _check_table(config),
         *[await _check_remote(alias, remote) for alias, remote in config.every_remote.items()],
+        *[await _check_identity(alias, remote) for alias, remote in config.every_remote.items()],
         await _check_local(config),
+        _check_disk(config),
         await _check_exposure(config),
     ]
     return 1 if any(problems) else 0
@@ -62,7 +71,7 @@ async def warn(config: Config, local: Backend | None) -> None:
     for alias, remote in config.every_remote.items():
         await _warn_remote(find_place(alias), remote)
     if local is not None and not await local.ready():
-        logger.warning("local: %s does not answer. See `inferdpt check`.", _place(local))
+        logger.warning("local: %s does not answer. See `inferdpt doctor`.", _place(local))
 
 
 async def _warn_remote(place: str, remote: Remote) -> None:
@@ -72,7 +81,7 @@ async def _warn_remote(place: str, remote: Remote) -> None:
         await _list_models(remote)
     except ApiError as exc:
         url = without_user(remote.base_url)
-        logger.warning("%s: %s: %s See `inferdpt check`.", place, url, exc.message)
+        logger.warning("%s: %s: %s See `inferdpt doctor`.", place, url, exc.message)
 
 
 def _explain_key(remote: Remote) -> str:
@@ -142,6 +151,51 @@ async def _check_remote(alias: str, remote: Remote) -> bool:
     return _print_good(place, f"{url} answers; models {', '.join(names)}")
 
 
+async def _check_identity(alias: str, remote: Remote) -> bool:
+    """Check the certificate and the clock of a remote as far as they can be seen: whether it
+    answers is another check's."""
+    place, url = find_place(alias), without_user(remote.base_url)
+    try:
+        seen = await look_at(url)
+    except UntrustedCertificate as exc:
+        fix = f"name the server in {place}.base_url as its certificate does, renew that, or name "
+        return _print_bad("tls", f"{place}: {url}: {exc}", fix + "its issuer with SSL_CERT_FILE")
+    if seen is None:
+        return False
+    if seen.expires_in is not None:
+        days = seen.expires_in / DAY
+        if days < EXPIRY_DAYS:
+            fix = "renew it on the server, or tell whoever runs that"
+            return _print_bad("tls", f"{place}: its certificate expires in {days:.0f} days", fix)
+        _print_good("tls", f"{place}: the certificate has its name, and {days:.0f} days left")
+    if seen.ahead is not None:
+        if abs(seen.ahead) > SKEW_SECONDS:
+            way = "behind" if seen.ahead > 0 else "ahead of"
+            text = f"this machine is {abs(seen.ahead):.0f} s {way} {place}"
+            return _print_bad("clock", text, "set the clock: `timedatectl set-ntp true`")
+        _print_good("clock", f"as that of {place}, to {SKEW_SECONDS:.0f} s")
+    return False
+
+
+def _check_disk(config: Config) -> bool:
+    """Check the free space for the state."""
+    try:
+        folder = find_folder(config.store)
+        free = shutil.disk_usage(_find_existing(folder)).free
+    except (ConfigError, OSError):  # the store's check says why
+        return False
+    text = f"{free / 1e6:,.0f} MB are free for {folder}"
+    if free < DISK_BYTES:
+        fix = "free some, `inferdpt store purge --older-than 30`, or set store.folder to another"
+        return _print_bad("disk", text, fix)
+    return _print_good("disk", text)
+
+
+def _find_existing(folder: Path) -> Path:
+    """Return a folder, or the nearest one above that exists."""
+    return next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
+
+
 async def _check_local(config: Config) -> bool:
     if config.local.mode == "none":
         return _print_good("local", "none: the remote's restored answer is the answer")
@@ -177,7 +231,9 @@ async def _check_exposure(config: Config) -> bool:
             keyring = Keyring(store, server)
             await keyring.check()
             mode = await keyring.mode()
-            closed = await keyring.required() and not await keyring.count_in_force()
+            locked = await keyring.required()
+            closed = locked and not await keyring.count_in_force()
+            lost = await _find_keyless(keyring, server) if locked else []
             _print_good("store", f"{store}; {(await store.info())['releases']} texts")
             wrong = await _check_rates(config, store)
     except ConfigError as exc:
@@ -185,10 +241,20 @@ async def _check_exposure(config: Config) -> bool:
     if closed:
         fix = "`inferdpt keys create TENANT`, or `inferdpt keys reopen` and a restart of the proxy"
         return _print_bad("server", f"{mode}: every request is refused", fix)
+    if lost:
+        fix = f"`inferdpt keys create {lost[0]}`, or leave it out of server.operators"
+        return _print_bad("keys", f"no key of the operator {', '.join(lost)} is in force", fix)
     if wrong:
         return True
     where = "this machine only" if is_loopback(server.host) else "the network: put TLS before it"
     return _print_good("server", f"{server.host}:{server.port}, {where}; {mode}")
+
+
+async def _find_keyless(keyring: Keyring, server: Server) -> list[str]:
+    """Return the operators without a key in force, who see nothing."""
+    stored = {key.tenant for key in await keyring.list_keys() if key.revoked is None}
+    known = stored | {key.tenant for key in server.keys}
+    return [name for name in server.operators if name not in known]
 
 
 async def _check_rates(config: Config, store: Store) -> bool:

@@ -16,7 +16,7 @@ from types import TracebackType
 
 from extraction.codec import dump
 
-__all__ = ["JsonFormatter", "configure_logging", "log_loop_errors"]
+__all__ = ["JsonFormatter", "configure_logging", "log_loop_errors", "set_level"]
 
 PROJECT = "inferdpt"
 logger = logging.getLogger(f"{PROJECT}.process")
@@ -55,6 +55,11 @@ def configure_logging() -> None:
     threading.excepthook = lambda args: _log_error("a thread", args.exc_value)
     sys.unraisablehook = lambda args: _log_error("what was thrown away", args.exc_value)
     sys.excepthook = _log_end
+
+
+def set_level(level: str) -> None:
+    """Log the project's own lines from a level of the configuration on."""
+    logging.getLogger(PROJECT).setLevel(level.upper())
 
 
 def log_loop_errors(loop: asyncio.AbstractEventLoop) -> None:

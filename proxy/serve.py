@@ -18,15 +18,19 @@ from aiohttp import web
 
 from proxy.api.app_keys import BACKGROUND, KEYRING, LOCAL, POLICY
 from proxy.api.doors import CONSOLE_PATH
+from proxy.api.middleware import Runner
 from proxy.app import build_app, build_runner
 from proxy.checkup import warn
 from proxy.config.hints import without_user
 from proxy.config.settings import Config, Server
 from proxy.errors import ConfigError
-from proxy.logs import configure_logging, log_loop_errors
+from proxy.logs import configure_logging, log_loop_errors, set_level
 from proxy.metrics_export import exporting
 from proxy.pipeline.plan import format_epsilon
+from proxy.reload import Origin, follow
 from proxy.requests.protocol import Options
+from proxy.running import registered
+from proxy.storage.opening import find_folder
 
 __all__ = [
     "explain_refusal",
@@ -50,12 +54,17 @@ ADVICE = {
 }
 
 
-def serve(config: Config) -> None:
-    """Serve until SIGINT or SIGTERM, then drain. Print one line once requests are accepted."""
+def serve(config: Config, origin: Origin | None = None) -> None:
+    """Serve until SIGINT or SIGTERM, then drain. Print one line once requests are accepted.
+
+    Args:
+        origin: of the configuration, which is read again at a SIGHUP; None if there is no file.
+    """
     configure_logging()
+    set_level(config.telemetry.log_level)
     share_arenas()
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(config))
+        asyncio.run(_serve(config, origin))
 
 
 def share_arenas() -> None:
@@ -77,21 +86,24 @@ def _settle_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-async def _serve(config: Config) -> None:
-    stop = asyncio.Event()
+async def _serve(config: Config, origin: Origin | None) -> None:
+    stop, asked = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(sign, stop.set)
+    loop.add_signal_handler(signal.SIGHUP, asked.set)
     app = build_app(config)
 
     async def run() -> None:
         async with (
             exporting(config.telemetry.metrics, app[BACKGROUND]),
-            while_running(app, lambda runner: start_runner(runner, config)) as url,
+            while_running(app, lambda runner: start_runner(runner, config)) as (url, runner),
+            app[BACKGROUND].running("reload", follow(asked, origin, runner)),
         ):
-            print(await ready_line(config, app, url), flush=True)
-            async with warned(config, app):
-                await stop.wait()
+            with registered(find_folder(config.store), None if origin is None else origin.path):
+                print(await ready_line(config, app, url), flush=True)
+                async with warned(config, app):
+                    await stop.wait()
 
     # A supervised model may take minutes to load; a signal must end that, too.
     await run_until(stop, run())
@@ -112,17 +124,18 @@ async def run_until(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> Non
 @asynccontextmanager
 async def while_running(
     app: web.Application, start: Callable[[web.AppRunner], Awaitable[str]]
-) -> AsyncIterator[str]:
+) -> AsyncIterator[tuple[str, Runner]]:
     """Run an application during the block, then drain it.
 
     Args:
-        start: makes a runner listen and returns the base_url, which the block gets.
+        start: makes a runner listen and returns the base_url, which the block gets with the
+            runner.
     """
     runner = build_runner(app)
     try:
         url = await start(runner)
         _settle_memory()
-        yield url
+        yield url, runner
     finally:
         await runner.cleanup()
 

@@ -24,7 +24,7 @@ Every command prints its help page with `--help`. The pages below are generated 
 `inferdpt --install-completion` installs completion for your shell: commands, options and the
 names of mechanisms. `inferdpt --show-completion` prints the script instead.
 
-A command ends with status 0. Status 1 says that `check` found a problem, that `verify` found a
+A command ends with status 0. Status 1 says that `doctor` found a problem, that `verify` found a
 leak or that `privacy refute` contradicts the claim; status 2 says that the command could not run,
 with the reason in one line.
 

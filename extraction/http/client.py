@@ -46,6 +46,7 @@ __all__ = [
     "TimedOut",
     "Unreachable",
     "Unreadable",
+    "find_proxy",
     "map_errors",
     "open_session",
     "parse",
@@ -414,7 +415,7 @@ class HttpClient:
     @cached_property
     def _proxy(self) -> str | None:
         """Return the proxy of the environment; raise `Unreachable` if it cannot be used."""
-        return _find_proxy(self._base_url) if self._proxied else None
+        return find_proxy(self._base_url) if self._proxied else None
 
     async def _inspect(
         self,
@@ -479,7 +480,7 @@ def _has_answer_begun(exc: Exception) -> bool:
     return isinstance(exc, aiohttp.ServerDisconnectedError) and not isinstance(exc.message, str)
 
 
-def _find_proxy(url: str) -> str | None:
+def find_proxy(url: str) -> str | None:
     """Return the HTTP proxy that the environment names for an address.
 
     Raises:

@@ -353,7 +353,7 @@ class Pool:
     """
 
     def __init__(self, units: int, *, each: int, queue: int, seconds: float | None) -> None:
-        self._free = units
+        self._units = self._free = units
         self._each = min(each, units)
         self._queue = queue
         self._seconds = seconds
@@ -367,6 +367,17 @@ class Pool:
     def waiting(self) -> int:
         """Return the number of waiting requests."""
         return sum(map(len, self._waiting.values()))
+
+    def resize(self, other: Pool) -> None:
+        """Take over the bounds of another pool. What is held beyond them runs out, and what waits
+        is served by them."""
+        self._free += other._units - self._units
+        self._units, self._each = other._units, other._each
+        self._queue, self._seconds = other._queue, other._seconds
+        for queue in self._waiting.values():
+            for waiter in queue:
+                waiter.units = min(waiter.units, self._each)
+        self._serve()
 
     async def take(self, client: str, units: int = 1) -> Hold:
         """Take units, at most as many as one client may hold, and wait until they are free.
@@ -501,6 +512,18 @@ class Admission:
         self._memory = Pool(memory, each=max(memory // 2, largest), queue=queue, seconds=seconds)
         lines = batches.concurrency
         self._lines = Pool(lines, each=lines, queue=sys.maxsize, seconds=None)
+
+    def succeed(self, before: Admission) -> None:
+        """Go on from the admission of an earlier configuration: what its requests hold counts
+        here, too, and its waiting requests are served by these limits."""
+        for pool, own in (
+            (before._places, self._places),
+            (before._memory, self._memory),
+            (before._lines, self._lines),
+        ):
+            pool.resize(own)
+        self._places, self._memory = before._places, before._memory
+        self._lines = before._lines
 
     @asynccontextmanager
     async def admit(self, request: web.Request, client: str) -> AsyncIterator[bytes]:

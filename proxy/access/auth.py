@@ -245,13 +245,17 @@ class StoredKey:
 
 
 class Keyring:
-    """Hold the keys of the configuration and those of the store."""
+    """Hold the keys of the configuration and those of the store.
 
-    def __init__(self, store: Store, server: Server) -> None:
+    Args:
+        locked: whether clients have needed a key before, in this process.
+    """
+
+    def __init__(self, store: Store, server: Server, *, locked: bool = False) -> None:
         self._store = store
         self._digests = Digests(store)
         self._server = server
-        self.locked = bool(server.keys) or not is_loopback(server.host)
+        self.locked = locked or bool(server.keys) or not is_loopback(server.host)
 
     async def required(self) -> bool:
         """Return whether clients need a key.
@@ -270,7 +274,7 @@ class Keyring:
         return len(self._server.keys) + stored
 
     async def mode(self) -> str:
-        """Describe who is served, as the start line, `keys` and `check` print it."""
+        """Describe who is served, as the start line, `keys` and `doctor` print it."""
         if not await self.required():
             return "open to this machine without a key"
         return f"keys required, {await self.count_in_force() or 'none'} in force"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from aiohttp import web
 
 from extraction.backends.base import Backend
@@ -14,6 +16,7 @@ from proxy.background import Background
 from proxy.config.settings import Config
 from proxy.demonstrations import Demonstrations
 from proxy.metrics import Metrics
+from proxy.pipeline.memory import Memory
 from proxy.pipeline.pipeline import Pipeline
 from proxy.pipeline.plan import Plan
 from proxy.pipeline.policy import RequestPolicy
@@ -28,6 +31,7 @@ __all__ = [
     "BACKGROUND",
     "BODY",
     "CONFIG",
+    "CURRENT",
     "DEMONSTRATIONS",
     "ERROR",
     "EXTRACTOR",
@@ -37,6 +41,7 @@ __all__ = [
     "KEYRING",
     "LEDGER",
     "LOCAL",
+    "MEMORY",
     "METRICS",
     "PARAM",
     "PIPELINE",
@@ -51,11 +56,21 @@ __all__ = [
     "STORE",
     "TABLE",
     "TENANT",
+    "Current",
 ]
+
+
+@dataclass
+class Current:
+    """Hold the application of the configuration in force: what begins now belongs to it."""
+
+    app: web.Application
+
 
 BACKGROUND = web.AppKey("background", Background)
 ADMISSION = web.AppKey("admission", Admission)
 CONFIG = web.AppKey("config", Config)
+CURRENT = web.AppKey("current", Current)
 DEMONSTRATIONS = web.AppKey("demonstrations", Demonstrations)
 EXTRACTOR = web.AppKey("extractor", Extractor)
 FINDINGS = web.AppKey("findings", Findings)
@@ -63,6 +78,7 @@ HOUSEKEEPING = web.AppKey("housekeeping", Housekeeping)
 LOCAL = web.AppKey[Backend]("local")
 KEYRING = web.AppKey("keyring", Keyring)
 LEDGER = web.AppKey("ledger", Ledger)
+MEMORY = web.AppKey("memory", Memory)
 METRICS = web.AppKey("metrics", Metrics)
 PIPELINE = web.AppKey("pipeline", Pipeline)
 REMOTES = web.AppKey("remotes", Remotes)

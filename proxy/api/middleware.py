@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from typing import Any, cast
 
-from aiohttp import web
+from aiohttp import web, web_app
 from aiohttp.typedefs import Handler
 from aiohttp.web_protocol import RequestHandler
 
@@ -66,20 +66,37 @@ class Runner(web.AppRunner):
         made = await super()._make_server()
         return _Server(self.app, made)
 
+    def use(self, other: Runner) -> None:
+        """Serve each request from now on as another runner would, also on open connections.
+        Running requests end as they began."""
+        assert isinstance(self.server, _Server)
+        assert isinstance(other.server, _Server)
+        self.server.use(other.server)
+
 
 class _Server(web.Server):
-    """Extend aiohttp's server with connections of our own."""
+    """Extend aiohttp's server with connections of our own, and with an application that may be
+    replaced between two requests."""
 
     def __init__(self, app: web.Application, made: web.Server) -> None:
+        # Connections keep these two functions for as long as they are open.
         super().__init__(
-            _wrap(cast("Handler", made.request_handler)),  # type: ignore[arg-type]
-            request_factory=made.request_factory,
+            lambda request: self._serve(request),  # type: ignore[arg-type]
+            request_factory=lambda *args: self._build(*args),
             handler_cancellation=made.handler_cancellation,
             loop=made._loop,
             **made._kwargs,
         )
         self.app = app
+        self._serve = _wrap(cast("Handler", made.request_handler))
+        self._build = made.request_factory
         self.addresses: Counter[str] = Counter()
+
+    def use(self, other: _Server) -> None:
+        """Serve the application of another server."""
+        self.app, self._serve, self._build = other.app, other._serve, other._build
+        # aiohttp keeps up to a thousand handlers, and with them the applications before.
+        web_app._cached_build_middleware.cache_clear()
 
     def __call__(self) -> RequestHandler:
         return _ClientConnection(self, loop=self._loop, **self._kwargs)

@@ -18,7 +18,15 @@ from perturb.errors import OutOfTime
 from perturb.text.once import remember_texts
 from perturb.work import limit_work, offload
 from proxy.access.auth import Client, Visit
-from proxy.api.app_keys import CONFIG, FINDINGS, KEYRING, METRICS, RATES, RECORDER
+from proxy.api.app_keys import (
+    CONFIG,
+    FINDINGS,
+    KEYRING,
+    METRICS,
+    RATES,
+    RECORDER,
+    Current,
+)
 from proxy.api.handlers import (
     CHAT,
     INLINE_BYTES,
@@ -127,22 +135,28 @@ def spell_late(data: bytes, limits: Limits) -> bytes:
 
 
 class LineAnswerer:
-    """Answer lines through the pipeline of an application."""
+    """Answer each line through the pipeline of the application that is current as it begins."""
 
-    def __init__(self, app: web.Application) -> None:
-        self._app = app
+    def __init__(self, current: Current) -> None:
+        self._current = current
+
+    @property
+    def limits(self) -> Limits:
+        """Return the limits in force."""
+        return self._current.app[CONFIG].limits
 
     async def wait_for_rate(self, batch: Batch) -> None:
         """Wait until the rate limit of the batch's key allows a line. Raise `ApiError` 503."""
+        app = self._current.app
         try:
-            client = await self._app[KEYRING].recall(batch.tenant, batch.key)
+            client = await app[KEYRING].recall(batch.tenant, batch.key)
         except ApiError as exc:
             if exc.status != 401:
                 raise
             return  # `answer` refuses the line
         while True:
             try:
-                await self._app[RATES].take(client)
+                await app[RATES].take(client)
             except ApiError as exc:
                 if exc.status != 429:
                     raise
@@ -160,17 +174,18 @@ class LineAnswerer:
             ApiError: 503, the store failed all the time: the line has to wait.
         """
         start = time.perf_counter()
-        limits, brief = self._app[CONFIG].limits, len(data) <= INLINE_BYTES
+        app = self._current.app
+        limits, brief = app[CONFIG].limits, len(data) <= INLINE_BYTES
         line = await offload(brief, read_line, data, limits)
         visit = Visit(_make_id(), batch.endpoint, time.time())
         client, plan = Client(batch.tenant, key=batch.key, visit=visit), None
-        remember = remember_texts(self._app[FINDINGS], batch.tenant)
+        remember = remember_texts(app[FINDINGS], batch.tenant)
         with remember, limit_work(limits.work_seconds):
             for delay in (*DELAYS, None):
                 try:
-                    client = await self._app[KEYRING].recall(batch.tenant, batch.key)
+                    client = await app[KEYRING].recall(batch.tenant, batch.key)
                     client = client.during(visit)
-                    plan, body = await self._try(batch, client, line)
+                    plan, body = await self._try(app, batch, client, line)
                     status, failed = 200, None
                     break
                 except Exception as exc:
@@ -188,12 +203,12 @@ class LineAnswerer:
         return failed is None, _spell(visit.request, line.custom_id, response, error)
 
     async def _try(
-        self, batch: Batch, client: Client, line: BatchLine
+        self, app: web.Application, batch: Batch, client: Client, line: BatchLine
     ) -> tuple[Plan, dict[str, Any]]:
         """Plan and answer a line once. Raise `ApiError`."""
         data = line.read_body(batch.endpoint)
-        plan, renderer = await ENDPOINTS[batch.endpoint](self._app, client, data)
-        return plan, await answer_plan(self._app, plan, renderer)
+        plan, renderer = await ENDPOINTS[batch.endpoint](app, client, data)
+        return plan, await answer_plan(app, plan, renderer)
 
     def _note(
         self,
@@ -209,7 +224,7 @@ class LineAnswerer:
         code = None if failed is None else failed.code or failed.type
         if code in POSTPONING:
             outcome = "postponed"
-        self._app[METRICS].batch_lines.labels(outcome).inc()
+        self._current.app[METRICS].batch_lines.labels(outcome).inc()
         line = {
             "request_id": client.visit.request,
             "batch": batch.id,
@@ -230,7 +245,7 @@ class LineAnswerer:
             model=None if plan is None else plan.request.model,
             remote=[] if plan is None else plan.trace.outcomes,
         )
-        self._app[RECORDER].end(client.tenant, entry)
+        self._current.app[RECORDER].end(client.tenant, entry)
 
 
 def _make_id() -> str:

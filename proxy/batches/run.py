@@ -14,7 +14,6 @@ from proxy.batches.files import Files
 from proxy.batches.leases import Leases
 from proxy.batches.lines import LineAnswerer, read_line, spell_late
 from proxy.batches.store import Batch
-from proxy.config.settings import Limits
 from proxy.errors import ApiError
 from proxy.metrics import Metrics
 
@@ -33,7 +32,6 @@ class Tools:
     leases: Leases
     answerer: LineAnswerer
     admission: Admission
-    limits: Limits
     metrics: Metrics
     background: Background
     lease_seconds: float
@@ -121,7 +119,7 @@ class BatchRun:
             if _is_blank(data):
                 continue
             try:
-                name = read_line(data, self._tools.limits).custom_id
+                name = read_line(data, self._tools.answerer.limits).custom_id
             except ApiError as exc:
                 errors.append(_describe(number, exc.code, exc.message, exc.param))
                 continue
@@ -165,7 +163,7 @@ class BatchRun:
         status = "completed"
         async for number, data in self._read_rest():
             status = "expired"
-            late.append((number, spell_late(data, self._tools.limits)))
+            late.append((number, spell_late(data, self._tools.answerer.limits)))
             if len(late) == LATE:
                 await self._put_late(late)
                 late = []

@@ -7,7 +7,15 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from proxy.api.app_keys import ADMISSION, BACKGROUND, CONFIG, LEDGER, METRICS, STORE
+from proxy.api.app_keys import (
+    ADMISSION,
+    BACKGROUND,
+    CONFIG,
+    CURRENT,
+    LEDGER,
+    METRICS,
+    STORE,
+)
 from proxy.batches.files import Files
 from proxy.batches.leases import Leases
 from proxy.batches.lines import LineAnswerer
@@ -34,9 +42,8 @@ async def running_batches(app: web.Application) -> AsyncIterator[None]:
     tools = Tools(
         files=files,
         leases=Leases(store, settings.lease_seconds),
-        answerer=LineAnswerer(app),
+        answerer=LineAnswerer(app[CURRENT]),
         admission=app[ADMISSION],
-        limits=app[CONFIG].limits,
         metrics=app[METRICS],
         background=app[BACKGROUND],
         lease_seconds=settings.lease_seconds,

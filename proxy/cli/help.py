@@ -5,13 +5,26 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from typer.core import MarkupMode, TyperCommand, TyperGroup
 
-__all__ = ["group_page", "markup_mode", "page"]
+__all__ = ["PANELS", "Panels", "group_page", "markup_mode", "page"]
 
 Notes = Callable[[], str]
+
+
+class Panels(NamedTuple):
+    """Hold the titles under which the commands are listed, in their order."""
+
+    setting_up: str = "Set up and check"
+    running: str = "Run the proxy"
+    clients: str = "Clients and their accounts"
+    texts: str = "Texts and documents"
+    tables: str = "Tables and codebooks"
+
+
+PANELS = Panels()
 
 
 def page(*examples: str, notes: Notes | None = None) -> type[TyperCommand]:
@@ -38,6 +51,19 @@ def group_page(*examples: str) -> type[TyperGroup]:
         def format_help(self, ctx: Any, formatter: Any) -> None:
             super().format_help(ctx, formatter)
             formatter.write(_format_ending(examples))
+
+        def format_commands(self, ctx: Any, formatter: Any) -> None:
+            """List the commands by panel, as rich does."""
+            shown = {n: c for n, c in self.commands.items() if not c.hidden}
+            width = max(map(len, shown))
+            panels: dict[str, list[tuple[str, str]]] = {}
+            for name, command in shown.items():
+                title = getattr(command, "rich_help_panel", None) or "Commands"
+                text = command.get_short_help_str(formatter.width - 6 - width)
+                panels.setdefault(title, []).append((name.ljust(width), text))
+            for title, rows in panels.items():
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     return GroupPage
 

@@ -1,4 +1,4 @@
-"""`inferdpt keys` and `key`: make, list and revoke clients' keys, or reopen the proxy."""
+"""`inferdpt keys`: make, list and revoke clients' keys, or reopen the proxy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from proxy.access.auth import Grant
     from proxy.config.settings import Config
 
-__all__ = ["add_key", "create", "keys_group", "list_keys", "make_key", "reopen", "revoke"]
+__all__ = ["create", "keys_group", "list_keys", "new", "reopen", "revoke"]
 
 FIRST = """\
 This is the first key. Until now a proxy on this store was open to this machine without a key.
@@ -47,7 +47,7 @@ def keys_group() -> typer.Typer:
             "inferdpt keys list",
             "inferdpt keys revoke 1f2e3d4c5b6a",
         ),
-        help="Make, list and revoke clients' keys in the store.",
+        help="Make, list and revoke clients' keys.",
         no_args_is_help=True,
     )
     creating = page(
@@ -58,15 +58,11 @@ def keys_group() -> typer.Typer:
         notes=lambda: NOTE,
     )
     app.command("create", cls=creating)(create)
+    app.command("new", cls=page("inferdpt keys new alice"))(new)
     app.command("list", cls=page("inferdpt keys list"))(list_keys)
     app.command("revoke", cls=page("inferdpt keys revoke 1f2e3d4c5b6a"))(revoke)
     app.command("reopen", cls=page("inferdpt keys reopen"))(reopen)
     return app
-
-
-def add_key(app: typer.Typer, panel: str) -> None:
-    """Add `key` to the command line."""
-    app.command("key", cls=page("inferdpt key alice"), rich_help_panel=panel)(make_key)
 
 
 def create(
@@ -122,7 +118,7 @@ def create(
     ] = None,
     config: ConfigFile = None,
 ) -> int:
-    """Make a key; it is shown once."""
+    """Make a key in the store; it is shown once."""
     from proxy.access.auth import build_grant, check_tenant, parse_pairs
 
     settings = load_configuration(config)
@@ -145,8 +141,23 @@ def create(
     return 0
 
 
+def new(tenant: Tenant) -> int:
+    """Make a key for config.yaml, and print its lines.
+
+    `keys create` keeps a key in the store instead, with limits of its own.
+    """
+    from proxy.access.auth import check_tenant, new_key
+
+    check_tenant(tenant)
+    key, digest = new_key()
+    print(f"key for the client (shown once): {key}\n\nfor config.yaml:\n")
+    print("server:\n  keys:")
+    print(f"    - tenant: {json.dumps(tenant)}\n      sha256: {digest}")
+    return 0
+
+
 def list_keys(config: ConfigFile = None) -> int:
-    """List the keys, without their secrets."""
+    """List the keys in the store, without their secrets."""
     asyncio.run(_list(load_configuration(config)))
     return 0
 
@@ -157,7 +168,7 @@ def revoke(
     ],
     config: ConfigFile = None,
 ) -> int:
-    """Revoke a key from its next request on."""
+    """Revoke a key in the store from its next request on."""
     asyncio.run(_revoke(load_configuration(config), id_))
     return 0
 
@@ -165,21 +176,6 @@ def revoke(
 def reopen(config: ConfigFile = None) -> int:
     """Forget revoked keys, so that this machine needs none."""
     asyncio.run(_reopen(load_configuration(config)))
-    return 0
-
-
-def make_key(tenant: Tenant) -> int:
-    """Make a key for config.yaml.
-
-    `inferdpt keys create` keeps a key in the store instead, with limits of its own.
-    """
-    from proxy.access.auth import check_tenant, new_key
-
-    check_tenant(tenant)
-    key, digest = new_key()
-    print(f"key for the client (shown once): {key}\n\nfor config.yaml:\n")
-    print("server:\n  keys:")
-    print(f"    - tenant: {json.dumps(tenant)}\n      sha256: {digest}")
     return 0
 
 

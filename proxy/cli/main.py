@@ -14,21 +14,18 @@ from typer.main import get_command
 
 from proxy.cli.codebook import codebook_group
 from proxy.cli.config import config_group
-from proxy.cli.help import group_page, markup_mode
-from proxy.cli.keys import add_key, keys_group
+from proxy.cli.help import PANELS, group_page, markup_mode
+from proxy.cli.keys import keys_group
 from proxy.cli.models import models_group
 from proxy.cli.privacy.corpus import corpus_group
 from proxy.cli.privacy.group import privacy_group
 from proxy.cli.records import records_group
-from proxy.cli.server import PANEL, add_server
+from proxy.cli.server import add_server
 from proxy.cli.store import add_ledger, store_group
 from proxy.cli.table import table_group
 from proxy.cli.verify import add_verify
 
 __all__ = ["command_line", "main"]
-
-CLIENTS = "Clients and their accounts"
-PRIVACY = "Mechanisms and their tables"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -80,18 +77,17 @@ def command_line(
     )
     app.callback()(_root)
     add_server(app)
-    add_verify(app, PANEL)
-    app.add_typer(config_group(), name="config", rich_help_panel=PANEL)
-    app.add_typer(models_group(), name="models", rich_help_panel=PANEL)
-    add_ledger(app, CLIENTS)
-    add_key(app, CLIENTS)
-    app.add_typer(keys_group(), name="keys", rich_help_panel=CLIENTS)
-    app.add_typer(store_group(), name="store", rich_help_panel=CLIENTS)
-    app.add_typer(records_group(), name="records", rich_help_panel=CLIENTS)
-    app.add_typer(privacy_group(), name="privacy", rich_help_panel=PRIVACY)
-    app.add_typer(corpus_group(), name="corpus", rich_help_panel=PRIVACY)
-    app.add_typer(table_group(), name="table", rich_help_panel=PRIVACY)
-    app.add_typer(codebook_group(), name="codebook", rich_help_panel=PRIVACY)
+    add_verify(app)
+    add_ledger(app)
+    app.add_typer(config_group(), name="config", rich_help_panel=PANELS.setting_up)
+    app.add_typer(models_group(), name="models", rich_help_panel=PANELS.setting_up)
+    app.add_typer(store_group(), name="store", rich_help_panel=PANELS.running)
+    app.add_typer(keys_group(), name="keys", rich_help_panel=PANELS.clients)
+    app.add_typer(records_group(), name="records", rich_help_panel=PANELS.clients)
+    app.add_typer(privacy_group(), name="privacy", rich_help_panel=PANELS.texts)
+    app.add_typer(corpus_group(), name="corpus", rich_help_panel=PANELS.texts)
+    app.add_typer(table_group(), name="table", rich_help_panel=PANELS.tables)
+    app.add_typer(codebook_group(), name="codebook", rich_help_panel=PANELS.tables)
     built = get_command(app)
     assert isinstance(built, TyperGroup)
     _keep_old_names(built)

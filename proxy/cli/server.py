@@ -1,4 +1,4 @@
-"""`inferdpt serve`, `check` and `demo`: run the proxy, check its parts, show a request's path."""
+"""`inferdpt serve`, `reload`, `doctor` and `demo`: run the proxy, and see how it works."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ from typing import Annotated, Any
 
 import typer
 
-from proxy.cli.help import page
+from proxy.cli.help import PANELS, page
 from proxy.cli.options import (
+    ConfigFile,
+    find_config_file,
     list_sanitizers,
     list_served,
+    load_configuration,
     mechanism_option,
     name_mechanisms,
     read_text,
 )
 from proxy.cli.settings import with_settings
 
-__all__ = ["PANEL", "add_server", "demo"]
-
-PANEL = "Run the proxy"
+__all__ = ["add_server", "demo", "reload"]
 
 
 def add_server(app: typer.Typer) -> None:
-    """Add `serve`, `check` and `demo` to the command line."""
+    """Add `demo`, `doctor`, `serve` and `reload` to the command line."""
     served = name_mechanisms(list_served)
     serving = page(
         "inferdpt serve                # config.yaml if there is one, else defaults",
@@ -34,8 +35,8 @@ def add_server(app: typer.Typer) -> None:
         notes=served,
     )
     checking = page(
-        "inferdpt check",
-        "inferdpt check --config config.yaml --local-base-url http://127.0.0.1:8000/v1",
+        "inferdpt doctor",
+        "inferdpt doctor --config config.yaml --local-base-url http://127.0.0.1:8000/v1",
         notes=served,
     )
     showing = page(
@@ -44,30 +45,66 @@ def add_server(app: typer.Typer) -> None:
         "inferdpt demo --model bundled   # offline, with a toy that cannot answer",
         notes=name_mechanisms(list_sanitizers),
     )
-    app.command("serve", cls=serving, rich_help_panel=PANEL)(with_settings(_serve))
-    app.command("check", cls=checking, rich_help_panel=PANEL)(with_settings(_check))
-    app.command("demo", cls=showing, rich_help_panel=PANEL)(demo)
+    app.command("demo", cls=showing, rich_help_panel=PANELS.setting_up)(demo)
+    app.command("doctor", cls=checking, rich_help_panel=PANELS.setting_up)(with_settings(_doctor))
+    app.command("serve", cls=serving, rich_help_panel=PANELS.running)(with_settings(_serve))
+    reloading = page("inferdpt reload", "inferdpt reload --config config.yaml")
+    app.command("reload", cls=reloading, rich_help_panel=PANELS.running)(reload)
 
 
 def _serve(path: str | None, overrides: dict[str, Any]) -> int:
     """Run the proxy until a signal stops it."""
     gc.disable()  # nearly all that is made until it is ready stays; `proxy.serve` enables it
     from proxy.config.settings import load_config
+    from proxy.reload import Origin
 
     config = load_config(path, overrides)
+    origin = None if path is None else Origin(path, overrides)
     if config.server.workers > 1:
         from proxy.workers.supervisor import supervise
 
-        supervise(config)
+        supervise(config, origin)
     else:
         from proxy.serve import serve
 
-        serve(config)
+        serve(config, origin)
     return 0
 
 
-def _check(path: str | None, overrides: dict[str, Any]) -> int:
-    """Check the configuration and reach every part that it names."""
+def reload(config: ConfigFile = None) -> int:
+    """Let a running proxy read its configuration again.
+
+    Checks the file first. The proxy that serves it puts in force what can change while it runs,
+    or refuses the whole and keeps what it has; its log says which.
+    """
+    import os
+    import signal
+
+    from proxy.errors import ConfigError
+    from proxy.running import find_running
+    from proxy.storage.opening import find_folder
+
+    path = find_config_file(config)
+    if path is None:
+        raise typer.BadParameter(
+            "name the file that the proxy was started with", param_hint="--config"
+        )
+    state = find_folder(load_configuration(path).store)
+    found = find_running(state, path)
+    if not found:
+        raise ConfigError(f"no proxy that was started with {path} runs here; its state is {state}")
+    for number in found:
+        os.kill(number, signal.SIGHUP)
+        print(f"process {number} reads {path} again; its log says what is in force")
+    return 0
+
+
+def _doctor(path: str | None, overrides: dict[str, Any]) -> int:
+    """Find what is wrong, and say what mends it.
+
+    Looks at the configuration, the table and mechanism, the remotes with their certificates and
+    the clock, the local model, the database, the disk and the keys. Sends no text.
+    """
     from proxy.checkup import check
     from proxy.config.settings import load_config
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from proxy.cli.help import group_page, page
+from proxy.cli.help import PANELS, group_page, page
 from proxy.cli.options import AsJson, ConfigFile, load_configuration, print_json
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ def store_group() -> typer.Typer:
     return app
 
 
-def add_ledger(app: typer.Typer, panel: str) -> None:
+def add_ledger(app: typer.Typer) -> None:
     """Add `ledger` to the command line."""
     showing = page("inferdpt ledger", "inferdpt ledger --tenant alice --json")
-    app.command("ledger", cls=showing, rich_help_panel=panel)(ledger)
+    app.command("ledger", cls=showing, rich_help_panel=PANELS.clients)(ledger)
 
 
 def info(config: ConfigFile = None) -> int:

@@ -7,20 +7,20 @@ from typing import Annotated
 
 import typer
 
-from proxy.cli.help import page
+from proxy.cli.help import PANELS, page
 from proxy.cli.progress import show_progress
 
 __all__ = ["add_verify"]
 
 
-def add_verify(app: typer.Typer, panel: str) -> None:
+def add_verify(app: typer.Typer) -> None:
     """Add `verify` to the command line."""
     shown = page(
         "inferdpt verify",
         "inferdpt verify --config config.yaml --full",
         "inferdpt verify --base-url http://127.0.0.1:4000/v1 --upstream-port 9999 --model gpt-4o",
     )
-    app.command("verify", cls=shown, rich_help_panel=panel)(_verify)
+    app.command("verify", cls=shown, rich_help_panel=PANELS.setting_up)(_verify)
 
 
 def _verify(

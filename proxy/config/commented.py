@@ -22,7 +22,7 @@ InferDPT Proxy: every setting with its default.
 `inferdpt serve` reads this file from the current folder; `--config FILE` names another.
 The environment overrides the file (INFERDPT_SERVER__PORT sets server.port), and the command line \
 overrides both. A list or a mapping is replaced whole.
-Unknown keys are errors. `inferdpt check` validates the file and reaches every part.
+Unknown keys are errors. `inferdpt doctor` validates the file and reaches every part.
 """
 
 

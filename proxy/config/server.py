@@ -41,9 +41,9 @@ class Server(Section):
     )
     keys: tuple[ClientKey, ...] = Field(
         (),
-        description="Clients' API keys as [{tenant: alice, sha256: …}], made by `inferdpt key "
-        "alice`. `inferdpt keys` keeps them in the store instead. Once there has been a key, "
-        "every client needs one.",
+        description="Clients' API keys as [{tenant: alice, sha256: …}], made by `inferdpt keys "
+        "new alice`. `inferdpt keys create` keeps them in the store instead. Once there has been "
+        "a key, every client needs one.",
     )
     operators: tuple[str, ...] = Field(
         (),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import ConfigDict, Field
 
 from proxy.config.section import Section
@@ -19,7 +21,12 @@ class ModelPrice(Section):
 
 
 class Telemetry(Section):
-    """Hold the places for traces and metrics, and prices for the metrics."""
+    """Hold what is logged, the places for traces and metrics, and prices for the metrics."""
+
+    log_level: Literal["info", "warning", "error"] = Field(
+        "info",
+        description="The least that is logged. Each request is a line of `info`.",
+    )
 
     traces: str | None = Field(
         None,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from proxy.config.settings import Config
+from proxy.config.settings import Config, Limits
 from proxy.metrics import Metrics
 from proxy.pipeline.drafting import Drafter
 from proxy.pipeline.settling import Settler
@@ -26,6 +26,10 @@ class Memory:
     answers: Answers
     drafter: Drafter
     settler: Settler
+
+    def under(self, limits: Limits) -> Memory:
+        """Return the same memory for other limits."""
+        return replace(self, settler=self.settler.under(limits))
 
 
 def build_memory(config: Config, store: Store, ledger: Ledger, metrics: Metrics) -> Memory:

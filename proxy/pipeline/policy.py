@@ -49,6 +49,9 @@ class RequestPolicy:
         config: of the operator.
         table: for mechanisms over words.
         find_server: returns the local server, once it is there.
+
+    Attributes:
+        model: the result of `Sanitizer.prepare`, once it is attached.
     """
 
     def __init__(
@@ -61,7 +64,7 @@ class RequestPolicy:
         self._table = table
         self._encoder = _build_encoder(config.local.embeddings_model, find_server)
         self._sanitizers: LRUCache[tuple[Any, ...], Sanitizer] = LRUCache(SANITIZERS)
-        self._model: Any = None
+        self.model: Any = None
         self._certificates = [load_certificate(path) for path in config.privacy.certificates]
         if (
             config.local.mode == "none"
@@ -75,7 +78,7 @@ class RequestPolicy:
     def attach(self, model: Any) -> None:
         """Attach the result of `Sanitizer.prepare`: the local model starts after the policy is
         built."""
-        self._model = model
+        self.model = model
 
     def sanitizer(self, options: Options, grant: Grant = UNLIMITED) -> Sanitizer:
         """Return the sanitizer that a client requested, or the operator's.
@@ -165,7 +168,7 @@ class RequestPolicy:
         if kind.needs_model and not own:  # there are no parameters for it here
             raise ParameterError(f"mechanism must be one of {', '.join(mechanism_names())}")
         self._check_restorable(kind.needs_model, name)
-        if kind.needs_model and self._model is None:
+        if kind.needs_model and self.model is None:
             raise local_unavailable()
         parameters = kind.check_parameters(epsilon=epsilon, **(privacy.parameters if own else {}))
         made = kind.build(
@@ -174,7 +177,7 @@ class RequestPolicy:
                 table=self._table,
                 options=privacy.document_options,
                 max_tokens=self._config.limits.document_tokens,
-                model=self._model,
+                model=self.model,
                 encoder=self._encoder,
             ),
         )

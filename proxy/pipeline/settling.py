@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,6 +65,12 @@ class Settler:
         self._ledger = ledger
         self._chain = chain
         self._metrics = metrics
+
+    def under(self, limits: Limits) -> Settler:
+        """Return a settler over the same store for other limits."""
+        made = copy(self)
+        made._limits = limits
+        return made
 
     async def settle(
         self,

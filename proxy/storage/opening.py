@@ -22,7 +22,7 @@ from proxy.storage.schema import METADATA, REVISION, VERSIONS
 from proxy.storage.secret import load_secret
 from proxy.storage.store import Store
 
-__all__ = ["open_store", "state_folder"]
+__all__ = ["find_folder", "open_store", "state_folder"]
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 MIGRATION_LOCK = 0x1FE2D97  # an advisory lock of PostgreSQL: any number, the same in all versions
@@ -40,7 +40,7 @@ async def open_store(settings: Settings) -> AsyncIterator[Store]:
     """
     url = _read_url(settings)
     own = url.drivername == SQLITE
-    folder = Path(url.database or "").parent if own else state_folder(settings.folder)
+    folder = _find_folder(url, settings)
     if own:
         DatabaseFile(Path(url.database or "")).make()  # and its folder, for the secret
     secret = load_secret(Path(settings.secret_file or folder / "secret"), create=own)
@@ -53,6 +53,20 @@ async def open_store(settings: Settings) -> AsyncIterator[Store]:
         yield store
     finally:
         await store.close()
+
+
+def find_folder(settings: Settings) -> Path:
+    """Return the folder of the state on this machine: that of the SQLite file, if there is one.
+
+    Raises:
+        ConfigError: the URL of the database cannot be used.
+    """
+    return _find_folder(_read_url(settings), settings)
+
+
+def _find_folder(url: URL, settings: Settings) -> Path:
+    own = url.drivername == SQLITE
+    return Path(url.database or "").parent if own else state_folder(settings.folder)
 
 
 async def _migrate(store: Store) -> None:

@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,9 +20,10 @@ from perturb import PerturbError
 from proxy.errors import ApiError, ConfigError
 from proxy.serve import run_until
 
-__all__ = ["Child", "Work"]
+__all__ = ["Child", "Told", "Work"]
 
-Work = Callable[[Callable[[str], None]], Coroutine[Any, Any, None]]
+Told = asyncio.Queue[Any]
+Work = Callable[[Callable[[str], None], Told], Coroutine[Any, Any, None]]
 EXPLAINED = (ApiError, ConfigError, PerturbError, ExtractionError, OSError)
 FAILED = 2  # the status of a process that could not be started, as of the command
 STEADY_SECONDS = 60.0  # one that ran this long is started again at once
@@ -37,13 +39,13 @@ class Child:
     """Start, watch and stop one forked process.
 
     The two processes share a channel. The child sends on it that it is ready, or why it cannot
-    be. It ends when the channel closes, which the death of either process does, whatever the
-    cause.
+    be, and takes what its work is told. It ends when the channel closes, which the death of
+    either process does, whatever the cause.
 
     Args:
         name: for people and metrics, without underscores.
         work: runs in the child until it is cancelled; it is given a function to call once, when
-            it is ready, with a text for the supervisor.
+            it is ready, with a text for the supervisor, and a queue of what it is told.
         folder: of the supervisor, which its children remove if it was killed.
         obeys: whether SIGTERM ends it, too.
     """
@@ -105,6 +107,12 @@ class Child:
         self._lives += 1
         return how
 
+    def tell(self, message: Any) -> None:
+        """Send the child's work a message; one that has ended will start anew."""
+        if self.channel is not None:
+            with suppress(OSError):
+                self.channel.send(message)
+
     def tell_to_stop(self) -> None:
         """Let the child end as soon as it has drained."""
         if self.channel is not None:
@@ -124,7 +132,7 @@ class Child:
     def _enter(self, parent: int, channel: Connection, foreign: list[_Closeable]) -> None:
         """Run in the child."""
         signal.set_wakeup_fd(-1)
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)  # Ctrl-C reaches all; the supervisor tells us
         for end in foreign:
             end.close()
@@ -140,10 +148,19 @@ class Child:
     async def _run(self, channel: Connection) -> None:
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
-        loop.add_reader(channel.fileno(), stop.set)
+        told: Told = asyncio.Queue()
+
+        def hear() -> None:
+            try:
+                told.put_nowait(channel.recv())
+            except (EOFError, OSError):
+                loop.remove_reader(channel.fileno())
+                stop.set()
+
+        loop.add_reader(channel.fileno(), hear)
         if self._obeys:
             loop.add_signal_handler(signal.SIGTERM, stop.set)
         try:
-            await run_until(stop, self._work(lambda text: channel.send((True, text))))
+            await run_until(stop, self._work(lambda text: channel.send((True, text)), told))
         finally:
             loop.remove_reader(channel.fileno())

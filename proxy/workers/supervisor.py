@@ -3,7 +3,7 @@
 The supervisor opens the address, builds the application and forks the workers, so that they share
 the memory of its tables. It has no threads and serves nothing itself. A local server is started
 once, by a child of its own. A child that ends is started again; one that cannot be started ends
-the whole.
+the whole. At a SIGHUP it reads the configuration again, and passes it on to all.
 """
 
 from __future__ import annotations
@@ -23,17 +23,21 @@ from typing import Any
 
 from aiohttp import web
 
+from perturb import EmbeddingTable
 from proxy.access.auth import Keyring
-from proxy.api.app_keys import BACKGROUND
+from proxy.api.app_keys import BACKGROUND, TABLE
+from proxy.api.middleware import Runner
 from proxy.app import build_app
-from proxy.config.settings import Config
+from proxy.config.settings import Config, Local
 from proxy.errors import ConfigError
 from proxy.local import describe_running, find_free_port, local_server
-from proxy.logs import configure_logging
+from proxy.logs import configure_logging, set_level
 from proxy.metrics_export import exporting, open_export
+from proxy.reload import Origin, note, put_in_force, read_again, refusing
+from proxy.running import registered
 from proxy.serve import ready_line, share_arenas, warned, while_running
-from proxy.storage.opening import open_store
-from proxy.workers.child import Child, Work
+from proxy.storage.opening import find_folder, open_store
+from proxy.workers.child import Child, Told, Work
 from proxy.workers.counts import SharedCounts
 from proxy.workers.listeners import Listeners
 from proxy.workers.shares import divide
@@ -46,34 +50,42 @@ ENGINE_SECONDS = 30.0  # for a local server to stop
 STARTED_HERE = ("embedded", "vllm")
 
 
-def supervise(config: Config) -> None:
+def supervise(config: Config, origin: Origin | None = None) -> None:
     """Serve with workers until SIGINT or SIGTERM, then drain them. Print one line once all of
     them accept requests.
+
+    Args:
+        origin: of the configuration, which is read again at a SIGHUP; None if there is no file.
 
     Raises:
         ConfigError: a process cannot be started, at first or again and again.
     """
     configure_logging()
+    set_level(config.telemetry.log_level)
     share_arenas()
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until it can be obeyed
     # Once, and before anything is started: the process must have no threads when it forks.
     store = StoreFile(asyncio.run(_prepare_store(config)))
     with ExitStack() as stack:
         listeners = Listeners(config.server)
         stack.callback(listeners.close)
+        stack.enter_context(
+            registered(find_folder(config.store), None if origin is None else origin.path)
+        )
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="inferdpt-")))
         counts = SharedCounts(folder)
-        engine, own = None, divide(config)
+        engine, local = None, config.local
         if config.local.mode in STARTED_HERE:
             port = config.local.vllm.port if config.local.mode == "vllm" else 0
             port = port or find_free_port()
             work = _make_engine(config, port)
             engine = Child("local-server", work, folder=folder, obeys=False)
-            own = own.model_copy(update={"local": describe_running(own.local, port)})
-        app = build_app(own, metrics=counts.metrics)
+            local = describe_running(divide(config).local, port)
+        plan = _Plan(config, counts, local)
         workers = [
             Child(
                 _name(number),
-                _make_worker(number, app, config, listeners, counts),
+                _make_worker(number, plan, listeners, counts),
                 folder=folder,
                 obeys=True,
             )
@@ -82,7 +94,15 @@ def supervise(config: Config) -> None:
         gc.freeze()  # collections in a worker leave the shared pages alone
         gc.enable()
         drain = config.server.drain_seconds + CLEANUP_SECONDS
-        Supervisor(workers, engine, listeners, counts, store, drain_seconds=drain).run()
+        Supervisor(
+            workers,
+            engine,
+            listeners,
+            counts,
+            store,
+            drain_seconds=drain,
+            reload=lambda: _reload(plan, origin, workers),
+        ).run()
         if config.telemetry.metrics is not None:  # what the last worker counted
             open_export(config.telemetry.metrics, counts.metrics).close()
 
@@ -128,6 +148,7 @@ class Supervisor:
         counts: of all processes.
         store: what has to be the same before a worker is started again.
         drain_seconds: how long a worker may take to stop.
+        reload: runs at a SIGHUP.
     """
 
     def __init__(
@@ -139,6 +160,7 @@ class Supervisor:
         store: StoreFile,
         *,
         drain_seconds: float,
+        reload: Callable[[], None] = lambda: None,
     ) -> None:
         self._workers = workers
         self._engine = engine
@@ -148,6 +170,8 @@ class Supervisor:
         self._drain_seconds = drain_seconds
         self._running: list[Child] = []
         self._stopped = False
+        self._reload = reload
+        self._asked = False  # to reload
         self._signals, self._wake = socket.socketpair()
 
     def run(self) -> None:
@@ -169,6 +193,9 @@ class Supervisor:
         """Start what is to be started and listen to the children, until a condition holds or all
         is to stop."""
         while not self._stopped and not until():
+            if self._asked:
+                self._asked = False
+                self._reload()
             now = time.monotonic()
             for child in self._running:
                 if child.channel is None and child.due <= now:
@@ -208,14 +235,18 @@ class Supervisor:
 
     @contextmanager
     def _catch_signals(self) -> Iterator[None]:
-        """Note SIGINT and SIGTERM, and wake `_watch` up."""
+        """Note SIGINT, SIGTERM and SIGHUP, and wake `_watch` up."""
 
-        def note(*_: object) -> None:
-            self._stopped = True
+        def note(number: int, _: object) -> None:
+            if number == signal.SIGHUP:
+                self._asked = True
+            else:
+                self._stopped = True
 
         with self._signals, self._wake:
             self._wake.setblocking(False)
-            before = {n: signal.signal(n, note) for n in (signal.SIGINT, signal.SIGTERM)}
+            caught = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+            before = {n: signal.signal(n, note) for n in caught}
             wakes = signal.set_wakeup_fd(self._wake.fileno())
             try:
                 yield
@@ -229,10 +260,72 @@ def _name(number: int) -> str:
     return f"worker-{number}"
 
 
-def _make_worker(
-    number: int, app: web.Application, config: Config, listeners: Listeners, counts: SharedCounts
-) -> Work:
-    """Return the work of a worker; `config` is that of the whole."""
+class _Plan:
+    """Hold what workers are forked from: the configuration in force and its application.
+
+    Args:
+        config: that of the whole.
+        local: the local model as workers reach it.
+
+    Attributes:
+        app: for a worker that starts now.
+        own: the configuration of one worker.
+    """
+
+    def __init__(self, config: Config, counts: SharedCounts, local: Local) -> None:
+        self._counts = counts
+        self._local = local
+        self.config = config
+        self.own, self.app = self._build(config, None)
+
+    def change(self, config: Config) -> None:
+        """Fork workers for another configuration from now on.
+
+        Raises:
+            PerturbError: a file that it names cannot be loaded; nothing has changed.
+            ConfigError: it cannot be built; nothing has changed.
+        """
+        self.own, self.app = self._build(config, self.app[TABLE])
+        self.config = config
+
+    def _build(
+        self, config: Config, table: EmbeddingTable | None
+    ) -> tuple[Config, web.Application]:
+        own = divide(config)
+        if self._local is not config.local:
+            own = own.model_copy(update={"local": self._local})
+        return own, build_app(own, table=table, metrics=self._counts.metrics)
+
+
+def _reload(plan: _Plan, origin: Origin | None, workers: Sequence[Child]) -> None:
+    """Read the configuration again, and pass it on to all workers or refuse it for all."""
+    with refusing():
+        config, changed = read_again(origin, plan.config)
+        plan.change(config)
+        set_level(config.telemetry.log_level)
+        for worker in workers:
+            worker.tell(plan.own)
+        note(changed)
+
+
+async def _obey(told: Told, runner: Runner) -> None:
+    """Put in force what the supervisor passes on.
+
+    Raises:
+        PerturbError: a file that it names has gone since the supervisor read it.
+        ConfigError: it cannot be built. The worker ends, and is started again with it.
+    """
+    while True:
+        config = await told.get()
+        try:
+            await put_in_force(config, runner)
+        except Exception as exc:
+            logger.error("a worker cannot reload (%s) and ends", type(exc).__name__)
+            raise
+
+
+def _make_worker(number: int, plan: _Plan, listeners: Listeners, counts: SharedCounts) -> Work:
+    """Return the work of a worker."""
 
     async def listen(runner: web.AppRunner) -> str:
         await runner.setup()
@@ -240,15 +333,19 @@ def _make_worker(
             await web.SockSite(runner, one).start()
         return listeners.url
 
-    async def work(ready: Callable[[str], None]) -> None:
+    async def work(ready: Callable[[str], None], told: Told) -> None:
         counts.enter(_name(number))
+        app, config = plan.app, plan.config
         address = None if number else config.telemetry.metrics  # one reads what all count
-        async with exporting(address, app[BACKGROUND]), while_running(app, listen) as url:
+        async with (
+            exporting(address, app[BACKGROUND]),
+            while_running(app, listen) as (url, runner),
+        ):
             ready(await ready_line(config, app, url))
             if number:
-                await asyncio.Event().wait()
+                await _obey(told, runner)
             async with warned(config, app):  # one is enough
-                await asyncio.Event().wait()
+                await _obey(told, runner)
 
     return work
 
@@ -256,7 +353,7 @@ def _make_worker(
 def _make_engine(config: Config, port: int) -> Work:
     """Return the work of the process that runs the local server."""
 
-    async def work(ready: Callable[[str], None]) -> None:
+    async def work(ready: Callable[[str], None], _: Told) -> None:
         SharedCounts.hide()
         async with local_server(config.local, clips=config.server_clips, port=port):
             ready("")

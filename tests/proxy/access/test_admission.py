@@ -40,6 +40,38 @@ async def settle() -> None:
 
 
 class TestPool:
+    async def test_a_larger_pool_serves_at_once_those_who_wait(self) -> None:
+        places = pool(1)
+        held = await places.take("a")
+        waiting = start(places.take("b"))
+        await settle()
+        assert not waiting.done()
+        places.resize(pool(2))
+        await asyncio.wait_for(waiting, LIMIT)
+        held.shrink(0)
+        await asyncio.wait_for(places.take("c"), LIMIT)
+
+    async def test_a_smaller_pool_serves_nobody_until_what_is_held_runs_out(self) -> None:
+        places = pool(3)
+        held = [await places.take("a") for _ in range(3)]
+        places.resize(pool(1))
+        waiting = start(places.take("b"))
+        for hold in held[:2]:
+            hold.shrink(0)
+            await settle()
+            assert not waiting.done()
+        held[2].shrink(0)
+        await asyncio.wait_for(waiting, LIMIT)
+
+    async def test_who_waits_for_more_than_a_smaller_pool_has_gets_all_of_it(self) -> None:
+        places = pool(8, each=8)
+        held = await places.take("a", 8)
+        waiting = start(places.take("b", 6))
+        await settle()
+        places.resize(pool(4, each=2))
+        held.shrink(0)
+        assert (await asyncio.wait_for(waiting, LIMIT)).units == 2
+
     async def test_units_come_back(self) -> None:
         places = pool(1)
         for _ in range(3):

@@ -1,4 +1,4 @@
-"""The need for a key: a start, `keys` and `check` say what the running proxy does."""
+"""The need for a key: a start, `keys` and `doctor` say what the running proxy does."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def run(capsys: Any, *arguments: str) -> tuple[int, str]:
 
 async def checked(capsys: Any, served: Served) -> tuple[int, str]:
     urls = ("--remote-base-url", served.remote.base_url, "--local-base-url", served.local.base_url)
-    done, out = await run(capsys, "check", *urls)
+    done, out = await run(capsys, "doctor", *urls)
     return done, out[out.index("store: ") :]
 
 

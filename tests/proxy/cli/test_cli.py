@@ -80,7 +80,7 @@ def test_perturb_reads_standard_input_and_prints_json(monkeypatch: Any, capsys: 
         (["perturb", "/nowhere/x"], "No such file"),
         (["perturb", "-", "--epsilon", "0"], "epsilon must be > 0"),
         (["perturb", "-", "--table", "/nowhere/table"], "no embedding table"),
-        (["check", "--config", "/nowhere.yaml"], "cannot be read"),
+        (["doctor", "--config", "/nowhere.yaml"], "cannot be read"),
     ],
 )
 def test_errors_are_one_line_and_exit_2(
@@ -94,7 +94,7 @@ def test_errors_are_one_line_and_exit_2(
 
 
 def test_key_prints_a_key_and_its_hash(capsys: Any) -> None:
-    assert main(["key", "alice"]) == 0
+    assert main(["keys", "new", "alice"]) == 0
     out = capsys.readouterr().out
     key = next(word for word in out.split() if word.startswith("sk-inferdpt-"))
     assert hashlib.sha256(key.encode()).hexdigest() in out
@@ -103,14 +103,14 @@ def test_key_prints_a_key_and_its_hash(capsys: Any) -> None:
 
 @pytest.mark.parametrize("tenant", ["", "a\nb"])
 def test_a_key_is_for_somebody(tenant: str, capsys: Any) -> None:
-    assert main(["key", tenant]) == 2
+    assert main(["keys", "new", tenant]) == 2
     said = capsys.readouterr()
     assert "the tenant must be a name" in said.err
     assert said.out == ""
 
 
 def test_every_command_has_help(capsys: Any) -> None:
-    for command in ([], ["serve"], ["check"], ["demo"], ["perturb"], ["embeddings", "build"]):
+    for command in ([], ["serve"], ["doctor"], ["demo"], ["perturb"], ["embeddings", "build"]):
         with pytest.raises(SystemExit) as info:
             main([*command, "--help"])
         assert info.value.code == 0
@@ -203,10 +203,10 @@ def test_the_demo_shows_one_mechanism_on_a_text_of_ones_own(tmp_path: Path, caps
 async def checked(*arguments: str) -> int:
     import asyncio
 
-    return await asyncio.to_thread(main, ["check", "--config", "/dev/null", *arguments])
+    return await asyncio.to_thread(main, ["doctor", "--config", "/dev/null", *arguments])
 
 
-async def test_check_says_ok_when_everything_is_there(capsys: Any, monkeypatch: Any) -> None:
+async def test_doctor_says_ok_when_everything_is_there(capsys: Any, monkeypatch: Any) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     async with fake_server() as server:
         url = server.base_url
@@ -216,7 +216,7 @@ async def test_check_says_ok_when_everything_is_there(capsys: Any, monkeypatch: 
     assert "4096 tokens" in out
 
 
-async def test_check_says_what_to_fix(capsys: Any) -> None:
+async def test_doctor_says_what_to_fix(capsys: Any) -> None:
     dead = "http://127.0.0.1:9/v1"
     assert await checked("--remote-base-url", dead, "--local-base-url", dead) == 1
     out = capsys.readouterr().out
@@ -224,7 +224,7 @@ async def test_check_says_what_to_fix(capsys: Any) -> None:
     assert out.count("fix:") == 2
 
 
-async def test_check_tries_the_embedded_model(capsys: Any) -> None:
+async def test_doctor_tries_the_embedded_model(capsys: Any) -> None:
     async with fake_server() as server:
         assert await checked("--remote-base-url", server.base_url) == 0
     assert "embedded model answers; 1024 tokens" in capsys.readouterr().out

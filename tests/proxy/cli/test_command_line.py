@@ -20,6 +20,7 @@ from perturb.audit import accounting, figures, refute
 from perturb.audit.certificate import certifiable_names
 from perturb.vocabulary import vocabulary
 from perturb.whole import passages
+from proxy.cli.help import PANELS
 from proxy.cli.main import command_line, main
 from tests.limits import LIMIT
 from tests.proxy.cli.commands import parse, run
@@ -121,6 +122,17 @@ class TestHelp:
             example = shlex.split(part)
             parse(*example[example.index("inferdpt") + 1 :])  # or it raises
 
+    def test_the_commands_are_listed_in_five_groups_of_at_most_eight(self, capsys: Any) -> None:
+        with pytest.raises(SystemExit):
+            main(["--help"])
+        listed = capsys.readouterr().out.partition("Options:")[2].partition("\nExamples:")[0]
+        groups = [part.splitlines() for part in listed.split("\n\n")[1:]]
+        assert [head for head, *_ in groups] == [f"{title}:" for title in PANELS]
+        named = [[line.split()[0] for line in lines if line.strip()] for _, *lines in groups]
+        assert all(1 <= len(names) <= 8 for names in named)
+        shown = {name for name, command in command_line().commands.items() if not command.hidden}
+        assert sorted(name for names in named for name in names) == sorted(shown)
+
     def test_it_is_plain_text_without_a_terminal(self) -> None:
         out = inferdpt("--help", FORCE_COLOR="1").stdout
         assert "serve" in out
@@ -181,7 +193,7 @@ class TestNames:
     def test_they_are_not_in_the_help(self) -> None:
         shown = {name for name, command in command_line().commands.items() if not command.hidden}
         assert shown == {
-            *("serve", "check", "verify", "demo", "config", "keys", "key", "store"),
+            *("serve", "reload", "doctor", "verify", "demo", "config", "keys", "store"),
             *("ledger", "records", "privacy", "corpus", "table", "codebook", "models"),
         }
 

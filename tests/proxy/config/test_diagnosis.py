@@ -84,11 +84,11 @@ class TestBaseUrls:
     def test_a_local_server_that_is_started_here_gets_none(self) -> None:
         assert base_url_hints(load_config(None, {"local": {"base_url": "http://x"}})) == []
 
-    async def test_check_says_it_where_the_probe_fails(self, capsys: Any) -> None:
+    async def test_doctor_says_it_where_the_probe_fails(self, capsys: Any) -> None:
         async with fake_server() as server:
             root = server.base_url.removesuffix("/v1")
             urls = ("--remote-base-url", root, "--local-base-url", root)
-            await asyncio.to_thread(main, ["check", "--config", os.devnull, *urls])
+            await asyncio.to_thread(main, ["doctor", "--config", os.devnull, *urls])
         out = capsys.readouterr().out
         assert out.count("has no /v1") == 2
 
@@ -101,8 +101,8 @@ class TestBaseUrls:
 
 
 def checked(code: str, **env: str) -> str:
-    """`inferdpt check` in a process of its own, prepared by `code`."""
-    program = f"{code}\nfrom proxy.cli.main import main\nmain(['check', '--config', '/dev/null'])"
+    """`inferdpt doctor` in a process of its own, prepared by `code`."""
+    program = f"{code}\nfrom proxy.cli.main import main\nmain(['doctor', '--config', '/dev/null'])"
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "PYTHONPATH": str(ROOT), **env},
@@ -114,7 +114,7 @@ def checked(code: str, **env: str) -> str:
     return done.stdout
 
 
-def test_check_without_the_tokenizer_says_what_brings_it(tmp_path: Path) -> None:
+def test_doctor_without_the_tokenizer_says_what_brings_it(tmp_path: Path) -> None:
     dead = "http://127.0.0.1:9"
     out = checked(
         "import sys; sys.modules['bpe_openai'] = None",
@@ -132,18 +132,18 @@ def test_check_without_the_tokenizer_says_what_brings_it(tmp_path: Path) -> None
     assert "table build" not in out
 
 
-def test_check_without_the_embedded_engine_says_what_brings_it(tmp_path: Path) -> None:
+def test_doctor_without_the_embedded_engine_says_what_brings_it(tmp_path: Path) -> None:
     (tmp_path / "xllamacpp.py").write_text("raise ImportError('xllamacpp')\n")
     out = checked("", PYTHONPATH=f"{tmp_path}:{ROOT}")
     assert f"fix: {install_command('embedded')}" in out
 
 
-def test_check_asks_the_place_of_shared_rate_limits(
+def test_doctor_asks_the_place_of_shared_rate_limits(
     monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     def find(shared: str) -> list[str]:
         monkeypatch.setenv("INFERDPT_LIMITS__SHARED", shared)
-        main(["check", "--config", os.devnull])
+        main(["doctor", "--config", os.devnull])
         return [line for line in capsys.readouterr().out.splitlines() if " limits: " in line]
 
     (bad,) = find("redis://127.0.0.1:9/0")
