@@ -168,7 +168,6 @@ TOLD = (
 )
 PLAIN = (
     "Use Julia and Pascal for the numerics, and Jenkins to build.",
-    "Carl Bosch and Alwin Mittasch made ammonia.",
     "npm install @angular/core @babel/cli",
     '{"first": "Albania", "last": "Zimbabwe"}',
     "first: Monday, last: Friday",
