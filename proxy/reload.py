@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from proxy.config.settings import Config, load_config
 from proxy.errors import ApiError, ConfigError
 from proxy.logs import set_level
 
-__all__ = ["Origin", "follow", "note", "put_in_force", "read_again", "refusing"]
+__all__ = ["Origin", "Terminal", "follow", "note", "put_in_force", "read_again", "refusing"]
 
 EXPLAINED = (ApiError, ConfigError, PerturbError, ExtractionError, OSError)
 logger = logging.getLogger("inferdpt.reload")
@@ -42,6 +43,24 @@ class Origin:
     def read(self) -> Config:
         """Read it; raise `ConfigError`."""
         return load_config(self.path, self.overrides)
+
+
+class Terminal:
+    """The terminal that a process was started in, if there is one. The signal that asks for a
+    reload also tells that it is closed.
+
+    Args:
+        descriptor: of the standard input.
+    """
+
+    def __init__(self, descriptor: int = 0) -> None:
+        self._descriptor = descriptor
+        self._was = os.isatty(descriptor)
+
+    @property
+    def is_closed(self) -> bool:
+        """Tell if it was closed since."""
+        return self._was and not os.isatty(self._descriptor)
 
 
 async def follow(asked: asyncio.Event, origin: Origin | None, runner: Runner) -> None:

@@ -46,13 +46,14 @@ def registered(state: Path, config: str | None) -> Iterator[None]:
         os.close(held)
 
 
-def find_running(state: Path, config: str) -> list[int]:
-    """Return the numbers of the processes that were registered for a configuration and run."""
-    found, own = [], str(Path(config).resolve())
+def find_running(state: Path) -> dict[int, str]:
+    """Return the numbers of the processes that were registered and run, each with the path of its
+    configuration."""
+    found = {}
     for path in sorted((state / FOLDER).glob("*")):
         with suppress(OSError, ValueError):
-            if _is_held(path) and path.read_text("utf-8") == own:
-                found.append(int(path.name))
+            if _is_held(path):
+                found[int(path.name)] = path.read_text("utf-8")
     return found
 
 

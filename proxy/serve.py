@@ -27,7 +27,7 @@ from proxy.errors import ConfigError
 from proxy.logs import configure_logging, log_loop_errors, set_level
 from proxy.metrics_export import exporting
 from proxy.pipeline.plan import format_epsilon
-from proxy.reload import Origin, follow
+from proxy.reload import Origin, Terminal, follow
 from proxy.requests.protocol import Options
 from proxy.running import registered
 from proxy.storage.opening import find_folder
@@ -91,7 +91,8 @@ async def _serve(config: Config, origin: Origin | None) -> None:
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(sign, stop.set)
-    loop.add_signal_handler(signal.SIGHUP, asked.set)
+    terminal = Terminal()
+    loop.add_signal_handler(signal.SIGHUP, lambda: (stop if terminal.is_closed else asked).set())
     app = build_app(config)
 
     async def run() -> None:

@@ -95,8 +95,10 @@ class _Server(web.Server):
     def use(self, other: _Server) -> None:
         """Serve the application of another server."""
         self.app, self._serve, self._build = other.app, other._serve, other._build
-        # aiohttp keeps up to a thousand handlers, and with them the applications before.
-        web_app._cached_build_middleware.cache_clear()
+        # aiohttp keeps up to a thousand handlers, and with them the applications before. Its name
+        # for them is private: where it is another, they stay a little longer.
+        if kept := getattr(web_app, "_cached_build_middleware", None):
+            kept.cache_clear()
 
     def __call__(self) -> RequestHandler:
         return _ClientConnection(self, loop=self._loop, **self._kwargs)

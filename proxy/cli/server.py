@@ -74,11 +74,13 @@ def _serve(path: str | None, overrides: dict[str, Any]) -> int:
 def reload(config: ConfigFile = None) -> int:
     """Let a running proxy read its configuration again.
 
-    Checks the file first. The proxy that serves it puts in force what can change while it runs,
-    or refuses the whole and keeps what it has; its log says which.
+    Without --config or a config.yaml here, the proxy is meant that runs, if there is one. Checks
+    the file first. The proxy that serves it puts in force what can change while it runs, or
+    refuses the whole and keeps what it has; its log says which.
     """
     import os
     import signal
+    from pathlib import Path
 
     from proxy.errors import ConfigError
     from proxy.running import find_running
@@ -86,11 +88,15 @@ def reload(config: ConfigFile = None) -> int:
 
     path = find_config_file(config)
     if path is None:
-        raise typer.BadParameter(
-            "name the file that the proxy was started with", param_hint="--config"
-        )
-    state = find_folder(load_configuration(path).store)
-    found = find_running(state, path)
+        served = {*find_running(find_folder(load_configuration(None).store)).values()}
+        if len(served) != 1:
+            raise ConfigError(
+                "--config: name the file that the proxy was started with; proxies with "
+                f"{len(served)} files run here"
+            )
+        (path,) = served
+    state, own = find_folder(load_configuration(path).store), str(Path(path).resolve())
+    found = [number for number, served in find_running(state).items() if served == own]
     if not found:
         raise ConfigError(f"no proxy that was started with {path} runs here; its state is {state}")
     for number in found:

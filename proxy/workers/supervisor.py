@@ -33,7 +33,7 @@ from proxy.errors import ConfigError
 from proxy.local import describe_running, find_free_port, local_server
 from proxy.logs import configure_logging, set_level
 from proxy.metrics_export import exporting, open_export
-from proxy.reload import Origin, note, put_in_force, read_again, refusing
+from proxy.reload import Origin, Terminal, note, put_in_force, read_again, refusing
 from proxy.running import registered
 from proxy.serve import ready_line, share_arenas, warned, while_running
 from proxy.storage.opening import find_folder, open_store
@@ -236,9 +236,10 @@ class Supervisor:
     @contextmanager
     def _catch_signals(self) -> Iterator[None]:
         """Note SIGINT, SIGTERM and SIGHUP, and wake `_watch` up."""
+        terminal = Terminal()
 
         def note(number: int, _: object) -> None:
-            if number == signal.SIGHUP:
+            if number == signal.SIGHUP and not terminal.is_closed:
                 self._asked = True
             else:
                 self._stopped = True

@@ -44,8 +44,10 @@ class Served:
 
 
 @asynccontextmanager
-async def serve(*arguments: str, own_local: bool = False, **env: str) -> AsyncIterator[Served]:
-    """Run it with arguments and variables; `own_local` leaves the local model to it."""
+async def serve(
+    *arguments: str, own_local: bool = False, stdin: int | None = None, **env: str
+) -> AsyncIterator[Served]:
+    """Run it with arguments, variables and an input; `own_local` leaves the local model to it."""
     async with fake_server() as remote, fake_server() as local:
         process = await asyncio.create_subprocess_exec(
             *(
@@ -62,6 +64,7 @@ async def serve(*arguments: str, own_local: bool = False, **env: str) -> AsyncIt
             *(() if own_local else ("--local-base-url", local.base_url)),
             *arguments,
             env={**os.environ, "OPENAI_API_KEY": "sk-operator", **env},
+            stdin=stdin,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )

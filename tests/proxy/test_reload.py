@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -295,7 +296,32 @@ async def test_the_level_of_the_log_changes(tmp_path: Path) -> None:
     assert '"message":"request"' not in log
 
 
+@WORKERS
+async def test_without_its_terminal_it_ends(tmp_path: Path, workers: int) -> None:
+    ours, theirs = os.openpty()
+    await asyncio.to_thread((tmp_path / "config.yaml").write_text, yaml.safe_dump(BASE))
+    words = ("--config", str(tmp_path / "config.yaml"), "--workers", str(workers))
+    async with serve(*words, own_local=True, stdin=theirs, TMPDIR=str(tmp_path)) as served:
+        served.process.send_signal(signal.SIGHUP)
+        await served.wait_for_log(DONE)
+        os.close(ours)
+        served.process.send_signal(signal.SIGHUP)
+        assert await asyncio.wait_for(served.process.wait(), LIMIT) == 0
+    os.close(theirs)
+
+
 class TestCommand:
+    async def test_without_a_file_it_finds_the_only_proxy(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    ) -> None:
+        (elsewhere := tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(elsewhere)
+        assert await asyncio.to_thread(main, ["reload"]) == 2
+        assert "proxies with 0 files run here" in capsys.readouterr().err
+        async with service(tmp_path, BASE) as proxy:
+            assert await asyncio.to_thread(main, ["reload"]) == 0
+            await proxy.served.wait_for_log(DONE)
+
     async def test_it_finds_the_proxy_by_its_file(self, tmp_path: Path, capsys: Any) -> None:
         async with service(tmp_path, BASE) as proxy:
             arguments = ["reload", "--config", str(proxy.path)]
