@@ -345,12 +345,3 @@ class TestCommand:
             await proxy.served.process.wait()
             assert await asyncio.to_thread(main, arguments) == 2
             assert "no proxy that was started with" in capsys.readouterr().err
-
-    def test_it_needs_a_file(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-    ) -> None:
-        monkeypatch.chdir(tmp_path)
-        with pytest.raises(SystemExit) as caught:
-            main(["reload"])
-        assert caught.value.code == 2
-        assert "--config" in capsys.readouterr().err
