@@ -15,8 +15,8 @@ TEXT = (
 )
 SELECTIVE = (
     "Training Icking (role@symfony.committee, +10 66 6274606) met Similar. Per in Udget on 4 "
-    "Growth 6466, paid 200 dispatch to ZP02 4003 5518 3803 8775 20 and wrote: J&oslash;rgen is a "
-    "medical, 30 years old."
+    "Growth 6466, paid 200 dispatch to ZP02 4003 5518 3803 8775 20 and wrote: They is a medical, "
+    "30 years old."
 )
 RANTEXT_LDP = (
     "erc cour (Release, +44 73 5259964) specify Sil. SA feel il functionality low Trump 7 Pressed "

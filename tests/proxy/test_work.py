@@ -24,6 +24,7 @@ NO_TEXTS = {
     "proxy.batches.upload",
     "proxy.local",
     "proxy.metrics_export",
+    "proxy.reload",
     "proxy.storage.databases.sqlite",
     "proxy.storage.ledger",
 }

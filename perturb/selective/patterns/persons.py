@@ -462,20 +462,22 @@ def _locate_card(match: re.Match[str]) -> tuple[int, int] | None:
     return match.span("part") if "vcard" in near or "version:" in near else None
 
 
-_OPENER = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])[ \t]{0,8}[^\W\d_]{1,15},? \Z")
+_OPENER = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])[ \t]{0,8}([^\W\d_]{1,15}),? \Z")
 _CAPITAL_BEFORE = re.compile(rf"(?<![\w-])[{CAPITALS}][\w'’.-]{{0,30}},? \Z")
-_CAPITAL_AFTER = re.compile(rf" [{CAPITALS}][^\W\d_]")
+_CAPITAL_AFTER = re.compile(rf" [{CAPITALS}]")
 
 
 def _locate_alone(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a given name without other words with a capital beside it, which may be
-    the rest of a well-known name. One that begins the sentence is none: `Ask Wiebke`."""
+    the rest of a well-known name. A word that begins the sentence is none: `Ask Wiebke`."""
     start, end = match.span("part")
     before = match.string[max(0, start - 40) : start]
     if _CAPITAL_AFTER.match(match.string, end):
         return None
-    if _CAPITAL_BEFORE.search(before) and not _OPENER.search(before):
-        return None
+    if _CAPITAL_BEFORE.search(before):
+        opener = _OPENER.search(before)
+        if opener is None or not is_ordinary_word(opener[1]):
+            return None
     return start, end
 
 
