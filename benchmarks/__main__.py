@@ -217,7 +217,7 @@ async def _answer_tasks(args: argparse.Namespace, tasks: Sequence[Task]) -> Repl
 
     if args.out:
         args.out.mkdir(parents=True, exist_ok=True)
-    conditions = list_conditions(args.mechanisms, args.extraction)
+    conditions = list_conditions(args.mechanisms, args.extraction, args.candidates)
     names = list(dict.fromkeys(name for name, _ in args.mechanisms))
     try:
         async with (
@@ -313,6 +313,14 @@ def _build_parser() -> argparse.ArgumentParser:
         choices=get_args(Extraction),
         default=["relevant", "demonstrate"],
         help="uses of the remote's answer (relevant demonstrate)",
+    )
+    tasks.add_argument(
+        "--candidates",
+        nargs="+",
+        type=int,
+        default=(1, 2),
+        metavar="N",
+        help="answers of which the proxy returns the best, the first without the remote (1 2)",
     )
     tasks.add_argument(
         "--only", nargs="+", choices=KINDS, default=KINDS, help="kinds of tasks (all)"

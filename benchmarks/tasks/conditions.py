@@ -80,10 +80,12 @@ def read_point(text: str) -> tuple[str, float]:
 
 
 def list_conditions(
-    points: Sequence[tuple[str, float]], extractions: Sequence[Extraction]
+    points: Sequence[tuple[str, float]],
+    extractions: Sequence[Extraction],
+    candidates: Sequence[int] = (1,),
 ) -> list[Condition]:
     """Return the conditions: the local model alone, the remote on the raw text, the gateway, and
-    each mechanism and ε with each way of extraction.
+    each mechanism and ε with each way of extraction and each number of candidates.
 
     The ideal has a seed of its own: where both models are the same, an answer to the raw text with
     the same seed would be a copy of it.
@@ -94,12 +96,18 @@ def list_conditions(
         Condition(GATEWAY, "gateway"),
         *(
             Condition(
-                f"{name} {epsilon:g}, {extraction}",
+                f"{name} {epsilon:g}, {extraction}" + (f", best of {count}" if count > 1 else ""),
                 "proxy",
-                {"mechanism": name, "epsilon": epsilon, "extraction": extraction},
+                {
+                    "mechanism": name,
+                    "epsilon": epsilon,
+                    "extraction": extraction,
+                    "candidates": count,
+                },
             )
             for name, epsilon in points
             for extraction in extractions
+            for count in candidates
         ),
     ]
 

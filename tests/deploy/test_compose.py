@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +77,27 @@ def test_files_that_it_mounts_are_there() -> None:
     assert (FILE.parent / build["context"] / build["dockerfile"]).is_file()
 
 
-@pytest.mark.parametrize("mode", ["embedded", "external"])
-def test_the_settings_are_valid(mode: str) -> None:
-    variables = {"INFERDPT_LOCAL__MODE": mode, "PGPASSWORD": "x"}
+@pytest.mark.parametrize(
+    ("chosen", "mode", "mechanism"),
+    [
+        ({}, "none", "selective"),
+        (
+            {"INFERDPT_LOCAL__MODE": "external", "INFERDPT_PRIVACY__MECHANISM": "surrogate"},
+            "external",
+            "surrogate",
+        ),
+    ],
+)
+def test_the_settings_are_valid(chosen: dict[str, str], mode: str, mechanism: str) -> None:
+    own = SERVICES["proxy"]["environment"]
+    defaults = {
+        name: found[1]
+        for name, value in own.items()
+        if (found := re.fullmatch(r"\$\{\w+:-(\w+)\}", value))
+    }
+    variables = {**defaults, **chosen, "PGPASSWORD": "x"}
     config = load_config(FILE.with_name("compose-config.yaml"), {}, variables)
-    assert config.local.mode == mode
+    assert (config.local.mode, config.privacy.mechanism) == (mode, mechanism)
+    assert config.local.candidates == 2
     assert config.store.url is not None
     assert "@postgres/" in config.store.url.get_secret_value()

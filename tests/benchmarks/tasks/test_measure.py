@@ -64,6 +64,13 @@ async def running() -> AsyncIterator[tuple[FakeServer, FakeServer]]:
 async def test_every_condition_is_measured_through_the_proxy() -> None:
     tasks = read_tasks(("continuation", "question"), 2)
     conditions = list_conditions([("surrogate", 0)], ["all", "demonstrate"])
+    assert [each.name for each in conditions[3:]] == [
+        "surrogate 0, all",
+        "surrogate 0, demonstrate",
+    ]
+    (best,) = list_conditions([("surrogate", 0)], ["all"], [2])[3:]
+    assert best.name == "surrogate 0, all, best of 2"
+    assert best.options["candidates"] == 2
     async with (
         running() as (own, other),
         serve_model(own.base_url, "mine", "NONE") as local,
@@ -115,6 +122,7 @@ async def test_the_command_prints_the_figures_and_goes_on_from_kept_answers(
     async with running() as (local, remote):
         given = ["--local", local.base_url, "--remote", remote.base_url, "--most", "2"]
         chosen = ["--only", "summary", "--mechanisms", "surrogate=12", "--extraction", "all"]
+        chosen += ["--candidates", "1"]
         command = ["tasks", *given, *chosen, "--out", str(out)]
         assert await asyncio.to_thread(main, command) == 0
         told = capsys.readouterr().out
