@@ -12,7 +12,7 @@ __all__ = ["grows_linearly"]
 _QUARTER = 4
 # Linear work takes 4 times as long for a text 4 times as long, quadratic work 16 times.
 _BETWEEN = 8.0
-_ATTEMPTS = 9  # a busy machine may charge a thread several times what it used
+_ATTEMPTS = 20  # a busy machine may charge a thread several times what it used
 _SHORT = 3  # times that the shorter text is measured each time: longer times let anything pass
 
 
