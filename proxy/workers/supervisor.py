@@ -28,7 +28,7 @@ from proxy.access.auth import Keyring
 from proxy.api.app_keys import BACKGROUND, TABLE
 from proxy.api.middleware import Runner
 from proxy.app import build_app
-from proxy.config.settings import Config, Local
+from proxy.config.settings import Config
 from proxy.errors import ConfigError
 from proxy.local import describe_running, find_free_port, local_server
 from proxy.logs import configure_logging, set_level
@@ -74,14 +74,13 @@ def supervise(config: Config, origin: Origin | None = None) -> None:
         )
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="inferdpt-")))
         counts = SharedCounts(folder)
-        engine, local = None, config.local
+        engine, port = None, None
         if config.local.mode in STARTED_HERE:
             port = config.local.vllm.port if config.local.mode == "vllm" else 0
             port = port or find_free_port()
             work = _make_engine(config, port)
             engine = Child("local-server", work, folder=folder, obeys=False)
-            local = describe_running(divide(config).local, port)
-        plan = _Plan(config, counts, local)
+        plan = _Plan(config, counts, port)
         workers = [
             Child(
                 _name(number),
@@ -266,16 +265,16 @@ class _Plan:
 
     Args:
         config: that of the whole.
-        local: the local model as workers reach it.
+        port: of the local server that runs here; None if none does.
 
     Attributes:
         app: for a worker that starts now.
         own: the configuration of one worker.
     """
 
-    def __init__(self, config: Config, counts: SharedCounts, local: Local) -> None:
+    def __init__(self, config: Config, counts: SharedCounts, port: int | None) -> None:
         self._counts = counts
-        self._local = local
+        self._port = port
         self.config = config
         self.own, self.app = self._build(config, None)
 
@@ -293,8 +292,9 @@ class _Plan:
         self, config: Config, table: EmbeddingTable | None
     ) -> tuple[Config, web.Application]:
         own = divide(config)
-        if self._local is not config.local:
-            own = own.model_copy(update={"local": self._local})
+        if self._port is not None:
+            local = describe_running(own.local, self._port)
+            own = own.model_copy(update={"local": local})
         return own, build_app(own, table=table, metrics=self._counts.metrics)
 
 

@@ -4,10 +4,8 @@ of the test's own."""
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import ssl
-import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -17,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.load.processes import find_free_port, start_child
+from tests.certificates import make_certificate
 from tests.limits import LIMIT
 
 __all__ = ["FRONTS", "NAME", "Caddy", "Front", "Nginx"]
@@ -66,7 +65,7 @@ class Front(ABC):
         program = shutil.which(cls.program)
         if program is None:
             pytest.skip(f"{cls.program} is not installed (Debian: apt-get install {cls.package})")
-        make_certificate(folder)
+        make_certificate(folder, "DNS:localhost", chain="fullchain.pem", key="privkey.pem")
         port = find_free_port()
         command = [program, *cls.configure(folder, port, upstream, change)]
         home = {"HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
@@ -146,22 +145,6 @@ def replace_all(text: str, places: Sequence[tuple[str, str]]) -> str:
         assert old in text, old
         text = text.replace(old, new)
     return text
-
-
-def make_certificate(folder: Path) -> None:
-    program = shutil.which("openssl")
-    if program is None:
-        pytest.skip("openssl is not installed")
-    subprocess.run(
-        [
-            *(program, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"),
-            *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"),
-            *("-keyout", str(folder / "privkey.pem"), "-out", str(folder / "fullchain.pem")),
-        ],
-        check=True,
-        capture_output=True,
-        env={**os.environ, "RANDFILE": str(folder / "rnd")},
-    )
 
 
 async def accepts(port: int) -> bool:

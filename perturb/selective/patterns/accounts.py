@@ -202,6 +202,7 @@ _SITES = "|".join(
         r"(?:[\w-]{1,30}\.){1,3}[a-z]{2,14}/@(?P<fediverse>[\w.]{2,40})(?![\w/@-])",
     )
 )
+_SITE_ENDS = ("com", "org", "net", "me", "to", "ee", "app", "io", "ru", "tv")
 _PATHS = words_of(
     """
     org my-org your-org
@@ -458,10 +459,7 @@ ACCOUNTS = (
     shape(
         "USERNAME",
         rf"(?<![\w.-])(?:www\.|m\.|mobile\.)?(?:{_SITES})",
-        clue=any_string(
-            *(".com/", ".org/", ".net/", ".me/", ".to/", ".ee/", ".app/", ".io/", ".ru/", ".tv/"),
-            "/@",
-        ),
+        clue=any_string("/@", *(f".{end}/" for end in _SITE_ENDS)),
         locate=_locate_profile,
         reach=(110, 70),
     ),

@@ -12,7 +12,7 @@ from perturb.selective.patterns.clues import (
     least_digits,
 )
 from perturb.selective.patterns.settings import assigned, read_setting
-from perturb.selective.patterns.shape import any_of, shape
+from perturb.selective.patterns.shape import any_of, shape, words_of
 
 __all__ = ["PLACES"]
 
@@ -152,19 +152,9 @@ _STREET_KEYS = any_of(
     "dirección direccion domicilio indirizzo rue ship_to endereço adres ulica",
     "住所 地址 주소 адрес",
 ).replace(" ", "[ _-]?")
-_STREET_STEMS = (
-    *(
-        "addr",
-        "adres",
-        "anschrift",
-        "street",
-        "straße",
-        "strasse",
-        "calle",
-        "direcci",
-        "domicilio",
-    ),
-    *("indirizzo", "rue", "ship", "endere", "ulica", "住所", "地址", "주소", "адрес"),
+_STREET_STEMS = words_of(
+    "addr adres anschrift street straße strasse calle direcci domicilio indirizzo rue ship endere",
+    "ulica 住所 地址 주소 адрес",
 )
 
 
@@ -217,7 +207,7 @@ PLACES = (
         "STREET_ADDRESS",
         assigned(_STREET_KEYS),
         case=False,
-        clue=all_clues(least_digits(1), any_string(*_STREET_STEMS)),
+        clue=all_clues(least_digits(1), any_string(*sorted(_STREET_STEMS))),
         locate=_locate_street,
         reach=(24, 640),
     ),

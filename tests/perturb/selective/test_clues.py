@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import benchmarks.fidelity
 from perturb.selective.patterns import SHIPPED, Shape, amounts, dates, people, places
 from perturb.selective.patterns.clues import (
     Facts,
@@ -25,6 +28,7 @@ from perturb.selective.patterns.clues import (
 from perturb.selective.patterns.shape import Lazy
 from tests.perturb.selective.test_patterns import BY_TYPE
 
+TEXTS = Path(benchmarks.fidelity.__file__).parent
 LOOK_AHEAD = re.compile(r"\(\?=\[[^\]]*\]\)")
 # In any capitals, and with the letters that `re` reads as i, s and k.
 RESPELL: tuple[Callable[[str], str], ...] = (
@@ -93,6 +97,15 @@ def test_no_clue_hides_a_generated_match(number: int) -> None:
 def test_no_clue_hides_an_example(respell: Callable[[str], str]) -> None:
     for text in list_examples():
         assert not find_hidden(SHIPPED, respell(text))
+
+
+@pytest.mark.parametrize("path", sorted(TEXTS.glob("*.jsonl")), ids=lambda path: path.stem)
+def test_no_clue_hides_a_part_of_a_text(path: Path) -> None:
+    """Of the texts of the benchmark: no generated match has all that is around a real one."""
+    lines = path.read_text("utf-8").splitlines()
+    texts = [json.loads(line)["text"] for line in lines]
+    assert texts
+    assert not [hidden for text in texts for hidden in find_hidden(SHIPPED, text)]
 
 
 @pytest.mark.parametrize(("words", "frames"), LISTED)

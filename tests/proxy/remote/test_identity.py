@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import ssl
-import subprocess
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,6 +17,7 @@ import pytest
 from proxy import checkup
 from proxy.cli.main import main
 from proxy.remote.identity import UntrustedCertificate, look_at
+from tests.certificates import make_certificate
 from tests.servers import fake_server
 
 BODY = b'{"object":"list","data":[]}'
@@ -44,19 +43,7 @@ async def listing(ahead: float, tls: ssl.SSLContext | None = None) -> AsyncItera
 
 def certify(folder: Path, name: str, days: int) -> ssl.SSLContext:
     """Make a certificate of its own issuer in `cert.pem`, and return a server's context."""
-    program = shutil.which("openssl")
-    if program is None:
-        pytest.skip("openssl is not installed")
-    subprocess.run(
-        [
-            *(program, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", str(days)),
-            *("-subj", "/CN=test", "-addext", f"subjectAltName={name}"),
-            *("-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")),
-        ],
-        check=True,
-        capture_output=True,
-        env={**os.environ, "RANDFILE": str(folder / "rnd")},
-    )
+    make_certificate(folder, name, days=days)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     return context
@@ -121,25 +108,27 @@ def find(lines: list[str], part: str) -> str:
     return found
 
 
+async def diagnose_tls(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, name: str, days: int
+) -> str:
+    """Return what the doctor says of the certificate of a server here."""
+    tls = certify(folder, name, days)
+    monkeypatch.setenv("SSL_CERT_FILE", str(folder / "cert.pem"))
+    async with listing(0, tls) as port:
+        return find(await diagnose(capsys, f"https://127.0.0.1:{port}/v1"), "tls")
+
+
 async def test_doctor_tells_a_certificate_that_is_about_to_expire(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    tls = certify(tmp_path, "IP:127.0.0.1", 3)
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
-    async with listing(0, tls) as port:
-        lines = await diagnose(capsys, f"https://127.0.0.1:{port}/v1")
-    line = find(lines, "tls")
+    line = await diagnose_tls(tmp_path, monkeypatch, capsys, "IP:127.0.0.1", 3)
     assert line.startswith("  PROBLEM tls: remote: its certificate expires in 3 days fix: renew")
 
 
 async def test_doctor_tells_a_certificate_of_another_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    tls = certify(tmp_path, "DNS:elsewhere.test", 40)
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
-    async with listing(0, tls) as port:
-        lines = await diagnose(capsys, f"https://127.0.0.1:{port}/v1")
-    line = find(lines, "tls")
+    line = await diagnose_tls(tmp_path, monkeypatch, capsys, "DNS:elsewhere.test", 40)
     assert line.startswith("  PROBLEM tls: remote: https://127.0.0.1:")
     assert "remote.base_url" in line.partition(" fix: ")[2]
 

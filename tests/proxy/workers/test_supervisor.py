@@ -10,6 +10,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
@@ -18,8 +19,11 @@ import pytest
 
 from proxy.access.auth import Grant, Keyring
 from proxy.config.server import Server
+from proxy.config.settings import Config
 from proxy.config.store import StoreSettings as Settings
+from proxy.metrics import Metrics
 from proxy.storage.opening import open_store
+from proxy.workers import supervisor
 from tests.limits import LIMIT
 from tests.proxy.conftest import MODEL
 from tests.proxy.served import Served, serve
@@ -43,6 +47,20 @@ async def service(state: Path, *arguments: str, **over: Any) -> AsyncIterator[Se
     await asyncio.to_thread(state.mkdir, parents=True, exist_ok=True)
     async with serve("--workers", "2", *LDP, *arguments, **found) as served:
         yield served
+
+
+@pytest.mark.parametrize("port", [None, 9])
+def test_a_worker_has_its_share_under_a_changed_configuration_too(port: int | None) -> None:
+    """The local model, too, is asked by all workers together as often as by one."""
+    given = {"server": {"workers": 2}, "local": {"mode": "external", "concurrency": 8}}
+    before = Config.model_validate(given)
+    plan = supervisor._Plan(before, SimpleNamespace(metrics=Metrics()), port)
+    shares = [plan.own.local]
+    plan.change(Config.model_validate({**given, "limits": {"choices": 3}}))
+    shares.append(plan.own.local)
+    assert [share.concurrency for share in shares] == [4, 4]
+    assert plan.own.limits.choices == 3
+    assert all(share.base_url.endswith(":9/v1") == (port is not None) for share in shares)
 
 
 def find_workers(served: Served) -> list[psutil.Process]:
