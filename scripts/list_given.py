@@ -10,13 +10,18 @@ English have, which hold many surnames.
 
 Of these and of the file's own names, those that no dictionary has as a word, and the public list
 not even as one of several, name a person where they stand alone: the section [alone].
+
+A name has `/f` or `/m` behind it where Faker's lists of women, or of men, are `CLEARLY` times as
+many that have it: `Andrea` is a woman's name, `Kim` is anybody's.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -33,27 +38,47 @@ SECTION, ALONE = "\n[more]\n", "\n[alone]\n"
 MIXED = {"en", "en_US"}
 ENDINGS = ("e", "n", "en", "er", "es", "ern")
 SHORT = 3  # letters without their accents, which are words of other languages, too
+CLEARLY = 4
 _NAME = re.compile(r"[A-ZÀ-ÞĀ-Ž][a-zß-ɏ]{2,}")
 
 
-def find_names() -> dict[str, set[str]]:
-    """Return the given names of Faker in Latin letters, with the countries that have each."""
+@dataclass
+class Bearers:
+    """Who bears a name: the countries that list it, and how many do so for each sex."""
+
+    places: set[str] = field(default_factory=set)
+    sexes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def mark(self) -> str:
+        """Return `/f` or `/m`; "" where it is not clear."""
+        for sex, other in ("fm", "mf"):
+            if self.sexes[sex] >= max(1, CLEARLY * self.sexes[other]):
+                return f"/{sex}"
+        return ""
+
+
+def find_names() -> dict[str, Bearers]:
+    """Return the given names of Faker, with who bears each."""
     person = import_module("faker.providers.person")
-    names: dict[str, set[str]] = {}
+    found: dict[str, Bearers] = defaultdict(Bearers)
     for module in iter_modules(person.__path__):
         provider = import_module(f"faker.providers.person.{module.name}").Provider
-        for word in _read(provider):
-            if _NAME.fullmatch(word):
-                names.setdefault(word, set()).add(module.name)
-    return names
+        for sex, name in set(_read(provider)):
+            found[name].places.add(module.name)
+            found[name].sexes.update(sex)
+    return found
 
 
-def _read(provider: type) -> Iterator[str]:
+def _read(provider: type) -> Iterator[tuple[str, str]]:
+    """Yield the sex, if a list is of one, and each name."""
     for attribute in dir(provider):
         found = getattr(provider, attribute)
         if attribute.startswith("first_names") and not isinstance(found, property):
+            sex = "f" if "_female" in attribute else "m" if "_male" in attribute else ""
             for name in found:
-                yield from (name if isinstance(name, str) else name[0]).split()
+                for word in (name if isinstance(name, str) else name[0]).split():
+                    yield sex, word
 
 
 def read_words(files: Iterable[Path]) -> set[str]:
@@ -90,8 +115,25 @@ def main() -> None:
     given = parser.parse_args().dictionaries
     others, nouns = read_words(given), read_nouns(given)
     text = FILE.read_text("utf-8").partition(SECTION)[0]
+    listed_names = find_names()
+    bearers: dict[str, Bearers] = defaultdict(Bearers)  # of all spellings of a name
+    for name, found in listed_names.items():
+        bearers[fold_name(name)].sexes.update(found.sexes)
+
+    def mark(name: str) -> str:
+        return name + bearers[fold_name(name)].mark
+
+    lines = [
+        line
+        if line[:1] in ("#", "[")
+        else " ".join(mark(name.partition("/")[0]) for name in line.split())
+        for line in text.splitlines()
+    ]
     own = {
-        name for line in text.splitlines() if line[:1] not in ("#", "[") for name in line.split()
+        name.partition("/")[0]
+        for line in lines
+        if line[:1] not in ("#", "[")
+        for name in line.split()
     }
     keys = set(map(fold_name, own))
     public = load_public()
@@ -110,8 +152,9 @@ def main() -> None:
 
     names = {
         name
-        for name, places in find_names().items()
-        if (len(places) > 1 or not places & MIXED)
+        for name, found in listed_names.items()
+        if _NAME.fullmatch(name)
+        and (len(found.places) > 1 or not found.places & MIXED)
         and is_no_word(name)
         and fold_name(name) not in keys
     }
@@ -121,8 +164,9 @@ def main() -> None:
         for name in names.union(filter(_NAME.fullmatch, own))
         if is_no_word(name) and name not in nouns and read_key(name) not in parts
     }
-    more = SECTION + " ".join(sorted(names - alone))
-    FILE.write_text(f"{text}{more}{ALONE}{' '.join(sorted(alone))}\n", "utf-8")
+    more = SECTION + " ".join(map(mark, sorted(names - alone)))
+    last = ALONE + " ".join(map(mark, sorted(alone)))
+    FILE.write_text("\n".join(lines) + f"{more}{last}\n", "utf-8")
     print(f"{len(names):,} names of Faker, {len(alone):,} that stand alone")
 
 

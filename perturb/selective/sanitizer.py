@@ -59,7 +59,7 @@ from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = ["Selective", "SelectiveParameters"]
 
-DRAWS = 7  # increment whenever a surrogate or a value is drawn, or written, in another way
+DRAWS = 8  # increment whenever a surrogate or a value is drawn, or written, in another way
 _FIND_NAMES = frozenset(("regex", "detector"))
 
 

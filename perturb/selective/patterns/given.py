@@ -7,7 +7,7 @@ from pathlib import Path
 
 from perturb.text.case import fold_name
 
-__all__ = ["is_given", "list_given", "stands_alone"]
+__all__ = ["is_given", "list_given", "sex_of", "stands_alone"]
 
 _FILE = Path(__file__).parents[2] / "data" / "given_names.txt"
 # More that are words. Alone they name nobody, so the public list has some of them.
@@ -20,7 +20,7 @@ _WORDS = """
 @lru_cache(maxsize=1)
 def list_given() -> tuple[str, ...]:
     """Return the names of the list as they are written, without those that are rather words."""
-    return tuple(w for line in _read() if not line.startswith(("#", "[")) for w in line.split())
+    return tuple(name.partition("/")[0] for name in _marked())
 
 
 def is_given(word: str) -> bool:
@@ -42,6 +42,16 @@ def stands_alone(word: str) -> bool:
     return fold_name(word) in _alone()
 
 
+def sex_of(word: str) -> str:
+    """Return `f` for a given name of women, `m` for one of men; "" where the list does not tell,
+    or both bear it.
+
+    >>> [sex_of(word) for word in ("Wiebke", "jürgen", "Kim", "Board")]
+    ['f', 'm', '', '']
+    """
+    return _sexes().get(fold_name(word), "")
+
+
 @lru_cache(maxsize=1)
 def _read() -> tuple[str, ...]:
     return tuple(_FILE.read_text("utf-8").splitlines())
@@ -50,7 +60,20 @@ def _read() -> tuple[str, ...]:
 @lru_cache(maxsize=1)
 def _alone() -> frozenset[str]:
     lines = _read()
-    return frozenset(map(fold_name, lines[lines.index("[alone]") + 1].split()))
+    marked = lines[lines.index("[alone]") + 1].split()
+    return frozenset(fold_name(name.partition("/")[0]) for name in marked)
+
+
+@lru_cache(maxsize=1)
+def _marked() -> tuple[str, ...]:
+    """Return the names of the list, some with `/f` or `/m`."""
+    return tuple(w for line in _read() if not line.startswith(("#", "[")) for w in line.split())
+
+
+@lru_cache(maxsize=1)
+def _sexes() -> dict[str, str]:
+    marked = (name.partition("/") for name in _marked())
+    return {fold_name(name): sex for name, _, sex in marked if sex}
 
 
 @lru_cache(maxsize=1)

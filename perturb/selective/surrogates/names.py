@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, sex_of
 from perturb.text.case import fold_name
 
 __all__ = ["Names", "load_names", "name_words", "names_digest", "read_script"]
@@ -27,16 +27,22 @@ class Names:
     """The names of one script.
 
     Attributes:
-        given, surnames, places, firms: lists without a common name; some scripts lack the last
-            two.
+        women, men: the given names that are drawn.
+        surnames, places, firms: lists without a common name; some scripts lack the last two.
         read: further given names, in small letters: they are read as such, and never drawn.
     """
 
-    given: tuple[str, ...]
+    women: tuple[str, ...]
+    men: tuple[str, ...]
     surnames: tuple[str, ...]
     places: tuple[str, ...] = ()
     firms: tuple[str, ...] = ()
     read: frozenset[str] = frozenset()
+
+    @cached_property
+    def given(self) -> tuple[str, ...]:
+        """Return the given names that are drawn."""
+        return self.women + self.men
 
     @cached_property
     def by_role(self) -> Mapping[str, tuple[str, ...]]:
@@ -56,7 +62,18 @@ class Names:
     @cached_property
     def given_keys(self) -> dict[str, int]:
         """Return the place of each given name in its list, by its key (`fold_name`)."""
-        return {fold_name(name): place for place, name in enumerate(self.given)}
+        places = (*enumerate(self.women), *enumerate(self.men))
+        return {fold_name(name): place for place, name in places}
+
+    def list_like(self, key: str) -> tuple[str, ...]:
+        """Return the given names of those who bear one: of women, of men, or all."""
+        sex = self._sexes.get(key) or sex_of(key)
+        return {"f": self.women, "m": self.men}.get(sex, self.given)
+
+    @cached_property
+    def _sexes(self) -> dict[str, str]:
+        own = {"f": self.women, "m": self.men}
+        return {fold_name(name): sex for sex, names in own.items() for name in names}
 
     def is_given(self, key: str) -> bool:
         """Tell if a word, by its key, is known as a given name."""
@@ -94,7 +111,8 @@ def load_names() -> dict[str, Names]:
 
     return {
         script: Names(
-            given=tuple(parts[script, "given"]),
+            women=tuple(parts[script, "women"]),
+            men=tuple(parts[script, "men"]),
             surnames=coin(script, "surname"),
             places=coin(script, "place"),
             firms=coin(script, "firm"),

@@ -256,10 +256,12 @@ class SurrogateWriter:
 
     def _choose(self, role: str, key: str, script: str) -> str:
         names = load_names()[script]
-        listed = names.by_role.get(role, names.surnames)  # of which domains are made, too
+        # Domains are made of surnames. Who is "she" beside the name is so beside its surrogate.
+        given = role == "given"
+        listed = names.list_like(key) if given else names.by_role.get(role, names.surnames)
         noise = self._link(f"surrogate {role} {script} {key}")
-        if role == "given" and key in names.given_keys:  # so that common names never collide
-            own = listed[self._order(script)[names.given_keys[key]]]
+        if given and key in names.given_keys:  # so that common names never collide
+            own = listed[self._order(script, listed)[names.given_keys[key]]]
             if self._take(own, (role, key, script)):
                 return own
         for joined in (False, True):
@@ -271,14 +273,15 @@ class SurrogateWriter:
                     return own
         return own
 
-    def _order(self, script: str) -> list[int]:
-        if script not in self._orders:
-            size = len(load_names()[script].given)
-            order = self._link(f"surrogate order {script}").permutation(size).tolist()
-            # The next name in a random order: a permutation in which none stays.
+    def _order(self, script: str, listed: Sequence[str]) -> list[int]:
+        """Return the place of the surrogate of each name of a list: the next one in a random
+        order, a permutation in which none stays."""
+        name = f"{script} {listed[0]}"
+        if name not in self._orders:
+            order = self._link(f"surrogate order {name}").permutation(len(listed)).tolist()
             following = dict(zip(order, [*order[1:], order[0]], strict=True))
-            self._orders[script] = [following[place] for place in range(size)]
-        return self._orders[script]
+            self._orders[name] = [following[place] for place in range(len(listed))]
+        return self._orders[name]
 
     def _take(self, name: str, owner: tuple[str, str, str], *, joined: bool = False) -> bool:
         """Take a name for a word, if it is free and no raw word, and shows none. One that is

@@ -20,11 +20,12 @@ from perturb.selective.patterns.checks import (
     passes_luhn,
 )
 from perturb.selective.patterns.contact import is_ip_address
+from perturb.selective.patterns.given import list_given, sex_of
 from perturb.selective.public import given_names, load_public
 from perturb.selective.replace import make_text_link
 from perturb.selective.surrogates import generic
 from perturb.selective.surrogates.forms import read_form
-from perturb.selective.surrogates.names import load_names, names_digest
+from perturb.selective.surrogates.names import load_names, names_digest, read_script
 from perturb.selective.surrogates.permute import permute
 from perturb.selective.surrogates.writer import SurrogateWriter
 from perturb.selective.values.calendar import MONTHS
@@ -96,6 +97,14 @@ def release(text: str, seed: int = 1, **more: Any) -> Any:
 
 def parts(text: str, seed: int = 1, **more: Any) -> list[str]:
     return [part.text for part in release(text, seed, **more).replaced]
+
+
+def write_given(words: list[str], seed: int = 1) -> str:
+    link = make_text_link(seeded_generator(seed))
+    writer = SurrogateWriter(link, [("PERSON", " ".join(words))], {})
+    made = writer.write_person(words, [" "] * (len(words) - 1))
+    assert made is not None
+    return made[0]
 
 
 def write(type_: str, raw: str, seed: int = 1) -> str:
@@ -313,6 +322,26 @@ class TestPersons:
             names = load_names()["latin"]
             assert names.role_of(found["last"]) == "surname"
             assert len(found["first"]) == 1 or names.role_of(found["first"]) == "given"
+
+    @pytest.mark.parametrize("script", ["latin", "cyrillic"])
+    def test_a_given_name_keeps_its_sex(self, script: str) -> None:
+        """All that the lists know: those that are drawn, and those that are only read."""
+        names = load_names()[script]
+        listed = [name for name in list_given() if read_script(name) == script and sex_of(name)]
+        known = {**dict.fromkeys(names.women, "f"), **dict.fromkeys(names.men, "m")}
+        for name in listed:
+            known.setdefault(name, sex_of(name))
+        assert len(known) > (10_000 if script == "latin" else 100)
+        drawn = {"f": set(names.women), "m": set(names.men)}
+        last = {"latin": "Xyland", "cyrillic": "Ёлкин"}[script]
+        for name, sex in known.items():
+            assert write_given([name, last]) in drawn[sex], name
+
+    def test_a_name_of_both_gets_either(self) -> None:
+        names = load_names()["latin"]
+        found = {write_given(["Kim"], seed) for seed in range(40)}  # of one sex alone: 2^-39
+        assert found & set(names.women)
+        assert found & set(names.men)
 
     def test_many_persons_stay_apart(self) -> None:
         raws = [f"{g} {s}" for g, s in zip(first_given(400), unusual(400), strict=True)]
