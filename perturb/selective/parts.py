@@ -1,4 +1,5 @@
-"""Look for known parts in texts as whole words, whatever their capitals."""
+"""Look for known parts in texts as whole words, whatever their capitals; and for the names of
+accounts that are made of a person's name: `aschmidt82` after Anna Schmidt."""
 
 from __future__ import annotations
 
@@ -8,11 +9,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from perturb.release import Span
 from perturb.selective.patterns.inflected import Inflections
 from perturb.selective.patterns.names import NAME_TYPES, follows_determiner
+from perturb.text.case import fold_name
 from perturb.text.fold import read
 from perturb.text.marks import MARKS
 from perturb.text.prefixes import Prefixes
@@ -23,6 +25,8 @@ LONGEST_REPEAT = 64  # a longer finding is looked for by its beginning, which bo
 # Scripts that do not separate words by spaces: Thai, Lao, Khmer, kana, Han, Hangul. Every
 # character counts as a word. A mark belongs to the word of its letter.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_LETTERS = 4  # of a surname: a shorter one beside an initial is too often a word
+_EXPANDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 _TOKEN = re.compile(rf"(?:[^\W_{_UNSPACED}]|[{MARKS}])+|\s+|.", re.DOTALL)
 
 
@@ -69,6 +73,7 @@ class Parts:
         self._parts: dict[str, tuple[str, int]] = {}  # in small letters: type, number of tokens
         self._first: set[str] = set()  # words
         self._longest = 0  # tokens
+        self._handles: set[str] = set()  # of persons, without digits behind them
         self._written: set[str] = set()  # single words as they were found
 
     def add(self, words: Sequence[str], type_: str) -> None:
@@ -79,6 +84,8 @@ class Parts:
         self._parts.setdefault("".join(folded), (type_, len(folded)))
         self._first.add(folded[0])
         self._longest = max(self._longest, len(folded))
+        if type_ == "PERSON" and len(words) > 1:
+            self._handles.update(list_handles(words))
         for name in ("_prefixes", "_inflections"):
             self.__dict__.pop(name, None)
         if len(words) == 1:
@@ -88,6 +95,27 @@ class Parts:
         """Return the words that are a name among the parts in another form, each with that name
         in small letters."""
         return self._inflections.find(words)
+
+    def accounts(self, tokens: Tokens) -> Iterable[Span]:
+        """Find the names of accounts that are made of a person's name."""
+        if self._handles:
+            words = [word.casefold() for word in tokens.words]
+            handles = self.find_handles(words)
+            for place, word in enumerate(words):
+                if word in handles:
+                    yield Span(tokens.starts[place], tokens.ends[place], "USERNAME")
+
+    def find_handles(self, words: Iterable[str]) -> dict[str, str]:
+        """Return the words, of those in small letters, that are made of a person's name, each with
+        what it is without digits."""
+        if not self._handles:
+            return {}
+        bare = {word: word.rstrip("0123456789") for word in words}
+        return {
+            word: stem
+            for word, stem in bare.items()
+            if stem in self._handles and not (stem == word and word in self._common)
+        }
 
     @cached_property
     def _inflections(self) -> Inflections:
@@ -149,6 +177,9 @@ class KnownParts(dict[str, str]):
             words = read_tokens(part).words
             parts.add(words, type_)
             by_form.setdefault("".join(words).casefold(), []).append(rank)
+            if type_ == "PERSON":
+                for handle in list_handles(words):
+                    by_form.setdefault(handle, []).append(rank)
         return parts, by_form
 
     def find(self, text: str) -> dict[str, str]:
@@ -159,6 +190,8 @@ class KnownParts(dict[str, str]):
         tokens = read_tokens(text)
         for name in parts.find_inflected(tokens.words).values():
             found.update(by_form.get(name, ()))
+        for handle in parts.find_handles(map(str.casefold, tokens.words)).values():
+            found.update(by_form.get(handle, ()))
         for span in parts.spans(tokens):
             words = read_tokens(text[span.start : span.end]).words
             found.update(by_form.get("".join(words).casefold(), ()))
@@ -195,6 +228,28 @@ class KnownParts(dict[str, str]):
             for word in dict.fromkeys(words if len(words) > 1 else ()):
                 found.setdefault(word, []).append(rank)
         return found
+
+
+def list_handles(words: Sequence[str]) -> set[str]:
+    """Return the runs of letters that the names of a person's accounts are made of.
+
+    >>> sorted(list_handles(["Jörg", " ", "Marks"]))
+    ['joergmarks', 'jorgmarks', 'jmarks', 'marksj', 'marksjoerg', 'marksjorg']
+    """
+    spelled = [
+        {fold_name(word), fold_name(word.casefold().translate(_EXPANDED))}
+        for word in words
+        if word.isalpha() and len(word) > 1
+    ]
+    if len(spelled) < 2:
+        return set()
+    found = set()
+    for last in spelled[-1]:
+        for given in chain.from_iterable(spelled[:-1]):
+            found |= {given + last, last + given}
+            if len(last) >= _LETTERS:
+                found |= {given[0] + last, last + given[0]}
+    return found
 
 
 def _read_words(name: str) -> list[str]:

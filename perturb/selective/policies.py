@@ -217,7 +217,8 @@ def settle(
     repeats = parts.spans(tokens)
     if long:
         repeats = (span for span in repeats if not _lies_inside(span, long, rank))
-    return merge([*merged, *repeats], rank)
+    # First: what the detector took for a name of its own is the person's whose name it is made of.
+    return merge([*parts.accounts(tokens), *merged, *repeats], rank)
 
 
 def _cut_lines(text: str, span: Span) -> Iterator[Span]:

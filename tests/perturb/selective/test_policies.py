@@ -261,6 +261,45 @@ def test_a_name_counts_in_its_other_forms() -> None:
     assert find_known("so Marketing came", {"Market": "PERSON"}) == {}
 
 
+@pytest.mark.parametrize(
+    ("name", "made", "other"),
+    [
+        (
+            "Anna Schmidt",
+            "aschmidt aschmidt82 schmidta annaschmidt AnnaSchmidt2 schmidtanna ASCHMIDT",
+            "annas schmidte bschmidt xaschmidt 82aschmidt",
+        ),
+        ("Jörg Müller", "jmueller jmuller joergmueller jorgmuller7", "jmull"),
+        ("Anna Lena Groot", "agroot lgroot annagroot lenagroot", "algroot"),
+        ("Tom Ash", "tomash ashtom12", "tash asht"),  # an initial beside so few letters is a word
+    ],
+)
+def test_the_names_of_a_persons_accounts(name: str, made: str, other: str) -> None:
+    """In the same text, and where another text has the name."""
+    handles = f"the /srv/{made.replace(' ', '/ /srv/')}/ and {other} came"
+    text = f"so {name} wrote: {handles}"
+    found = settle(text, [Span(3, 3 + len(name), "PERSON")])
+    assert [text[s.start : s.end] for s in found[1:]] == made.split()
+    assert {s.type for s in found[1:]} <= {"USERNAME"}
+    known = find_known(handles, {name: "PERSON", "Weber": "PERSON"})
+    assert known == {name: "PERSON"}
+    marked = [(handles[s.start : s.end], s.type) for s in settle(handles, (), known)]
+    assert marked == [(handle, "USERNAME") for handle in made.split()]
+
+
+def test_an_account_of_a_person_is_not_a_person_of_its_own() -> None:
+    """The detector takes one for a surname: its surrogate would be another's."""
+    text = "so Mira Holzapfel wrote as mholzapfel"
+    found = settle(text, [Span(3, 17, "PERSON"), Span(27, 37, "PERSON")])
+    assert found[1] == Span(27, 37, "USERNAME")
+
+
+def test_an_ordinary_word_is_no_account() -> None:
+    text = "so Bert Rowser wrote: the browser, browser7"
+    found = settle(text, [Span(3, 14, "PERSON")], common={"browser"})
+    assert [text[s.start : s.end] for s in found] == ["Bert Rowser", "browser7"]
+
+
 @pytest.mark.parametrize("span", [(-1, 2), (0, 4), (3, 9), (2, 1)])
 def test_findings_outside_the_text_are_refused(span: tuple[int, int]) -> None:
     with pytest.raises(ParameterError, match="^a policy must mark parts of the text$"):
