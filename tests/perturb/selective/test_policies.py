@@ -276,7 +276,7 @@ def test_a_name_counts_in_its_other_forms() -> None:
 )
 def test_the_names_of_a_persons_accounts(name: str, made: str, other: str) -> None:
     """In the same text, and where another text has the name."""
-    handles = f"the /srv/{made.replace(' ', '/ /srv/')}/ and {other} came"
+    handles = "the /srv/" + made.replace(" ", "/ /srv/") + f"/ and {other} came"
     text = f"so {name} wrote: {handles}"
     found = settle(text, [Span(3, 3 + len(name), "PERSON")])
     assert [text[s.start : s.end] for s in found[1:]] == made.split()
