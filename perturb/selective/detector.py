@@ -47,6 +47,7 @@ _VARIABLE = re.compile(r"\b[a-z]\.")
 _ATTRIBUTE = re.compile(r"([a-z])\.([a-z]\w*+)")
 _CAPITAL = re.compile(r"[^\W\d_a-z][^\W\d_]{1,20}")
 _OPEN = frozenset(("TBA", "TBC", "TBD"))  # what is to be filled in
+_AND = frozenset(("&", "and", "or", "und", "oder", "et", "ou", "y", "e", "o"))
 _LONGEST_CODE = 6  # digits of a postcode
 _NEAR = 120  # characters on both sides of a person that the rest of the name is in
 _PARTICLES = PARTICLES | AFTER_PARTICLES
@@ -81,7 +82,7 @@ _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am"
 )
 # The probability from which a word beside a name belongs to it, where both have capitals.
 _JOINS_BEFORE, _JOINS_AFTER = 0.02, 0.005
-RULES = 7  # increment whenever the code here and in token_model marks other parts
+RULES = 8  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -147,8 +148,10 @@ class DetectorPolicy:
 
     def _mark(self, reading: Reading, words: Iterable[TokenWord]) -> Iterator[Span]:
         learnt = _is_learnt(reading.text)
-        for start, end, label in _join(reading.text, words):
-            type_ = self._model.labels[label]
+        labels = self._model.labels
+        number = labels.index("ID") if "ID" in labels else OUTSIDE
+        for start, end, label in _join(reading.text, words, number):
+            type_ = labels[label]
             if type_ == "PERSON":  # the title of a person names nobody
                 start = _TITLES.match(reading.text, start, end).end()  # type: ignore[union-attr]
             found = reading.text[start:end]
@@ -214,10 +217,13 @@ def _is_small_word(found: str) -> bool:
     return found.isalpha() and found.islower() and is_ordinary_word(found)
 
 
-def _join(text: str, words: Iterable[TokenWord]) -> Iterator[tuple[int, int, int]]:
-    """Yield runs of words of one label in a line, without the signs around them."""
+def _join(text: str, words: Iterable[TokenWord], number: int) -> Iterator[tuple[int, int, int]]:
+    """Yield runs of words of one label in a line, without the signs around them; two numbers or
+    addresses with `and` between them are two."""
     run = (0, 0, OUTSIDE)
     for start, end, label, _ in words:
+        if label == number and text[start:end] in _AND:
+            label = OUTSIDE
         if label == OUTSIDE and run[2] == OUTSIDE:
             continue
         if label == run[2] and "\n" not in text[run[1] : start]:

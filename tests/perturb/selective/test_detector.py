@@ -342,3 +342,10 @@ def test_a_variable_of_one_letter_and_its_attributes_are_no_names() -> None:
     assert [*policy.find("list.find((m) => m.name + m.balance)")] == []
     assert [*policy.find("x.find + x.mount")] == []
     assert [*policy.find("m.balance wrote")] == [Span(0, 9, "PERSON")]  # somebody's handle
+
+
+def test_two_numbers_are_two_parts() -> None:
+    text = "See https://www.firm.de/list?id=4711 and docs.firm.de/3, or RE-2231-B und RE-2232-C."
+    found = [text[s.start : s.end] for s in DetectorPolicy(["ID"]).find(text)]
+    assert len(found) >= 2
+    assert not any(" " in part for part in found)
