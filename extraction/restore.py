@@ -21,6 +21,7 @@ __all__ = ["choose_restorable", "find_unrestorable", "restore"]
 
 SHORTEST = 3  # characters of a replacement that can be told from ordinary text
 LONGEST = 64  # tokens of a replacement that is searched for: bounds the work at each place
+_NAME = re.compile(r"[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 Key = tuple[bool, str]  # whether white space stands before a token, and the token
@@ -114,15 +115,18 @@ def find_unrestorable(pairs: Iterable[tuple[str, str]], usable: Container[str]) 
 
 
 def _pair_words(new: str, raw: str) -> Iterable[tuple[str, str]]:
-    """Pair each word of a replacement with its raw word. A date or an amount has no such words:
-    with one of them restored, it would be a third one."""
+    """Pair each word of a replacement with its raw word; a name with a hyphen or an apostrophe is
+    one. A date or an amount has no such words: with one of them restored, it would be a third
+    one."""
     if any(map(str.isdigit, new)):
         return ()
     ours, theirs = new.split(), decode_entities(raw).split()
     if not 1 < len(ours) == len(theirs):
         return ()
-    pairs = zip(ours, theirs, strict=True)
-    return [(word, value) for word, value in pairs if word.isalpha() and value.isalpha()]
+    pairs = [
+        (word.rstrip(","), value.rstrip(",")) for word, value in zip(ours, theirs, strict=True)
+    ]
+    return [(word, raw) for word, raw in pairs if _NAME.fullmatch(word) and _NAME.fullmatch(raw)]
 
 
 def _trim(raw: str, new: str) -> str:

@@ -14,6 +14,8 @@ __all__ = ["Release", "pair_parts", "pair_runs"]
 # An escape of JSON in the text ends a run: it is a line break where the answer is read.
 _RUN = re.compile(r"\\[nrtbf\"]|(?P<run>[^\s\"'<>\\]++)|\\")
 _TAG = re.compile(r"<[A-Za-z][^<>]{1,390}>|\]\([^()\s]{1,390}\)")  # or a target of Markdown
+# What stands between the words of an address: numbers, with their letters, and other signs.
+_NUMBERS = re.compile(r"(?:\W*\b\d\w*(?:[-/]\w+)?\b\W*|\s*[,;\n|]\s*)+")
 _WORD = re.compile(r"\w+(?:[.,]\d\w*)*")  # or a number
 
 
@@ -56,7 +58,8 @@ class Release:
 def pair_parts(releases: Iterable[Release]) -> tuple[list[tuple[str, str]], list[str]]:
     """Return each replacement with its raw value, and the texts that were released beside them.
 
-    Releases of which everything was perturbed have none.
+    An address is also told without its numbers. Releases of which everything was perturbed have
+    none.
     """
     pairs: list[tuple[str, str]] = []
     kept: list[str] = []
@@ -65,11 +68,23 @@ def pair_parts(releases: Iterable[Release]) -> tuple[list[tuple[str, str]], list
             continue
         end = 0
         for part in release.sanitized.replaced:
-            pairs.append((part.text, release.raw[part.start : part.end]))
+            raw = release.raw[part.start : part.end]
+            pairs.append((part.text, raw))
+            if part.type == "STREET_ADDRESS":
+                pairs += _pair_lines(part.text, raw)
             kept.append(release.raw[end : part.start])
             end = part.end
         kept.append(release.raw[end:])
     return pairs, [text for text in kept if text]
+
+
+def _pair_lines(new: str, raw: str) -> Iterator[tuple[str, str]]:
+    """Pair the street and the town of an address, without their numbers."""
+    ours, theirs = (list(map(str.strip, _NUMBERS.split(text))) for text in (new, raw))
+    if len(ours) == len(theirs):
+        for word, value in zip(ours, theirs, strict=True):
+            if word and value and word != value:
+                yield word, value
 
 
 def pair_runs(releases: Iterable[Release]) -> list[tuple[str, str]]:

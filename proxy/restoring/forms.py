@@ -11,6 +11,7 @@ from html.entities import codepoint2name
 from typing import NamedTuple
 from urllib.parse import quote, quote_plus
 
+from perturb.selective.surrogates.forms import CALLING
 from perturb.text.prefixes import Prefixes
 
 __all__ = [
@@ -164,11 +165,6 @@ FEWEST_DIGITS = 7  # of a number that is known without its separators
 MOST_DIGITS = 40
 ENDED = 9  # digits of a number that people tell by its last four
 YEARS = range(1900, 2101)
-CALLING = {
-    *("20", "27", "30", "31", "32", "33", "34", "36", "40", "41", "43", "44", "45", "46", "47"),
-    *("48", "49", "51", "52", "54", "55", "56", "57", "60", "61", "62", "63", "64", "65", "66"),
-    *("81", "82", "84", "86", "90", "91", "92", "93", "94", "95", "98"),
-}
 ENDINGS = (
     *("ending in ", "ending with ", "ends in ", "ends with ", "ending ", "ended in "),
     *("last four digits ", "last 4 digits ", "last four digits: ", "last 4 digits: "),
@@ -616,11 +612,11 @@ def _respell_local(text: str) -> str | None:
     return found[1] if found else None
 
 
-def _spell_out(name: str, at: str) -> Form:
+def _spell_out(name: str, at: str, dot: str = ".") -> Form:
     """Return the form in which an address of e-mail is written for people."""
 
     def spell_at(text: str) -> str | None:
-        return text.replace("@", at) if _MAIL.fullmatch(text) else None
+        return text.replace(".", dot).replace("@", at) if _MAIL.fullmatch(text) else None
 
     return _symmetric(name, spell_at)
 
@@ -701,6 +697,7 @@ FORMS = (
     _write_name("an initial, no blank", lambda w: "".join([*(f"{x[0]}." for x in w[:-1]), w[-1]])),
     _write_name("an initial, in one word", lambda w: "".join([*(x[0] for x in w[:-1]), w[-1]])),
     _write_name("an initial, snake_case", lambda w: "_".join([*(x[0] for x in w[:-1]), w[-1]])),
+    _write_name("the first initial", lambda w: f"{w[0][0]}. {w[-1]}"),
     _write_name("the surname's initial", lambda w: f"{' '.join(w[:-1])} {w[-1][0]}."),
     _write_name("initials", lambda w: " ".join(f"{x[0]}." for x in w), exact=True),
     _write_name("initials, no blank", lambda w: "".join(f"{x[0]}." for x in w), exact=True),
@@ -720,6 +717,8 @@ FORMS = (
     _spell_out("at in brackets, no blanks", "[at]"),
     _spell_out("at in parentheses, no blanks", "(at)"),
     _spell_out("at as a word", " at "),
+    _spell_out("at and dot as words", " at ", " dot "),
+    _spell_out("at and dot in brackets", " [at] ", " [dot] "),
 )
 FORMS_OF_WORDS, FORMS_OF_WORD = (
     tuple(form for form in FORMS if form.spell(sample) not in (None, sample))

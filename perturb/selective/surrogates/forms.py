@@ -15,8 +15,9 @@ from perturb.selective.patterns.checks import (
     passes_luhn,
 )
 from perturb.selective.patterns.contact import INTERNAL, is_ip_address
+from perturb.selective.patterns.shape import words_of
 
-__all__ = ["SurrogateForm", "has_check", "read_form"]
+__all__ = ["CALLING", "SurrogateForm", "has_check", "read_form"]
 
 _LOWER, _UPPER, _DIGITS = string.ascii_lowercase, string.ascii_uppercase, string.digits
 _MACHINES = ("INTERNAL_HOST", "IP_ADDRESS", "PRIVATE_ADDRESS")
@@ -29,6 +30,17 @@ _GROUPED = {
     "VAT_NUMBER",
 }
 _BETWEEN = re.compile(r"[\s()./>|-]")
+# The codes of countries with two digits (ITU-T E.164); one has 1 and 7, the others three.
+CALLING = words_of(
+    """
+    20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65
+    66 81 82 84 86 90 91 92 93 94 95 98
+    """
+)
+_CALLED = re.compile(
+    rf"(?:\+|00)[ (]?(?:[17]|{'|'.join(sorted(CALLING))}|[2-9][0-9]{{2}})"
+    r"[ )./-]{0,3}(?:\(0\)|0)?"
+)
 _EXTENSION = re.compile(r"(?:ext|x)(?=\.? ?[0-9])")
 _CHECKS: Mapping[str, Callable[[str], bool]] = {
     "CREDIT_CARD": passes_luhn,
@@ -86,17 +98,21 @@ class SurrogateForm:
         """Return the name of the form: equal for parts that share a permutation."""
         if self.reserved:
             return f"{self.type} {self.reserved}"
+        sizes = [len(alphabet) for alphabet in self.alphabets if alphabet]
+        if self.type == "PHONE_NUMBER":  # with and without the code of its country
+            return f"{self.type} {sizes}"
         drawn = {*self.free, *self.computed}
         spelled = "".join("*" if i in drawn else c for i, c in enumerate(self.raw))
         if self.grouped:
             spelled = _BETWEEN.sub("", spelled)
-        sizes = [len(alphabet) for alphabet in self.alphabets if alphabet]
         return f"{self.type} {spelled} {sizes}"
 
     def join(self, text: str) -> str:
         """Return a text of this form as it is in all its groupings."""
         if self.reserved:
             return "".join(filter(str.isdigit, text))[-len(self.reserved) :]
+        if self.type == "PHONE_NUMBER":
+            return "".join(text[i] for i in self.free)
         return _BETWEEN.sub("", text) if self.grouped else text
 
     def passes(self, text: str) -> bool:
@@ -143,9 +159,10 @@ class SurrogateForm:
 def read_form(type_: str, raw: str) -> SurrogateForm | None:
     """Return the form of a part; None where nothing in it could be drawn as letters and digits.
 
-    Zeros at the beginning of a number stay, and so do an IBAN's and a VAT number's country, and
-    the first two digits of a card, which are its issuer's. An address of a private network (RFC
-    1918) stays one, and a host of it keeps the last part of its name.
+    Zeros at the beginning of a number stay, and so do an IBAN's and a VAT number's country, the
+    code of a telephone number's, and the first two digits of a card, which are its issuer's. An
+    address of a private network (RFC 1918) stays one, and a host of it keeps the last part of its
+    name.
 
     A telephone number becomes one that is reserved for fiction, in the forms of North America and
     of British mobile numbers.
@@ -179,6 +196,11 @@ def read_form(type_: str, raw: str) -> SurrogateForm | None:
         alphabets = [a if c.isdigit() else "" for a, c in zip(alphabets, raw, strict=True)]
     for place in (*places[:kept], *computed):
         alphabets[place] = ""
+    if type_ == "PHONE_NUMBER" and (found := _CALLED.match(raw)):
+        alphabets[: found.end()] = [""] * found.end()
+        first = next((i for i, alphabet in enumerate(alphabets) if alphabet), 0)
+        if raw[first] != "0":
+            alphabets[first] = _DIGITS[1:]
     if type_ == "PHONE_NUMBER" and (found := _EXTENSION.search(raw)):
         alphabets[found.start() : found.end()] = [""] * len(found[0])
     form = SurrogateForm(type_, raw, tuple(alphabets), computed)

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
+from perturb.selective.patterns.shape import words_of
 from perturb.selective.values.grid import DAYS, YEARS, ValueGrid
 
 __all__ = ["MONTHS", "CalendarDate", "find_day_first", "find_suffix", "read_date"]
@@ -51,6 +52,16 @@ _DOTTED = re.compile(
     r"(?P<day>\d{1,2})(?P<one>\.|\. )(?P<month>\d{1,2})(?P<two>\.|\. )(?P<year>\d{4})"
 )
 _EITHER = re.compile(r"(?<![\w/.-])(\d{1,2})([/-])(\d{1,2})\2\d{4}(?![\w/-])", re.ASCII)
+_WORD = re.compile(r"[^\W\d_]+")
+_ENGLISH_WORDS = words_of("the and of is was on at with for born since by i you my what do")
+# Small words of languages that write the day first; none is an English one.
+_DAY_FIRST_WORDS = words_of(
+    """
+    le la les des du et une né née dans est el los las del una nacido nacida di lo gli nato nata
+    della che und der das geboren geb ist von em os nascido nascida não da het een och på född av
+    født den dnia ur ve doğum tarihi года родился родилась и народився народилася
+    """
+)
 _YEAR = re.compile(r"(?P<year>\d{4})")
 
 
@@ -123,17 +134,26 @@ class CalendarDate:
 
 
 def find_day_first(texts: Iterable[str]) -> bool | None:
-    """Tell from the dates with strokes of some texts if the day is before the month; None where no
-    date tells, or where they tell both.
+    """Tell from the dates with strokes of some texts if the day is before the month: by those that
+    can be read in one way, else by the language, since only English has the month first; None
+    where nothing tells, or where they tell both.
 
-    >>> find_day_first(["on 12/05/2024 and 13/05/2024"]), find_day_first(["on 12/05/2024"])
-    (True, None)
+    >>> find_day_first(["on 12/05/2024 and 05/13/2024"]), find_day_first(["on 12/05/2024"])
+    (False, None)
+    >>> find_day_first(["née le 12/05/1939"])
+    True
     """
     found = set()
+    words: set[str] = set()
     for text in texts:
-        for first, _, second in _EITHER.findall(text):
+        dates = _EITHER.findall(text)
+        for first, _, second in dates:
             if (int(first) > 12) != (int(second) > 12):
                 found.add(int(first) > 12)
+        if dates and not found:
+            words.update(_WORD.findall(text.lower()))
+    if not found and words & _DAY_FIRST_WORDS and not words & _ENGLISH_WORDS:
+        return True
     return found.pop() if len(found) == 1 else None
 
 

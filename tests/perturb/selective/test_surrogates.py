@@ -200,6 +200,32 @@ class TestNumbers:
         assert len(made) == len(cards) == 300
         assert all(map(passes_luhn, made))
 
+    @pytest.mark.parametrize(
+        ("raw", "code"),
+        [
+            ("+49 30 23125441", "+49 "),
+            ("+49 (0)30 23125441", "+49 (0)"),
+            ("0049 30 2312 5441", "0049 "),
+            ("+353 1 472 0589", "+353 "),
+            ("+7 916 555-21-43", "+7 "),
+            ("+420 602 123 456", "+420 "),
+            ("(+43) 664 1234567", "("),
+        ],
+    )
+    def test_a_telephone_number_keeps_its_country(self, raw: str, code: str) -> None:
+        """A code that no country has shows that a number is none."""
+        for seed in range(5):
+            made = write("PHONE_NUMBER", raw, seed)
+            assert made.startswith(code)
+            assert made[len(code)] == raw[len(code)] or made[len(code)] != "0"
+            assert re.sub("[0-9]", "0", made) == re.sub("[0-9]", "0", raw)
+            assert made[len(code) :] != raw[len(code) :]
+
+    def test_a_telephone_number_is_one_with_and_without_its_country(self) -> None:
+        raws = ("+49 30 23125441", "0049 (0)30 2312 5441", "+49 (0)30/23125441", "030 23125441")
+        made = {re.sub("[^0-9]", "", write("PHONE_NUMBER", raw))[-8:] for raw in raws}
+        assert len(made) == 1
+
     def test_what_has_no_form_gets_a_tag(self) -> None:
         assert read_form("ID", "０１") is None
         assert read_form("ID", "0-0") is None

@@ -109,3 +109,46 @@ def test_a_text_comes_back_as_an_argument_of_a_call(
         chunks = [text[i : i + size] for i in range(0, len(text), size)]
         shown = echo(back, chunks, json_text=True)
         assert json.loads(shown) == {"path": "a.txt", "content": one.raw}
+
+
+PARTS = {
+    "PERSON": [
+        ("Anna Okonkwo-Reyes", "Irma Rutcote-Hartbury"),
+        ("Siobhan O'Dowd", "Nadine O'Tarnley"),
+        ("Jean-Christophe Dupré", "Karl-Detlef Wexmore"),
+        ("Małgorzata van der Wouden", "Elvira van der Kenby"),
+        ("Schmidt, Tom", "Aldbrook, Edwin"),
+    ],
+    "STREET_ADDRESS": [
+        ("31B Corve Street", "77R Lerksund Street"),
+        ("Rosenweg 12, 20095 Hamburg", "Zirnweg 16, 81676 Vintloch"),
+        ("Calle Mayor 7, 2º A\n28013 Madrid", "Calle Yarmond 4, 6º B\n39024 Jarnville"),
+    ],
+}
+SPELLED = [
+    ("PERSON", "Dear Ms Rutcote-Hartbury, thanks.", "Dear Ms Okonkwo-Reyes, thanks."),
+    ("PERSON", "Rutcote-Hartbury's file", "Okonkwo-Reyes's file"),
+    ("PERSON", "RUTCOTE-HARTBURY, Irma", "OKONKWO-REYES, Anna"),
+    ("PERSON", "**Irma** **Rutcote-Hartbury**", "**Anna** **Okonkwo-Reyes**"),
+    ("PERSON", "Mrs O'Tarnley", "Mrs O'Dowd"),
+    ("PERSON", "Dear Karl-Detlef,", "Dear Jean-Christophe,"),
+    ("PERSON", "E. Kenby", "M. Wouden"),
+    ("PERSON", "Edwin and Ms Aldbrook", "Tom and Ms Schmidt"),
+    ("STREET_ADDRESS", "He lives in Lerksund Street.", "He lives in Corve Street."),
+    ("STREET_ADDRESS", "der Zirnweg in Vintloch", "der Rosenweg in Hamburg"),
+    ("STREET_ADDRESS", "de Jarnville, en la Calle Yarmond", "de Madrid, en la Calle Mayor"),
+]
+
+
+@pytest.mark.parametrize(("type_", "written", "raw"), SPELLED)
+def test_a_part_of_a_name_or_an_address_comes_back(
+    made: Perturbation, type_: str, written: str, raw: str
+) -> None:
+    releases = []
+    for value, new in PARTS[type_]:
+        done = Perturbation(new, (), made.receipt, (Replacement(0, len(value), type_, new),))
+        releases.append(Release(value, done, None, b""))  # type: ignore[arg-type]
+    back = build_way_back(releases, (), ())
+    assert echo(back, [written]) == raw
+    assert echo(back, written) == raw
+    assert find_lost(back, releases) == []
