@@ -65,6 +65,13 @@ _PROJECT_FILE = re.compile(
 _GLOSS = re.compile(r"[*_]{0,3} ?[(（](?P<part>[^\W\d_\u0000-\u036f][^()\n]{1,24})[)）]")
 _WORD_BEFORE = re.compile(r"([^\W\d_]{2,25}) \Z")
 _GETTEXT = re.compile(r"msg(?:ctxt|id|id_plural|str)\b")
+_BEFORE_VERB = re.compile(
+    r"(?:\A|[.;:(,\n]|\b(?i:to|please|you|must|should|can|could|would|then|and|or|not|def|let's|i|we"
+    r"|they))\s{0,8}\Z"
+)
+_AFTER_VERB = re.compile(
+    r"\s(?:the|it|this|that|as|an?|all|my|your|our|each|every|them|these|those|any)\b|[(\[]|\s*\Z"
+)
 _FORM = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+(?:[-'’][^\W\d_a-z]?[^\W\d_A-Z]+)*")
 _AFTER_TITLE = re.compile(r"(?<!\w)(?:Dr|Fr|Hr|Prof|Mr|Mrs|Ms|Sr|Sra)\. ?\Z")
 _OPENS = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])\s{0,8}\Z")  # a sentence, a line or a cell
@@ -162,6 +169,7 @@ class DetectorPolicy:
                 or is_greeting(found)
                 or (type_ in ("PERSON", "LOCATION") and _is_figure(found, type_))
                 or (type_ in _NAMED and _is_small_word(found))
+                or (_is_small_word(found) and _is_verb(reading.text, start, end))
             )
             if type_ in _FORMED and not _is_readable(reading.text, start, end, learnt):
                 start, end = _find_capitals(reading.text, start, end)
@@ -215,6 +223,12 @@ def _is_small_word(found: str) -> bool:
     """Tell if a finding is an ordinary word in small letters: `reading` is no town, `and` between
     two firms is none."""
     return found.isalpha() and found.islower() and is_ordinary_word(found)
+
+
+def _is_verb(text: str, start: int, end: int) -> bool:
+    """Tell if an ordinary word is a verb, or the name of a function: `please mark it`."""
+    before = _BEFORE_VERB.search(text, max(0, start - 12), start)
+    return before is not None and _AFTER_VERB.match(text, end, end + 12) is not None
 
 
 def _join(text: str, words: Iterable[TokenWord], number: int) -> Iterator[tuple[int, int, int]]:

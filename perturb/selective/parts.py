@@ -14,6 +14,7 @@ from itertools import accumulate, chain
 from perturb.release import Span
 from perturb.selective.patterns.inflected import Inflections
 from perturb.selective.patterns.names import NAME_TYPES, follows_determiner
+from perturb.selective.patterns.shape import words_of
 from perturb.text.case import fold_name
 from perturb.text.fold import read
 from perturb.text.marks import MARKS
@@ -25,6 +26,12 @@ LONGEST_REPEAT = 64  # a longer finding is looked for by its beginning, which bo
 # Scripts that do not separate words by spaces: Thai, Lao, Khmer, kana, Han, Hangul. Every
 # character counts as a word. A mark belongs to the word of its letter.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+# Given names that are words of programs as well, and counted more often as names.
+_NAMES_TOO = words_of("angel chase dale dawn dean duke eve grace guy hunter joy max ruby wolf")
+_DECLARES = words_of(
+    "class def func fn function struct enum interface trait import new const let var"
+)
+_JOINS = frozenset("_.:$")
 _LETTERS = 4  # of a surname: a shorter one beside an initial is too often a word
 _EXPANDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 _TOKEN = re.compile(rf"(?:[^\W_{_UNSPACED}]|[{MARKS}])+|\s+|.", re.DOTALL)
@@ -146,10 +153,25 @@ class Parts:
 
     def _may_repeat(self, tokens: Tokens, place: int, type_: str) -> bool:
         word = tokens.words[place]
-        if word.lower() not in self._common:
+        named, common = type_ in NAME_TYPES, word.lower() in self._common
+        too = named and (common or word.lower() in _NAMES_TOO)
+        if too and (self._is_code(tokens, place) or follows_determiner(tokens.words, place)):
+            return False
+        return word in self._written or not common
+
+    def _is_code(self, tokens: Tokens, place: int) -> bool:
+        """Tell if a word is an identifier or a part of one, and no other part stands beside it:
+        `max_tokens`, `Math.max(`, `class Ray`."""
+        words = [" ", " ", *tokens.words[max(0, place - 2) : place + 3], " ", " "]
+        at = 2 + min(2, place)
+        two, one, _, after, then = words[at - 2 : at + 3]
+        if one == " " and two in _DECLARES:
             return True
-        named = type_ in NAME_TYPES and follows_determiner(tokens.words, place)
-        return word in self._written and not named
+        member = two[-1:].isalnum() or one == two == ":"
+        if one in _JOINS and member and two.casefold() not in self._first:
+            return True
+        joined = after in _JOINS and then[:1].isalnum() and then.casefold() not in self._first
+        return joined or after == "("
 
 
 class KnownParts(dict[str, str]):

@@ -139,6 +139,10 @@ _BEFORE = re.compile(
     rf"\b{_ROLE}\W{{1,5}})\Z",
     re.IGNORECASE,
 )
+_RELATION_BEFORE = re.compile(
+    rf"(?:\b{_OWN}\s(?:\w{{1,20}}\s){{0,2}}{_RELATION}\W{{1,3}}|\b{_ROLE}\W{{1,5}})\Z",
+    re.IGNORECASE,
+)
 _AFTER = re.compile(
     rf"\W{{0,3}}(?:(?:is|was|ist|war|est|es|è)\s)?{_OWN}\s(?:\w{{1,20}}\s){{0,2}}{_RELATION}\b",
     re.IGNORECASE,
@@ -222,6 +226,20 @@ _BEGIN = re.compile(r"(?:\A|[.!?:;\n\"“„(¿¡-])\s{0,8}\Z")  # of a sentence
 # Whose messages cryptographers send. John Doe is hidden: who tries the gateway writes this name.
 _EXAMPLES = frozenset(
     ("alice", "bob", "carol", "charlie", "dave", "eve", "mallory", "trent", "peggy")
+)
+# Assistants that have a person's name or look like one.
+_ASSISTANTS = frozenset(
+    ("aider", "alexa", "bixby", "claude", "cline", "cortana", "devin", "jarvis", "roo", "siri")
+)
+# The name that a model is given: `You are Max, a friendly tutor`.
+_PERSONA = re.compile(
+    r"(?<!\w)(?i:you are|you['\u2019]re|your name is|du bist|dein name ist|sie sind|tu es"
+    r"|vous êtes|ton nom est|votre nom est|eres|tu nombre es|usted es|sei|ti chiami"
+    r"|il tuo nome è|você é"
+    r"|seu nome é|je bent|jij bent|jouw naam is|jesteś|nazywasz się|sen)[ ](?:now )?"
+    r"[*_\"\u201c]{0,3}(?P<name>[^\W\d_a-z][^\W\d_]{1,20})[*_\"\u201d]{0,3}"
+    r"(?:,?[ ](?i:an?|the|our|ein|eine|der|die|das|une?|le|la|una|el|il|lo|um|uma|o|een|de|het|bir"
+    r"|asystent\w*)[ ]\w|\.[ ]+(?i:you|du|sie|tu|vous|usted|você|je|jij)[ ])"
 )
 _NAME_WORDS = 5  # that the longest names have; a longer finding holds other words
 _LEAST = 4  # letters of a word of a name that stands for all of it
@@ -470,7 +488,7 @@ class _Knowledge:
         public, start, end = self._public, finding.start, finding.end
         if self._is_covered(finding, public.terms) or self._is_number(finding):
             return True
-        if self._is_example(finding) or self._is_cited(finding):
+        if self._is_example(finding) or self._is_cited(finding) or self._is_assistant(finding):
             return True
         if self._is_covered(finding, public.persons):
             return not self._is_tied_person(start, end) and not self._is_namesake(finding)
@@ -510,6 +528,8 @@ class _Knowledge:
             return True
         if self._is_number(finding) or self._is_example(finding) or self._is_cited(finding):
             return True
+        if self._is_assistant(finding):
+            return True
         if self._is_covered(finding, public.persons):
             return not self._is_tied_person(finding.start, finding.end)
         return (
@@ -523,6 +543,21 @@ class _Knowledge:
         close = _holds(self._selves, *self._near_by(finding))
         tied = close or self._is_tied_person(finding.start, finding.end)
         return not tied and {"alice", "bob"} <= {*self._words.keys}
+
+    def _is_assistant(self, finding: _Marked) -> bool:
+        """Tell if a finding is the name that the text gives to the model, or a well-known
+        assistant's, and nobody's."""
+        key = self._read_word(finding)
+        if not key or key in self._private_words or self._contacts:
+            return False
+        if key in self._personas:
+            return True
+        tied = _RELATION_BEFORE.search(self._text, max(0, finding.start - _AROUND), finding.start)
+        return key in _ASSISTANTS and tied is None
+
+    @cached_property
+    def _personas(self) -> frozenset[str]:
+        return frozenset(fold_name(found["name"]) for found in _PERSONA.finditer(self._text))
 
     def _is_cited(self, finding: _Marked) -> bool:
         """Tell if a finding is in a field for the names of an entry of BibTeX: of what is

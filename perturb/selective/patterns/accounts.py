@@ -191,6 +191,17 @@ _KEYS = any_of(
     "handle nick nickname screen_name screenname twitter instagram mastodon github_user tiktok",
     "telegram slack_id logname kullanıcı użytkownik пользователь логин 用户名 ユーザー名 사용자",
 ).replace(" ", "[ _-]?")
+
+
+def _locate_grantee(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of an account in a statement of SQL; of an ordinary word, only in quotation
+    marks: `create user story` and `grant access to the schema` are English."""
+    name = match["part"]
+    if not match["quote"] and is_ordinary_word(name.rstrip(".")):
+        return None
+    return match.span("part")
+
+
 _SITES = "|".join(
     (
         r"(?:github|gitlab|bitbucket|codeberg)\.(?:com|org)/(?P<forge>[\w.-]{2,39})(?![\w./-])",
@@ -385,8 +396,9 @@ ACCOUNTS = (
     shape(
         "USERNAME",
         rf"(?<!\w)(?:(?:create|alter|drop) (?:user|role)(?: if (?:not )?exists)? |(?:grant|revoke)"
-        rf" [^;\n]{{1,200}} (?:to|from) )[\"'`]?(?P<part>{_NAME})",
+        rf" [^;\n]{{1,200}} (?:to|from) )(?P<quote>[\"'`])?(?P<part>{_NAME})(?(quote)(?P=quote))",
         is_personal_account,
+        locate=_locate_grantee,
         case=False,
         clue=any_listed("user role grant revoke"),
         reach=(10, 280),

@@ -305,6 +305,9 @@ ORDINARY = [
     "Erkläre den Unterschied zwischen einer Rechnung und einer Mahnung.",
     "Traduis en anglais : la maison rouge est à côté du jardin.",
     "Escribe una función en Python que ordene una lista.",
+    "can you please mark it as done",
+    "Please mark the answer in bold; def mark(x): return x.mark",
+    "we should chase them and bill the rest",
 ]
 NAMED = [
     ("my husband tom won't talk to me since the wedding", "tom"),

@@ -38,6 +38,8 @@ FOUND = {
         curl -u ⟦nelel⟧:$PASS https://x.org
         psql -U ⟦leah⟧ shop
         CREATE USER '⟦u.petersohn⟧'@'%'
+        DROP USER ⟦obrandl⟧;
+        GRANT SELECT ON orders TO "⟦reiniger⟧";
         Accepted publickey for ⟦vtikhonov⟧ from
         auth=("⟦g.haverkamp⟧", PASSWORD)
         machine git.x.org login ⟦fneledzij⟧ password $X
@@ -317,6 +319,10 @@ FOUND = {
 }
 
 PLAIN = r"""
+As a shopper I want to create user stories, then create role based access and alter user settings
+grant access to the public schema, drop user table, revoke consent from the app
+GRANT SELECT ON orders TO reporting;
+a grant from the foundation to study bees
 git@hf.co:meta/llama, git@git.sr.ht:~x/y, redis://:$PW@eu1.upstash.io:6379
 git clone https://github.com/psf/requests.git && ssh git@github.com
 127.0.0.1 localhost

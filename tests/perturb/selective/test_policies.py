@@ -294,6 +294,24 @@ def test_an_account_of_a_person_is_not_a_person_of_its_own() -> None:
     assert found[1] == Span(27, 37, "USERNAME")
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("Max", "Math.max(1), max_tokens, MAX_SIZE, std::max; the max; ask max", ["max"]),
+        ("Grace", "grace_period = 3; the grace of it; grace said so", ["grace"]),
+        ("Ray", "class Ray: new Ray(); Ray knows; a ray", ["Ray"]),
+        ("Max Holzer", "see max.holzer or max_holzer", ["max", "holzer", "max", "holzer"]),
+        ("Wiebke", "wiebke_notes, class Wiebke", ["wiebke", "Wiebke"]),  # no word
+    ],
+)
+def test_a_name_that_is_a_word_does_not_spread_into_code(
+    name: str, text: str, found: list[str]
+) -> None:
+    text = f"so {name} wrote: {text}"
+    spans = settle(text, [Span(3, 3 + len(name), "PERSON")], common={"ray", "class", "the"})
+    assert [text[s.start : s.end] for s in spans[1:]] == found
+
+
 def test_an_ordinary_word_is_no_account() -> None:
     text = "so Bert Rowser wrote: the browser, browser7"
     found = settle(text, [Span(3, 14, "PERSON")], common={"browser"})

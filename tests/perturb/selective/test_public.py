@@ -46,9 +46,19 @@ PUBLIC = [
     ("val x = {}(repo)", "userService", "ORGANIZATION"),
     ("class {} extends BaseService", "UserService", "ORGANIZATION"),
     ("since {} at the latest", "1648", "LOCATION"),
+    ("You are {}, a friendly tutor. Explain sums.", "Max", "PERSON"),
+    ("You are **{}**, an expert in tax law.", "Aria", "PERSON"),
+    ("Your name is {}. You answer in one sentence.", "Nora", "PERSON"),
+    ("Du bist {}, eine geduldige Assistentin.", "Lina", "PERSON"),
+    ("Eres {}, la asistente del banco.", "Nova", "PERSON"),
+    ("hi {}, what is two plus two?", "claude", "PERSON"),
+    ("Ask {} and Siri the same.", "Alexa", "PERSON"),
 ]
 
 PRIVATE = [
+    ("You are {}, a patient who calls the practice.", "Mira Holzapfel", "PERSON"),
+    ("You are right, {} is a friend of mine.", "Max", "PERSON"),
+    ("My uncle {} and I went there.", "Claude", "PERSON"),
     ("Our neighbour {} complains about the noise.", "Michael Jordan", "PERSON"),
     ("{}, my neighbour, complains.", "Michael Jordan", "PERSON"),
     ("Dear {},\nthank you for the offer.", "Michael Jordan", "PERSON"),
