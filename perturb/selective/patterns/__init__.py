@@ -19,6 +19,7 @@ from perturb.selective.patterns.places import PLACES
 from perturb.selective.patterns.scripts import SCRIPTS
 from perturb.selective.patterns.secrets import SECRETS
 from perturb.selective.patterns.shape import Shape
+from perturb.selective.patterns.spoken import SPOKEN
 from perturb.selective.patterns.tables import CELL_TYPES
 
 __all__ = [
@@ -35,6 +36,7 @@ RULES = 12  # increment whenever the code here, beside the expressions, marks ot
 # Of overlapping matches, the first of the longest gives the type.
 SHIPPED: tuple[Shape, ...] = (
     *SECRETS,
+    *SPOKEN,
     *BIRTHS,
     *ACCOUNTS,
     *AMOUNTS,

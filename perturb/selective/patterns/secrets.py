@@ -68,14 +68,14 @@ _PASSWORDS = """
     password passwort passwords passwd passphrase passcode kennwort contraseña contrasena
     mot_de_passe motdepasse mot_passe palavra-passe wachtwoord lösenord hasło пароль 密码 密碼 口令
     パスワード 비밀번호 암호 secret geheimnis şifre şifrem lösenordet heslo jelszó salasana
-    adgangskode passord पासवर्ड كلمة_المرور كلمة_السر
+    adgangskode passord पासवर्ड كلمة_المرور كلمة_السر κωδικός סיסמה סיסמא mật_khẩu kata_sandi
 """
 # These only as a word of their own: `DB_PASS`, `dbPass`; not `bypass`.
 _SHORT_PASSWORDS = "pass pwd pw psk clave mdp senha parola password_hash"
 # What these name is often no secret: its form must say so.
 _TOKENS_BY_NAME = "token key apikey auth credential credentials cookie session sessionid sid csrf"
 _KEYS = (
-    rf"(?:{any_of(_PASSWORDS, _SHORT_PASSWORDS, _TOKENS_BY_NAME)}"
+    rf"(?:{any_of(_PASSWORDS, _SHORT_PASSWORDS, _TOKENS_BY_NAME).replace(' ', '[ _-]')}"
     r"(?:[_ -]?(?:access[_ -]?)?key(?:[_ -]?base)?)?"
     r"(?:[_-](?:base|live|prod|production|staging|stage|test|dev|old|new|value|plain|id|\d{1,2})"
     r"){0,2}\d?)"
@@ -207,7 +207,9 @@ def _may_be_secret(found: KeyValue) -> bool:
 
 
 def _names_password(key: str) -> bool:
-    return any(key.startswith(word) for word in (*_STRONG, "mot ", "pass", "pwd", "psk")) or (
+    plain = re.sub("[_-]", " ", key)
+    words = (*_STRONG, "mot ", "pass", "pwd", "psk")
+    return any(key.startswith(word) or plain.startswith(word) for word in words) or (
         key.rstrip("0123456789_-") in ("clave", "mdp", "senha", "parola", "pw")
     )
 
@@ -363,7 +365,7 @@ _KEY_CLUE = any_string(
     *("contrase", "palavra-passe", "wachtwoord", "lösenord", "hasło", "senha", "parola", "auth"),
     *("credential", "cookie", "session", "sid", "csrf", "пароль", "密", "口令", "パスワード"),
     *("비밀번호", "암호", "pw", "şifre", "heslo", "jelszó", "salasana", "adgangskode"),
-    *("पासवर्ड", "كلمة"),
+    *("पासवर्ड", "كلمة", "κωδικός", "סיסמ", "mật", "kata", "mot_", "mot-"),
 )
 
 # -- in commands, files and headers -------------------------------------------------------------
@@ -397,10 +399,18 @@ def _is_basic(value: str) -> bool:
         return False
 
 
-def _is_phrase(text: str) -> bool:
-    """Check the number of words of a seed phrase (BIP-39), and that they make no sentence."""
-    words = re.findall(r"[a-z]+", text)
-    return len(words) in (12, 15, 18, 21, 24) and _NO_SEEDS.isdisjoint(words)
+def _locate_phrase(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a seed phrase (BIP-39): as many words as one has, which make no sentence
+    and end where a line, a sentence or a part of one does."""
+    words = list(re.finditer(r"[a-z]+", match["part"]))
+    start = match.start("part")
+    for size in (24, 21, 18, 15, 12):
+        if len(words) < size or not _NO_SEEDS.isdisjoint(word[0] for word in words[:size]):
+            continue
+        end = start + words[size - 1].end()
+        if size == len(words) or _ENDED.match(match.string, end):
+            return start, end
+    return None
 
 
 def _is_marked_secret(value: str) -> bool:
@@ -420,6 +430,9 @@ def _locate_after_address(match: re.Match[str]) -> tuple[int, int] | None:
     return match.span("part") if _ADDRESS_BEFORE.search(before) else None
 
 
+_ENDED = re.compile(
+    r"[.,;:!?)\"'`\u201d](?! ?[a-z]{3,8},)|\n| (?:and|und|et|y|e|but)\b| [\u2013\u2014-]|\Z"
+)
 _NO_SEEDS = words_of(
     """
     the and for are you not from has was your have of to in is it on as
@@ -593,31 +606,6 @@ SECRETS = (
         ),
         reach=(20, 130),
     ),
-    shape(  # The password for the laptop is hansi1944.
-        "PASSWORD",
-        rf"(?<![^\W_]){any_of(_PASSWORDS)} (?:for|of|to|on|at|für|von|zum|zur|vom|am|im|du|de la"
-        r"|de|del|della|do|da|para|pour|till|för|do)\b[^\n.:;!?=\"'()]{1,48}?"
-        r"(?: (?:is|was|ist|lautet|war|est|es|era|è|é|är|to)|,? c['’]est|:) ?[\"'`]?"
-        r"(?P<part>[^\s\"'`]{5,60}(?<![.,;:!?)]))",
-        lambda value: (
-            _is_marked(value)
-            and any(map(str.isdigit, value))
-            and _is_credential(value)
-            and not is_ordinary_word(value.rstrip("0123456789"))
-        ),
-        case=False,
-        clue=_KEY_CLUE,
-        reach=(24, 160),
-    ),
-    shape(  # creds: mira / Tea-Before-8
-        "PASSWORD",
-        r"(?<!\w)(?:creds?|credentials?|logins?|zugang(?:sdaten)?)(?: is| are| ist| sind)?:? ?"
-        r"[\w.@+-]{2,64} ?/ ?(?P<part>[^\s/\"'`]{5,60}(?<![.,;:!?)]))",
-        _is_marked_secret,
-        case=False,
-        clue=any_string("cred", "login", "zugang"),
-        reach=(10, 170),
-    ),
     shape(  # options of commands, each with its own
         "PASSWORD",
         r"(?<![\w-])(?:redis-cli\b[^\n|;&]{0,120}? -a"
@@ -723,8 +711,8 @@ SECRETS = (
         r"[^\n]{0,80}?(?:[:=\n\"'`]| is| are| ist| est| es)\s{0,4}[\"'`]?"
         r"(?P<part>(?:(?:\d{1,2}[.)] ?)?[a-z]{3,8}(?:, ?|[ \n]{1,2})){11,23}"
         r"(?:\d{1,2}[.)] ?)?[a-z]{3,8})"
-        r"(?![\w,]| [a-z]{3,8}[ \n])",
-        _is_phrase,
+        r"(?!\w)",
+        locate=_locate_phrase,
         clue=any_string(
             *("seed", "recovery", "mnemonic", "wallet", "wiederherstellung", "récup", "recuper"),
             *("12 ", "24 "),
