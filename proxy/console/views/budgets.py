@@ -1,4 +1,7 @@
-"""Handle "Budgets": what a tenant has spent, and what its limits leave."""
+"""Handle "Budgets": what a tenant has spent, and what its limits leave.
+
+Where there are several tenants, an operator comes to it from the overview of all.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from proxy.config.store import Budget
 from proxy.console.charts import draw_stacks
 from proxy.console.door import make_token
 from proxy.console.pages import page
+from proxy.console.views.overview import show_overview
 from proxy.console.views.tenants import choose_tenant, list_others
 
 __all__ = ["show_budgets"]
@@ -30,7 +34,10 @@ UNITS = {"epsilon": "ε", "tokens": "tokens", "unbounded": "tokens without a bou
 
 
 async def show_budgets(request: web.Request) -> web.Response:
-    """Show the account of the client's tenant; an operator may choose another."""
+    """Show the account of the client's tenant. An operator may choose another, among all."""
+    others = await list_others(request)
+    if others and "tenant" not in request.query:
+        return await show_overview(request)
     tenant = choose_tenant(request)
     account = await request.app[LEDGER].figures(tenant)
     today = account["days"].get(datetime.now(UTC).date().isoformat())
@@ -44,7 +51,7 @@ async def show_budgets(request: web.Request) -> web.Response:
         make_token(request),
         account=account,
         of=tenant,
-        others=await list_others(request),
+        others=others,
         charts=draw_stacks(columns, series),
         series=series,
         days=[(day, one, _split(one)) for day, one in reversed(days)],
