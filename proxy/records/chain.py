@@ -40,6 +40,7 @@ __all__ = [
     "ALL",
     "LEAST",
     "MOST",
+    "PAGE",
     "Chain",
     "Entry",
     "Head",

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from proxy.records.chain import PAGE, read_page_before
 from proxy.storage.store import Store
 
-__all__ = ["OUTCOMES", "Recent", "find_outcome", "summarize"]
+__all__ = ["OUTCOMES", "ROWS", "Recent", "find_outcome", "summarize"]
 
 ROWS = 50_000  # of all tenants together
 OUTCOMES = ("answered", "refused", "failed", "left", "open")

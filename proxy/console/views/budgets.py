@@ -23,7 +23,6 @@ from proxy.console.views.tenants import choose_tenant, list_others
 __all__ = ["show_budgets"]
 
 DAYS = 30  # in the charts
-NOMINAL = "nominal, no bound"
 SCOPES = {
     "request": "a request",
     "conversation": "a conversation",
@@ -43,8 +42,7 @@ async def show_budgets(request: web.Request) -> web.Response:
     today = account["days"].get(datetime.now(UTC).date().isoformat())
     days = sorted(account["days"].items())[-DAYS:]
     columns = [(day[5:], _split(one)) for day, one in days]
-    names = {name for _, values in columns for name in values}
-    series = sorted(names, key=lambda name: (name == NOMINAL, name))
+    series = sorted({name for _, values in columns for name in values})
     return page(
         request,
         "budgets.html",
@@ -60,10 +58,8 @@ async def show_budgets(request: web.Request) -> web.Response:
 
 
 def _split(account: Mapping[str, Any]) -> dict[str, float]:
-    """Return the ε of an account by mechanism; what has no bound is apart."""
-    parts = {name: each["epsilon"] for name, each in account["mechanisms"].items()}
-    nominal = account["epsilon"]["nominal"]
-    return parts | ({NOMINAL: nominal} if nominal else {})
+    """Return the proved ε of an account by mechanism."""
+    return {name: each["epsilon"] for name, each in account["mechanisms"].items()}
 
 
 def _find_limits(

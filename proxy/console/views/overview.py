@@ -19,10 +19,11 @@ from proxy.console.pages import page
 from proxy.console.views.health import read_costs, read_stages
 from proxy.console.views.tenants import check_operator, list_everyone
 from proxy.errors import bad_request
+from proxy.records.chain import PAGE
 from proxy.records.lines import spell_cell
-from proxy.records.recent import Recent, summarize
+from proxy.records.recent import ROWS, Recent, summarize
 
-__all__ = ["export_overview", "show_overview"]
+__all__ = ["Column", "export_overview", "show_overview"]
 
 SHOWN = 50  # tenants on a page
 SLOWEST = 3  # stages
@@ -98,6 +99,7 @@ async def show_overview(request: web.Request) -> web.Response:
         number=number,
         earlier=urlencode({**asked, "page": number - 1}) if number else None,
         later=urlencode({**asked, "page": number + 1}) if number < last else None,
+        most=(PAGE, ROWS),
         stages=stages[:SLOWEST],
         costs=read_costs(metrics),
     )
