@@ -7,12 +7,11 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, get_args
+from typing import Any
 from urllib.parse import urlencode
 
 from aiohttp import web
 
-from perturb.release import Protected
 from proxy.api.app_keys import LEDGER, METRICS, STORE
 from proxy.console.door import make_token
 from proxy.console.pages import page
@@ -47,10 +46,7 @@ class Column:
 
 
 TENANT = Column("tenant", "Tenant", "tenant")
-PROVED = {
-    unit: Column(f"proved_{unit.replace(' ', '_')}", f"Proved ε, by {unit}", "epsilon")
-    for unit in get_args(Protected)
-}
+PROVED = "proved_"  # begins the names of the columns of proved ε, one for each unit
 CHARGED = (Column("requests", "Charged requests"), Column("tokens", "Released tokens"))
 UNPROVED = (
     Column("nominal", "Nominal ε, no bound", "epsilon"),
@@ -63,7 +59,7 @@ RECORDED = (
     Column("failed", "Failed", "outcome"),
     Column("seconds", "95 % within, s"),
 )
-COLUMNS = (TENANT, *CHARGED, *PROVED.values(), *UNPROVED, *RECORDED)
+SORTABLE = tuple(column.name for column in (TENANT, *CHARGED, *UNPROVED, *RECORDED))
 ONLY: dict[str, Callable[[Figures], bool]] = {
     "all": lambda one: True,
     "refused": lambda one: one["refused"] > 0,
@@ -133,11 +129,12 @@ async def _read_tenants(
     day, since = _find_start(PERIODS[asked["period"]])
     charged = await request.app[LEDGER].compare(day)
     recent = await summarize(request.app[STORE], names, since=since)
-    found = [_write_row(name, charged.get(name, NO_SUMS), recent[name]) for name in names]
+    units = sorted({unit for sums in charged.values() for unit in sums["units"]})
+    found = [_write_row(name, charged.get(name, NO_SUMS), recent[name], units) for name in names]
     rows = [row for row in found if ONLY[asked["only"]](row)]
-    rows.sort(key=lambda row: _weigh(row[asked["sort"]]), reverse=asked["order"] == "down")
-    units = {unit for row in rows for unit in row["units"]}
-    proved = [column for unit, column in PROVED.items() if unit in units]
+    # Another period may lack a unit: its column then holds nothing to sort by.
+    rows.sort(key=lambda row: _weigh(row.get(asked["sort"])), reverse=asked["order"] == "down")
+    proved = [Column(PROVED + unit, f"Proved ε, by {unit}", "epsilon") for unit in units]
     return rows, [TENANT, *CHARGED, *proved, *UNPROVED, *RECORDED]
 
 
@@ -150,12 +147,14 @@ def _find_start(days: int | None) -> tuple[str | None, float]:
     return first.date().isoformat(), first.timestamp()
 
 
-def _write_row(name: str, sums: Mapping[str, Any], recent: Recent) -> Figures:
+def _write_row(
+    name: str, sums: Mapping[str, Any], recent: Recent, units: Sequence[str]
+) -> Figures:
     outcomes = recent.outcomes
     return {
         "tenant": name,
         **sums,
-        **{column.name: sums["units"].get(unit, 0.0) for unit, column in PROVED.items()},
+        **{PROVED + unit: sums["units"].get(unit, 0.0) for unit in units},
         "parts": dict(recent.parts.most_common()),
         "counted": outcomes.total(),
         "refused": outcomes["refused"],
@@ -183,7 +182,6 @@ def _read_query(request: web.Request) -> dict[str, str]:
     choices: Mapping[str, Sequence[str]] = {
         "period": list(PERIODS),
         "only": list(ONLY),
-        "sort": [column.name for column in COLUMNS],
         "order": ["up", "down"],
     }
     defaults = {"period": PERIOD, "only": "all", "sort": "tenant", "order": "up"}
@@ -191,6 +189,9 @@ def _read_query(request: web.Request) -> dict[str, str]:
     for name, known in choices.items():
         if asked[name] not in known:
             raise bad_request(f"{name} must be one of {', '.join(known)}.", param=name)
+    if asked["sort"] not in SORTABLE and not asked["sort"].startswith(PROVED):
+        known = ", ".join((*SORTABLE, f"{PROVED} and a unit"))
+        raise bad_request(f"sort must be one of {known}.", param="sort")
     return {"name": request.query.get("name", "").strip(), **asked}
 
 

@@ -180,6 +180,8 @@ async def test_titles_sort_and_forms_filter(operator: Browser) -> None:
         turned = await operator.get(html.unescape(again[1]))
         assert sorted(read_names(turned)) == sorted(read_names(page))
         assert 'aria-sort="ascending"' in turned.text
+    unknown = await operator.get("/budgets?sort=proved_of another period")
+    assert read_names(unknown) == read_names(page)
     assert read_names(await operator.get("/budgets?only=refused")) == ["=1+1<script>", "bob"]
     assert read_names(await operator.get("/budgets?name=BO")) == ["bob"]
     assert "No tenant matches" in (await operator.get("/budgets?only=failed")).text
