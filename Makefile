@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 PYTEST := $(BIN)/python -m pytest
 AXE := 4.14.1
 # Programs of Debian that some tests use; without one they are skipped.
-SYSTEM := caddy chromium default-jre-headless nginx openssl prometheus systemd wrk
+SYSTEM := caddy chromium default-jre-headless nginx openssl prometheus prometheus-alertmanager systemd wrk
 # Three workers for two cores: half of the tests' time is waiting for peers that are slow on purpose.
 # Linear algebra on more threads than one would only take turns.
 WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) * 3 / 2)))

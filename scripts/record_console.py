@@ -1,7 +1,7 @@
 """Take the pictures of the console in the documentation: `make screenshots`.
 
 A scripted model on loopback plays the remote and the local model. The days before today in the
-account are sample data.
+account and the other tenants are sample data.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import random
 import shutil
 import tempfile
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -22,9 +23,13 @@ from PIL import Image
 from playwright.async_api import Browser, Page, async_playwright
 from sqlalchemy import update
 
-from proxy.api.app_keys import KEYRING, STORE
+from proxy.access.auth import Client, Visit
+from proxy.api.app_keys import KEYRING, PIPELINE, RECORDER, STORE
 from proxy.app import build_app, build_runner
 from proxy.config.settings import load_config
+from proxy.console.forms import SettingInput
+from proxy.console.views.trying import SAMPLE
+from proxy.records.chain import write_end
 from proxy.storage.schema import ACCOUNTS, SPENDS
 
 __all__ = ["main"]
@@ -123,6 +128,22 @@ async def add_days(app: web.Application) -> None:
     await store.write(lambda connection: connection.execute(SPENDS.insert(), spends))
 
 
+async def add_tenants(app: web.Application) -> None:
+    """Add sample requests of other tenants: they are charged and recorded, and not sent."""
+    mechanisms = {"design": "rantext_ldp", "finance": "", "support": "surrogate"}
+    for tenant, mechanism in mechanisms.items():
+        chat = SettingInput(mechanism).write_chat({"text": SAMPLE, "model": "gpt-4o"})
+        for number, status in enumerate((200, 200, 403) if tenant == "support" else (200,)):
+            visit = Visit(f"req_{tenant}_{number}", "/v1/chat/completions", time.time())
+            client = Client(tenant, visit=visit)
+            if status == 200:
+                await app[PIPELINE].plan_chat(chat, client)
+            facts: dict[str, Any] = {"error": None, "model": "gpt-4o", "remote": []}
+            entry = write_end(client, status=status, seconds=1.2 + number, **facts)
+            app[RECORDER].end(tenant, entry)
+    await app[RECORDER].flush()
+
+
 class Camera:
     """Takes pictures of pages."""
 
@@ -186,6 +207,9 @@ async def take_all(camera: Camera, app: web.Application) -> None:
     await add_days(app)
     async with camera.open("budgets") as page:
         await camera.take(page, "budgets", end=1000)
+    await add_tenants(app)
+    async with camera.open("budgets") as page:
+        await camera.take(page, "tenants")
     async with camera.open("records", dark=True) as page:
         await camera.take(page, "records")
     async with camera.open("health") as page:

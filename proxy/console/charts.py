@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from proxy.console.numbers import format_epsilon, format_number
+
 __all__ = ["Bar", "Chart", "draw_stacks"]
 
 WIDE, NARROW = 720, 340  # pixels; the style sheet shows one of them
@@ -49,7 +51,7 @@ def draw_stacks(
     """Draw stacked columns, wide and narrow; None if there is nothing above zero.
 
     Args:
-        columns: each column's label, and its values (≥ 0) by series.
+        columns: each column's label, and its ε (≥ 0) by series.
         series: in the order in which they are stacked.
     """
     highest = max((sum(values.values()) for _, values in columns), default=0.0)
@@ -79,13 +81,15 @@ def _draw(
                 continue
             height = room * value / top
             y -= height
-            title = f"{label}: {name} {value:.4g}"
+            title = f"{label}: {name} {format_epsilon(value)}"
             bars.append(
                 Bar(round(x, 2), round(y, 2), round(wide, 2), round(height, 2), number, title)
             )
         if (len(columns) - 1 - i) % every == 0:
             labels.append((round(x + wide / 2, 2), label))
-    ticks = [(round(TOP + room * (1 - n / TICKS), 2), f"{step * n:g}") for n in range(TICKS + 1)]
+    ticks = [
+        (round(TOP + room * (1 - n / TICKS), 2), format_number(step * n)) for n in range(TICKS + 1)
+    ]
     return Chart(width, HEIGHT, tuple(bars), tuple(ticks), tuple(labels))
 
 

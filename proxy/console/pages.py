@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
-from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from perturb.rounding import format_sum
 from proxy.access.auth import Client
 from proxy.api.app_keys import CONFIG, KEYRING, TENANT
+from proxy.console.guarantee import describe_guarantee
+from proxy.console.numbers import format_epsilon, format_number, format_percent, format_time
 from proxy.console.replaced import describe_parts
 from proxy.errors import ApiError
 
@@ -112,39 +111,15 @@ def _environment() -> Environment:
     )
     made.filters |= {
         "describe": describe_parts,
+        "guarantee": describe_guarantee,
         "json": _format_json,
-        "epsilon": _format_epsilon,
-        "number": _format_number,
-        "percent": _format_percent,
-        "moment": _format_time,
+        "epsilon": format_epsilon,
+        "number": format_number,
+        "percent": format_percent,
+        "moment": format_time,
     }
     return made
 
 
-def _format_number(value: Any) -> str:
-    """Write a number for people: 4 digits that count, ∞ for the infinite."""
-    if value is None:
-        return "–"
-    if value == "infinity" or math.isinf(value):
-        return "∞"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
-def _format_epsilon(value: Any) -> str:
-    """Write an ε for people, in 4 digits that count and rounded up: it is a bound."""
-    if value is None or value == "infinity" or math.isinf(value):
-        return _format_number(value)
-    shown = format_sum(value, 4)
-    return f"{float(shown):,.0f}" if value >= 1000 else shown
-
-
 def _format_json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
-
-
-def _format_percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
-
-
-def _format_time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(" ", "minutes")[:16]

@@ -7,7 +7,16 @@ from aiohttp import web
 from proxy.api.app_keys import CONFIG
 from proxy.api.doors import CONSOLE, CONSOLE_PATH
 from proxy.console.door import LOGIN, ConsoleDoor
-from proxy.console.views import batches, budgets, health, keys, records, sessions, trying
+from proxy.console.views import (
+    batches,
+    budgets,
+    health,
+    keys,
+    overview,
+    records,
+    sessions,
+    trying,
+)
 
 __all__ = ["add_console"]
 
@@ -23,6 +32,7 @@ def add_console(app: web.Application) -> None:
             post(f"{CONSOLE_PATH}/try", trying.show_settings),
             post(f"{CONSOLE_PATH}/try/send", trying.stream),
             get(f"{CONSOLE_PATH}/budgets", budgets.show_budgets),
+            get(f"{CONSOLE_PATH}/budgets/export", overview.export_overview, allow_head=False),
             get(f"{CONSOLE_PATH}/records", records.show_records),
             get(f"{CONSOLE_PATH}/records/export", records.export_records, allow_head=False),
             get(f"{CONSOLE_PATH}/health", health.show_health),

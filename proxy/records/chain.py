@@ -40,6 +40,7 @@ __all__ = [
     "ALL",
     "LEAST",
     "MOST",
+    "PAGE",
     "Chain",
     "Entry",
     "Head",
@@ -230,7 +231,7 @@ _BEFORE = (
         RECORDS.c.number < bindparam("before"),
     )
     .order_by(RECORDS.c.number.desc())
-    .limit(PAGE)
+    .limit(bindparam("most"))
 )
 _PRUNING = (
     select(RECORDS.c.value)
@@ -369,10 +370,10 @@ def read_page(
 
 
 def read_page_before(
-    connection: sqlalchemy.Connection, tenant: str, before: int = MOST
+    connection: sqlalchemy.Connection, tenant: str, before: int = MOST, *, most: int = PAGE
 ) -> list[Row]:
-    """Return the rows of a tenant before a number, the newest first."""
-    place = {"tenant": tenant, "before": before}
+    """Return at most so many rows of a tenant before a number, the newest first."""
+    place = {"tenant": tenant, "before": before, "most": most}
     return [Row(**found._mapping) for found in connection.execute(_BEFORE, place)]
 
 

@@ -350,6 +350,14 @@ class Ledger:
         rows = await self._store.scan(lambda connection: connection.execute(query).all())
         return {row.tenant: _totals(row) for row in rows}
 
+    async def compare(self, since: str | None = None) -> dict[str, dict[str, Any]]:
+        """Return the sums charged to each tenant, see `SUMS`, and the proved part by unit of ε.
+
+        Args:
+            since: only on the days from this one on (`2030-01-31`, UTC); None for all time.
+        """
+        return await self._store.scan(partial(_compare_accounts, since=since))
+
     async def figures(self, tenant: str, *, exact: bool = False) -> dict[str, Any]:
         """Return a tenant's account: in all, by day, and by conversation (the latest ones).
 
@@ -447,6 +455,27 @@ def _read_account(
     )
     found = connection.execute(query.group_by(table.period))
     return rows, spends, {row.period: price_of(row) for row in found}
+
+
+def _compare_accounts(
+    connection: sqlalchemy.Connection, since: str | None
+) -> dict[str, dict[str, Any]]:
+    def choose(table: sqlalchemy.Table) -> sqlalchemy.ColumnElement[bool]:
+        if since is None:
+            return table.c.scope == "total"
+        return (table.c.scope == "day") & (table.c.period >= since)
+
+    sums = [func.sum(ACCOUNTS.c[name]).label(name) for name in SUMS]
+    query = select(ACCOUNTS.c.tenant, *sums).where(choose(ACCOUNTS)).group_by(ACCOUNTS.c.tenant)
+    found: dict[str, dict[str, Any]] = {
+        row.tenant: {"requests": int(row.requests), **price_of(row).figures, "units": {}}
+        for row in connection.execute(query)
+    }
+    epsilon = func.sum(SPENDS.c["count"] * SPENDS.c.epsilon).label("epsilon")
+    place = (SPENDS.c.tenant, SPENDS.c.unit)
+    for row in connection.execute(select(*place, epsilon).where(choose(SPENDS)).group_by(*place)):
+        found[row.tenant]["units"][row.unit] = row.epsilon
+    return found
 
 
 def _find_false_alarm(mechanisms: Collection[str]) -> float:

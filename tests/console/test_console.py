@@ -13,7 +13,7 @@ from proxy.access.auth import new_key
 from tests.console.conftest import AXE
 from tests.perturb.marking import WORDS
 from tests.proxy.batches.jobs import chats, follow, jsonl, run, start
-from tests.proxy.conftest import Proxy, running_proxy
+from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.servers import hang, hang_mid_stream
 
 pytestmark = pytest.mark.console
@@ -126,6 +126,49 @@ async def test_every_page_is_accessible_and_fits(
         await visitor.open("records?outcome=answered&endpoint=/console/try/send")
         assert await page.locator("tbody tr").count() == 1
         await visitor.inspect()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize(("scheme", "width"), VIEWS)
+async def test_the_overview_of_tenants_is_accessible_and_fits(
+    chromium: Any, table: EmbeddingTable, scheme: str, width: int, scripts: bool
+) -> None:
+    """Without scripts, axe-core cannot judge the page; its links and forms work all the same."""
+    tenants = {f"{'tenant' * 9}-{n}": new_key() for n in range(3)}
+    listed = [{"tenant": name, "sha256": digest} for name, (_, digest) in tenants.items()]
+    server = {"keys": [*LOCKED["server"]["keys"], *listed], "operators": ["root"]}
+    view = {"color_scheme": scheme, "viewport": {"width": width, "height": 800}}
+    async with (
+        running_proxy(table, SETTINGS | {"server": server}) as proxy,
+        visiting(chromium, proxy.root, **view, java_script_enabled=scripts) as visitor,
+    ):
+        for key, _ in tenants.values():
+            await proxy.client(api_key=key).chat.completions.create(
+                model=MODEL, messages=[{"role": "user", "content": "Mary Ellis called."}]
+            )
+        page = visitor.page
+        await visitor.open("budgets")
+        await page.get_by_label("Client key").fill(KEY)
+        await page.get_by_role("button", name="Log in").click()
+        visitor.faults.clear()  # the browser notes the status 401
+        await page.get_by_role("link", name="Budgets").click()
+        rows = page.get_by_role("group", name="Tenants").locator("tbody tr")
+        assert await rows.count() == 4
+        await page.get_by_role("link", name="Charged requests").click()
+        assert await rows.last.locator("th").text_content() == "root"
+        await page.get_by_label("Name contains").fill("-2")
+        await page.get_by_role("button", name="Filter").click()
+        assert await rows.count() == 1
+        if scripts:
+            await page.get_by_text("What the columns count").click()
+            await visitor.inspect()
+        async with page.expect_download() as download:
+            await page.get_by_role("link", name="Export CSV").click()
+        assert (await download.value).suggested_filename == "tenants.csv"
+        await rows.locator("th a").click()
+        await page.get_by_role("link", name="All tenants").wait_for()
+        if scripts:
+            await visitor.inspect()
 
 
 async def test_a_refusal_is_shown_beside_the_text(chromium: Any, proxy: Proxy) -> None:

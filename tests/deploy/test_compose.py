@@ -20,6 +20,7 @@ PROFILES = {
     "open-webui": "chat",
     "vllm": "vllm",
     "prometheus": "monitoring",
+    "alertmanager": "monitoring",
     "grafana": "monitoring",
 }
 
@@ -42,10 +43,20 @@ def test_only_the_proxy_has_a_way_out() -> None:
     """`pages` publishes the ports of pages, which needs a network that is not internal."""
     inside = {name for name, one in PROJECT["networks"].items() if (one or {}).get("internal")}
     out = {name for name, one in SERVICES.items() if set(one["networks"]) - inside}
-    assert inside == {"inside"}
-    assert out == {"proxy", "open-webui", "grafana"}
+    assert inside == {"inside", "watching"}
+    assert out == {"proxy", "open-webui", "grafana", "alertmanager"}
     assert [name for name, one in SERVICES.items() if "outside" in one["networks"]] == ["proxy"]
     assert not {"vllm", "postgres"} & out
+
+
+def test_alertmanager_reaches_prometheus_and_its_receivers_alone() -> None:
+    """Its messages leave, so it shares no network with what holds texts."""
+    own = SERVICES["alertmanager"]["networks"]
+    beside = {name for name, one in SERVICES.items() if {*own} & {*one["networks"]}}
+    assert beside == {"alertmanager", "prometheus"}
+    assert [name for name, one in SERVICES.items() if "messages" in one["networks"]] == [
+        "alertmanager"
+    ]
 
 
 def test_ports_are_open_to_this_machine_only() -> None:

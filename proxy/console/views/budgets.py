@@ -1,4 +1,7 @@
-"""Handle "Budgets": what a tenant has spent, and what its limits leave."""
+"""Handle "Budgets": what a tenant has spent, and what its limits leave.
+
+Where there are several tenants, an operator comes to it from the overview of all.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ from proxy.config.store import Budget
 from proxy.console.charts import draw_stacks
 from proxy.console.door import make_token
 from proxy.console.pages import page
+from proxy.console.views.overview import show_overview
 from proxy.console.views.tenants import choose_tenant, list_others
 
 __all__ = ["show_budgets"]
 
 DAYS = 30  # in the charts
-NOMINAL = "nominal, no bound"
 SCOPES = {
     "request": "a request",
     "conversation": "a conversation",
@@ -30,21 +33,23 @@ UNITS = {"epsilon": "ε", "tokens": "tokens", "unbounded": "tokens without a bou
 
 
 async def show_budgets(request: web.Request) -> web.Response:
-    """Show the account of the client's tenant; an operator may choose another."""
+    """Show the account of the client's tenant. An operator may choose another, among all."""
+    others = await list_others(request)
+    if others and "tenant" not in request.query:
+        return await show_overview(request)
     tenant = choose_tenant(request)
     account = await request.app[LEDGER].figures(tenant)
     today = account["days"].get(datetime.now(UTC).date().isoformat())
     days = sorted(account["days"].items())[-DAYS:]
     columns = [(day[5:], _split(one)) for day, one in days]
-    names = {name for _, values in columns for name in values}
-    series = sorted(names, key=lambda name: (name == NOMINAL, name))
+    series = sorted({name for _, values in columns for name in values})
     return page(
         request,
         "budgets.html",
         make_token(request),
         account=account,
         of=tenant,
-        others=await list_others(request),
+        others=others,
         charts=draw_stacks(columns, series),
         series=series,
         days=[(day, one, _split(one)) for day, one in reversed(days)],
@@ -53,10 +58,8 @@ async def show_budgets(request: web.Request) -> web.Response:
 
 
 def _split(account: Mapping[str, Any]) -> dict[str, float]:
-    """Return the ε of an account by mechanism; what has no bound is apart."""
-    parts = {name: each["epsilon"] for name, each in account["mechanisms"].items()}
-    nominal = account["epsilon"]["nominal"]
-    return parts | ({NOMINAL: nominal} if nominal else {})
+    """Return the proved ε of an account by mechanism."""
+    return {name: each["epsilon"] for name, each in account["mechanisms"].items()}
 
 
 def _find_limits(

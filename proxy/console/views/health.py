@@ -1,4 +1,4 @@
-"""Handle "Health": the parts of the proxy, and the time of each stage."""
+"""Handle "Health": the parts of the proxy, the time of each stage, and the use of the remotes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,15 @@ from proxy.console.views.tenants import check_operator
 from proxy.errors import ApiError
 from proxy.metrics import Metrics
 
-__all__ = ["StageTimes", "ask_remotes", "find_quantile", "show_health"]
+__all__ = [
+    "ModelCost",
+    "StageTimes",
+    "ask_remotes",
+    "find_quantile",
+    "read_costs",
+    "read_stages",
+    "show_health",
+]
 
 SECONDS = 3.0  # for each part to answer
 FINE, SILENT = "answers", "does not answer"
@@ -35,6 +43,24 @@ class StageTimes:
     mean: float
     half: float
     most: float
+
+
+@dataclass(frozen=True)
+class ModelCost:
+    """Hold what a model of a remote was used for since the start.
+
+    Attributes:
+        model: as the configuration names it.
+        prompt, completion: its tokens, as far as the remote stated them.
+        unstated: answers that stated none.
+        cost: in the currency of telemetry.prices; None if the model has no price.
+    """
+
+    model: str
+    prompt: float
+    completion: float
+    unstated: float
+    cost: float | None
 
 
 async def show_health(request: web.Request) -> web.Response:
@@ -75,7 +101,8 @@ async def _show(request: web.Request, told: Mapping[str, str]) -> web.Response:
         ],
         workers=config.server.workers,
         uptime=time.monotonic() - app[STARTED],
-        stages=_read_stages(app[METRICS]) if sees_all else None,
+        stages=read_stages(app[METRICS]) if sees_all else None,
+        costs=read_costs(app[METRICS]) if sees_all else [],
         counts=_read_counts(app[METRICS]) if sees_all else {},
         failures=_read_failures(app[METRICS]) if sees_all else [],
     )
@@ -92,7 +119,7 @@ async def _try(work: Any) -> bool:
         return False
 
 
-def _read_stages(metrics: Metrics) -> list[StageTimes]:
+def read_stages(metrics: Metrics) -> list[StageTimes]:
     """Return the times of each stage since the start, in alphabetical order."""
     buckets: dict[str, dict[float, float]] = defaultdict(lambda: defaultdict(float))
     sums: dict[str, float] = defaultdict(float)
@@ -133,6 +160,31 @@ def find_quantile(buckets: Sequence[tuple[float, float]], share: float) -> float
             return low + (bound - low) * (rank - below) / (count - below)
         low, below = bound, count
     return low
+
+
+def read_costs(metrics: Metrics) -> list[ModelCost]:
+    """Return the tokens of each model and their price since the start."""
+
+    def read(name: str, **labels: str) -> dict[str, float]:
+        return {
+            sample.labels["model"]: sample.value
+            for sample in metrics.read(name)
+            if sample.name.endswith("_total") and labels.items() <= sample.labels.items()
+        }
+
+    prompt = read("inferdpt_remote_tokens", kind="prompt")
+    completion = read("inferdpt_remote_tokens", kind="completion")
+    unstated, cost = read("inferdpt_remote_unstated"), read("inferdpt_remote_cost")
+    return [
+        ModelCost(
+            model,
+            prompt.get(model, 0.0),
+            completion.get(model, 0.0),
+            unstated.get(model, 0.0),
+            cost.get(model),
+        )
+        for model in sorted(prompt.keys() | unstated.keys())
+    ]
 
 
 def _read_counts(metrics: Metrics) -> dict[str, float]:

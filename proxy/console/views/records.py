@@ -13,7 +13,8 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
-from proxy.api.app_keys import STORE
+from perturb.registry import sanitizer_names
+from proxy.api.app_keys import KEYRING, REMOTES, STORE
 from proxy.api.sse import cut_unfinished, limit_time
 from proxy.console.door import make_token
 from proxy.console.pages import page
@@ -21,16 +22,11 @@ from proxy.console.views.tenants import choose_tenant, list_others
 from proxy.errors import bad_request
 from proxy.records.chain import MOST
 from proxy.records.lines import COLUMNS, read_latest, read_lines, spell_cell
+from proxy.records.recent import OUTCOMES, find_outcome
 
 __all__ = ["export_records", "show_records"]
 
 FILTERS = ("since", "until", "model", "mechanism", "key", "endpoint")
-OUTCOMES: dict[str, Callable[[Any], bool]] = {
-    "answered": lambda status: status is not None and status < 400,
-    "refused": lambda status: status is not None and 400 <= status < 500,
-    "failed": lambda status: status is not None and status >= 500,
-    "open": lambda status: status is None,
-}
 TYPES = {"csv": "text/csv", "jsonl": "application/jsonl"}
 BLOCK = 64_000  # characters that are written at once
 
@@ -50,7 +46,8 @@ async def show_records(request: web.Request) -> web.Response:
         of=tenant,
         others=await list_others(request),
         asked=asked,
-        outcomes=list(OUTCOMES),
+        outcomes=OUTCOMES,
+        choices=await _list_choices(request, tenant, asked),
         query=urlencode(query),
         older=None if more is None else urlencode({**query, "before": more}),
         newest=before == MOST,
@@ -98,6 +95,30 @@ async def export_records(request: web.Request) -> web.StreamResponse:
     return response
 
 
+async def _list_choices(
+    request: web.Request, tenant: str, asked: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """Return the values that each filter offers, and the one that is asked for, which may be older
+    than the configuration."""
+    app = request.app
+    keys = await app[KEYRING].list_keys()
+    paths = {
+        route.resource.canonical
+        for route in app.router.routes()
+        if route.method == "POST" and route.resource is not None
+    }
+    found = {
+        "model": app[REMOTES].models,
+        "mechanism": sanitizer_names(),
+        "key": [key.id for key in keys if key.tenant == tenant],
+        "endpoint": paths,
+    }
+    return {
+        name: sorted({*values, *([asked[name]] if name in asked else ())})
+        for name, values in found.items()
+    }
+
+
 def _read_filters(request: web.Request) -> dict[str, str]:
     """Return the filters that are set."""
     found = {name: request.query.get(name, "").strip() for name in (*FILTERS, "outcome")}
@@ -112,12 +133,13 @@ def _make_filter(
     """Return what selects lines, and the times between which they lie."""
     since, until = _read_day(asked, "since", -math.inf), _read_day(asked, "until", math.inf)
     same = {name: value for name, value in asked.items() if name in FILTERS[2:]}
-    good = OUTCOMES.get(asked.get("outcome", ""), lambda status: True)
+    outcome = asked.get("outcome")
 
     def matches(line: Mapping[str, Any]) -> bool:
         moment = datetime.fromisoformat(line["time"]).timestamp()
         equal = all(line[name] == value for name, value in same.items())
-        return since <= moment < until and equal and good(line["status"])
+        ended = outcome in (None, find_outcome(line["status"]))
+        return since <= moment < until and equal and ended
 
     return matches, (since, until)
 

@@ -8,7 +8,7 @@ from proxy.api.app_keys import KEYRING, LEDGER, STORE, TENANT
 from proxy.errors import not_permitted
 from proxy.records.chain import ALL, list_tenants
 
-__all__ = ["check_operator", "choose_tenant", "list_others"]
+__all__ = ["check_operator", "choose_tenant", "list_everyone", "list_others"]
 
 
 def choose_tenant(request: web.Request) -> str:
@@ -32,12 +32,16 @@ def check_operator(request: web.Request) -> None:
         )
 
 
-async def list_others(request: web.Request) -> list[str]:
-    """Return the tenants that the client may choose among; none if there is no choice."""
-    client = request[TENANT]
-    if not request.app[KEYRING].sees_all(client):
-        return []
+async def list_everyone(request: web.Request) -> list[str]:
+    """Return every tenant that was charged or recorded, and the client's own."""
     charged = await request.app[LEDGER].totals()
     recorded = await request.app[STORE].scan(list_tenants)
-    names = sorted({client.tenant, *charged, *recorded} - {ALL})
+    return sorted({request[TENANT].tenant, *charged, *recorded} - {ALL})
+
+
+async def list_others(request: web.Request) -> list[str]:
+    """Return the tenants that the client may choose among; none if there is no choice."""
+    if not request.app[KEYRING].sees_all(request[TENANT]):
+        return []
+    names = await list_everyone(request)
     return names if len(names) > 1 else []

@@ -21,7 +21,7 @@ from proxy.console.words import WordDiff, compare_words
 from proxy.pipeline.plan import NOTHING_LEFT, Preview
 from proxy.requests.protocol import ChatRequest
 
-__all__ = ["Shown", "show", "show_settings", "stream"]
+__all__ = ["SAMPLE", "Shown", "show", "show_settings", "stream"]
 
 SAMPLE = (
     "<public>Summarise this in two sentences:</public>\n\n"

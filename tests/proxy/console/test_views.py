@@ -15,8 +15,9 @@ import aiohttp
 import pytest
 
 from perturb import EmbeddingTable
+from perturb.registry import sanitizer_names
 from proxy.access.auth import Grant, new_key
-from proxy.api.app_keys import KEYRING, LEDGER, RECORDER, STORE
+from proxy.api.app_keys import KEYRING, LEDGER, RECORDER, REMOTES, STORE
 from proxy.console.charts import draw_stacks
 from proxy.console.figures import find_figures
 from proxy.console.views import keys, records
@@ -101,6 +102,29 @@ class TestTrying:
         assert "What was replaced" not in page.text
         assert 'title="' not in page.text.split('id="result"')[1]
 
+    async def test_the_actions_that_are_suggested_are_taken(self, browser: Browser) -> None:
+        (field,) = re.findall(r'<input name="actions_1"[^>]*>', (await browser.get("/try")).text)
+        suggested = re.search(r'placeholder="([^"]+)"', field)
+        assert suggested is not None
+        text = "Mary Ellis called."
+        page = await browser.post("/try", {**FORM, "text": text, "actions_1": suggested[1]})
+        assert page.status == 200
+        assert BYTES.search(page.text) is not None
+        wrong = suggested[1].replace("_ADDRESS", "")
+        assert (await browser.post("/try", {**FORM, "actions_1": wrong})).status == 400
+
+    async def test_a_guarantee_is_one_sentence_and_its_wording_is_folded(
+        self, either: Proxy
+    ) -> None:
+        async with browsing(either.root) as browser:
+            await browser.get()
+            for path in ("/try", "/try/send"):
+                page = await browser.post(path, FORM)
+                shown, _, rest = page.text.partition('<details class="exact">')
+                assert "No bound is proved: the parts that were found are replaced" in shown
+                assert "is not an LDP bound of the text" not in shown.partition("Guarantee")[2]
+                assert "is not an LDP bound of the text" in rest.partition("</details>")[0]
+
     async def test_two_settings_stand_side_by_side(self, browser: Browser, proxy: Proxy) -> None:
         second = {"compare": "on", "mechanism_2": "rantext_ldp", "epsilon_2": "6"}
         page = await browser.post("/try", {**FORM, **second})
@@ -178,7 +202,7 @@ class TestRecords:
         await browser.post("/try", {**FORM, "epsilon_1": "-1"})
         await proxy.app[RECORDER].flush()
         page = await browser.get("/records")
-        assert page.text.count("/console/try/send") == 3
+        assert page.text.count('<td class="name">/console/try/send') == 3
         assert (await browser.get("/records?outcome=refused")).text.count("req_") == 1
         assert "No request matches" in (await browser.get("/records?model=other")).text
         assert "No request matches" in (await browser.get("/records?until=2020-01-01")).text
@@ -190,6 +214,32 @@ class TestRecords:
         assert len(lines) == 4
         assert {json.loads(line)["status"] for line in lines} == {200, 400}
         assert (await browser.get("/records/export?format=xls")).status == 400
+
+    async def test_filters_offer_what_there_is(self, browser: Browser, proxy: Proxy) -> None:
+        page = await browser.get("/records?model=gone")
+        offered = {
+            name: re.findall(r'<option value="([^"]+)"', choices)
+            for name, choices in re.findall(
+                r'<select name="(\w+)">(.*?)</select>', page.text, re.DOTALL
+            )
+        }
+        assert offered["model"] == sorted([*proxy.app[REMOTES].models, "gone"])
+        assert offered["mechanism"] == sorted(sanitizer_names())
+        assert {"/v1/chat/completions", "/console/try/send"} <= {*offered["endpoint"]}
+        assert '<option value="gone" selected>' in page.text
+        assert "key" in offered
+
+    async def test_proved_and_nominal_charges_stand_apart(self, browser: Browser) -> None:
+        await browser.post("/try/send", FORM)
+        await browser.post("/try/send", FORM | {"mechanism_1": "rantext_ldp"})
+        page = await browser.get("/records")
+        titles = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', page.text)
+        proved, nominal = (titles.index(f"Charged, {name} ε") for name in ("proved", "nominal"))
+        found = []
+        for row in page.text.split("<tbody>")[1].split("<tr>")[1:]:
+            cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
+            found.append((cells[proved] != "0", cells[nominal] != "0"))
+        assert found == [(True, False), (False, True)]
 
     @pytest.mark.parametrize("written", [True, False])
     async def test_an_export_that_fails_is_not_taken_for_a_whole_one(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import asyncpg
@@ -89,6 +90,38 @@ class TestAccounts:
         for account in (figures["total"], day, figures["conversations"]["c"]):
             assert account["units"] == expected
             assert account["epsilon"]["proved_part"]["basic"] == 96.0
+
+    async def test_tenants_are_compared_over_days_with_their_units_apart(
+        self, store: Store
+    ) -> None:
+        words = Price(10, 60.0, 0.0, Channel("rantext_ldp", 6.0, False), 10)
+        other = Price(4, 24.0, 0.0, Channel("exponential", 6.0, True), 4)
+        document = Price(1, 12.0, 0.0, Channel("surrogate", 12.0, False, "document"), 1)
+        await self.charge(store, "a", words, document, other)
+        await self.charge(store, "b", Price(5, 0.0, 30.0, unbounded=5))
+        ledger = Ledger(store, delta=1e-6)
+        expected = {
+            "a": {
+                "requests": 1,
+                "tokens": 15,
+                "unbounded": 0,
+                "proved": 96.0,
+                "nominal": 0.0,
+                "units": {"document": 12.0, "token": 84.0},
+            },
+            "b": {
+                "requests": 1,
+                "tokens": 5,
+                "unbounded": 5,
+                "proved": 0.0,
+                "nominal": 30.0,
+                "units": {},
+            },
+        }
+        assert await ledger.compare() == expected
+        today = datetime.now(UTC).date()
+        assert await ledger.compare((today - timedelta(days=1)).isoformat()) == expected
+        assert await ledger.compare((today + timedelta(days=2)).isoformat()) == {}
 
     async def test_the_operator_gets_the_best_composition_there_is(self, store: Store) -> None:
         await self.charge(
