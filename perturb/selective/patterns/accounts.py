@@ -193,6 +193,28 @@ _KEYS = any_of(
 ).replace(" ", "[ _-]?")
 
 
+# What a sentence calls the name of an account.
+_TOLD = """
+    username user_name user_id login login_name benutzer benutzername nutzername utente nome_utente
+    utilisateur nom_d'utilisateur identifiant usuario nombre_de_usuario usuário utilizador
+    nome_de_usuário användarnamn brugernavn brukernavn käyttäjätunnus uživatel uživatelské_jméno
+    felhasználónév utilizator nume_de_utilizator nazwa_użytkownika użytkownik gebruikersnaam
+    kullanıcı_adı nama_pengguna tài_khoản логин логін όνομα_χρήστη שם_המשתמש handle
+"""
+_VERSIONS = re.compile(r"\d\.\d|\A(?:v|version|python|java|oauth|sso|ldap|http|type|step)\d")
+
+
+def _locate_login(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of an account in a sentence: a word with digits or signs, or, after a verb
+    or a colon, one of no dictionary."""
+    name = match["part"].lower()
+    if all(is_ordinary_word(word) for word in re.split(r"[\d._-]+", name) if word):
+        return None
+    told = bool(match["says"].strip()) and match["part"].islower()
+    drawn = _is_drawn_account(name) and not _VERSIONS.search(name)
+    return match.span("part") if told or drawn else None
+
+
 def _locate_grantee(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of an account in a statement of SQL; of an ordinary word, only in quotation
     marks: `create user story` and `grant access to the schema` are English."""
@@ -402,6 +424,17 @@ ACCOUNTS = (
         case=False,
         clue=any_listed("user role grant revoke"),
         reach=(10, 280),
+    ),
+    shape(  # my username is nlind; login nlind_82, see
+        "USERNAME",
+        rf"(?<![\w.]){any_of(_TOLD)}(?![^\W\d_])(?P<says>(?: (?:is|was|ist|lautet|es|est|è|é|er|är"
+        r"|on|je|este|là|jest|είναι|הוא)|\s?[:：])?)\s?[\"'`]?@?"
+        rf"(?P<part>{_NAME}(?<!\.))(?=[\s\"'`.,;:!?)]|\Z)",
+        is_personal_account,
+        case=False,
+        clue=any_listed(_TOLD),
+        locate=_locate_login,
+        reach=(24, 110),
     ),
     shape(  # scheme://user:password@host
         "USERNAME",

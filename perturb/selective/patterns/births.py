@@ -39,7 +39,7 @@ _LINK = (
     r"|>|\||\"|'|`|\*|\(|\[|;value=date|：|は|是|：| ){0,8}?)"
 )
 _FORMS = (
-    rf"(?:{DATE_FORMS}|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|(?:19"
+    rf"(?:{DATE_FORMS}|(?:昭和|平成|令和)(?:\d{{1,2}}|元)年\d{{1,2}}月\d{{1,2}}日|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|(?:19"
     rf"|20)\d\d年\d{{1,2}}月\d{{1,2}}日"
     r"|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,2}\. ?\d{1,2}\. ?\d{4})"
 )
@@ -71,7 +71,11 @@ _BORN = r"(?:born|geboren|née?|nacid[oa]|nat[oa]|nascid[oa]|birth(?:day|date)?)
 _BORN_CLUE = any_listed(
     "born geboren né née ne nee nacido nacida nato nata nascido nascida birth birthday birthdate"
 )
-_PLACE = r"(?-i:[A-ZÀ-ÖØ-Þ][\w'’.-]{1,30}(?: [A-ZÀ-ÖØ-Þ][\w'’.-]{1,30}){0,2})(?<!\.)"
+_PLACE = (
+    r"(?-i:[A-ZÀ-ÖØ-Þ][\w'’.-]{1,30}(?:(?<![a-zß-ÿ]{3}\.) [A-ZÀ-ÖØ-Þ][\w'’.-]{1,30}){0,2})(?<!\.)"
+)
+_IN = "(?:in|at|à|a|en|em|te|w|v|i|u)"
+_ON = r"(?:,? \([A-Z]{2}\))?,?(?: on| am| le| el| il| em| op| den)?"
 _RECENT = rf"(?:{DATE_FORMS}|{_SPELLED})"
 
 
@@ -124,6 +128,46 @@ BIRTHS = (
         clue=_BORN_CLUE,
         locate=_locate_birthplace,
         reach=(4, 200),
+    ),
+    shape(  # born in Onitsha on 12 April 1988, nato a Chioggia il 8/7/1985
+        "BIRTHPLACE",
+        rf"(?<![^\W_]){_BORN} {_IN} (?P<part>{_PLACE}){_ON} (?P<date>{_FORMS})(?![\w/-])",
+        case=False,
+        clue=all_clues(least_digits(1), _BORN_CLUE),
+        locate=_locate_birthplace,
+        reach=(4, 230),
+    ),
+    shape(
+        "DATE_OF_BIRTH",
+        rf"(?<![^\W_]){_BORN} {_IN} {_PLACE}{_ON} (?P<part>{_FORMS})(?![\w/-])",
+        _is_recent,
+        case=False,
+        clue=all_clues(least_digits(1), _BORN_CLUE),
+        reach=(4, 230),
+    ),
+    shape(  # geb. 03.09.1991 in Pforzheim
+        "BIRTHPLACE",
+        rf"(?<![^\W_])geb\. (?P<date>{_FORMS}) (?:in|à|a|te|em|w) (?P<part>{_PLACE})",
+        case=False,
+        clue=all_clues(least_digits(1), any_listed("geb")),
+        locate=_locate_birthplace,
+        reach=(6, 200),
+    ),
+    shape(  # DOB 030490
+        "DATE_OF_BIRTH",
+        r"(?<![^\W_])(?:dob|d\.o\.b\.?)(?: is)?[ :=]{1,3}"
+        r"(?P<part>(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|[12]\d|3[01])(?:\d{2}|(?:19|20)\d{2}))(?!\w)",
+        case=False,
+        clue=any_string("dob", "d.o.b"),
+        reach=(4, 20),
+    ),
+    shape(  # <input name="dob" value="1994-03-08">
+        "DATE_OF_BIRTH",
+        r"<input\b[^<>]{0,200}?\bname=[\"'](?:dob|birth\w{0,8}|date_of_birth|geburtsdatum)[\"']"
+        rf"[^<>]{{0,200}}?\bvalue=[\"'](?P<part>{_FORMS})",
+        case=False,
+        clue=any_string("<input"),
+        reach=(2, 470),
     ),
     shape(  # an age beside a date of birth is the year
         "DATE_OF_BIRTH",

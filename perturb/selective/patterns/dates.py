@@ -20,6 +20,14 @@ MONTHS = any_of(
     "janv févr avr juil déc",
     "enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre",
     "diciembre ene abr ago dic",
+    "gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre",
+    "janeiro fevereiro março maio junho julho setembro outubro novembro dezembro",
+    "januari februari maart mei augustus oktober maj augusti marts",
+    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada",
+    "grudnia ledna února března dubna května června července srpna září října listopadu prosince",
+    "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
+    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
 )
 _WEEKDAY_LISTS = (
     "monday tuesday wednesday thursday friday saturday sunday",

@@ -41,15 +41,22 @@ _DOCUMENTS = """
     permis_de_conduire licencia_de_conducir visa_number residence_permit
     aufenthaltstitel emirates_id iqama 身份证 身份证号 身份证号码 居民身份证 マイナンバー
     個人番号 주민등록번호 주민번호 nif nie tc_no 여권번호 护照 护照号 旅券番号
+    kennitala taj taj_szám іпн dowód dowodu dowód_osobisty nr_dowodu ci_seria carte_de_identitate
+    numéro_fiscal nº_fiscal contribuinte passaporte código_fiscal občanský_průkaz
+    občanského_průkazu szig személyi personnel_id a-number alien_number i-94 رقم_الهوية
+    الرقم_القومي کد_ملی
+    เลขบัตรประชาชน rentenversicherung rentenversicherungs-nr
 """
 # In small letters these are words of another kind: sin, tin.
 _ACRONYMS = """
     NIN NINO SVNR TIN TFN RG NIE NIF RFC RUT CC NIK KTP AHV AVS OASI CPR EGN CNP AMKA AFM SIN KVNR
+    UTR OLN TAJ OP CNH
 """
 _PLATES = """
     kennzeichen kfz-kennzeichen autokennzeichen license_plate licence_plate number_plate
     registration_plate plate_number plaque_d'immatriculation immatriculation matrícula targa
-    kenteken
+    kenteken plate car_reg vehicle_reg car_registration plaka placa kontrollschild nummernschild
+    spz nr_rej numer_rejestracyjny registreringsnummer reg.nr regnr rego госномер
 """
 _OWNERS = """
     account acct customer client member membership policy contract order invoice booking
@@ -64,6 +71,8 @@ _NUMBERS = """
     personalnummer patientennummer kartennummer buchungsnummer vorgangsnummer sendungsnummer
     klantnummer rekeningnummer bestelnummer polisnummer lidmaatschapsnummer factuurnummer
     kundnummer medlemsnummer ordrenummer
+    vertrags-nr personal-nr pers.-nr pers.nr mitglieds-nr versicherungs-nr vers.-nr versicherten-nr
+    patienten-nr matrikel-nr policen-nr schaden-nr karten-nr bankkonto matricule 계좌번호
 """
 _ROMANCE_NUMBERS = """
     compte client commande contrat dossier carte police facture allocataire adhérent assuré cuenta
@@ -71,11 +80,11 @@ _ROMANCE_NUMBERS = """
     contratto polizza carta pratica tessera fattura conta apólice fatura cartão klienta konta
     zamówienia umowy polisy karty
 """
-_NUMBER_WORD = r"(?:no|nos|nr|number|numbers|nummer|num|numéro|número|numero|n[º°]|№|#|id|code)"
+_NUMBER_WORD = r"(?:no|nos|nr|number|numbers|nummer|num|numéro|número|numero|n\.?[º°]|№|#|id|code)"
 _SAYS = r"(?:is|was|ist|lautet|war|est|es|é|jest|are)"
 # Between a label and its number; at most one word for a number and one verb.
 _LINK = (
-    rf"(?:[ \t]?(?:\((?:[^()\n]{{1,20}})\)))?(?:[ \t-]?{_NUMBER_WORD}(?![^\W\d_])\.?)?"
+    rf"\.?(?:[ \t]?(?:\((?:[^()\n]{{1,20}})\)))?(?:[ \t-]?{_NUMBER_WORD}(?![^\W\d_])\.?)?"
     rf"(?:[ \t]{_SAYS}(?!\w))?"
     r"[ \t]{0,2}[:=：#]?[ \t]{0,2}[\"'`*]{0,2}"
 )
@@ -186,6 +195,26 @@ LABELLED = (
         clue=all_clues(least_digits(2), any_listed(_DOCUMENTS.replace("n°_sécu", "sécu"))),
         reach=(40, 140),
     ),
+    shape(  # a British driving licence: HOLZA 802149 M99AB 12
+        "NATIONAL_ID",
+        r"(?<!\w)(?P<part>[A-Z][A-Z9]{4} ?\d{6} ?[A-Z][A-Z9]\d[A-Z]{2}(?: ?\d\d)?)(?!\w)",
+        clue=any_match(r"[A-Z9]{4} ?\d{6} ?[A-Z]"),
+        reach=(4, 26),
+    ),
+    shape(  # an Indian tax number, beside its name
+        "NATIONAL_ID",
+        r"(?<!\w)PAN(?: card)?(?: no\.?| number)?(?: is|:)? {0,2}"
+        r"(?P<part>[A-Z]{3}[ABCFGHLJPT][A-Z]\d{4}[A-Z])(?!\w)",
+        clue=any_string("pan"),
+        reach=(2, 40),
+    ),
+    shape(  # a bank's card or account, 银行卡号5425784917964848
+        "CREDIT_CARD",
+        r"(?:银行卡号?|信用卡号?|银行账号|カード番号)[:：是は ]{0,2}"
+        r"(?P<part>\d(?:[ -]?\d){11,18})(?!\d)",
+        clue=any_string("卡", "银行账号", "カード番号"),
+        reach=(4, 50),
+    ),
     shape(  # an Italian tax code, by its form
         "NATIONAL_ID",
         r"(?<!\w)[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z](?!\w)",
@@ -220,8 +249,9 @@ LABELLED = (
     ),
     shape(
         "ACCOUNT_NUMBER",
-        rf"(?<![^\W_])(?:{any_of(_NUMBERS)}|(?:numéro|n[°º]\.?|no|número|núm\.?|numero|numer)"
-        rf" (?:d[eu] |di |da |do |del |de la )?{any_of(_ROMANCE_NUMBERS)})(?![^\W\d_])"
+        rf"(?<![^\W_])(?:{any_of(_NUMBERS)}|(?:numéro|n\.?[°º]\.?|no|número|núm\.?|numero|numer|réf\.?)"
+        rf" (?:d[eu] |di |da |do |del |de la )?{any_of(_ROMANCE_NUMBERS)}"
+        rf"|{any_of(_ROMANCE_NUMBERS)} (?:n\.?[°º]|núm\.?|nº))(?![^\W\d_])"
         rf"{_LINK}{_VALUE_START}{_VALUE}",
         _is_account,
         case=False,

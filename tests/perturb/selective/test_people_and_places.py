@@ -39,6 +39,12 @@ FOUND = {
         psql -U ⟦leah⟧ shop
         CREATE USER '⟦u.petersohn⟧'@'%'
         DROP USER ⟦obrandl⟧;
+        My username is ⟦junihale⟧. It works
+        so login ⟦mholz82⟧, see below
+        mon identifiant : ⟦pdelarue⟧, merci
+        el usuario es ⟦jgarmendia⟧ y ya
+        логін ⟦zoreslava_7⟧, дякую
+        felhasználónév ⟦hajni88⟧, köszi
         GRANT SELECT ON orders TO "⟦reiniger⟧";
         Accepted publickey for ⟦vtikhonov⟧ from
         auth=("⟦g.haverkamp⟧", PASSWORD)
@@ -60,6 +66,13 @@ FOUND = {
         postgresql://⟦billing⟧:${PASS}@db/x
     """,
     "DATE_OF_BIRTH": """
+        born in Onitsha on ⟦12 April 1988⟧ and
+        nato a Chioggia il ⟦8/7/1985⟧, con
+        nata il ⟦4 maggio 1984⟧ a Ferrara
+        geboren ⟦4 mei 1984⟧ te Ommen
+        DOB ⟦030490⟧.
+        生年月日：⟦平成3年7月14日⟧
+        <input type="date" name="dob" value="⟦1994-03-08⟧">
         she was born on ⟦12 May 1984⟧ there
         DOB: ⟦1987-06-09⟧
         date of birth ⟦27/10/1961⟧, hospital
@@ -93,12 +106,23 @@ FOUND = {
         born on ⟦3 May 1984⟧ and turned ⟦forty⟧ now
     """,
     "BIRTHPLACE": """
+        born in ⟦Onitsha⟧ on 12 April 1988 and
+        nato a ⟦Chioggia⟧ il 8/7/1985, con
+        geb. 03.09.1991 in ⟦Pforzheim⟧. Danach
         born on 3 May 1984 in ⟦Graz⟧ and
         geboren am 3. Mai 1984 in ⟦Bad Ischl⟧.
         née le 5 mars 1990 à ⟦Nantes⟧,
         born on the second of March 1984 in ⟦Ulm⟧ and
     """,
     "ACCOUNT_NUMBER": """
+        Kunden-Nr. ⟦774120⟧, danke
+        Pers.-Nr. ⟦004417⟧ im
+        cliente n.º ⟦88120⟧ y
+        Réf. client ⟦881204⟧.
+        car reg ⟦KX19 WFZ⟧. Thanks
+        plaka ⟦34 KLM 447⟧, tel
+        Kontrollschild ⟦ZH 447188⟧.
+        SPZ ⟦5A4 4718⟧, tel
         order number ⟦4539 1488 0343 6468⟧ is late
         my order #⟦1002003⟧ never came
         invoice number ⟦INV-2024-00713⟧ of 3 May
@@ -118,6 +142,17 @@ FOUND = {
         GET /api/v1/users/⟦48213⟧/orders 200
     """,
     "NATIONAL_ID": """
+        AHV-Nr. ⟦756.6554.9155.26⟧, danke
+        UTR ⟦44718 82931⟧, car
+        PAN: ⟦BNZPM2501F⟧;
+        licence ⟦HOLZA 802149 M99AB 12⟧ is
+        Kennitala: ⟦230199-2389⟧
+        TAJ szám ⟦447 188 291⟧, szig. ⟦447188KL⟧
+        ІПН ⟦3044718829⟧, дякую
+        dowód ⟦CBK447188⟧, nr
+        رقم الهوية ⟦1044718829⟧.
+        numéro fiscal est ⟦30 23 217 600 053⟧.
+        A-number ⟦A204-471-882⟧;
         NIN ⟦QQ 12 34 56 C⟧, then
         CPF ⟦529.982.247-25⟧, then
         Aadhaar ⟦2341 2341 2346⟧, then
@@ -323,6 +358,12 @@ As a shopper I want to create user stories, then create role based access and al
 grant access to the public schema, drop user table, revoke consent from the app
 GRANT SELECT ON orders TO reporting;
 a grant from the foundation to study bees
+plate 12 of the book, the plate is hot, placa de Petri 3, a dinner plate 24 cm
+Mozart was born in Salzburg on 27 January 1756
+Artikel-Nr. 774120 und Bestell-Nr. 44182, Seite-Nr. 1204
+PAN: the pan is hot, operation OP 1234
+The username is required, the login is broken, the user id is unique; login with google2 or SSO
+username: string; login: function() {}; username = request.form; the handle is closed
 git@hf.co:meta/llama, git@git.sr.ht:~x/y, redis://:$PW@eu1.upstash.io:6379
 git clone https://github.com/psf/requests.git && ssh git@github.com
 127.0.0.1 localhost

@@ -60,7 +60,7 @@ htpasswd -bc .htpasswd mira ⟦tinsel99⟧
 AKIA7OSUQV6XUOBCBPB3 / ⟦3f8nUVRBoMFTXptvp7/WhPvFMKFl8zE8Ajlb0cdk⟧,
   mot_de_passe: ⟦Prune2024⟧
 κωδικός: ⟦Elato2022⟧
-my recovery phrase is ⟦ladder motor canvas orbit silent grape puzzle echo ranch hobby anchor tin⟧, yes
+my recovery phrase is ⟦ladder motor canvas orbit silent grape echo ranch hobby anchor tin oak⟧, ok
 my seed: ⟦ladder motor canvas orbit silent grape puzzle echo ranch hobby anchor velvet⟧ and keep it
 """
 PLAIN = """
