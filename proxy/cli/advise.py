@@ -27,7 +27,7 @@ __all__ = ["add_advise", "render"]
 MOST = 24
 OPENAI = "https://api.openai.com/"
 READS = {
-    "nothing": "nothing of the texts but what the mechanisms release",
+    "nothing": "what the mechanisms release in place of the texts",
     "replaced": "the texts with their sensitive parts replaced, as the gateway sends them",
     "raw": "the texts as they are, for the comparison with its own answers",
 }
@@ -41,7 +41,7 @@ FIGURES = """\
 - local: its difference to the local model alone with as many candidates.
 same %: answers that equal that model's. right %: of the exact answers.
 bleed %: words of an answer that come from the remote's side alone.
-In brackets: intervals that hold for 95 % of samples of texts, those of - local all together."""
+In brackets: 95 % intervals over the texts; those of - local hold all together."""
 
 
 def add_advise(app: typer.Typer) -> None:
@@ -205,12 +205,12 @@ def _announce(
     through = [mode for mode in modes if mode.target == "proxy"]
     asked = sum(mode.options.get("candidates", 1) for mode in through)
     sent = sum(not mode.options.get("local_only") for mode in modes)
-    lines = [f"{texts}. The remote reads the instructions, and"]
     levels = list(READS)
-    lines += [f"  {READS[each]}" for each in levels[: levels.index(reads) + 1]]
-    if reads != "raw":
-        missing = levels[levels.index(reads) + 1 :]
-        lines.append(f"(--remote-may-read {' or '.join(missing)} would allow more to compare).")
+    allowed = levels.index(reads) + 1
+    lines = [f"{texts}. The remote reads", "  the instructions"]
+    lines += [f"  {READS[each]}" for each in levels[:allowed]]
+    if more := levels[allowed:]:
+        lines.append(f"and no more (--remote-may-read {' or '.join(more)} allows it).")
     lines.append(
         f"{len(tasks) * asked} answers of the local model and {len(tasks) * sent} of the remote:"
     )

@@ -141,8 +141,8 @@ async def test_of_own_texts_the_remote_reads_nothing_unless_it_may(
     assert "remote, raw text" not in out
     assert GATEWAY not in out
     assert "Nearer is no proof of better" in out
-    assert "nothing of the texts but what the mechanisms release" in err
-    assert "(--remote-may-read replaced or raw would allow more to compare)" in err
+    assert "what the mechanisms release in place of the texts" in err
+    assert "and no more (--remote-may-read replaced or raw allows it)." in err
 
 
 async def test_the_remote_reads_replaced_texts_if_it_may(
