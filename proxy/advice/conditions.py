@@ -234,7 +234,8 @@ async def running_conditions(
             try:
                 return await _ask(client, task, condition, remote.model)
             except OpenAIError as exc:
-                raise ConfigError(f"{condition.name}: {_describe(exc)}") from exc
+                proxied = condition.target != "remote"
+                raise ConfigError(f"{condition.name}: {_describe(exc, proxied)}") from exc
 
         yield ask
 
@@ -304,7 +305,12 @@ def _read_material(exchanges: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join([*sent, *(exchange.get("generation") or "" for exchange in exchanges)])
 
 
-def _describe(error: OpenAIError) -> str:
-    """Describe a failure by its kind; what a server says may quote a text."""
-    status = f" ({error.status_code})" if isinstance(error, APIStatusError) else ""
-    return f"failed with {type(error).__name__}{status}"
+def _describe(error: OpenAIError, proxied: bool = False) -> str:
+    """Describe a failure by its kind, and by its code if it is the proxy's; what another server
+    says may quote a text."""
+    facts = [type(error).__name__]
+    if isinstance(error, APIStatusError):
+        facts.append(f"{error.status_code}")
+        if proxied and error.code:
+            facts.append(error.code)
+    return f"failed with {' '.join(facts)}"

@@ -91,7 +91,7 @@ async def test_a_failure_names_the_condition_and_nothing_that_a_server_says() ->
     ):
         with pytest.raises(ConfigError) as info:
             await ask_all(tasks, [Condition("the ideal", "remote")], ask)
-    assert str(info.value) == "the ideal: failed with BadRequestError (400)"
+    assert str(info.value) == "the ideal: failed with BadRequestError 400"
 
 
 async def test_keys_go_to_their_own_servers() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -177,6 +178,29 @@ async def test_the_remote_reads_raw_texts_if_it_may(
     assert "the texts as they are, for the comparison" in err
 
 
+async def test_a_name_in_an_instruction_is_refused_by_the_proxy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "own.txt"
+    data.write_text("\n\n".join(OWN))
+    async with running("", "") as (local, remote):
+        more = ["--data", str(data), "--instruction", f"Write to Mr. John {NAME}."]
+        assert await run(local, remote, *more) == 2
+        assert find_leaks([NAME, WORD], *remote.received) == []
+    err = capsys.readouterr().err
+    assert "failed with BadRequestError 400" in err
+    assert find_leaks([NAME, WORD], err) == []
+
+
+async def test_settings_of_the_environment_change_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("INFERDPT_LIMITS__CHOICES", "1")  # would refuse two candidates
+    async with running("shown", "raw") as servers:
+        assert await run(*servers, "--most", "12", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["advice"]["mode"] == SHOWN
+
+
 async def test_nothing_is_asked_about_data_that_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -233,8 +257,10 @@ async def test_a_model_that_does_not_answer_is_named(
     assert last.startswith("inferdpt: ")
     if not named:
         assert last == f"inferdpt: the {role} model's server failed with APIConnectionError"
+    elif role == "local":
+        assert "failed with InternalServerError 503 local_model_unavailable" in last
     else:
-        assert "failed with" in last
+        assert re.search(r": failed with (APIConnection|InternalServer)Error", last)
 
 
 @pytest.mark.parametrize(("more", "key"), [([], "none"), (["--api-key-env", "MY_KEY"], "my-key")])
