@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extraction.judge import build_judge
+from perturb import sanitizer_class
 from perturb.audit.intervals import Interval, bootstrap_mean
 from perturb.whole.encoder import load_static
+from perturb.whole.passage_sanitizer import PassageSanitizer
 from proxy.advice.conditions import (
     ALONE,
     GATEWAY,
@@ -75,7 +77,7 @@ class Comparison:
         texts: how many.
         reference: what a score is the cosine to: the answer of the remote to the raw text, or the
             document without what the answer copies.
-        figures: by mode, the more protected ones first.
+        figures: by mode, in the order of `list_modes`.
         scores: of each text in each mode.
         wrong: modes that are shown to be right less often than the local model alone.
     """
@@ -96,12 +98,14 @@ class Advice:
 
 
 def list_modes(points: Sequence[tuple[str, float]], targets: Sequence[Target]) -> list[Condition]:
-    """Return the modes to compare, the more protected ones first.
+    """Return the modes to compare, those first that send less of a text: nothing, passages in its
+    place, redrawn words, the text itself. Of two ε, the smaller one is first.
 
     Args:
         points: mechanisms and their ε, each with the local model that reads the remote's words.
         targets: who may be asked.
     """
+    points = sorted(set(points), key=_rank)
     modes = [
         Condition(ALONE, "proxy", {"local_only": True}),
         Condition(BEST, "proxy", {"local_only": True, "candidates": CANDIDATES}),
@@ -113,6 +117,12 @@ def list_modes(points: Sequence[tuple[str, float]], targets: Sequence[Target]) -
         Condition(AGAIN, "remote", seed=3),
     ]
     return [mode for mode in modes if mode.target in targets]
+
+
+def _rank(point: tuple[str, float]) -> tuple[bool, bool, float]:
+    name, epsilon = point
+    kind = sanitizer_class(name)
+    return kind.verbatim, not issubclass(kind, PassageSanitizer), epsilon
 
 
 def compare(tasks: Sequence[Task], modes: Sequence[Condition], replies: Replies) -> Comparison:
@@ -171,8 +181,7 @@ def compare(tasks: Sequence[Task], modes: Sequence[Condition], replies: Replies)
 
 
 def advise(found: Comparison) -> Advice:
-    """Choose the mode to take. Of modes between which no difference is shown, it is the one that
-    protects a text more."""
+    """Choose the mode to take. Of modes between which no difference is shown, it is the first."""
     gains = {name: each.gain for name, each in found.figures.items() if each.gain is not None}
     goal = "the remote's own" if found.reference == "remote" else "the texts"
     texts = f"With {found.texts} texts,"
@@ -189,9 +198,11 @@ def advise(found: Comparison) -> Advice:
         )
         if equals:
             reason += (
-                f" {texts} no difference to {_join(equals)} is shown, which protects a text no "
-                "better."
+                f" {texts} no difference to {_join(equals)} is shown, and of equals the first is "
+                "taken: it sends no more of a text."
             )
+        if found.reference == "document":
+            reason += " Nearer need not be better."
         return Advice(mode, reason)
     if better:
         reason = (

@@ -24,6 +24,7 @@ __all__ = [
     "GATEWAY",
     "IDEAL",
     "TARGETS",
+    "TOKENS",
     "Advance",
     "Ask",
     "Condition",

@@ -26,10 +26,14 @@ __all__ = ["add_advise", "render"]
 
 MOST = 24
 OPENAI = "https://api.openai.com/"
-READS = {
-    "nothing": "what the mechanisms release in place of the texts",
-    "replaced": "the texts with their sensitive parts replaced, as the gateway sends them",
-    "raw": "the texts as they are, for the comparison with its own answers",
+# What the remote may read, each with all before it: who is asked for it, and what it is.
+READS: dict[str, tuple[Target, str]] = {
+    "nothing": ("proxy", "what the mechanisms release in place of the texts"),
+    "replaced": (
+        "gateway",
+        "the texts with their sensitive parts replaced, as the gateway sends them",
+    ),
+    "raw": ("remote", "the texts as they are, for the comparison with its own answers"),
 }
 SERVED = "a URL of OpenAI's form, a pulled model or a GGUF file"
 LEGEND = {
@@ -129,8 +133,9 @@ def _advise(
     tasks = _read_tasks(data, instruction, most)
     if len(tasks) < FEWEST:
         raise ConfigError(f"--data: {data}: must hold {FEWEST} texts or more, got {len(tasks)}")
-    modes = list_modes(points, _list_targets(reads))
-    _announce(tasks, modes, data, reads)
+    allowed = list(READS)[: list(READS).index(reads) + 1]
+    modes = list_modes(points, [READS[each][0] for each in allowed])
+    _announce(tasks, modes, data, allowed)
     replies = asyncio.run(
         _ask(
             tasks,
@@ -147,15 +152,6 @@ def _advise(
     else:
         print(f"{render(found)}\n\nTake “{advice.mode}”. {advice.reason}\nUse it with {use}.")
     return 0
-
-
-def _list_targets(reads: str) -> list[Target]:
-    targets: dict[str, list[Target]] = {
-        "nothing": ["proxy"],
-        "replaced": ["proxy", "gateway"],
-        "raw": ["proxy", "gateway", "remote"],
-    }
-    return targets[reads]
 
 
 def _read_point(text: str, reads: str) -> tuple[str, float]:
@@ -196,23 +192,24 @@ def _read_key(remote: str, variable: str | None) -> str:
 
 
 def _announce(
-    tasks: Sequence[Task], modes: Sequence[Condition], data: str | None, reads: str
+    tasks: Sequence[Task], modes: Sequence[Condition], data: str | None, allowed: Sequence[str]
 ) -> None:
     """Say on standard error what the remote will read, and how much is asked."""
+    from proxy.advice.conditions import TOKENS
+
     texts = f"{len(tasks)} texts" + (
         " that ship with the project, with made-up persons" if data is None else f" of {data}"
     )
     through = [mode for mode in modes if mode.target == "proxy"]
     asked = sum(mode.options.get("candidates", 1) for mode in through)
     sent = sum(not mode.options.get("local_only") for mode in modes)
-    levels = list(READS)
-    allowed = levels.index(reads) + 1
     lines = [f"{texts}. The remote reads", "  the instructions"]
-    lines += [f"  {READS[each]}" for each in levels[:allowed]]
-    if more := levels[allowed:]:
+    lines += [f"  {READS[each][1]}" for each in allowed]
+    if more := [each for each in READS if each not in allowed]:
         lines.append(f"and no more (--remote-may-read {' or '.join(more)} allows it).")
     lines.append(
-        f"{len(tasks) * asked} answers of the local model and {len(tasks) * sent} of the remote:"
+        f"{len(tasks) * asked} answers of the local model and {len(tasks) * sent} of the remote, "
+        f"each of at most {TOKENS} tokens:"
     )
     print("\n".join(lines), file=sys.stderr, flush=True)
 

@@ -48,13 +48,21 @@ def weigh(
     return found, advise(found)
 
 
-def test_the_more_protected_modes_come_first() -> None:
+def test_modes_that_send_less_of_a_text_come_first() -> None:
     def names(*targets: Target) -> list[str]:
         return [mode.name for mode in list_modes([("surrogate", 12)], targets)]
 
     assert names(*TARGETS) == [ALONE, BEST, RELEVANT, SHOWN, GATEWAY, IDEAL, AGAIN]
     assert names("proxy", "gateway") == [ALONE, BEST, RELEVANT, SHOWN, GATEWAY]
     assert names("proxy") == [ALONE, BEST, RELEVANT, SHOWN]
+    points = [("selective", 6.0), ("rantext", 3.0), ("surrogate", 12.0), ("surrogate", 0.0)]
+    ranked = [mode.name for mode in list_modes([*points, *points], ["proxy"])][2::2]
+    assert [name.split(",")[0] for name in ranked] == [
+        "surrogate 0",
+        "surrogate 12",
+        "rantext 3",
+        "selective 6",
+    ]
 
 
 def test_the_gateway_is_taken_if_it_alone_helps() -> None:
@@ -68,13 +76,13 @@ def test_the_gateway_is_taken_if_it_alone_helps() -> None:
     assert found.figures[ALONE].gain is None
 
 
-def test_of_equals_the_more_protected_is_taken() -> None:
+def test_of_equals_the_first_is_taken() -> None:
     _, advice = weigh({IDEAL: GOOD, AGAIN: GOOD, GATEWAY: GOOD, SHOWN: GOOD})
     assert advice.mode == SHOWN
     assert f"no difference to “{GATEWAY}” is shown" in advice.reason
 
 
-def test_a_better_one_is_taken_before_a_more_protected_one() -> None:
+def test_a_better_one_is_taken_before_the_first() -> None:
     _, advice = weigh({IDEAL: GOOD, AGAIN: GOOD, GATEWAY: GOOD, SHOWN: f"{GOOD} {BAD}"})
     assert advice.mode == GATEWAY
 
@@ -156,6 +164,7 @@ def test_without_the_remotes_answers_nearness_to_the_texts_counts() -> None:
     assert found.reference == "document"
     assert advice.mode == SHOWN
     assert advice.reason.startswith("Its answers are nearer to the texts than")
+    assert advice.reason.endswith("Nearer need not be better.")
 
 
 def test_a_copy_of_the_text_is_near_to_nothing() -> None:
