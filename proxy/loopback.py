@@ -18,7 +18,7 @@ __all__ = ["run_proxy"]
 
 @asynccontextmanager
 async def run_proxy(
-    table: EmbeddingTable,
+    table: EmbeddingTable | None,
     settings: Mapping[str, Any],
     *,
     secret: str | None = None,
@@ -27,7 +27,7 @@ async def run_proxy(
     """Run a proxy; yield its address with `/v1`.
 
     Args:
-        table: of its mechanisms.
+        table: of its mechanisms; None for the configured one.
         settings: of its configuration, without `store`.
         secret: the store's, in hexadecimal: equal secrets give equal draws. None for another one
             each time. $INFERDPT_SECRET, if set, counts instead.
