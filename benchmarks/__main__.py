@@ -16,10 +16,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -30,18 +32,19 @@ from benchmarks.harness.suite import list_suites, load_suite
 from benchmarks.metrics.encoders import load_sentence_encoder
 from benchmarks.report.compare import compare
 from benchmarks.run import describe, run
-from benchmarks.tasks.conditions import read_point
-from benchmarks.tasks.texts import KINDS
 from extraction.errors import LocalModelError
 from extraction.extractor import Extraction
 from perturb import PerturbError, load_table
 from perturb.whole.encoder import BUNDLED, load_static
+from proxy.advice.conditions import read_point
+from proxy.advice.texts import KINDS
+from proxy.cli.progress import show_progress
 from proxy.errors import ConfigError
 
 if TYPE_CHECKING:
     from benchmarks.fidelity.measure import Fidelity
-    from benchmarks.tasks.measure import Replies
-    from benchmarks.tasks.texts import Task
+    from proxy.advice.conditions import Replies
+    from proxy.advice.texts import Task
 
 __all__ = ["main"]
 
@@ -190,7 +193,7 @@ async def _compare_answers(
 
 def _run_tasks(args: argparse.Namespace) -> int:
     from benchmarks.tasks.measure import measure, render
-    from benchmarks.tasks.texts import read_tasks
+    from proxy.advice.texts import read_tasks
 
     if args.most is not None and args.most < 2:
         raise DataError(f"--most must be >= 2, got {args.most}")
@@ -209,27 +212,26 @@ def _run_tasks(args: argparse.Namespace) -> int:
 
 
 async def _answer_tasks(args: argparse.Namespace, tasks: Sequence[Task]) -> Replies:
-    from openai import OpenAIError
-
-    from benchmarks.tasks.conditions import list_conditions, running_conditions, serve_model
     from benchmarks.tasks.kept import Kept
-    from benchmarks.tasks.measure import answer
+    from proxy.advice.conditions import (
+        ask_all,
+        list_conditions,
+        running_conditions,
+        serve_model,
+    )
 
     if args.out:
         args.out.mkdir(parents=True, exist_ok=True)
     conditions = list_conditions(args.mechanisms, args.extraction, args.candidates)
-    names = list(dict.fromkeys(name for name, _ in args.mechanisms))
-    try:
-        async with (
-            serve_model(args.local, args.local_model, "INFERDPT_LOCAL_API_KEY") as local,
-            serve_model(args.remote, args.remote_model, "OPENAI_API_KEY") as remote,
-            running_conditions(load_table(), local, remote, names) as ask,
-        ):
-            file = args.out / "answers.jsonl" if args.out else None
-            kept = Kept(file, local.model, remote.model)
-            return await answer(tasks, conditions, ask, kept)
-    except OpenAIError as exc:
-        raise DataError(f"a model's server failed: {type(exc).__name__}") from exc
+    keys = [os.environ.get(name, "none") for name in ("INFERDPT_LOCAL_API_KEY", "OPENAI_API_KEY")]
+    async with (
+        serve_model("local", args.local, args.local_model, keys[0]) as local,
+        serve_model("remote", args.remote, args.remote_model, keys[1]) as remote,
+        running_conditions(load_table(), local, remote, {n for n, _ in args.mechanisms}) as ask,
+    ):
+        kept = Kept(args.out / "answers.jsonl" if args.out else None, local.model, remote.model)
+        with show_progress() as progress:
+            return await ask_all(tasks, conditions, kept.wrap(ask), partial(progress, "answers"))
 
 
 def _build_parser() -> argparse.ArgumentParser:

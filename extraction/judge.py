@@ -69,14 +69,14 @@ class Judge:
             material: a generation, and the passage that the remote was shown. A remote that was
                 shown a distant passage can only be near by chance.
         """
-        alone, *helped = self._score(document, [answer, *material])
+        alone, *helped = self.score(document, [answer, *material])
         return bool(min(helped) > alone)
 
     def choose_best(self, document: str, answers: Sequence[str]) -> int:
         """Return the place of the answer that is nearest to a document, the first of equals."""
-        return int(np.argmax(self._score(document, answers)))
+        return int(np.argmax(self.score(document, answers)))
 
-    def _score(self, document: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    def score(self, document: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the cosine of a document and each of n texts, float32 (n,).
 
         Parts that repeat the document word for word do not count, so a copy is no good answer. A

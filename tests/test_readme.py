@@ -46,7 +46,7 @@ SNIPPET = "--8<--"  # another file's text is put in there
 # These need a server, a network or minutes.
 NEEDS_MORE = re.compile(
     r"^(pip|vllm|make|lm_eval|python -m|# as root"
-    r"|(\w+=\S+ )?inferdpt (serve|reload|verify|demo|doctor|table|codebook|models pull"
+    r"|(\w+=\S+ )?inferdpt (serve|reload|verify|advise|demo|doctor|table|codebook|models pull"
     r"|privacy (clip-bounds|refute)))",
     re.MULTILINE,
 )

@@ -30,7 +30,6 @@ from benchmarks.metrics.encoders import Encoder, memoize
 from benchmarks.metrics.perplexity import Scorer, ngram_bits_per_byte
 from benchmarks.metrics.utility import (
     bleu,
-    bootstrap_mean,
     cosines,
     distinct,
     diversity,
@@ -39,6 +38,7 @@ from benchmarks.metrics.utility import (
     unit_rows,
 )
 from perturb import load_table
+from perturb.audit.intervals import bootstrap_mean
 
 __all__ = ["main", "measure", "measure_room", "score"]
 

@@ -20,11 +20,13 @@ from aiohttp import ClientSession, ClientTimeout, web
 from tqdm import tqdm
 
 from benchmarks.fidelity.gateway import running_gateway, write_completion
-from benchmarks.fidelity.measure import Case, Fidelity, count_left, lay_out
+from benchmarks.fidelity.measure import Case, Fidelity, count_left
 from benchmarks.harness.datasets import DataError
-from benchmarks.metrics.utility import bootstrap_mean, rouge_l
+from benchmarks.metrics.utility import rouge_l
 from perturb import EmbeddingTable
+from perturb.audit.intervals import bootstrap_mean
 from perturb.errors import MissingPackage
+from proxy.cli.columns import lay_out
 from proxy.config.settings import Local
 from proxy.local import local_server
 

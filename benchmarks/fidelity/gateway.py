@@ -10,8 +10,8 @@ from typing import Any
 
 from aiohttp import ClientSession, ClientTimeout, web
 
-from benchmarks.harness.proxies import run_proxy
 from perturb import EmbeddingTable
+from proxy.loopback import run_proxy
 
 __all__ = ["CLAUDE", "MODEL", "Gateway", "Trip", "running_gateway", "serving", "write_completion"]
 

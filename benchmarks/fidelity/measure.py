@@ -18,13 +18,13 @@ from benchmarks.fidelity.gateway import Gateway, Trip, running_gateway
 from benchmarks.finding import Share
 from benchmarks.harness.datasets import DataError, read_entries
 from perturb import EmbeddingTable
+from proxy.cli.columns import lay_out
 
 __all__ = [
     "Case",
     "Fidelity",
     "count_changed",
     "count_left",
-    "lay_out",
     "measure",
     "read_cases",
     "read_parameters",
@@ -249,15 +249,6 @@ def render(figures: Mapping[str, Fidelity]) -> str:
         rows.append([name, *(_render_share(share) for share in shares)])
     rows.append(["texts refused", *(str(found.refused) for found in figures.values())])
     return lay_out(rows)
-
-
-def lay_out(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as lines with their cells below each other."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
 
 
 def _rank(name: str) -> tuple[int, bool]:

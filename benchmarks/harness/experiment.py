@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks.harness.context import Context
 from benchmarks.harness.records import Case, Estimate, Record, select
-from benchmarks.metrics.utility import bootstrap_mean
-from perturb.audit.intervals import clopper_pearson
+from perturb.audit.intervals import bootstrap_mean, clopper_pearson
 
 __all__ = ["Experiment", "Outcome", "mean", "success"]
 

@@ -15,13 +15,13 @@ from openai import APIStatusError, AsyncOpenAI, OpenAIError
 from openai.types.chat import ChatCompletion
 from tqdm import tqdm
 
-from benchmarks.harness.proxies import run_proxy
 from benchmarks.harness.suite import Endpoint, Suite
 from extraction.extractor import Extraction
 from extraction.prompts import Prompts, fill
 from perturb import EmbeddingTable
 from proxy.config.settings import load_config
 from proxy.local import HOST, local_server
+from proxy.loopback import run_proxy
 
 __all__ = ["Job", "Relay", "Reply", "Setting", "ask", "build_completion", "extract_document"]
 

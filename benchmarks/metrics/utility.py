@@ -1,10 +1,8 @@
-"""Measures of text quality (overlap with a reference, repetition, closeness in meaning), and
-bootstrap intervals of means over texts."""
+"""Measures of text quality: overlap with a reference, repetition, closeness in meaning."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +13,7 @@ from perturb.vocabulary.embed import local_encoder
 from perturb.vocabulary.table_build import unit_rows
 
 __all__ = [
-    "Interval",
     "bleu",
-    "bootstrap_mean",
     "cosines",
     "distinct",
     "diversities",
@@ -27,8 +23,6 @@ __all__ = [
     "rouge_l",
     "unit_rows",
 ]
-
-BLOCK = 2_000_000  # values resampled at a time: 16 MB of places and 16 MB of values
 
 
 # -- overlap with a reference ---------------------------------------------------------------
@@ -186,55 +180,3 @@ def load_minilm() -> Callable[[Sequence[str]], NDArray[np.float32]]:
         return unit_rows(embed(texts)).astype(np.float32)
 
     return encode
-
-
-# -- intervals of means ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Hold a mean and its confidence interval, `low` to `high`, in the unit of the values."""
-
-    mean: float
-    low: float
-    high: float
-
-
-def bootstrap_mean(
-    values: NDArray[np.floating],
-    rng: np.random.Generator,
-    *,
-    level: float = 0.95,
-    resamples: int = 10_000,
-) -> Interval:
-    """Return the mean of one value per text, (n,), with its percentile bootstrap interval over
-    texts (Efron and Tibshirani 1993, chapter 13).
-
-    To compare two systems on the same texts, pass their differences, text by text. The difficulty
-    of each text then cancels, and an interval that contains zero shows no difference. Two separate
-    intervals that overlap do not. Coverage is the stated level for large n and a little less for
-    few or skewed values.
-
-    Raises:
-        ParameterError: fewer than 2 values, a value that is not finite, or an option outside
-            its rule.
-    """
-    if values.ndim != 1 or len(values) < 2:
-        raise ParameterError(f"values must be (n,) with n >= 2, got shape {values.shape}")
-    if not np.isfinite(values).all():
-        bad = int(np.count_nonzero(~np.isfinite(values)))
-        raise ParameterError(f"values must be finite, {bad} of {len(values)} are not")
-    if not 0 < level < 1:
-        raise ParameterError(f"level must be within (0, 1), got {level}")
-    if resamples < 1:
-        raise ParameterError(f"resamples must be >= 1, got {resamples}")
-    wide, n = values.astype(np.float64), len(values)
-    rows = max(1, BLOCK // n)
-    means = np.concatenate(
-        [
-            wide[rng.integers(n, size=(min(rows, resamples - start), n))].mean(axis=1)
-            for start in range(0, resamples, rows)
-        ]
-    )
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(wide.mean()), float(low), float(high))

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.harness.datasets import read_entries
-from benchmarks.tasks.conditions import Condition, Reply
-from benchmarks.tasks.texts import Task
+from proxy.advice.conditions import Ask, Condition, Reply
+from proxy.advice.texts import Task
 
 __all__ = ["Kept"]
 
@@ -18,7 +18,7 @@ class Kept:
     """Hold the answers of two models, one object of JSON a line in a file.
 
     Args:
-        file: it is made with the first answer. None keeps them in memory.
+        file: it is made with the first answer. None keeps them in memory alone.
         local, remote: names of the models; answers of others stay in the file and are not found.
     """
 
@@ -32,12 +32,19 @@ class Kept:
                     reply = Reply(line["answer"], line["material"])
                     self._found[line["asked"], line["condition"]] = reply
 
-    def find(self, task: Task, condition: Condition) -> Reply | None:
-        """Return the answer to a task under a condition, if there is one."""
-        return self._found.get((_digest(task), condition.name))
+    def wrap(self, ask: Ask) -> Ask:
+        """Return what asks only for answers that are not kept yet, and keeps them."""
 
-    def add(self, task: Task, condition: Condition, reply: Reply) -> None:
-        """Keep an answer."""
+        async def ask_once(task: Task, condition: Condition) -> Reply:
+            kept = self._found.get((_digest(task), condition.name))
+            if kept is None:
+                kept = await ask(task, condition)
+                self._add(task, condition, kept)
+            return kept
+
+        return ask_once
+
+    def _add(self, task: Task, condition: Condition, reply: Reply) -> None:
         asked = _digest(task)
         self._found[asked, condition.name] = reply
         if self._file is not None:

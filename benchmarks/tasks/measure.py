@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.fidelity.measure import lay_out
 from benchmarks.harness.experiment import mean
 from benchmarks.harness.markdown import format_figure, format_percent
 from benchmarks.harness.records import Estimate
 from benchmarks.metrics.encoders import Encoder
 from benchmarks.metrics.utility import cosines, rouge_l
-from benchmarks.tasks.conditions import ALONE, IDEAL, Ask, Condition, Reply
-from benchmarks.tasks.kept import Kept
-from benchmarks.tasks.scores import find_bleed, score_right
-from benchmarks.tasks.texts import Task
-from proxy.cli.progress import show_progress
+from proxy.advice.conditions import ALONE, IDEAL, Replies, Reply
+from proxy.advice.scores import find_bleed, score_right
+from proxy.advice.texts import Task
+from proxy.cli.columns import lay_out
 
-__all__ = ["Figures", "Replies", "answer", "measure", "render"]
+__all__ = ["Figures", "measure", "render"]
 
-AT_ONCE = 4  # requests
 EVERY = "all tasks"
-Replies = Mapping[str, Sequence[Reply]]  # by the name of the condition, in the tasks' order
 
 
 @dataclass(frozen=True)
@@ -38,7 +33,7 @@ class Figures:
         overlap: ROUGE-L with the ideal.
         right: the share of exact answers; None where many answers are right.
         words: of an answer.
-        bleed: see `benchmarks.tasks.scores.find_bleed`; None where nothing was sent in place of
+        bleed: see `proxy.advice.scores.find_bleed`; None where nothing was sent in place of
             a document.
     """
 
@@ -48,38 +43,6 @@ class Figures:
     right: Estimate | None
     words: Estimate
     bleed: Estimate | None
-
-
-async def answer(
-    tasks: Sequence[Task], conditions: Sequence[Condition], ask: Ask, kept: Kept
-) -> Replies:
-    """Return the answers to all tasks under all conditions, and ask for those that are not kept
-    yet. The first failure is raised."""
-    slots, done = asyncio.Semaphore(AT_ONCE), 0
-    total = len(tasks) * len(conditions)
-    with show_progress() as progress:
-
-        async def one(task: Task, condition: Condition) -> Reply:
-            nonlocal done
-            reply = kept.find(task, condition)
-            if reply is None:
-                async with slots:
-                    reply = await ask(task, condition)
-                kept.add(task, condition, reply)
-            done += 1
-            progress("answers", done, total, condition.name)
-            return reply
-
-        progress("answers", 0, total)
-        try:
-            async with asyncio.TaskGroup() as group:
-                asked = {
-                    condition.name: [group.create_task(one(task, condition)) for task in tasks]
-                    for condition in conditions
-                }
-        except BaseExceptionGroup as failures:
-            raise failures.exceptions[0] from None
-    return {name: [each.result() for each in every] for name, every in asked.items()}
 
 
 def measure(

@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,13 +18,12 @@ from openai import AsyncOpenAI
 
 from extraction.errors import ModelFileError
 from extraction.models import DEFAULT, ModelStore, find_model
-from proxy.app import build_app, build_runner
 from proxy.cli.demo_page import Run, Trip, show, show_letter
 from proxy.config.settings import Local, load_config
 from proxy.config.store import models_folder
 from proxy.config.upstreams.local import DEMO_MODEL, SHIPPED_MODEL
-from proxy.local import HOST, describe_running, find_free_port, local_server
-from proxy.serve import start_runner
+from proxy.local import HOST, describe_running, local_server
+from proxy.loopback import run_proxy
 
 __all__ = ["DEMO_TEXT", "LETTER", "demo", "run"]
 
@@ -213,23 +211,15 @@ async def _serve(settings: Mapping[str, Any], answer: Answer) -> AsyncIterator[A
     remote = web.Application()
     remote.router.add_post("/v1/chat/completions", relay)
     running = web.AppRunner(remote, access_log=None)
-    with TemporaryDirectory() as folder:  # not the user's own state
-        await running.setup()
-        try:
-            await web.TCPSite(running, HOST, 0).start()
-            base_url = f"http://{HOST}:{running.addresses[0][1]}/v1"
-            common = {
-                "store": {"folder": folder},
-                "server": {"port": find_free_port()},
-                "remote": {"base_url": base_url, "models": {MODEL: MODEL}, "api_key": "demo"},
-            }
-            config = load_config(None, {**common, **settings})
-            proxy = build_runner(build_app(config))
-            try:
-                url = await start_runner(proxy, config)
-                async with AsyncOpenAI(base_url=url, api_key="demo") as client:
-                    yield client
-            finally:
-                await proxy.cleanup()
-        finally:
-            await running.cleanup()
+    await running.setup()
+    try:
+        await web.TCPSite(running, HOST, 0).start()
+        base_url = f"http://{HOST}:{running.addresses[0][1]}/v1"
+        behind = {"base_url": base_url, "models": {MODEL: MODEL}, "api_key": "demo"}
+        async with (
+            run_proxy(None, {**settings, "remote": behind}) as url,
+            AsyncOpenAI(base_url=url, api_key="demo") as client,
+        ):
+            yield client
+    finally:
+        await running.cleanup()

@@ -12,6 +12,7 @@ import typer
 from typer.core import MarkupMode, TyperGroup
 from typer.main import get_command
 
+from proxy.cli.advise import add_advise
 from proxy.cli.codebook import codebook_group
 from proxy.cli.config import config_group
 from proxy.cli.help import PANELS, group_page, markup_mode
@@ -78,6 +79,7 @@ def command_line(
     app.callback()(_root)
     add_server(app)
     add_verify(app)
+    add_advise(app)
     add_ledger(app)
     app.add_typer(config_group(), name="config", rich_help_panel=PANELS.setting_up)
     app.add_typer(models_group(), name="models", rich_help_panel=PANELS.setting_up)

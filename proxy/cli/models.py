@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from proxy.cli.columns import lay_out
 from proxy.cli.help import group_page, page
 from proxy.cli.options import AsJson, print_json
 
@@ -76,11 +77,7 @@ def list_models(as_json: AsJson = False) -> int:
                 "yes" if store.find(model) else "no",
             )
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print("  ".join(cells).rstrip())
-    print(f"\n{LEGEND}")
+    print(f"{lay_out(rows)}\n\n{LEGEND}")
     return 0
 
 

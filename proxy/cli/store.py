@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from proxy.cli.columns import lay_out
 from proxy.cli.help import PANELS, group_page, page
 from proxy.cli.options import AsJson, ConfigFile, load_configuration, print_json
 
@@ -143,12 +144,7 @@ def ledger(
         rows.append(_format_row(account["tenant"], "in all", account["total"]))
         parts = {**account["days"], **(account["conversations"] if tenant else {})}
         rows += [_format_row("", name[:12], figures) for name, figures in parts.items()]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(TITLES))]
-    for row in rows:
-        print(
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        )
-    print(LEGEND)
+    print(f"{lay_out(rows)}\n{LEGEND}")
     return 0
 
 

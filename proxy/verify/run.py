@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from perturb.selective.actions import Actions
 from perturb.selective.parameters import SelectiveParameters
 from perturb.selective.profiles import PROFILES
-from proxy.app import build_app, build_runner
 from proxy.config.privacy import Privacy
-from proxy.config.settings import Config, load_config
-from proxy.serve import start_runner
+from proxy.config.settings import load_config
+from proxy.loopback import run_proxy
 from proxy.verify.probe import Advance, ProbeResult, probe
 from proxy.verify.trials import ALL_TYPES, plan_trials
 from proxy.verify.upstream import Upstream
@@ -98,17 +96,6 @@ async def _serve(path: str | None, upstream: str, model: str) -> AsyncIterator[s
         given = load_config(path)
         privacy = given.privacy.model_dump()
         remote |= {"api": given.remote.api, "api_key": "none"}
-    with TemporaryDirectory() as folder:
-        settings: dict[str, Any] = {
-            "privacy": privacy,
-            "local": {"mode": "none"},
-            "remote": remote,
-            "server": {"port": 0},
-            "store": {"folder": folder},
-        }
-        config: Config = load_config(None, settings, {})
-        runner = build_runner(build_app(config))
-        try:
-            yield await start_runner(runner, config)
-        finally:
-            await runner.cleanup()
+    settings = {"privacy": privacy, "local": {"mode": "none"}, "remote": remote}
+    async with run_proxy(None, settings, environment={}) as url:
+        yield url

@@ -193,7 +193,7 @@ class TestNames:
     def test_they_are_not_in_the_help(self) -> None:
         shown = {name for name, command in command_line().commands.items() if not command.hidden}
         assert shown == {
-            *("serve", "reload", "doctor", "verify", "demo", "config", "keys", "store"),
+            *("serve", "reload", "doctor", "verify", "advise", "demo", "config", "keys", "store"),
             *("ledger", "records", "privacy", "corpus", "table", "codebook", "models"),
         }
 

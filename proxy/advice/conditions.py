@@ -3,31 +3,38 @@ the remote's words."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from openai import AsyncOpenAI
+from openai import APIStatusError, AsyncOpenAI, OpenAIError
 
-from benchmarks.harness.datasets import DataError
-from benchmarks.harness.proxies import run_proxy
-from benchmarks.harness.suite import Endpoint
-from benchmarks.tasks.texts import Task
 from extraction.extractor import Extraction
 from perturb import EmbeddingTable
+from proxy.advice.texts import Task
 from proxy.config.settings import Local
+from proxy.errors import ConfigError
 from proxy.local import local_server
+from proxy.loopback import run_proxy
 
 __all__ = [
     "ALONE",
     "GATEWAY",
     "IDEAL",
+    "TARGETS",
+    "TOKENS",
+    "Advance",
     "Ask",
     "Condition",
+    "Replies",
     "Reply",
+    "Served",
+    "Target",
+    "ask_all",
     "list_conditions",
+    "list_points",
     "read_point",
     "running_conditions",
     "serve_model",
@@ -38,6 +45,18 @@ MODEL = "m"
 SAMPLING = {"temperature": 0.2, "top_p": 0.9}
 TOKENS = 160  # of an answer
 SECONDS = 600.0  # of an answer
+AT_ONCE = 4  # requests
+Target = Literal["remote", "gateway", "proxy"]
+TARGETS: tuple[Target, ...] = get_args(Target)
+
+
+@dataclass(frozen=True)
+class Served:
+    """Hold the address of a model, its name there, and its key."""
+
+    base_url: str
+    model: str
+    key: str = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -52,7 +71,7 @@ class Condition:
     """
 
     name: str
-    target: Literal["remote", "gateway", "proxy"]
+    target: Target
     options: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 1
 
@@ -67,6 +86,8 @@ class Reply:
 
 
 Ask = Callable[[Task, Condition], Awaitable[Reply]]
+Replies = Mapping[str, Sequence[Reply]]  # by the name of the condition, in the tasks' order
+Advance = Callable[[int, int, str], None]  # with the answers that are there, all, and a note
 
 
 def read_point(text: str) -> tuple[str, float]:
@@ -94,36 +115,46 @@ def list_conditions(
         Condition(ALONE, "proxy", {"local_only": True}),
         Condition(IDEAL, "remote", seed=2),
         Condition(GATEWAY, "gateway"),
-        *(
-            Condition(
-                f"{name} {epsilon:g}, {extraction}" + (f", best of {count}" if count > 1 else ""),
-                "proxy",
-                {
-                    "mechanism": name,
-                    "epsilon": epsilon,
-                    "extraction": extraction,
-                    "candidates": count,
-                },
-            )
-            for name, epsilon in points
-            for extraction in extractions
-            for count in candidates
-        ),
+        *list_points(points, extractions, candidates),
+    ]
+
+
+def list_points(
+    points: Sequence[tuple[str, float]],
+    extractions: Sequence[Extraction],
+    candidates: Sequence[int],
+) -> list[Condition]:
+    """Return each mechanism and ε with each way of extraction and each number of candidates."""
+    return [
+        Condition(
+            f"{name} {epsilon:g}, {extraction}" + (f", best of {count}" if count > 1 else ""),
+            "proxy",
+            {
+                "mechanism": name,
+                "epsilon": epsilon,
+                "extraction": extraction,
+                "candidates": count,
+            },
+        )
+        for name, epsilon in points
+        for extraction in extractions
+        for count in candidates
     ]
 
 
 @asynccontextmanager
-async def serve_model(model: str, name: str | None, key_variable: str) -> AsyncIterator[Endpoint]:
-    """Yield the endpoint of a model.
+async def serve_model(role: str, model: str, name: str | None, key: str) -> AsyncIterator[Served]:
+    """Yield the address of a model.
 
     Args:
+        role: `local` or `remote`, for errors.
         model: an OpenAI-compatible URL, the name of a pulled model, or a GGUF file; the last two
             are served here, by the embedded engine.
         name: of the URL's model; None for the first that the server lists.
-        key_variable: environment variable with the URL's key.
+        key: of the URL.
 
     Raises:
-        DataError: the server lists no model.
+        ConfigError: the server lists no model.
         LocalModelUnavailable: there is no such model or file, or its server does not start.
     """
     async with AsyncExitStack() as stack:
@@ -131,33 +162,40 @@ async def serve_model(model: str, name: str | None, key_variable: str) -> AsyncI
         if not model.startswith(("http://", "https://")):
             config = Local.model_validate({"mode": "embedded", "embedded": {"model": model}})
             url = (await stack.enter_async_context(local_server(config))).base_url
-        key = os.environ.get(key_variable, "none")
         if name is None:
-            async with AsyncOpenAI(base_url=url, api_key=key) as client:
-                listed = [each.id async for each in client.models.list()]
+            try:
+                async with AsyncOpenAI(base_url=url, api_key=key) as client:
+                    listed = [each.id async for each in client.models.list()]
+            except OpenAIError as exc:
+                raise ConfigError(f"the {role} model's server {_describe(exc)}") from exc
             if not listed:
-                raise DataError(f"the server at {url} lists no model: name one")
+                raise ConfigError(f"the {role} model's server lists no model: name one")
             name = listed[0]
-        yield Endpoint(base_url=url, model=name, key_variable=key_variable)
+        yield Served(url, name, key)
 
 
 @asynccontextmanager
 async def running_conditions(
-    table: EmbeddingTable, local: Endpoint, remote: Endpoint, mechanisms: Sequence[str]
+    table: EmbeddingTable,
+    local: Served,
+    remote: Served,
+    mechanisms: Collection[str],
+    targets: Collection[Target] = TARGETS,
 ) -> AsyncIterator[Ask]:
-    """Yield what asks under any condition.
+    """Yield what asks under any condition of some targets.
 
     Args:
         local: the trusted model.
         remote: the model that is not trusted.
         mechanisms: that conditions name.
+        targets: a condition of another one is refused.
 
     Raises:
         ConfigError, PerturbError: a mechanism cannot be used.
     """
     behind = {
         "base_url": remote.base_url,
-        "api_key": _read_key(remote),
+        "api_key": remote.key,
         "models": {MODEL: remote.model},
         "send_seed": True,
         "timeout_seconds": SECONDS,
@@ -166,35 +204,71 @@ async def running_conditions(
         "mode": "external",
         "base_url": local.base_url,
         "model": local.model,
-        "api_key": _read_key(local),
+        "api_key": local.key,
         "timeout_seconds": SECONDS,
     }
-    gateway: dict[str, Any] = {
-        "privacy": {"mechanism": "selective"},
-        "local": {"mode": "none"},
-        "remote": behind,
+    settings: dict[Target, dict[str, Any]] = {
+        "gateway": {
+            "privacy": {"mechanism": "selective"},
+            "local": {"mode": "none"},
+            "remote": behind,
+        },
+        "proxy": {
+            "privacy": {"mechanism": "surrogate"},
+            "limits": {"mechanisms": tuple(mechanisms), "epsilon_max": None},
+            "local": trusted,
+            "remote": behind,
+        },
     }
-    proxy: dict[str, Any] = {
-        "privacy": {"mechanism": "surrogate"},
-        "limits": {"mechanisms": tuple(mechanisms), "epsilon_max": None},
-        "local": trusted,
-        "remote": behind,
-    }
+    clients: dict[Target, AsyncOpenAI] = {}
     async with AsyncExitStack() as stack:
-
-        async def connect(url: str, key: str = "any") -> AsyncOpenAI:
+        for target in targets:
+            url, key = remote.base_url, remote.key
+            if target != "remote":
+                proxy = run_proxy(table, settings[target], environment={})
+                url, key = await stack.enter_async_context(proxy), "any"
             client = AsyncOpenAI(base_url=url, api_key=key, timeout=2 * SECONDS, max_retries=2)
-            return await stack.enter_async_context(client)
-
-        clients = {"remote": await connect(remote.base_url, _read_key(remote))}
-        for target, settings in (("gateway", gateway), ("proxy", proxy)):
-            url = await stack.enter_async_context(run_proxy(table, settings))
-            clients[target] = await connect(url)
+            clients[target] = await stack.enter_async_context(client)
 
         async def ask(task: Task, condition: Condition) -> Reply:
-            return await _ask(clients[condition.target], task, condition, remote.model)
+            client = clients[condition.target]  # there is none of another target
+            try:
+                return await _ask(client, task, condition, remote.model)
+            except OpenAIError as exc:
+                proxied = condition.target != "remote"
+                raise ConfigError(f"{condition.name}: {_describe(exc, proxied)}") from exc
 
         yield ask
+
+
+async def ask_all(
+    tasks: Sequence[Task],
+    conditions: Sequence[Condition],
+    ask: Ask,
+    advance: Advance = lambda done, total, note: None,
+) -> Replies:
+    """Return the answers to all tasks under all conditions. The first failure is raised."""
+    slots, done = asyncio.Semaphore(AT_ONCE), 0
+    total = len(tasks) * len(conditions)
+
+    async def one(task: Task, condition: Condition) -> Reply:
+        nonlocal done
+        async with slots:
+            reply = await ask(task, condition)
+        done += 1
+        advance(done, total, condition.name)
+        return reply
+
+    advance(0, total, "")
+    try:
+        async with asyncio.TaskGroup() as group:
+            asked = {
+                condition.name: [group.create_task(one(task, condition)) for task in tasks]
+                for condition in conditions
+            }
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return {name: [each.result() for each in every] for name, every in asked.items()}
 
 
 async def _ask(client: AsyncOpenAI, task: Task, condition: Condition, model: str) -> Reply:
@@ -232,5 +306,12 @@ def _read_material(exchanges: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join([*sent, *(exchange.get("generation") or "" for exchange in exchanges)])
 
 
-def _read_key(endpoint: Endpoint) -> str:
-    return os.environ.get(endpoint.key_variable, "none")
+def _describe(error: OpenAIError, proxied: bool = False) -> str:
+    """Describe a failure by its kind, and by its code if it is the proxy's; what another server
+    says may quote a text."""
+    facts = [type(error).__name__]
+    if isinstance(error, APIStatusError):
+        facts.append(f"{error.status_code}")
+        if proxied and error.code:
+            facts.append(error.code)
+    return f"failed with {' '.join(facts)}"

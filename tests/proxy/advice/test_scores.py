@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.tasks.scores import find_bleed, list_content_words, score_right
-from benchmarks.tasks.texts import KINDS, Task, read_tasks
+from proxy.advice.scores import find_bleed, list_content_words, score_right
+from proxy.advice.texts import KINDS, Task, read_tasks
 
 QUESTION = Task("q", "question", "How much is it?", "The roof costs 6,250 euros.", "6,250 euros")
 FIELDS = Task("f", "fields", "As JSON.", "Ida Holm, 12 May", {"name": "Ida Holm", "day": "12 May"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from benchmarks.tasks.texts import Task
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
+from proxy.advice.texts import Task
 
 __all__ = ["find_bleed", "list_content_words", "score_right"]
 
