@@ -57,8 +57,8 @@ class Server(Section):
     keys: tuple[ClientKey, ...] = Field(
         (),
         description="Clients' API keys as [{tenant: alice, sha256: …}], made by `inferdpt keys "
-        "new alice`. `inferdpt keys create` keeps them in the store instead. Once there has been "
-        "a key, every client needs one.",
+        "new alice`; `on_behalf: true` makes one that of a front end. `inferdpt keys create` "
+        "keeps them in the store instead. Once there has been a key, every client needs one.",
     )
     user_header: str = Field(
         "X-OpenWebUI-User-Id",
