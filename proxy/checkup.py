@@ -251,9 +251,10 @@ async def _check_exposure(config: Config) -> bool:
 
 
 async def _find_keyless(keyring: Keyring, server: Server) -> list[str]:
-    """Return the operators without a key in force, who see nothing."""
-    stored = {key.tenant for key in await keyring.list_keys() if key.revoked is None}
-    known = stored | {key.tenant for key in server.keys}
+    """Return the operators without a key in force, who see nothing. A front end's is none: it
+    opens no console and sees no other tenant's figures."""
+    stored = {k.tenant for k in await keyring.list_keys() if k.in_force and not k.on_behalf}
+    known = stored | {key.tenant for key in server.keys if not key.on_behalf}
     return [name for name in server.operators if name not in known]
 
 

@@ -38,6 +38,7 @@ UNSEEN = {
     "chat.context_compaction.enable": "context compaction",
     "memories.background_review.enable": "review of memories",
 }
+USER_HEADER = "X-OpenWebUI-User-Id"  # which counts where the key is one of a front end
 KEPT = ("metadata", "model")  # Open WebUI reads the first and does not send it
 Emit = Callable[[dict[str, Any]], Awaitable[None]]
 
@@ -83,6 +84,7 @@ class Filter:
         __metadata__: dict[str, Any],
         __request__: Any,
         __event_emitter__: Emit | None = None,
+        __user__: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Return the whole request sanitized, directly before it is sent. After a tool has
         answered, Open WebUI calls this again.
@@ -96,7 +98,7 @@ class Filter:
         if (former := restorers.get(_name(__metadata__))) is not None:
             # The turns so far have been sanitized already; replacements are not replaced again.
             chat["messages"] = former.restore(chat["messages"])
-        done = await self._sanitize(chat)
+        done = await self._sanitize(chat, (__user__ or {}).get("id"))
         restorers[_name(__metadata__)] = AnswerRestorer(done)
         if __event_emitter__ is not None:
             for event in _describe(done, show=self.valves.show):
@@ -132,10 +134,12 @@ class Filter:
             last |= {"output": restorer.restore(last["output"])} if last.get("output") else {}
         return body
 
-    async def _sanitize(self, chat: dict[str, Any]) -> dict[str, Any]:
+    async def _sanitize(self, chat: dict[str, Any], user: str | None) -> dict[str, Any]:
         url = self.valves.base_url.rstrip("/") + "/privacy/sanitize"
         body = {**chat, "model": self.valves.model}
         headers = {"Authorization": f"Bearer {self.valves.api_key}"}
+        if user is not None:
+            headers[USER_HEADER] = user
         # Raw text goes here: the environment's HTTP proxies must not see it.
         session = aiohttp.ClientSession(trust_env=False, timeout=aiohttp.ClientTimeout(SECONDS))
         try:

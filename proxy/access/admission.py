@@ -3,8 +3,8 @@
 A rate is a token bucket, one number: the time until it is full again. A request moves that time on
 by the time in which the bucket gains one request, unless it would lie further ahead than a whole
 bucket. This is the generic cell rate algorithm (GCRA). Processes share buckets in the store or in
-Redis. Both hold HMACs of the keys' ids and times, and nothing else. If the place cannot be
-reached, no request of a limited key is served.
+Redis. Both hold HMACs of the keys' ids and tenants, and times, and nothing else. If the place
+cannot be reached, no request of a limited key is served.
 
 Requests beyond the number at once wait, in all and per client. A body is read before its request
 takes a place, so that slow clients do not hold up others. Memory is bounded, too: bodies above
@@ -114,7 +114,8 @@ class LocalBuckets:
 
 
 class Rates:
-    """Limit each key to `burst` requests at once, refilled at `requests_per_minute`."""
+    """Limit each key, and each user of a front end's key, to `burst` requests at once, refilled at
+    `requests_per_minute`."""
 
     def __init__(self, buckets: Buckets) -> None:
         self._buckets = buckets
@@ -130,7 +131,9 @@ class Rates:
             return {}
         size = float(client.grant.burst or max(math.ceil(rate), 1))
         bucket = Bucket(size, 60 / rate)
-        allowed, seconds = await self._buckets.take(client.key, bucket)
+        # A front end's key has a bucket for each of its users.
+        name = f"{client.key} {client.tenant}"
+        allowed, seconds = await self._buckets.take(name, bucket)
         left = (bucket.most - seconds) / bucket.each
         headers = {
             "x-ratelimit-limit-requests": f"{size:.0f}",

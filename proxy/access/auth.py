@@ -2,21 +2,30 @@
 
 A grant holds the limits that a key carries. A key is 256 random bits, so a plain hash cannot be
 searched. A slow hash, made for passwords, would only slow every request. Keys are in config.yaml,
-or in the store, where they are made and revoked while the proxy runs.
+or in the store, where they are made, rotated and revoked while the proxy runs.
+
+The key of a trusted front end stands for many users: each of its requests names one, who is a
+tenant. A user's tenant is `FRONT-END::ID`, with the id as it came, so that an operator who reads
+it in the console, the record or the log finds the person in the front end. A keyed digest would
+serve any id, but a new secret would give every user a new account, and with it a new budget.
+Names of tenants are logged, so ids must be opaque: `@` and spaces, which addresses and full names
+have, are refused.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
-from sqlalchemy import Row, bindparam, delete, func, select, update
+from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, not_, or_, select, update
 
 from perturb import Sanitizer
 from perturb.sanitizer import Demands
@@ -25,10 +34,19 @@ from perturb.selective.parameters import check_thresholds
 from perturb.selective.terms import check_terms
 from proxy.config.errors import explain_key
 from proxy.config.section import Section
+from proxy.config.server import OF_USER, ClientKey
 from proxy.config.settings import Server, is_loopback
 from proxy.config.store import Budget
-from proxy.errors import ConfigError, model_not_found, not_permitted, unauthorized
+from proxy.errors import (
+    ApiError,
+    ConfigError,
+    bad_request,
+    model_not_found,
+    not_permitted,
+    unauthorized,
+)
 from proxy.sanitizers import sanitizer_names
+from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, open_sealed, place_of, seal
 from proxy.storage.schema import KEYS
 from proxy.storage.store import Store
@@ -40,8 +58,10 @@ __all__ = [
     "Holder",
     "Keyring",
     "StoredKey",
+    "Terms",
     "Visit",
     "build_grant",
+    "check_note",
     "check_tenant",
     "new_key",
     "parse_pairs",
@@ -132,16 +152,19 @@ class Client:
         grant: the limits of its key.
         key: the key's id; "" for a key of the configuration, which has no further limits.
         visit: the request, once it is admitted.
+        on_behalf: whether the key is of a front end. The tenant is then its user or, where no
+            user is named, the front end.
     """
 
     tenant: str
     grant: Grant = field(default_factory=Grant)
     key: str = ""
     visit: Visit = Visit()
+    on_behalf: bool = False
 
     def during(self, visit: Visit) -> Client:
         """Return the client during a request."""
-        return Client(self.tenant, self.grant, self.key, visit)
+        return replace(self, visit=visit)
 
     def serves(self, model: str) -> bool:
         """Return whether the key allows a model, by the name that clients use."""
@@ -213,6 +236,9 @@ def parse_pairs(text: str | None) -> dict[str, str] | None:
 PREFIX = "sk-inferdpt-"
 _ANY = select(KEYS.c.id).limit(1)
 _FIND = select(KEYS).where(KEYS.c.id == bindparam("id"))
+_USER = re.compile(r"[A-Za-z0-9._-]{1,64}")  # the ids of front ends: UUIDs, numbers, names
+NOTE_CHARACTERS = 100  # of a label or an owner
+USE_SECONDS = 3600.0  # between two writes of a key's last use: most requests only read
 NAMED = 16  # digits of the SHA-256 that name a key of the configuration
 NOBODY = "0" * 64  # the digest to compare with if there is no such key
 
@@ -234,14 +260,43 @@ class Holder:
 
 
 @dataclass(frozen=True)
+class Terms:
+    """Hold what a key of the store is made with, beside its tenant and its grant.
+
+    Attributes:
+        on_behalf: whether it is of a trusted front end, see `Client`.
+        label: tells it from other keys of its tenant.
+        owner: the person who answers for it.
+        seconds: for which it is in force; None for no end.
+    """
+
+    on_behalf: bool = False
+    label: str = ""
+    owner: str = ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
 class StoredKey:
-    """Describe a key of the store, without the key itself; times are seconds since 1970."""
+    """Describe a key of the store, without the key itself; times are seconds since 1970.
+
+    Attributes:
+        expires: when it ends; None for no end.
+        used: its last use, exact to an hour; None for a new key.
+        in_force: whether it is neither revoked nor at its end.
+    """
 
     id: str
     tenant: str
     grant: Grant
     created: float
     revoked: float | None
+    on_behalf: bool
+    label: str
+    owner: str
+    expires: float | None
+    used: float | None
+    in_force: bool
 
 
 class Keyring:
@@ -249,12 +304,21 @@ class Keyring:
 
     Args:
         locked: whether clients have needed a key before, in this process.
+        clock: the time in seconds since 1970.
     """
 
-    def __init__(self, store: Store, server: Server, *, locked: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        server: Server,
+        *,
+        locked: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._store = store
         self._digests = Digests(store)
         self._server = server
+        self._clock = clock
         self.locked = locked or bool(server.keys) or not is_loopback(server.host)
 
     async def required(self) -> bool:
@@ -269,7 +333,7 @@ class Keyring:
 
     async def count_in_force(self) -> int:
         """Return the number of keys in force."""
-        mine = select(func.count()).select_from(KEYS).where(KEYS.c.revoked.is_(None))
+        mine = select(func.count()).select_from(KEYS).where(self._in_force())
         stored = await self._store.scan(lambda connection: connection.scalars(mine).one())
         return len(self._server.keys) + stored
 
@@ -292,11 +356,18 @@ class Keyring:
                 "127.0.0.1"
             )
 
-    async def client(self, authorization: str | None) -> Client:
+    async def client(
+        self, authorization: str | None, users: Sequence[str] = (), *, unnamed: bool = False
+    ) -> Client:
         """Return the client that an `Authorization: Bearer …` header belongs to.
 
+        Args:
+            users: the values of `server.user_header`. They count for keys of front ends alone:
+                from any other client, they name nobody.
+            unnamed: whether a front end may leave out its user.
+
         Raises:
-            ApiError: 401.
+            ApiError: 401; 400, a front end does not name its user as it has to.
         """
         if not await self.required():
             return ANONYMOUS
@@ -304,7 +375,29 @@ class Keyring:
         found = await self.match(key.strip())
         if scheme.lower() != "bearer" or found is None:
             raise unauthorized()
-        return found.client
+        client = found.client
+        if not client.on_behalf or (unnamed and not users):
+            return client
+        return replace(client, tenant=f"{client.tenant}{OF_USER}{self._read_user(users)}")
+
+    def _read_user(self, users: Sequence[str]) -> str:
+        """Return the id of the user whom a front end names; raise `ApiError`."""
+        header = self._server.user_header
+        if not users:
+            raise bad_request(
+                f"This key is of a front end: the header {header} must name the user of each "
+                "request.",
+                param=header,
+                code="user_required",
+            )
+        if len(users) > 1 or not _USER.fullmatch(users[0]):
+            raise bad_request(
+                f"The header {header} must be one id of 1 to 64 letters, digits, '.', '_' and "
+                "'-'.",
+                param=header,
+                code="invalid_user",
+            )
+        return users[0]
 
     async def match(self, key: str) -> Holder | None:
         """Return the holder of a key; None if the key is not in force.
@@ -316,17 +409,19 @@ class Keyring:
         found = None
         for entry in self._server.keys:
             if hmac.compare_digest(entry.sha256, digest):
-                found = Holder(Client(entry.tenant), digest[:NAMED], digest)
+                found = _hold_configured(entry)
         stored = await self._row(key.removeprefix(PREFIX).partition("-")[0])
         same = hmac.compare_digest(stored.sha256 if stored else NOBODY, digest)
-        held = self._hold(stored) if stored is not None and same else None
-        return held or found
+        if stored is None or not same or (held := self._hold(stored)) is None:
+            return found
+        await self._note_use(stored)
+        return held
 
     async def find(self, name: str) -> Holder | None:
         """Return the holder of a key by its name, see `Holder`; None if it is not in force."""
         for entry in self._server.keys:
             if entry.sha256[:NAMED] == name:
-                return Holder(Client(entry.tenant), name, entry.sha256)
+                return _hold_configured(entry)
         stored = await self._row(name)
         return None if stored is None else self._hold(stored)
 
@@ -340,55 +435,95 @@ class Keyring:
             ApiError: 401, the key is no longer in force.
         """
         if key:
-            stored = await self._row(key)
-            if stored is not None and stored.tenant == tenant and stored.revoked is None:
-                return Client(tenant, self._open(stored), key)
+            found = [await self.find(key)]
         elif await self.required():
-            if any(entry.tenant == tenant for entry in self._server.keys):
-                return Client(tenant)
+            found = [_hold_configured(entry) for entry in self._server.keys]
         elif tenant == ANONYMOUS.tenant:
             return ANONYMOUS
+        else:
+            found = []
+        for holder in found:
+            if holder is not None and holder.client.key == key and _stands_for(holder, tenant):
+                return replace(holder.client, tenant=tenant)
         raise unauthorized()
 
     def sees_all(self, client: Client) -> bool:
-        """Return whether a client may see every tenant's figures."""
-        return not self.locked or client.tenant in self._server.operators
+        """Return whether a client may see every tenant's figures. No front end may: whoever has
+        its key names its users."""
+        known = client.tenant in self._server.operators and not client.on_behalf
+        return known or not self.locked
 
-    async def create(self, tenant: str, grant: Grant) -> tuple[str, str]:
+    async def create(self, tenant: str, grant: Grant, terms: Terms = Terms()) -> tuple[str, str]:
         """Make a key and return its id and the key itself, which is not kept."""
-        id_ = secrets.token_hex(6)
-        key = f"{PREFIX}{id_}-{secrets.token_urlsafe(32)}"
-        row = {
-            "id": id_,
-            "sha256": hashlib.sha256(key.encode()).hexdigest(),
+        key, row = self._make(grant, terms.seconds)
+        row |= {
             "tenant": tenant,
-            "grant": self._seal(id_, grant),
-            "created": time.time(),
+            "on_behalf": terms.on_behalf,
+            "label": terms.label,
+            "owner": terms.owner,
         }
         await self._store.write(lambda connection: connection.execute(KEYS.insert(), row))
-        return id_, key
+        return row["id"], key
+
+    async def rotate(
+        self, id_: str, overlap: float, seconds: float | None = None
+    ) -> tuple[str, str] | None:
+        """Make a key that takes the place of another, which ends after an overlap.
+
+        The new one has its tenant, limits, label and owner.
+
+        Args:
+            overlap: the seconds for which both are in force. A key that ends earlier does so.
+            seconds: for which the new one is in force; None for no end.
+
+        Returns:
+            The id and the key itself, which is not kept; None if no key of that id is in force.
+
+        Raises:
+            ConfigError: the key has an end and the new one would have none.
+        """
+        now = self._clock()
+        mine = and_(KEYS.c.id == id_, self._in_force())
+
+        def work(connection: Connection) -> tuple[str, str] | None:
+            old = connection.execute(select(KEYS).where(mine).with_for_update()).first()
+            if old is None:
+                return None
+            if old.expires is not None and seconds is None:
+                raise ConfigError("this key has an end: say when the new one ends, too")
+            ends = now + overlap if old.expires is None else min(old.expires, now + overlap)
+            connection.execute(update(KEYS).where(KEYS.c.id == id_).values(expires=ends))
+            key, row = self._make(self._open(old), seconds)
+            kept = ("tenant", "on_behalf", "label", "owner")
+            row |= {name: getattr(old, name) for name in kept}
+            connection.execute(KEYS.insert(), row)
+            return row["id"], key
+
+        return await self._store.write(work)
 
     async def list_keys(self) -> Sequence[StoredKey]:
         """Return the store's keys, oldest first."""
         query = select(KEYS).order_by(KEYS.c.created)
         rows = await self._store.scan(lambda connection: connection.execute(query).all())
+        plain = ("id", "tenant", "created", "revoked", "label", "owner", "expires", "used")
         return [
-            StoredKey(row.id, row.tenant, self._open(row), row.created, row.revoked)
+            StoredKey(
+                grant=self._open(row),
+                on_behalf=bool(row.on_behalf),
+                in_force=self._holds(row),
+                **{name: getattr(row, name) for name in plain},
+            )
             for row in rows
         ]
 
     async def revoke(self, id_: str) -> bool:
         """Revoke a key from the next request on. Return False if no key of that id is in force."""
-        change = update(KEYS).where(KEYS.c.id == id_, KEYS.c.revoked.is_(None))
-        change = change.values(revoked=time.time())
-        return bool(await self._store.write(lambda c: c.execute(change).rowcount))
+        return await self._change(id_, revoked=self._clock())
 
     async def restrict(self, id_: str, grant: Grant) -> bool:
         """Replace the limits of a key from the next request on. Return False if no key of that
         id is in force."""
-        change = update(KEYS).where(KEYS.c.id == id_, KEYS.c.revoked.is_(None))
-        change = change.values(grant=self._seal(id_, grant))
-        return bool(await self._store.write(lambda c: c.execute(change).rowcount))
+        return await self._change(id_, grant=self._seal(id_, grant))
 
     async def reopen(self) -> None:
         """Forget that there were keys.
@@ -402,8 +537,40 @@ class Keyring:
             raise ConfigError("server.keys or server.host demands keys: change that first")
         if count := await self.count_in_force():
             raise ConfigError(f"keys in force: {count}; revoke them first (`inferdpt keys list`)")
-        revoked = delete(KEYS).where(KEYS.c.revoked.is_not(None))
-        await self._store.write(lambda connection: connection.execute(revoked))
+        ended = delete(KEYS).where(not_(self._in_force()))
+        await self._store.write(lambda connection: connection.execute(ended))
+
+    def _in_force(self) -> ColumnElement[bool]:
+        """Return the condition of rows that `_holds` is true for."""
+        ends = or_(KEYS.c.expires.is_(None), KEYS.c.expires > self._clock())
+        return and_(KEYS.c.revoked.is_(None), ends)
+
+    def _holds(self, row: Row[Any]) -> bool:
+        """Return whether a stored key is neither revoked nor at its end."""
+        return row.revoked is None and (row.expires is None or row.expires > self._clock())
+
+    def _make(self, grant: Grant, seconds: float | None) -> tuple[str, dict[str, Any]]:
+        """Return a new key and the columns of its row that no other key has."""
+        id_, now = secrets.token_hex(6), self._clock()
+        key = f"{PREFIX}{id_}-{secrets.token_urlsafe(32)}"
+        return key, {
+            "id": id_,
+            "sha256": hashlib.sha256(key.encode()).hexdigest(),
+            "grant": self._seal(id_, grant),
+            "created": now,
+            "expires": None if seconds is None else now + seconds,
+        }
+
+    async def _change(self, id_: str, **values: Any) -> bool:
+        change = update(KEYS).where(KEYS.c.id == id_, self._in_force()).values(**values)
+        return bool(await self._store.write(lambda c: c.execute(change).rowcount))
+
+    async def _note_use(self, row: Row[Any]) -> None:
+        now = self._clock()
+        if row.used is None or row.used <= now - USE_SECONDS:
+            note = update(KEYS).where(KEYS.c.id == row.id).values(used=now)
+            with suppress(ApiError):  # a full disk keeps no client from its answer, or figures
+                await self._store.write(lambda connection: connection.execute(note), wait=False)
 
     def _seal(self, id_: str, grant: Grant) -> bytes:
         """Return the grant of a key as the store holds it: `deny` names what nobody may read."""
@@ -416,10 +583,11 @@ class Keyring:
         )
 
     def _hold(self, row: Row[Any]) -> Holder | None:
-        """Return the holder of a stored key; None if it is revoked."""
-        if row.revoked is not None:
+        """Return the holder of a stored key; None if it is not in force."""
+        if not self._holds(row):
             return None
-        return Holder(Client(row.tenant, self._open(row), row.id), row.id, row.sha256)
+        client = Client(row.tenant, self._open(row), row.id, on_behalf=bool(row.on_behalf))
+        return Holder(client, row.id, row.sha256)
 
     async def _row(self, id_: str) -> Row[tuple[str, ...]] | None:
         if not id_.isalnum():
@@ -427,10 +595,30 @@ class Keyring:
         return await self._store.read(lambda c: c.execute(_FIND, {"id": id_}).first())
 
 
+def _hold_configured(entry: ClientKey) -> Holder:
+    client = Client(entry.tenant, on_behalf=entry.on_behalf)
+    return Holder(client, entry.sha256[:NAMED], entry.sha256)
+
+
+def _stands_for(holder: Holder, tenant: str) -> bool:
+    """Return whether a key is of a tenant or, as that of a front end, of its user."""
+    client = holder.client
+    return client.tenant == (tenant.rpartition(OF_USER)[0] if client.on_behalf else tenant)
+
+
 def check_tenant(name: str) -> None:
     """Check the name of a tenant; raise `ConfigError` if it cannot be one."""
-    if not name or not name.isprintable():
-        raise ConfigError("the tenant must be a name of printable characters")
+    if not name or not name.isprintable() or OF_USER in name:
+        raise ConfigError(
+            f"the tenant must be a name of printable characters without {OF_USER!r}, which the "
+            "users of front ends have"
+        )
+
+
+def check_note(name: str, text: str) -> None:
+    """Check a label or an owner; raise `ConfigError`."""
+    if not text.isprintable() or len(text) > NOTE_CHARACTERS:
+        raise ConfigError(f"{name} must be at most {NOTE_CHARACTERS} printable characters")
 
 
 def new_key() -> tuple[str, str]:

@@ -106,7 +106,10 @@ class _Api:
         keyring, closed = request.app[KEYRING], request.path not in OPEN_PATHS
         asks = request.method == "OPTIONS" and "Origin" in request.headers
         if closed and not asks:
-            request[TENANT] = await keyring.client(_read_authorization(request))
+            users = request.headers.getall(request.app[CONFIG].server.user_header, ())
+            request[TENANT] = await keyring.client(
+                _read_authorization(request), users, unnamed=_is_list(request)
+            )
         elif closed:
             await keyring.required()
         if not keyring.locked:
@@ -159,6 +162,14 @@ def _read_authorization(request: web.Request) -> str | None:
     key = request.headers.get("x-api-key")
     own = None if key is None else f"Bearer {key}"
     return request.headers.get("Authorization", own)
+
+
+def _is_list(request: web.Request) -> bool:
+    """Tell if a request asks which models there are.
+
+    Front ends ask that for themselves, too, when they start; the answer is about no user.
+    """
+    return request.method == "GET" and (request.path + "/").startswith("/v1/models/")
 
 
 def _refuse_foreign_pages(request: web.Request) -> None:

@@ -1,4 +1,4 @@
-"""`inferdpt keys`: make, list and revoke clients' keys, or reopen the proxy."""
+"""`inferdpt keys`: make, list, rotate and revoke clients' keys, or reopen the proxy."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from proxy.cli.help import group_page, page
 from proxy.cli.options import ConfigFile, load_configuration
 
 if TYPE_CHECKING:
-    from proxy.access.auth import Grant
+    from proxy.access.auth import Grant, StoredKey, Terms
     from proxy.config.settings import Config
+    from proxy.errors import ConfigError
 
-__all__ = ["create", "keys_group", "list_keys", "new", "reopen", "revoke"]
+__all__ = ["create", "keys_group", "list_keys", "new", "reopen", "revoke", "rotate"]
 
 FIRST = """\
 This is the first key. Until now a proxy on this store was open to this machine without a key.
@@ -35,8 +36,36 @@ Once there has been a key, every client needs one, even after it is revoked.
 `inferdpt keys reopen` and a restart of the proxy undo that."""
 LIMITS = "NAME=N,…"
 ID = re.compile("[0-9a-f]{12}")
+TIME = re.compile("([0-9]{1,6})([mhdw])")
+UNITS = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+def _parse_time(text: str) -> float:
+    """Return the seconds of a time such as 90d."""
+    found = TIME.fullmatch(text)
+    if found is None:
+        raise typer.BadParameter("must be a whole number and m, h, d or w, such as 90d")
+    return int(found[1]) * UNITS[found[2]]
+
 
 Tenant = Annotated[str, typer.Argument(metavar="TENANT", help="Name the client.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Name the key, as `keys list` shows it.")]
+OnBehalf = Annotated[
+    bool,
+    typer.Option(
+        "--on-behalf",
+        help="Make the key of a trusted front end, which names the user of each request in the "
+        "header server.user_header. Each user is a tenant with limits of its own.",
+    ),
+]
+Expires = Annotated[
+    float | None,
+    typer.Option(
+        metavar="TIME",
+        parser=_parse_time,
+        help="End the key after this time, such as 90d or 12h (default: never).",
+    ),
+]
 
 
 def keys_group() -> typer.Typer:
@@ -45,9 +74,10 @@ def keys_group() -> typer.Typer:
         cls=group_page(
             "inferdpt keys create alice",
             "inferdpt keys list",
+            "inferdpt keys rotate 1f2e3d4c5b6a --overlap 7d",
             "inferdpt keys revoke 1f2e3d4c5b6a",
         ),
-        help="Make, list and revoke clients' keys.",
+        help="Make, list, rotate and revoke clients' keys.",
         no_args_is_help=True,
     )
     creating = page(
@@ -55,11 +85,18 @@ def keys_group() -> typer.Typer:
         "inferdpt keys create bob --mechanisms rantext_ldp --epsilon-max 8 --models gpt-4o",
         "inferdpt keys create ci --rpm 60 --burst 10 --budget 'day=5000,total=100000'",
         "inferdpt keys create web --actions 'PASSWORD=refuse,API_KEY=refuse'",
+        "inferdpt keys create open-webui --on-behalf --rpm 30 --budget day=5000",
+        "inferdpt keys create alice --label laptop --owner 'Alice Roe' --expires 90d",
         notes=lambda: NOTE,
     )
     app.command("create", cls=creating)(create)
     app.command("new", cls=page("inferdpt keys new alice"))(new)
     app.command("list", cls=page("inferdpt keys list"))(list_keys)
+    rotating = page(
+        "inferdpt keys rotate 1f2e3d4c5b6a --overlap 7d",
+        "inferdpt keys rotate 1f2e3d4c5b6a --overlap 24h --expires 90d",
+    )
+    app.command("rotate", cls=rotating)(rotate)
     app.command("revoke", cls=page("inferdpt keys revoke 1f2e3d4c5b6a"))(revoke)
     app.command("reopen", cls=page("inferdpt keys reopen"))(reopen)
     return app
@@ -116,13 +153,23 @@ def create(
             help="Mark words also from this probability of the detector on, by type.",
         ),
     ] = None,
+    on_behalf: OnBehalf = False,
+    label: Annotated[
+        str, typer.Option(metavar="TEXT", help="Tell the key from others of its tenant.")
+    ] = "",
+    owner: Annotated[
+        str, typer.Option(metavar="TEXT", help="Name the person who answers for the key.")
+    ] = "",
+    expires: Expires = None,
     config: ConfigFile = None,
 ) -> int:
     """Make a key in the store; it is shown once."""
-    from proxy.access.auth import build_grant, check_tenant, parse_pairs
+    from proxy.access.auth import Terms, build_grant, check_note, check_tenant, parse_pairs
 
     settings = load_configuration(config)
     check_tenant(tenant)
+    check_note("label", label)
+    check_note("owner", owner)
     grant = build_grant(
         mechanisms=mechanisms and mechanisms.split(","),
         models=models and models.split(","),
@@ -137,11 +184,11 @@ def create(
         deny=deny and tuple(deny),
         thresholds=parse_pairs(thresholds),
     )
-    asyncio.run(_create(settings, tenant, grant))
+    asyncio.run(_create(settings, tenant, grant, Terms(on_behalf, label, owner, expires)))
     return 0
 
 
-def new(tenant: Tenant) -> int:
+def new(tenant: Tenant, on_behalf: OnBehalf = False) -> int:
     """Make a key for config.yaml, and print its lines.
 
     `keys create` keeps a key in the store instead, with limits of its own.
@@ -153,6 +200,8 @@ def new(tenant: Tenant) -> int:
     print(f"key for the client (shown once): {key}\n\nfor config.yaml:\n")
     print("server:\n  keys:")
     print(f"    - tenant: {json.dumps(tenant)}\n      sha256: {digest}")
+    if on_behalf:
+        print("      on_behalf: true")
     return 0
 
 
@@ -162,12 +211,29 @@ def list_keys(config: ConfigFile = None) -> int:
     return 0
 
 
-def revoke(
-    id_: Annotated[
-        str, typer.Argument(metavar="ID", help="Name the key, as `keys list` shows it.")
+def rotate(
+    id_: Id,
+    overlap: Annotated[
+        float,
+        typer.Option(
+            metavar="TIME",
+            parser=_parse_time,
+            help="Leave the old key in force for this time, such as 7d or 12h.",
+        ),
     ],
+    expires: Expires = None,
     config: ConfigFile = None,
 ) -> int:
+    """Replace a key by a new one; both are in force for a while.
+
+    The new key has the tenant, limits, label and owner of the old one, which ends after the
+    overlap, or earlier if it would have.
+    """
+    asyncio.run(_rotate(load_configuration(config), id_, overlap, expires))
+    return 0
+
+
+def revoke(id_: Id, config: ConfigFile = None) -> int:
     """Revoke a key in the store from its next request on."""
     asyncio.run(_revoke(load_configuration(config), id_))
     return 0
@@ -179,14 +245,14 @@ def reopen(config: ConfigFile = None) -> int:
     return 0
 
 
-async def _create(config: Config, tenant: str, grant: Grant) -> None:
+async def _create(config: Config, tenant: str, grant: Grant, terms: Terms) -> None:
     from proxy.access.auth import Keyring
     from proxy.storage.opening import open_store
 
     async with open_store(config.store) as store:
         keyring = Keyring(store, config.server)
         first = not await keyring.required()
-        id_, key = await keyring.create(tenant, grant)
+        id_, key = await keyring.create(tenant, grant, terms)
         print(FIRST if first else await keyring.mode())
     print(f"key {id_} of {tenant} (shown once): {key}")
 
@@ -197,23 +263,50 @@ async def _list(config: Config) -> None:
 
     async with open_store(config.store) as store:
         for key in await Keyring(store, config.server).list_keys():
-            grant = key.grant.model_dump(exclude_defaults=True, exclude_none=True)
-            state = "in force" if key.revoked is None else f"revoked {_format_day(key.revoked)}"
-            made = _format_day(key.created)
-            print(f"{key.id}  {key.tenant}  made {made}  {state}  {json.dumps(grant)}")
+            print("  ".join(_describe(key)))
+
+
+def _describe(key: StoredKey) -> list[str]:
+    """Return what the line of a key says."""
+    if key.revoked is not None:
+        state = f"revoked {_format_day(key.revoked)}"
+    elif not key.in_force:
+        state = f"ended {_format_day(key.expires)}"
+    else:
+        state = "in force" if key.expires is None else f"in force to {_format_day(key.expires)}"
+    grant = key.grant.model_dump(exclude_defaults=True, exclude_none=True)
+    notes = {"label": key.label, "owner": key.owner}
+    return [
+        key.id,
+        key.tenant,
+        *(["on behalf of its users"] if key.on_behalf else []),
+        *(f"{name} {json.dumps(text)}" for name, text in notes.items() if text),
+        f"made {_format_day(key.created)}",
+        "never used" if key.used is None else f"used {_format_day(key.used)}",
+        state,
+        json.dumps(grant),
+    ]
+
+
+async def _rotate(config: Config, id_: str, overlap: float, seconds: float | None) -> None:
+    from proxy.access.auth import Keyring
+    from proxy.storage.opening import open_store
+
+    async with open_store(config.store) as store:
+        made = await Keyring(store, config.server).rotate(id_, overlap, seconds)
+    if made is None:
+        raise _make_error("rotate", id_)
+    print(f"key {made[0]} takes the place of {id_} (shown once): {made[1]}")
 
 
 async def _revoke(config: Config, id_: str) -> None:
     from proxy.access.auth import Keyring
-    from proxy.errors import ConfigError
     from proxy.storage.opening import open_store
 
     async with open_store(config.store) as store:
         keyring = Keyring(store, config.server)
         if not await keyring.revoke(id_):
-            if not ID.fullmatch(id_):  # not repeated, since it may be a key
-                raise ConfigError("revoke takes the id of a key, as `keys list` shows it")
-            raise ConfigError(f"there is no key {id_} in force")
+            raise _make_error("revoke", id_)
         print(f"key {id_} is revoked: {await keyring.mode()}")
         if not await keyring.count_in_force():
             print(NOBODY)
@@ -228,5 +321,14 @@ async def _reopen(config: Config) -> None:
     print(REOPENED)
 
 
-def _format_day(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+def _make_error(command: str, id_: str) -> ConfigError:
+    """Return the error of an id that no key in force has."""
+    from proxy.errors import ConfigError
+
+    if not ID.fullmatch(id_):  # not repeated, since it may be a key
+        return ConfigError(f"{command} takes the id of a key, as `keys list` shows it")
+    return ConfigError(f"there is no key {id_} in force")
+
+
+def _format_day(seconds: float | None) -> str:
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).date().isoformat()

@@ -14,6 +14,7 @@ __all__ = ["CHANGEABLE", "Changes", "find_changes"]
 CHANGEABLE: Mapping[str, tuple[str, ...] | None] = {
     "server": (
         "keys",
+        "user_header",
         "operators",
         "cors_origins",
         "ping_seconds",

@@ -11,7 +11,10 @@ from proxy.config.privacy import find_sanitizer
 from proxy.config.section import Section
 from proxy.config.store import Budget
 
-__all__ = ["ClientKey", "Limits", "Server", "is_loopback"]
+__all__ = ["OF_USER", "ClientKey", "Limits", "Server", "is_loopback"]
+
+OF_USER = "::"  # in a tenant's name, between a front end and its user
+SECRET_HEADERS = ("authorization", "cookie", "proxy-authorization", "x-api-key")
 
 
 class ClientKey(Section):
@@ -21,6 +24,18 @@ class ClientKey(Section):
     sha256: str = Field(
         pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the key, in hexadecimal."
     )
+    on_behalf: bool = Field(
+        False,
+        description="The key is of a trusted front end, which names its user in the header "
+        "`server.user_header`. Each user is a tenant.",
+    )
+
+    @field_validator("tenant")
+    @classmethod
+    def _check_tenant(cls, value: str) -> str:
+        if OF_USER in value:
+            raise ValueError(f"{OF_USER!r} is in the names of front ends' users alone")
+        return value
 
 
 class Server(Section):
@@ -42,8 +57,14 @@ class Server(Section):
     keys: tuple[ClientKey, ...] = Field(
         (),
         description="Clients' API keys as [{tenant: alice, sha256: …}], made by `inferdpt keys "
-        "new alice`. `inferdpt keys create` keeps them in the store instead. Once there has been "
-        "a key, every client needs one.",
+        "new alice`; `on_behalf: true` makes one that of a front end. `inferdpt keys create` "
+        "keeps them in the store instead. Once there has been a key, every client needs one.",
+    )
+    user_header: str = Field(
+        "X-OpenWebUI-User-Id",
+        pattern=r"^[A-Za-z0-9-]+$",
+        description="Header in which trusted front ends (`inferdpt keys create --on-behalf`) name "
+        "the user of a request. It counts for their keys alone.",
     )
     operators: tuple[str, ...] = Field(
         (),
@@ -91,6 +112,13 @@ class Server(Section):
         "put a note such as `[image left out]` in their place. Agents send their whole history "
         "again: with refuse, one picture in it refuses every later turn.",
     )
+
+    @field_validator("user_header")
+    @classmethod
+    def _check_user_header(cls, value: str) -> str:
+        if value.lower() in SECRET_HEADERS:  # a key must not become a name, which is logged
+            raise ValueError("must be a header that holds no secret")
+        return value
 
 
 class Limits(Section):

@@ -196,7 +196,7 @@ async def _read_session(request: web.Request) -> tuple[Session | None, Holder | 
         return None, None
     named = found["key"] != NOBODY
     holder = await request.app[KEYRING].find(found["key"]) if named else None
-    if named and holder is None:
+    if named and (holder is None or holder.client.on_behalf):
         return None, None
     head, _, mac = value.rpartition(".")
     good = _sign(request, "session", head, "" if holder is None else holder.sha256)

@@ -40,6 +40,7 @@ def add_console(app: web.Application) -> None:
             get(f"{CONSOLE_PATH}/keys", keys.show_keys),
             post(f"{CONSOLE_PATH}/keys", keys.create_key),
             post(f"{CONSOLE_PATH}/keys/restrict", keys.restrict_key),
+            post(f"{CONSOLE_PATH}/keys/rotate", keys.rotate_key),
             post(f"{CONSOLE_PATH}/keys/revoke", keys.revoke_key),
             post(LOGIN, sessions.log_in),
             post(f"{CONSOLE_PATH}/logout", sessions.log_out),

@@ -20,10 +20,11 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
 )
 
 METADATA = MetaData()
-REVISION = "0010"  # of the last migration
+REVISION = "0011"  # of the last migration
 
 # Alembic's own table, as Alembic makes it.
 VERSIONS = Table(
@@ -228,7 +229,8 @@ CHARGES = Table(
     sqlite_with_rowid=False,  # half the size
 )
 
-# Clients' keys: the SHA-256 of each, and its grant (JSON), encrypted.
+# Clients' keys: the SHA-256 of each, and its grant (JSON), encrypted. `label` and `owner` are the
+# operator's notes. `used` is exact to an hour. Times are in seconds since 1970.
 KEYS = Table(
     "keys",
     METADATA,
@@ -238,4 +240,10 @@ KEYS = Table(
     Column("grant", LargeBinary, nullable=False),
     Column("created", Double, nullable=False),
     Column("revoked", Double),
+    # The defaults are for replicas of an earlier version.
+    Column("on_behalf", Boolean, nullable=False, server_default=false()),
+    Column("label", Text, nullable=False, server_default=""),
+    Column("owner", Text, nullable=False, server_default=""),
+    Column("expires", Double),
+    Column("used", Double),
 )

@@ -121,12 +121,17 @@ ON_SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
 @ON_SQLITE
 def test_keys_are_rotated(shell: dict[str, str], database: dict[str, Any]) -> None:
-    (block,) = find_blocks("Rotate keys", postgres="url" in database)
+    rotation, leak = find_blocks("Rotate keys", postgres="url" in database)
     run("inferdpt keys create alice", shell)
     old = re.findall(r"^[0-9a-f]{12}", run("inferdpt keys list", shell), re.MULTILINE)
     assert len(old) == 1
-    out = run(block.replace("1f2e3d4c5b6a", old[0]), shell)
-    assert "sk-inferdpt-" in out
+    assert "sk-inferdpt-" in run(rotation.replace("1f2e3d4c5b6a", old[0]), shell)
+    listed = run("inferdpt keys list", shell).splitlines()
+    assert [("in force to" in line, "in force" in line) for line in listed] == [
+        (True, True),
+        (False, True),
+    ]
+    assert "sk-inferdpt-" in run(leak.replace("1f2e3d4c5b6a", old[0]), shell)
     assert "revoked" in run("inferdpt keys list", shell)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from proxy.access.auth import Grant, Terms
+from proxy.api.app_keys import KEYRING
 from tests.integrations.standalone import load
 from tests.proxy.conftest import MODEL, Proxy
 
@@ -57,6 +59,21 @@ async def test_a_chat_is_sanitized_and_restored(own: Any, how: dict[str, Any]) -
     end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
     seen += own.stream(end, **how)["choices"][0]["delta"].get("content", "")
     assert seen == f"Yes: {ADDRESS}."
+
+
+async def test_each_user_is_named_to_the_proxy(
+    own: Any, how: dict[str, Any], proxy: Proxy
+) -> None:
+    """Equal values of two users are replaced each in its own way, with the key of a front end."""
+    keyring = proxy.app[KEYRING]
+    _, own.valves.api_key = await keyring.create("webui", Grant(), Terms(on_behalf=True))
+    sent = [
+        (await own.request(ask(ADDRESS), **how, __user__={"id": user}))["messages"]
+        for user in ("ann", "ben", "ann")
+    ]
+    assert sent[0] == sent[2] != sent[1]
+    with pytest.raises(RuntimeError, match="must name the user"):
+        await own.request(ask(ADDRESS), **how)
 
 
 async def test_an_answer_that_did_not_stream_is_restored(own: Any, how: dict[str, Any]) -> None:

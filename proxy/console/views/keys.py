@@ -1,4 +1,4 @@
-"""Handle "Keys": operators make, restrict and revoke clients' keys."""
+"""Handle "Keys": operators make, restrict, rotate and revoke clients' keys."""
 
 from __future__ import annotations
 
@@ -7,15 +7,25 @@ from typing import Any
 
 from aiohttp import web
 
-from proxy.access.auth import Grant, StoredKey, build_grant, check_tenant, parse_pairs
+from proxy.access.auth import (
+    Grant,
+    StoredKey,
+    Terms,
+    build_grant,
+    check_note,
+    check_tenant,
+    parse_pairs,
+)
 from proxy.api.app_keys import CONFIG, KEYRING
 from proxy.console.door import make_token, read_form
 from proxy.console.forms import read_number
 from proxy.console.pages import page
 from proxy.console.views.tenants import check_operator
-from proxy.errors import ConfigError, bad_request
+from proxy.errors import ApiError, ConfigError, bad_request
 
-__all__ = ["create_key", "restrict_key", "revoke_key", "show_keys"]
+__all__ = ["create_key", "restrict_key", "revoke_key", "rotate_key", "show_keys"]
+
+DAY = 86_400.0
 
 # The fields of the form, by how they are read.
 LISTS = ("mechanisms", "models")
@@ -44,7 +54,7 @@ async def create_key(request: web.Request) -> web.Response:
         check_tenant(tenant)
     except ConfigError as exc:
         raise bad_request(f"{exc}.", param="tenant") from None
-    id_, key = await keyring.create(tenant, _read_grant(form))
+    id_, key = await keyring.create(tenant, _read_grant(form), _read_terms(form))
     await keyring.required()
     return await _show(request, made={"id": id_, "key": key, "tenant": tenant})
 
@@ -54,8 +64,26 @@ async def restrict_key(request: web.Request) -> web.Response:
     form = read_form(request)
     check_operator(request)
     id_ = form.get("id", "")
-    _check_found(await request.app[KEYRING].restrict(id_, _read_grant(form)))
+    if not await request.app[KEYRING].restrict(id_, _read_grant(form)):
+        raise _no_such_key()
     return await _show(request, done=f"The limits of key {id_} are changed.")
+
+
+async def rotate_key(request: web.Request) -> web.Response:
+    """Make a key in the place of another, which ends after some days; the page shows it once."""
+    form = read_form(request)
+    check_operator(request)
+    keyring, id_ = request.app[KEYRING], form.get("id", "")
+    overlap = _read_days(form, "overlap")
+    if overlap is None:
+        raise bad_request("overlap must be a number of days.", param="overlap")
+    try:
+        made = await keyring.rotate(id_, overlap, _read_days(form, "days"))
+    except ConfigError as exc:
+        raise bad_request(f"{exc}.", param="days") from None
+    if made is None:
+        raise _no_such_key()
+    return await _show(request, made={"id": made[0], "key": made[1], "instead": id_})
 
 
 async def revoke_key(request: web.Request) -> web.Response:
@@ -63,7 +91,8 @@ async def revoke_key(request: web.Request) -> web.Response:
     form = read_form(request)
     check_operator(request)
     id_ = form.get("id", "")
-    _check_found(await request.app[KEYRING].revoke(id_))
+    if not await request.app[KEYRING].revoke(id_):
+        raise _no_such_key()
     return await _show(request, done=f"Key {id_} is revoked.")
 
 
@@ -71,7 +100,7 @@ async def _show(
     request: web.Request, *, made: Mapping[str, str] | None = None, done: str | None = None
 ) -> web.Response:
     keyring = request.app[KEYRING]
-    keys = sorted(await keyring.list_keys(), key=lambda key: key.revoked is not None)
+    keys = sorted(await keyring.list_keys(), key=lambda key: not key.in_force)
     return page(
         request,
         "keys.html",
@@ -79,6 +108,7 @@ async def _show(
         keys=[(key, _spell_grant(key)) for key in keys],
         configured=request.app[CONFIG].server.keys,
         operators=request.app[CONFIG].server.operators,
+        user_header=request.app[CONFIG].server.user_header,
         made=made,
         done=done,
     )
@@ -101,6 +131,25 @@ def _read_grant(form: Mapping[str, str]) -> Grant:
         raise bad_request(f"{exc}.") from None
 
 
+def _read_terms(form: Mapping[str, str]) -> Terms:
+    """Return the other terms of a form for a new key; raise `ApiError`."""
+    label, owner = (form.get(name, "").strip() for name in ("label", "owner"))
+    try:
+        check_note("label", label)
+        check_note("owner", owner)
+    except ConfigError as exc:
+        raise bad_request(f"{exc}.") from None
+    return Terms("on_behalf" in form, label, owner, _read_days(form, "days"))
+
+
+def _read_days(form: Mapping[str, str], name: str) -> float | None:
+    """Return days in seconds; None if the field is empty. Raise `ApiError`."""
+    days = read_number(form.get(name, ""), name)
+    if days is not None and days < 0:
+        raise bad_request(f"{name} must be a number of days.", param=name)
+    return None if days is None else days * DAY
+
+
 def _read_lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
@@ -118,6 +167,5 @@ def _spell_grant(key: StoredKey) -> dict[str, str]:
     }
 
 
-def _check_found(found: bool) -> None:
-    if not found:
-        raise bad_request("There is no key of this id in force.", param="id")
+def _no_such_key() -> ApiError:
+    return bad_request("There is no key of this id in force.", param="id")

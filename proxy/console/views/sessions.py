@@ -8,7 +8,7 @@ from proxy.api.app_keys import KEYRING
 from proxy.api.doors import CONSOLE_PATH
 from proxy.console.door import read_form, start_session, stop_session
 from proxy.console.pages import STATIC
-from proxy.errors import not_found, unauthorized
+from proxy.errors import not_found, not_permitted, unauthorized
 
 __all__ = ["log_in", "log_out", "send_static"]
 
@@ -21,6 +21,8 @@ async def log_in(request: web.Request) -> web.Response:
         holder = await keyring.match(form.get("key", "").strip())
         if holder is None:
             raise unauthorized()
+        if holder.client.on_behalf:  # the browser's own user is not known
+            raise not_permitted("The key of a front end does not open the console.", param="key")
         start_session(request, holder)
     return _redirect()
 

@@ -159,6 +159,8 @@ async def test_doctor_tells_an_operator_without_a_key(
 ) -> None:
     monkeypatch.setenv("INFERDPT_SERVER__OPERATORS", '["carol"]')
     await asyncio.to_thread(main, ["keys", "create", "alice"])
+    await asyncio.to_thread(main, ["keys", "create", "carol", "--on-behalf"])  # sees no figures
+    await asyncio.to_thread(main, ["keys", "create", "carol", "--expires", "0m"])
     capsys.readouterr()
     async with fake_server() as server:
         line = find(await diagnose(capsys, server.base_url), "keys")
