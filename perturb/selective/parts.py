@@ -20,7 +20,7 @@ from perturb.text.fold import read
 from perturb.text.marks import MARKS
 from perturb.text.prefixes import Prefixes
 
-__all__ = ["KnownParts", "Parts", "Tokens", "find_known", "read_tokens"]
+__all__ = ["KnownParts", "Parts", "Tokens", "find_known", "list_handles", "read_tokens"]
 
 LONGEST_REPEAT = 64  # a longer finding is looked for by its beginning, which bounds the work
 # Scripts that do not separate words by spaces: Thai, Lao, Khmer, kana, Han, Hangul. Every
