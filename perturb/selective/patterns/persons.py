@@ -24,7 +24,16 @@ from perturb.selective.patterns.settings import (
 from perturb.selective.patterns.shape import any_of, shape, words_of
 from perturb.selective.patterns.words import GERMAN_NOUNS, OPENERS, PARTICLES
 
-__all__ = ["CAPITALS", "PERSONS", "is_greeting"]
+__all__ = [
+    "CAPITALS",
+    "NO_NAMES",
+    "PERSONS",
+    "WRITTEN_LOWER",
+    "WRITTEN_NAME",
+    "WRITTEN_TITLE",
+    "is_given_name",
+    "is_lower_name",
+]
 
 CAPITALS = "A-ZÀ-ÖØ-Þ" + "".join(
     c for c in map(chr, (*range(0x100, 0x250), *range(0x370, 0x530))) if c.isupper()
@@ -36,9 +45,9 @@ _LINK = r"(?:van der|van den|von der|von|van|de la|de los|de|del|della|der|den|d
 _LINK += r"|bin|ibn|ben|ter|ten|zu|y|ap|af|av|[dD]['’]|O['’]|[Mm]c|Mac|St\.)"
 _PART = rf"(?:(?:{_LINK} ?)?{_WORD}|{_INITIAL})"
 # One to five parts; the first is a word, an initial or a particle.
-_NAME = rf"(?:{_PART}(?:[ ]{{1,2}}{_PART}){{0,4}})"
+WRITTEN_NAME = rf"(?:{_PART}(?:[ ]{{1,2}}{_PART}){{0,4}})"
 _FULL = rf"(?:{_PART}(?:[ ]{{1,2}}{_PART}){{1,4}})"
-_LOWER = rf"{_LETTER}{{2,20}}(?:-{_LETTER}{{2,20}})?"
+WRITTEN_LOWER = rf"{_LETTER}{{2,20}}(?:-{_LETTER}{{2,20}})?"
 
 _TITLE_LIST = """
     mr mrs ms miss mx dr prof professor herr herrn frau fräulein hr fr mme mlle m monsieur madame
@@ -47,8 +56,8 @@ _TITLE_LIST = """
     sergeant sgt lt capt detective nurse judge justice coach uncle aunt auntie tante onkel opa oma
     grandma grandpa granny tía tío tata
 """
-_TITLES = any_of(_TITLE_LIST)
-_NO_NAMES = words_of(
+WRITTEN_TITLE = any_of(_TITLE_LIST)
+NO_NAMES = words_of(
     """
     all team everyone everybody there world folks friends friend sir madam sirs customer customers
     user users reader readers colleague colleagues hiring manager recruiter committee board editor
@@ -123,23 +132,23 @@ _KIND_OF = (
 def _is_name(name: str) -> bool:
     """Check that words with capitals name a person, and no group, thing or stand-in."""
     words = [word.strip(".'’").lower() for word in re.split(r"[ -]+", name)]
-    if any(word in _NO_NAMES for word in words) or is_placeholder(name):
+    if any(word in NO_NAMES for word in words) or is_placeholder(name):
         return False
     ordinary = [word in OPENERS or is_ordinary_word(word) for word in words]
     return not all(ordinary) or (len(words) == 1 and name.istitle() and is_given(words[0]))
 
 
-def _is_given_name(name: str) -> bool:
+def is_given_name(name: str) -> bool:
     """Check one name or several, each with a capital, that follow a relation or a greeting."""
     return _is_name(name) and not (" " not in name and name.lower() in GERMAN_NOUNS)
 
 
-def _is_lower_name(name: str) -> bool:
+def is_lower_name(name: str) -> bool:
     """Check a name in small letters: it is no ordinary word of the languages that are read."""
     return (
         name.islower()
         and not is_ordinary_word(name)
-        and name not in _NO_NAMES
+        and name not in NO_NAMES
         and name not in OPENERS
         and not name.endswith(("ing", "ed", "ly", "n't", "tion", "ment"))
         and name not in _MORE_WORDS
@@ -217,7 +226,7 @@ def _locate_named(match: re.Match[str]) -> tuple[int, int] | None:
     if not 2 <= len(value) <= 60 or is_placeholder(value) or not _NAMED.fullmatch(value):
         return None
     words = [word.strip(".,'’").lower() for word in re.split(r"[ ,-]+", value)]
-    if any(word in _LABELS or word in _NO_NAMES or is_label_alone(word) for word in words):
+    if any(word in _LABELS or word in NO_NAMES or is_label_alone(word) for word in words):
         return None
     if sure:
         return (start, start + len(value)) if _is_sure_name(value, words, found) else None
@@ -321,7 +330,7 @@ def _locate_paired(match: re.Match[str]) -> tuple[int, int] | None:
         or (part["key"].lower() == "given" and not is_ordinary_word(part["value"]))
         for part in firsts
     )
-    if not sure or {value.lower()} & (_LABELS | _NO_NAMES):
+    if not sure or {value.lower()} & (_LABELS | NO_NAMES):
         return None
     return found.start, found.start + len(value)
 
@@ -339,46 +348,6 @@ def _locate_display(match: re.Match[str]) -> tuple[int, int] | None:
     if _MAILBOX.fullmatch(match["local"]) and not _is_full_name(match["part"]):
         return None
     return match.span("part") if _is_name(match["part"]) else None
-
-
-_REGARDS = any_of(
-    """
-    best_regards kind_regards warm_regards with_kind_regards with_best_regards regards best
-    best_wishes warm_wishes cheers thanks many_thanks thank_you thanks_a_lot sincerely
-    yours_sincerely yours_faithfully yours_truly yours respectfully love lots_of_love hugs xoxo
-    take_care all_the_best viele_grüße liebe_grüße beste_grüße herzliche_grüße freundliche_grüße
-    mit_freundlichen_grüßen mit_freundlichem_gruß mit_besten_grüßen schöne_grüße gruß grüße lg vg
-    mfg
-    danke dein deine euer eure ihr ihre cordialement bien_cordialement bien_à_vous amicalement
-    bises bisous merci sincères_salutations saludos un_saludo atentamente cordialmente
-    saludos_cordiales un_abrazo abrazos gracias cordiali_saluti saluti grazie atenciosamente
-    abraços met_vriendelijke_groet groetjes groeten pozdrawiam med_vänliga_hälsningar mvh
-    с_уважением vriendelijke_groet met_vriendelijke_groeten vriendelijke_groeten hilsen
-    med_venlig_hilsen med_vennlig_hilsen pozdrawiam_serdecznie
-    """
-)
-_GREETINGS = any_of(
-    """
-    dear hi hello hey hiya good_morning good_afternoon good_evening morning liebe lieber liebes
-    hallo hi servus moin guten_tag guten_morgen sehr_geehrte sehr_geehrter werte werter grüß_gott
-    bonjour cher chère salut bonsoir coucou hola buenos_días buenas_tardes estimado estimada
-    querido
-    querida ciao caro cara gentile buongiorno olá caro prezado prezada beste geachte hoi cześć
-    drogi droga szanowny szanowna hej kära käre ahoj dobrý_den здравствуйте привет уважаемый
-    уважаемая дорогой дорогая
-    """
-)
-# Cara, Caro and Cher are names, too.
-_GREETING = re.compile(rf"(?!(?:car[ao]|cher)\Z){_GREETINGS}", re.IGNORECASE)
-
-
-def is_greeting(words: str) -> bool:
-    """Tell if words are a greeting, and nobody's name.
-
-    >>> [is_greeting(words) for words in ("Hallo", "Guten Tag", "Cara", "Anna")]
-    [True, True, False, False]
-    """
-    return _GREETING.fullmatch(words) is not None
 
 
 _INTRODUCTIONS = any_of(
@@ -401,7 +370,7 @@ def _locate_lower(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of the names that small letters begin with: `siobhan` of `siobhan said`."""
     end = start = match.start("part")
     for word in match["part"].split(" "):
-        if not _is_lower_name(word):
+        if not is_lower_name(word):
             break
         end = start + len(word)
         start = end + 1
@@ -481,22 +450,7 @@ def _locate_alone(match: re.Match[str]) -> tuple[int, int] | None:
     return start, end
 
 
-# What greetings, closings and introductions hold; a blank is written `_`.
-_GREETING_STEMS = words_of(
-    """
-    dear hi_ hi, hello hey morning good_ liebe hallo servus moin guten geehrte werte grüß bonjour
-    cher chère salut bonsoir coucou hola buenos estimad querid ciao caro cara gentile buongiorno
-    olá prezad beste geachte hoi cześć drog szanown hej kär ahoj dobrý здравствуйте привет уважаем
-    дорог
-    """
-)
-_REGARDS_STEMS = words_of(
-    """
-    regards wishes best cheers thank sincerely yours love hugs respectfully xoxo care grüße gruß
-    grüßen lg vg mfg danke dein eure euer ihr cordial bien amicalement bise biso merci salu atent
-    abra gracias grazie groet pozdrawiam hälsningar hilsen mvh уважением
-    """
-)
+# What introductions hold; a blank is written `_`.
 _INTRODUCTION_STEMS = words_of(
     """
     name_is name's name_ist name_é nom_est nombre_es nome_é heiß heiss appelle llam chiam namens
@@ -522,36 +476,9 @@ PERSONS = (
     ),
     shape(
         "PERSON",
-        rf"(?m:^|(?<=[>\"'`])|(?<=\\n)|(?<=[.!?\n] ))[ \t>*_\"'(]{{0,4}}"
-        rf"(?i:{_GREETINGS})[ ,]{{1,2}}"
-        rf"(?:(?i:{_TITLES})\b\.? ?){{0,3}}(?P<part>{_NAME})(?=[,!:.\n–-]|[ ]?\Z| and | und "
-        rf"| et | y )",
-        _is_given_name,
-        clue=any_string(*sorted(_GREETING_STEMS)),
-        reach=(24, 330),
-    ),
-    shape(
-        "PERSON",
-        rf"(?m:^|(?<=[.!?\\] )|(?<=\\n))[ \t>*]{{0,4}}(?i:{_REGARDS})[,.!]{{0,2}}[ \t]{{0,2}}"
-        rf"(?:(?:\r?\n|\\n)[ \t>*–-]{{0,4}}){{1,3}}(?:(?i:{_TITLES})\b\.? ?){{0,3}}"
-        rf"(?P<part>{_NAME})(?=[ \t]{{0,3}}(?:\(|,|\r?\n|\\|\Z|<))",
-        _is_given_name,
-        clue=any_string(*sorted(_REGARDS_STEMS)),
-        reach=(40, 330),
-    ),
-    shape(
-        "PERSON",
-        rf"(?m:^)[ \t>*]{{0,4}}(?i:{_REGARDS})[,.!]{{0,2}}[ \t]{{0,2}}"
-        rf"(?:\r?\n[ \t>–-]{{0,4}}){{1,3}}"
-        rf"(?P<part>{_LOWER}(?: {_LOWER}){{0,2}})(?=[ \t]{{0,3}}(?:\r?\n|\Z))",
-        lambda name: all(map(_is_lower_name, name.split())),
-        clue=any_string(*sorted(_REGARDS_STEMS)),
-        reach=(40, 330),
-    ),
-    shape(
-        "PERSON",
-        rf"(?<![\w.-])(?:(?i:{_TITLES})\b\.?(?:<br ?/?>| |\xa0){{1,2}}){{1,4}}(?P<part>{_NAME})",
-        _is_given_name,
+        rf"(?<![\w.-])(?:(?i:{WRITTEN_TITLE})\b\.?(?:<br ?/?>| |\xa0){{1,2}}){{1,4}}"
+        rf"(?P<part>{WRITTEN_NAME})",
+        is_given_name,
         clue=any_listed(_TITLE_LIST),
         reach=(70, 400),
         locate=_locate_titled,
@@ -559,8 +486,8 @@ PERSONS = (
     shape(  # dear mr featherstonehaugh
         "PERSON",
         rf"(?<!\w)(?:dear |hi |hello )?(?:mr|mrs|ms|dr|prof|herr|herrn|frau|mme|señora?) "
-        rf"(?P<part>{_LOWER})",
-        _is_lower_name,
+        rf"(?P<part>{WRITTEN_LOWER})",
+        is_lower_name,
         clue=any_listed("mr mrs ms dr prof herr herrn frau mme señor señora"),
         reach=(12, 60),
     ),
@@ -568,8 +495,8 @@ PERSONS = (
         "PERSON",
         rf"(?<!\w)(?i:{_OWNED}) (?:(?i:{_KIND_OF}),? ){{0,2}}(?i:{_KIN}|{_KIN_ELSEWHERE})"
         rf"(?:['’]s name is|,? (?i:called|named|namens|is called|is named|heißt|genannt))?,?"
-        rf"[ (:]{{1,2}}(?P<part>{_NAME})",
-        _is_given_name,
+        rf"[ (:]{{1,2}}(?P<part>{WRITTEN_NAME})",
+        is_given_name,
         clue=any_listed(
             "my our your mein meine meinen meinem meiner meines unser unsere unseren unserem",
             "unserer unseres dein deine deinen deinem deiner deines mon ma mes notre nos mi mis",
@@ -580,8 +507,8 @@ PERSONS = (
         "PERSON",
         rf"(?<!\w)(?:my|our|his|her|mein|meine|meinen|meinem|meiner|mon|ma|mi) (?:{_KIND_OF} )?"
         rf"(?:{_KIN}|{_KIN_ELSEWHERE}|little one)(?:,|['’]s name is| is called| called| named)?"
-        rf"[ (]{{1,2}}(?P<part>{_LOWER})(?![\w'’-])",
-        _is_lower_name,
+        rf"[ (]{{1,2}}(?P<part>{WRITTEN_LOWER})(?![\w'’-])",
+        is_lower_name,
         clue=any_listed("my our his her mein meine meinen meinem meiner mon ma mi"),
     ),
     shape(  # mijn buurman wim, min fru Gunilla, kocam Hüseyin
@@ -594,15 +521,16 @@ PERSONS = (
     ),
     shape(
         "PERSON",
-        rf"(?<!\w)(?i:{_INTRODUCTIONS}) (?:(?i:{_TITLES})\b\.? ?){{0,3}}[\"“„'*_]{{0,2}}"
-        rf"(?P<part>{_NAME})",
-        _is_given_name,
+        rf"(?<!\w)(?i:{_INTRODUCTIONS}) (?:(?i:{WRITTEN_TITLE})\b\.? ?){{0,3}}[\"“„'*_]{{0,2}}"
+        rf"(?P<part>{WRITTEN_NAME})",
+        is_given_name,
         clue=any_string(*sorted(_INTRODUCTION_STEMS)),
         reach=(40, 330),
     ),
     shape(
         "PERSON",
-        rf"(?<!\w)(?i:{_INTRODUCTIONS}|hi,? i['’]?m) (?P<part>{_LOWER}(?: {_LOWER})?)(?![\w'’-])",
+        rf"(?<!\w)(?i:{_INTRODUCTIONS}|hi,? i['’]?m) "
+        rf"(?P<part>{WRITTEN_LOWER}(?: {WRITTEN_LOWER})?)(?![\w'’-])",
         locate=_locate_lower,
         clue=any_string(*sorted(_INTRODUCTION_STEMS), "i'm", "i’m", "im "),
         reach=(40, 330),
@@ -690,7 +618,8 @@ PERSONS = (
     ),
     shape(  # above a street and a postcode
         "PERSON",
-        rf"(?m:^)[ \t>*]{{0,8}}(?:(?i:{_TITLES})\b\.? ){{0,2}}(?P<part>{_FULL})[ \t]{{0,2}}\r?\n"
+        rf"(?m:^)[ \t>*]{{0,8}}(?:(?i:{WRITTEN_TITLE})\b\.? ){{0,2}}(?P<part>{_FULL})"
+        rf"[ \t]{{0,2}}\r?\n"
         rf"(?=[ \t>*]{{0,8}}(?:\d{{1,5}}[a-z]?,? [{CAPITALS}][\w.'’ -]{{2,40}}"
         rf"|[{CAPITALS}][\w.'’ -]{{2,40}} \d{{1,4}}[a-zA-Z]?),?[ \t]{{0,2}}\r?\n"
         r"[ \t>*]{0,8}[^\n]{0,40}(?<!\d)(?:\d{4,5}(?!\d)|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b))",
@@ -699,7 +628,7 @@ PERSONS = (
     ),
     shape(  # vCard
         "PERSON",
-        rf"(?m:^)[ +-]?(?:FN|N|NICKNAME)(?:;[\w=;-]{{1,60}})?:(?:{_TITLES}\.? ){{0,2}}"
+        rf"(?m:^)[ +-]?(?:FN|N|NICKNAME)(?:;[\w=;-]{{1,60}})?:(?:{WRITTEN_TITLE}\.? ){{0,2}}"
         rf"(?P<part>{_LETTER}[^\n:;]{{0,60}}(?:;[^\n:;]{{0,40}}){{0,2}}[^\W\d_])",
         case=False,
         clue=any_string("begin:vcard", "fn:", "fn;", "\nn:", "-n:", "+n:", "nickname"),
