@@ -55,7 +55,8 @@ _AND = frozenset(("&", "and", "or", "und", "oder", "et", "ou", "y", "e", "o"))
 _LONGEST_CODE = 6  # digits of a postcode
 _NEAR = 120  # characters on both sides of a person that the rest of the name is in
 _PARTICLES = PARTICLES | AFTER_PARTICLES
-_NAME_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_NAME_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:(?:-|['’](?![sS]\b))[^\W\d_]+)*")
+_GENITIVE = re.compile(r"\w['’][sS]\Z")
 _LAST_CELL = re.compile(r"[,;\t|][^\s,;|]{0,40}\Z")
 _LATIN = r"[A-Z\u00c0-\u00de\u0100-\u017f][a-z\u00df-\u024f]{2,30}+"
 _PAIR = re.compile(rf"(?<![\w'’.-]){_LATIN}[ _]{_LATIN}(?:-{_LATIN})?(?!\w)")
@@ -158,6 +159,7 @@ class DetectorPolicy:
             type_ = labels[label]
             if type_ == "PERSON":  # the title of a person names nobody
                 start = skip_lead(reading.text, start, end)
+                end -= 2 * bool(_GENITIVE.search(reading.text, start, end))
             found = reading.text[start:end]
             plain = (
                 _is_code(reading.text, start, end)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from perturb.selective.patterns.accounts import ACCOUNTS
 from perturb.selective.patterns.amounts import AMOUNTS
 from perturb.selective.patterns.births import BIRTHS
+from perturb.selective.patterns.chats import CHATS
 from perturb.selective.patterns.contact import CONTACT
 from perturb.selective.patterns.dates import DATES
 from perturb.selective.patterns.identifiers import IDENTIFIERS, OTHERS
@@ -46,6 +47,7 @@ SHIPPED: tuple[Shape, ...] = (
     *PLACES,
     *PERSONS,
     *LETTERS,
+    *CHATS,
     *SCRIPTS,
     *PEOPLE,
     *OTHERS,

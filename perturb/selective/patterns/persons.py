@@ -39,7 +39,8 @@ CAPITALS = "A-ZÀ-ÖØ-Þ" + "".join(
     c for c in map(chr, (*range(0x100, 0x250), *range(0x370, 0x530))) if c.isupper()
 )
 _LETTER = r"[^\W\d_]"
-_WORD = rf"[{CAPITALS}]{_LETTER}{{1,30}}(?:['’-]{_LETTER}{{1,30}}){{0,3}}"
+# Without a genitive's s.
+_WORD = rf"[{CAPITALS}]{_LETTER}{{1,30}}(?:(?:-|['’](?![sS](?!\w))){_LETTER}{{1,30}}){{0,3}}"
 _INITIAL = rf"[{CAPITALS}]\.(?:-[{CAPITALS}]\.)?"
 _LINK = r"(?:van der|van den|von der|von|van|de la|de los|de|del|della|der|den|di|da|dos|du|al|el"
 _LINK += r"|bin|ibn|ben|ter|ten|zu|y|ap|af|av|[dD]['’]|O['’]|[Mm]c|Mac|St\.)"
