@@ -32,6 +32,7 @@ from perturb.selective.patterns import (
 )
 from perturb.selective.patterns.clues import Facts
 from perturb.selective.patterns.forms import find_fields
+from perturb.selective.patterns.lists import find_listed
 from perturb.selective.patterns.names import NAME_TYPES
 from perturb.selective.patterns.tables import CELL_TYPES, find_cells
 from perturb.text.expressions import Expression
@@ -112,6 +113,8 @@ class PatternPolicy:
         for start, end, type_ in find_fields(shown.text) if self._cells else ():
             if type_ in self._cells:
                 yield Span(*shown.span(start, end), type_)
+        for start, end in find_listed(shown.text) if "PERSON" in self._cells else ():
+            yield Span(*shown.span(start, end), "PERSON")
 
     @classmethod
     def shipped(

@@ -181,6 +181,7 @@ _PERSON_KEYS = """
     surname family_name familyname full_name fullname real_name realname display_name displayname
     legal_name maiden_name nickname vorname nachname familienname zuname prénom prenom
     nom_de_famille nombre_completo apellido apellidos nome cognome sobrenome imię imie nazwisko
+    lname
     jméno příjmení voornaam achternaam förnamn efternamn patient patient_name customer_name
     client_name contact_name contact_person employee employee_name manager_name holder cardholder
     card_holder cardholder_name account_holder account_name_holder kontoinhaber kontoinhaberin
@@ -198,6 +199,11 @@ _ANY_KEYS = """
     backup oncall on_call leader lead teacher doctor host member artist_name real family given
     latin name_latin namelatin name_native gecos anwesend entschuldigt attendees participants
     representative referee contestant player driver fahrer buyer seller signer witness
+"""
+# Of these, what people alone are called in programs: a given name is enough.
+_ROLE_KEYS = """
+    customer client kunde kundin assignee assigned_to reporter reviewer created_by updated_by
+    requested_by oncall on_call teacher doctor fahrer buyer seller witness
 """
 _LABELS = words_of(
     """
@@ -299,8 +305,21 @@ def _read_value(found: KeyValue) -> str:
     return re.split(r" {2,}|\t| - | – |<", value)[0].rstrip(" .")
 
 
+def _locate_role(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a given name in quotation marks: `"reporter": "Ngaire"`."""
+    found = read_setting(match)
+    if found is None or found.between not in (":", "=", "=>") or found.name != found.key:
+        return None
+    named = found.quote and found.value.istitle() and is_given(found.value)
+    if not named or is_ordinary_word(found.value):
+        return None
+    return found.start, found.start + len(found.value)
+
+
 _SURE = any_of(_PERSON_KEYS).replace(" ", "[ _-]?")
 _UNSURE = any_of(_ANY_KEYS).replace(" ", "[ _-]?")
+_ROLE_STEMS = sorted({max(key.split("_"), key=len) for key in _ROLE_KEYS.split()})
+_ROLE = any_of(_ROLE_KEYS).replace(" ", "[ _-]?")
 # The longest word of each sure key, apart from `name`, of which code is full.
 _STEMS = {
     max((word for word in key.split("_") if word != "name"), key=len)
@@ -328,7 +347,7 @@ def _locate_paired(match: re.Match[str]) -> tuple[int, int] | None:
         return None
     sure = any(
         is_given(part["value"])
-        or (part["key"].lower() == "given" and not is_ordinary_word(part["value"]))
+        or (part["key"].lower() in ("given", "fname") and not is_ordinary_word(part["value"]))
         for part in firsts
     )
     if not sure or {value.lower()} & (_LABELS | NO_NAMES):
@@ -565,6 +584,14 @@ PERSONS = (
         ),
         locate=_locate_named,
         reach=(340, 80),
+    ),
+    shape(
+        "PERSON",
+        rf"(?<![^\W_]){assigned(_ROLE)}",
+        case=False,
+        clue=any_string(*_ROLE_STEMS),
+        locate=_locate_role,
+        reach=(30, 340),
     ),
     shape(
         "PERSON",
