@@ -19,7 +19,7 @@ from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_of, shape, words_of
 from perturb.text.marks import MARKS
 
-__all__ = ["LETTERS", "is_closing", "is_greeting", "skip_lead"]
+__all__ = ["LETTERS", "is_addressed", "is_closing", "is_greeting", "skip_lead"]
 
 # Closings that are hardly anything else.
 _CLOSINGS = """
@@ -132,6 +132,22 @@ def skip_lead(text: str, start: int, end: int) -> int:
 def is_closing(words: str) -> bool:
     """Tell if a finding ends in a closing: `Gute Reise. Mit freundlichen Grüßen`."""
     return len(words) < 80 and _CLOSES.fullmatch(words) is not None
+
+
+_ADDRESSED = re.compile(
+    rf"(?<!\w)(?:{_NAMES_TOO}{_GREETINGS}[ ,]{{1,2}}(?:{_TITLES}\.? )?"
+    rf"|{_CLOSED}[,.!]?\s{{1,3}})\Z",
+    re.IGNORECASE,
+)
+
+
+def is_addressed(text: str, low: int, start: int) -> bool:
+    """Tell if a greeting or a closing ends at a place of a text: what follows is a name.
+
+    >>> [is_addressed(text, 0, len(text)) for text in ("Cześć ", "Groetjes, ", "King ")]
+    [True, True, False]
+    """
+    return _ADDRESSED.search(text, low, start) is not None
 
 
 def is_greeting(words: str) -> bool:

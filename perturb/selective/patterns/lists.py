@@ -14,7 +14,7 @@ from perturb.selective.patterns.shape import any_of, words_of
 from perturb.selective.patterns.words import PARTICLES
 from perturb.text.marks import MARKS
 
-__all__ = ["find_listed"]
+__all__ = ["find_listed", "is_in_list"]
 
 _RELATED = """
     kids siblings grandchildren kinder geschwister enkel enfants hijos hijas nietos hermanos figli
@@ -57,6 +57,22 @@ _PROSE = re.compile(
 )
 _CLUE = any_listed(_PROSE_WORDS)
 _WORDS = re.compile(_NAME)
+
+
+_OPENED = re.compile(
+    rf"(?<!\w){any_of(_RELATED)}[\"']?(?:\s?:\s?[(\[]?|\s\(|:\s{{1,8}}- )[\"']?"
+    r"(?:[\w-]{1,20}[\"']?(?:, ?|\s{1,8}- )[\"']?){0,6}\Z",
+    re.IGNORECASE,
+)
+
+
+def is_in_list(text: str, low: int, start: int) -> bool:
+    """Tell if a list of somebody's children or siblings goes on at a place of a text.
+
+    >>> [is_in_list(text, 0, len(text)) for text in ('"kids": ["Ione", "', '"cities": ["')]
+    [True, False]
+    """
+    return _OPENED.search(text, low, start) is not None
 
 
 def find_listed(text: str) -> Iterator[tuple[int, int]]:
