@@ -249,6 +249,9 @@ def list_handles(words: Sequence[str]) -> set[str]:
             found |= {given + last, last + given}
             if len(last) >= _LETTERS:
                 found |= {given[0] + last, last + given[0]}
+        if len(spelled) > 2 and len(last) >= _LETTERS:  # Jean-Claude Dupré
+            initials = "".join(min(given)[0] for given in spelled[:-1])
+            found |= {initials + last, last + initials}
     return found
 
 
