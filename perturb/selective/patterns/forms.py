@@ -50,7 +50,7 @@ _BLANKS = re.compile(r"[ \t*_]*+(?:\[\s{0,20}(?=\\{0,3}[\"']))?")  # or a list o
 _STRING = re.compile(r"(\\{0,3}[\"'])(?P<value>(?>(?:(?!\1)[^\\\n]){1,200}))")
 _PLAIN = re.compile(r"(?P<value>(?>(?:(?!  |\t|\\[nrt])[^\n|;<>\"{}\r]){1,200}))")
 _NEXT = re.compile(r"[,،、，] ?(?=[^,،、，:：\n]{1,40}[:：])")
-_NAME = re.compile(rf"[^\W\d_](?>(?:[^\W\d_]|[{MARKS}\u200c\u200d .,'’ʼ·・–-])*)")
+_NAME = re.compile(rf"[^\W\d_](?>(?:[^\W\d_]|[{MARKS}\u200c\u200d .,'’ʼ·・–\u05be-])*)")
 _AFTER_NAME = re.compile(r"[(（]|입니다|이에요|예요")
 _CALLED = re.compile(r"[+(]?\d[\d ()./–-]{4,24}\d")
 _SIGNS = re.compile(r"[@{}<>$%=]|://|0x")

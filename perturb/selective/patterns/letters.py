@@ -51,8 +51,9 @@ _CLOSINGS = """
     med_vennlig_hilsen kærlig_hilsen mange_hilsner beste_hilsen bedste_hilsner knus klem
     terveisin ystävällisin_terveisin parhain_terveisin rakkain_terveisin terveiset
     üdvözlettel tisztelettel szeretettel köszönettel üdv puszi
-    saygılarımla saygılarımızla sevgilerimle sevgilerle sevgiler hürmetlerimle selamlar
-    iyi_çalışmalar cu_drag cu_stimă cu_respect salutări toate_cele_bune
+    saygılarımla saygılarımızla saygilarimla saygilarimizla sevgilerimle
+    sevgilerle sevgiler hürmetlerimle selamlar
+    iyi_çalışmalar iyi_çalişmalar cu_drag cu_stimă cu_respect salutări toate_cele_bune
     lugupidamisega parimate_soovidega ar_cieņu pagarbiai salutacions una_abraçada
     thân_mến trân_trọng thân_ái hormat_saya salam_hangat wako
     с_уважением с_наилучшими_пожеланиями с_любовью целую обнимаю всего_доброго всего_хорошего
@@ -76,7 +77,8 @@ _GREETING_LIST = """
     gentilissimo gentilissima egregio buongiorno buonasera olá oi bom_dia boa_tarde prezado
     prezada beste geachte lieve hoi dag goedemorgen cześć drogi droga szanowny szanowna witaj
     dzień_dobry hej hejsan tjena kära käre bästa hei hejsa kjære kære ahoj čau dobrý_den milý milá
-    vážený vážená drahý drahá szia sziasztok kedves tisztelt hyvä moikka moi sayın sevgili merhaba
+    vážený vážená drahý drahá szia sziasztok kedves tisztelt hyvä moikka moi sayın sayin
+    sevgili merhaba
     selam dragă stimate stimată bună kallis lugupeetud gerbiamas cienījamais poštovani
     poštovana dragi draga chào kính_gửi mpendwa habari
     здравствуйте здравствуй привет уважаемый уважаемая дорогой дорогая милый милая добрый_день

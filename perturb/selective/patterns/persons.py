@@ -93,7 +93,7 @@ _KIN_FARTHER = any_of(
     vicino vicina man vrouw vriend vriendin broer broertje zus zusje zoon dochter buurman buurvrouw
     moeder vader baas mąż męża mężem żona żonę żony brat brata siostra siostrę syn syna córka córkę
     mama tata kolega koleżanka sąsiad szef fru make hustru bror syster son dotter granne chef pappa
-    mand kone søster søn datter nabo kæreste kjæreste sambo
+    nuera yerno mand kone søster søn datter nabo kæreste kjæreste sambo
     """
 )
 _OWN_KIN_LIST = (
@@ -166,6 +166,13 @@ _MORE_WORDS = words_of(
     texted emailed facetimed
     """
 )
+
+
+def _is_related(name: str) -> bool:
+    """Check a word after a relation in a language whose nouns have no capital."""
+    if name.istitle() and not is_ordinary_word(name):
+        return name.lower() not in NO_NAMES
+    return is_given(name) and not (name.islower() and is_ordinary_word(name))
 
 
 def _is_full_name(name: str) -> bool:
@@ -382,6 +389,8 @@ _INTRODUCTIONS = any_of(
     known_as signed_by written_by prepared_by reported_by fixed_by on_behalf_of in_the_name_of
     a_nombre_de im_namen_von au_nom_de care_of c/o rückfragen_an inh. inhaber inhaberin
     kontoinhaber kontoinhaberin
+    jeg_hedder jeg_heter mit_navn_er mitt_namn_är nimeni_on a_nevem adım benim_adım ismim
+    mă_numesc numele_meu_este jina_langu_ni nama_saya με_λένε ονομάζομαι
     """
 )
 
@@ -475,7 +484,8 @@ _INTRODUCTION_STEMS = words_of(
     """
     name_is name's name_ist name_é nom_est nombre_es nome_é heiß heiss appelle llam chiam namens
     named naam_is called ask_for speak known_as _by behalf heet heter c/o inh зовут un_tal una_tal
-    nazywam jmenuji jméno im_namen a_nombre in_the_name au_nom care_of rückfragen
+    hedder navn_er namn_är nimeni nevem adım adim ismim numesc numele_meu jina_langu nama_saya λένε
+    ονομάζομαι nazywam jmenuji jméno im_namen a_nombre in_the_name au_nom care_of rückfragen
     """
 )
 
@@ -535,7 +545,7 @@ PERSONS = (
         "PERSON",
         rf"(?<!\w)(?i:(?:mio|mia|mijn|mój|moja|mojego|mojej|mojemu|min|mitt) {_KIN_FARTHER}"
         rf"|{_OWN_KIN}),? (?P<part>[^\W\d_]{{2,20}})(?![\w'’-])",
-        lambda name: is_given(name) and not (name.islower() and is_ordinary_word(name)),
+        _is_related,
         clue=any_listed(f"mio mia mijn mój moja mojego mojej mojemu min mitt {_OWN_KIN_LIST}"),
         reach=(24, 80),
     ),
