@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.clues import any_match
+from perturb.selective.patterns.clues import all_clues, any_match, least_digits
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import ROLES, is_label_alone, spell
 from perturb.selective.patterns.settings import is_ordinary_word
@@ -98,7 +98,7 @@ CHATS = (
             pattern.replace("(?P<part>", f"(?P<part{number}>")
             for number, pattern in enumerate((*_DATED, *_MINUTES, *_TIMED))
         ),
-        clue=any_match(r"\d[:.]\d\d(?!\d)"),
+        clue=all_clues(least_digits(6), any_match(r"\d[:.]\d\d(?!\d)")),
         locate=_locate_speaker,
         reach=(120, 160),
     ),

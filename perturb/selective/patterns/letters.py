@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.clues import any_clue, any_listed, any_match, any_string
+from perturb.selective.patterns.clues import (
+    all_clues,
+    any_clue,
+    any_listed,
+    any_match,
+    any_string,
+    beyond_ascii,
+)
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.people import TITLES
@@ -309,13 +316,13 @@ LETTERS = (
         rf"(?<![\w{MARKS}]){_UNCASED_CLOSINGS}[,،.!]?(?: |\r?\n){{1,2}}{_UNCASED_NAME}"
         rf"(?=[.।!]?\s*(?:\n|\Z))",
         _is_uncased_name,
-        clue=any_match(rf"[{_UNCASED}]"),
+        clue=all_clues(beyond_ascii, any_match(rf"[{_UNCASED}]")),
     ),
     shape(  # প্রিয় সুচরিতা,
         "PERSON",
         rf"(?m:^|(?<=[.!?।\"“] ))[ \t\"“]{{0,4}}{_UNCASED_GREETINGS} {_UNCASED_NAME}"
         r"(?=[,،!:：\n])",
         _is_uncased_name,
-        clue=any_match(rf"[{_UNCASED}]"),
+        clue=all_clues(beyond_ascii, any_match(rf"[{_UNCASED}]")),
     ),
 )

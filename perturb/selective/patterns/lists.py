@@ -75,20 +75,21 @@ def is_in_list(text: str, low: int, start: int) -> bool:
     return _OPENED.search(text, low, start) is not None
 
 
-def find_listed(text: str) -> Iterator[tuple[int, int]]:
+def find_listed(facts: Facts) -> Iterator[tuple[int, int]]:
     """Yield the start and the end of each name in a list of persons.
 
     >>> text = "Our kids: Adanna, Tobe"
-    >>> [text[start:end] for start, end in find_listed(text)]
+    >>> [text[start:end] for start, end in find_listed(Facts(text))]
     ['Adanna', 'Tobe']
     """
+    text = facts.text
     for found in _LIST.finditer(text):
         label = read_label(text[max(0, found.start() - _BEFORE) : found.start()])
         if label in _KEYS or label in _GROUPS:
             group = "block" if found["items"] is None else "items"
             items = list(_read_items(found[group], found.start(group)))
             yield from _choose(text, items, sure=label in _KEYS)
-    for found in _PROSE.finditer(text) if _CLUE(Facts(text)) else ():
+    for found in _PROSE.finditer(text) if _CLUE(facts) else ():
         items = [word.span() for word in _WORDS.finditer(text, *found.span("items"))]
         yield from _choose(text, items, sure=bool(found["own"]), alone=_has_age(found["items"]))
 

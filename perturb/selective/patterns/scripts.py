@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from perturb.selective.patterns.clues import any_listed, any_match, any_string
+from perturb.selective.patterns.clues import (
+    all_clues,
+    any_listed,
+    any_match,
+    any_string,
+    beyond_ascii,
+)
 from perturb.selective.patterns.given import list_given
 from perturb.selective.patterns.shape import any_of, shape, words_of
 
@@ -253,7 +260,7 @@ _NO_TITLED = words_of(
     """
 )
 
-SCRIPTS = (
+_OTHER_SCRIPTS = (
     shape(
         "PERSON",
         rf"(?P<part>{_COMPOUND}[{_HAN}]{{0,2}}?|(?<![{_CHINESE}])[{_CHINESE}][{_HAN}]{{0,2}}?)"
@@ -337,7 +344,8 @@ SCRIPTS = (
     shape(  # 제 남편 독고진수가, 선우 선생님
         "PERSON",
         rf"(?<![가-힣])(?:(?:제|내|우리|저희|저의) ?(?:남편|아내|신랑|와이프|형|누나|오빠"
-        rf"|언니|동생) (?P<part>{_KOREAN_FULL})(?=(?:가|이|은|는|을|를|와|과|의|에게|도|랑|한테)(?![가-힣]))"
+        rf"|언니|동생) (?P<part>{_KOREAN_FULL})"
+        r"(?=(?:가|이|은|는|을|를|와|과|의|에게|도|랑|한테)(?![가-힣]))"
         rf"|(?P<titled>{_KOREAN_FULL}|{_KOREAN_COMPOUND}) "
         r"(?:선생|교수|과장|부장|대리|사장|원장|박사)님)",
         clue=any_match("남편|아내|신랑|와이프|형|누나|오빠|언니|동생|님"),
@@ -473,6 +481,10 @@ SCRIPTS = (
         rf"(?P<part>{_GEORGIAN}{{3,14}})(?!\w)",
         clue=any_match(_GEORGIAN),
     ),
+)
+
+SCRIPTS = (
+    *(replace(each, clue=all_clues(beyond_ascii, each.clue)) for each in _OTHER_SCRIPTS),
     shape(  # bác sĩ Quách Thị Hạnh, chồng em là Lương Quốc Khánh
         "PERSON",
         r"(?<!\w)(?:(?i:bác sĩ|luật sư|giáo sư|thạc sĩ|tiến sĩ|thầy|cô|ông|bà|anh|chị|em)"
