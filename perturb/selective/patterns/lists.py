@@ -100,7 +100,10 @@ def _choose(
     """Yield the items of a list of persons: all where given names are among them; of a list that
     can hold nobody else, also those that are no ordinary words."""
     known = [is_given(text[start:end].split()[0]) for start, end in items]
-    if sum(known) * (1 if sure else 2) >= len(items) and (sure or alone or len(items) > 1):
+    ordinary = sum(_is_ordinary(text[slice(*item)]) for item in items)
+    unknown = 2 * ordinary < len(items)
+    enough = sum(known) * (3 if sure or unknown else 2) >= len(items)
+    if enough and (sure or alone or len(items) > 1):
         yield from items
     elif sure:
         yield from (item for item in items if not _is_ordinary(text[slice(*item)]))

@@ -157,10 +157,16 @@ _FAMOUS = tuple(
 )
 
 
+# Adjectives with the ending of a daughter's.
+_NO_PATRONYMIC = words_of(
+    "Шановна Головна Основна Основні Духовна Церковна Верховна Умовна Мовна Словна Любовна Ровно"
+)
 _IS_PATRONYMIC = re.compile(_PATRONYMIC)
 
 
 def _is_not_famous(name: str) -> bool:
+    if name in _NO_PATRONYMIC:
+        return False
     words = [word for word in name.split() if not _IS_PATRONYMIC.fullmatch(word)]
     return not any(word.startswith(_FAMOUS) for word in words)
 
@@ -478,7 +484,7 @@ _OTHER_SCRIPTS = (
         "PERSON",
         r"(?<!\w)(?:ჩემი (?:ქმარი|ცოლი|მეუღლე|ვაჟი|ქალიშვილი|ძმა|მეგობარი|უფროსი)|მე მქვია|ბატონი"
         r"|ქალბატონი) "
-        rf"(?P<part>{_GEORGIAN}{{3,14}})(?!\w)",
+        rf"(?P<part>{_GEORGIAN}{{3,14}})(?!\w| {_GEORGIAN}{{2,14}}(?:ძე|შვილი))",
         clue=any_match(_GEORGIAN),
     ),
 )
