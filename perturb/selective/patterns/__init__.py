@@ -14,6 +14,7 @@ from perturb.selective.patterns.dates import DATES
 from perturb.selective.patterns.identifiers import IDENTIFIERS, OTHERS
 from perturb.selective.patterns.labelled import LABELLED
 from perturb.selective.patterns.letters import LETTERS
+from perturb.selective.patterns.mentions import MENTIONS
 from perturb.selective.patterns.names import NAME, find_distinctive_words, find_names
 from perturb.selective.patterns.people import PEOPLE
 from perturb.selective.patterns.persons import PERSONS
@@ -48,6 +49,7 @@ SHIPPED: tuple[Shape, ...] = (
     *PERSONS,
     *LETTERS,
     *CHATS,
+    *MENTIONS,
     *SCRIPTS,
     *PEOPLE,
     *OTHERS,

@@ -28,9 +28,11 @@ __all__ = [
     "CAPITALS",
     "NO_NAMES",
     "PERSONS",
+    "WRITTEN_FULL",
     "WRITTEN_LOWER",
     "WRITTEN_NAME",
     "WRITTEN_TITLE",
+    "is_full_name",
     "is_given_name",
     "is_lower_name",
 ]
@@ -47,7 +49,7 @@ _LINK += r"|bin|ibn|ben|ter|ten|zu|y|ap|af|av|[dD]['’]|O['’]|[Mm]c|Mac|St\.)
 _PART = rf"(?:(?:{_LINK} ?)?{_WORD}|{_INITIAL})"
 # One to five parts; the first is a word, an initial or a particle.
 WRITTEN_NAME = rf"(?:{_PART}(?:[ ]{{1,2}}{_PART}){{0,4}})"
-_FULL = rf"(?:{_PART}(?:[ ]{{1,2}}{_PART}){{1,4}})"
+WRITTEN_FULL = rf"(?:{_PART}(?:[ ]{{1,2}}{_PART}){{1,4}})"
 WRITTEN_LOWER = rf"{_LETTER}{{2,20}}(?:-{_LETTER}{{2,20}})?"
 
 _TITLE_LIST = """
@@ -175,7 +177,7 @@ def _is_related(name: str) -> bool:
     return is_given(name) and not (name.islower() and is_ordinary_word(name))
 
 
-def _is_full_name(name: str) -> bool:
+def is_full_name(name: str) -> bool:
     """Check several words with capitals of which the dictionary has at most one."""
     words = [word.strip(".'’").lower() for word in re.split(r"[ -]+", name)]
     known = [word for word in words if len(word) > 1 and is_ordinary_word(word)]
@@ -372,7 +374,7 @@ _MAILBOX = re.compile(
 
 def _locate_display(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of the name before an e-mail address; None for an office's."""
-    if _MAILBOX.fullmatch(match["local"]) and not _is_full_name(match["part"]):
+    if _MAILBOX.fullmatch(match["local"]) and not is_full_name(match["part"]):
         return None
     return match.span("part") if _is_name(match["part"]) else None
 
@@ -568,8 +570,8 @@ PERSONS = (
     shape(
         "PERSON",
         rf"(?<!\w)(?:I am|I['’]m|This is|this is|it['’]s|It['’]s|Ich bin|ich bin|[Jj]e suis|[Ss]oy"
-        rf"|[Ss]ono) (?P<part>{_FULL})(?![\w-])",
-        _is_full_name,
+        rf"|[Ss]ono) (?P<part>{WRITTEN_FULL})(?![\w-])",
+        is_full_name,
         clue=any_string(
             "i am", "i'm", "i’m", "is is", "it's", "it’s", "ich bin", "je suis", "soy", "sono"
         ),
@@ -634,7 +636,7 @@ PERSONS = (
         rf"(?m:^)[ +>-]{{0,3}}(?:Author|Committer|From|To|Cc|Commit"
         rf"|AuthorName): {{1,4}}\"?{_ADDRESSED}"
         r"\"?(?=[ \t]{0,2}(?:<|\[|\n|\Z))",
-        _is_full_name,
+        is_full_name,
         clue=any_string("author", "committer", "from:", "to:", "cc:", "commit:"),
         reach=(14, 200),
     ),
@@ -648,20 +650,20 @@ PERSONS = (
     ),
     shape(  # between pictures
         "PERSON",
-        rf"(?<=[\U0001f300-\U0001faff])\ufe0f?[ \t]?(?P<part>{_FULL})"
+        rf"(?<=[\U0001f300-\U0001faff])\ufe0f?[ \t]?(?P<part>{WRITTEN_FULL})"
         r"(?=[ \t]?(?:[\U0001f300-\U0001faff\u2600-\u27bf]|\n|\Z))",
-        _is_full_name,
+        is_full_name,
         clue=any_match("[\U0001f300-\U0001faff]"),
         reach=(4, 180),
     ),
     shape(  # above a street and a postcode
         "PERSON",
-        rf"(?m:^)[ \t>*]{{0,8}}(?:(?i:{WRITTEN_TITLE})\b\.? ){{0,2}}(?P<part>{_FULL})"
+        rf"(?m:^)[ \t>*]{{0,8}}(?:(?i:{WRITTEN_TITLE})\b\.? ){{0,2}}(?P<part>{WRITTEN_FULL})"
         rf"[ \t]{{0,2}}\r?\n"
         rf"(?=[ \t>*]{{0,8}}(?:\d{{1,5}}[a-z]?,? [{CAPITALS}][\w.'’ -]{{2,40}}"
         rf"|[{CAPITALS}][\w.'’ -]{{2,40}} \d{{1,4}}[a-zA-Z]?),?[ \t]{{0,2}}\r?\n"
         r"[ \t>*]{0,8}[^\n]{0,40}(?<!\d)(?:\d{4,5}(?!\d)|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b))",
-        _is_full_name,
+        is_full_name,
         clue=all_clues(least_digits(2), any_string("\n")),
     ),
     shape(  # vCard

@@ -1,4 +1,4 @@
-"""Names in greetings and closings, in exported chats, in lists of persons, and in other scripts."""
+"""Names in greetings and closings, exported chats, lists of persons, and in other scripts."""
 
 from __future__ import annotations
 
@@ -101,6 +101,17 @@ gặp bác sĩ ⟦Quách Thị Hạnh⟧ hôm nay
 Jeg hedder ⟦Gudrun⟧, hej
 Nimeni on ⟦Sulevi⟧, hei
 oğlum ⟦Alpaslan⟧ hasta
+Ring ⟦Thandeka⟧ at +254 722 555 012 now
+Bei Fragen ⟦Ortrud⟧ (04321 555 99) anrufen
+tel. +39 340 555 0123. ⟦Ildebranda Scognamiglio⟧
+HP 0812-5550-1234, ⟦Wulandari Kusumaningrum⟧, Jakarta
+the executor ⟦Alphonse⟧ failed
+Enkel ⟦Malte⟧ war da
+our neighbours are the ⟦Mulvaneys⟧.
+Hi, ⟦Trev⟧ here. Call me
+kannst du ⟦svenja⟧ fragen, ob
+\\signature{⟦Eleftheria Stamatopoulou⟧}
+⟦ROSWITHA MLINARIĆ⟧⏎48 Quayside Court⏎r@mail.example
 met Mrs. ⟦Okonjo-Brandt⟧'s lawyer
 met Mr. ⟦O'Dowd⟧'s wife
 """
@@ -135,6 +146,16 @@ def f(fname, lname): return fname + lname
 fname="Annual"; lname="Summary"
 We teach the children Monday and Friday
 a study on children (Piaget, Vygotsky)
+Call Support at +49 69 555 0123
+Ring Lufthansa at +49 69 555 0123
+built in 1923. Casa Bonita
+the plaintiff Company
+our friends love the Lakers-Celtics game
+Two friends saw the Kids
+Hi, Welcome here
+kannst du das fragen
+\\author{Your Name}
+TENANCY AGREEMENT⏎call +49 69 555 0123
 우리 선생님이 말했다. 감사 드림
 제 남편 생일이 내일이다
 妻の誕生日を祝う
