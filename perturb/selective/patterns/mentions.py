@@ -97,7 +97,7 @@ MENTIONS = (
     ),
     shape(  # our neighbours are the Mulvaneys
         "PERSON",
-        rf"(?<!\w)(?i:{any_of(_NEIGHBOURS)})[^.!?\n]{{0,30}}? the "
+        rf"(?<!\w)(?i:{any_of(_NEIGHBOURS)})(?!\w)[^.!?\n]{{0,30}}? the "
         rf"(?P<part>[{CAPITALS}][^\W\d_]{{3,20}}s)"
         r"(?![\w'’-])",
         _is_household,
