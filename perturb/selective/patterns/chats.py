@@ -1,7 +1,7 @@
 """Find the speakers of exported chats by the times beside them: `[12/03/2025, 18:44] Zsófi: ok`.
 
 A line alone is no evidence: another one of the same form stands near it. No log has the forms
-with a date. Those with a time alone may be of one: two speakers or a given name are asked for.
+with a date. Those with a time alone may be of one: two speakers, or a given name, are asked for.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from perturb.selective.patterns.clues import all_clues, any_match, least_digits
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, stands_alone
 from perturb.selective.patterns.labels import ROLES, is_label_alone, spell
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import shape, words_of
@@ -36,11 +36,13 @@ _DATED = (
     rf"{_BEGIN}{_DAY},? {_TIME}, {_SPEAKER} ?:(?=\s)",  # KakaoTalk
     rf"{_BEGIN}\[{_SPEAKER}\] \[{_TIME}\](?=\s)",
 )
-_MINUTES = (rf"{_BEGIN}\[\d{{1,2}}:\d\d\] {_SPEAKER} ?:(?=\s)",)
+_MINUTES = (
+    rf"{_BEGIN}\[\d{{1,2}}:\d\d\] {_SPEAKER} ?:(?=\s)",
+    rf"{_BEGIN}[\[(]?{_TIME}[\])]? <[@+%~ ]?(?P<part>[^\W\d]\w{{1,20}})>(?=\s)",  # IRC
+)
 _TIMED = (
     rf"{_BEGIN}[\[(]{_TIME}[\])] {_SPEAKER} ?:(?=\s)",
     rf"{_BEGIN}{_TIME} (?:[-–] )?{_SPEAKER} ?:(?=\s)",
-    rf"{_BEGIN}[\[(]?{_TIME}[\])]? <[@+%~ ]?(?P<part>[^\W\d]\w{{1,20}})>(?=\s)",  # IRC
     rf"{_BEGIN}{_SPEAKER} {{0,4}}[\[(]{_TIME}[\])](?=:?[ \t]*(?:\r?\n|\S))",
     rf"{_BEGIN}{_SPEAKER} {{1,4}}(?:[—-] )?(?:Today at |Yesterday at )?{_TIME}(?=[ \t]*\r?\n)",
 )
@@ -69,6 +71,11 @@ def _is_known(name: str) -> bool:
     return any(map(is_given, re.findall(rf"{_LETTERS}+", name)))
 
 
+def _is_sure(name: str) -> bool:
+    words = re.findall(rf"{_LETTERS}+", name)
+    return any(map(stands_alone, words)) or (len(words) > 1 and is_given(words[0]))
+
+
 _FORMS = tuple(map(re.compile, (*_DATED, *_MINUTES, *_TIMED)))
 
 
@@ -87,7 +94,8 @@ def _locate_speaker(match: re.Match[str]) -> tuple[int, int] | None:
     elif number < len(_DATED) + len(_MINUTES):
         agreed = len(speakers) > 1
     else:
-        agreed = any(map(_is_known, speakers))
+        again = len(lines) > len(set(lines))  # somebody speaks twice; a bus departs once
+        agreed = any(map(_is_sure, speakers)) or (again and any(map(_is_known, speakers)))
     return place if agreed and len(lines) > 1 else None
 
 

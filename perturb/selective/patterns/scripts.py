@@ -241,7 +241,7 @@ _ARABIC_NAME = (
 )
 _PERSIAN = "[\u0621-\u064a\u067e\u0686\u0698\u06a9\u06af\u06cc\u200c]{2,16}"
 _NO_PERSIAN = (
-    r"(?!(?:عزیز|محترم|گرامی|با|را|به|از|که|در|است|هست|صحبت|گفت|و|هم|ها|های|باردار|خانه|رئیس"
+    r"(?!(?:عزیز|محترم|گرامی|خوب|با|را|به|از|که|در|است|هست|صحبت|گفت|و|هم|ها|های|باردار|خانه|رئیس"
     r"|وزیر|مدیر|دکتر|مهندس|مریض|بیمار|خیلی|امروز|فردا|دیروز|می|نمی|یک|این|آن)(?!\w))"
 )
 _BENGALI = "[\u0980-\u09ff]{2,16}"
@@ -258,6 +258,10 @@ _NO_HINDI = (
     "|बीमार|यह|वह|कल|आज)(?![\u0900-\u0963]))"
 )
 _VIETNAMESE = r"[A-ZÀ-ÝĂĐĨŨƠƯẠ-Ỹ](?![A-Z])[^\W\d_]{0,6}"
+_VIETNAMESE_SURNAME = (
+    "(?:Nguyễn|Trần|Lê|Phạm|Hoàng|Huỳnh|Phan|Vũ|Võ|Đặng|Bùi|Đỗ|Hồ|Ngô|Dương|Lý|Quách|Lương|Trịnh"
+    "|Đinh|Đào|Đoàn|Tô|Lâm|Trương|Phùng|Tạ|Châu|Thái)"
+)
 _THAI = "[\u0e01-\u0e4e]"
 _NO_TITLED = words_of(
     """
@@ -493,7 +497,8 @@ SCRIPTS = (
     *(replace(each, clue=all_clues(beyond_ascii, each.clue)) for each in _OTHER_SCRIPTS),
     shape(  # bác sĩ Quách Thị Hạnh, chồng em là Lương Quốc Khánh
         "PERSON",
-        r"(?<!\w)(?:(?i:bác sĩ|luật sư|giáo sư|thạc sĩ|tiến sĩ|thầy|cô|ông|bà|anh|chị|em)"
+        rf"(?<!\w)(?:(?i:bác sĩ|luật sư|giáo sư|thạc sĩ|tiến sĩ|thầy)"
+        rf"|(?i:cô|ông|bà|anh|chị|em)(?= {_VIETNAMESE_SURNAME} )"
         r"|(?i:chồng|vợ|con trai|con gái|mẹ|bố|ba|anh trai|chị gái|em trai|em gái|bạn|sếp)"
         r"(?: của)? (?:em|tôi|mình|anh|con)(?: là| tên| tên là)?"
         r"|(?i:tôi tên là|tên tôi là|tên em là)) "

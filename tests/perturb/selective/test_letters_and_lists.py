@@ -156,6 +156,13 @@ Hi, Welcome here
 kannst du das fragen
 \\author{Your Name}
 TENANCY AGREEMENT⏎call +49 69 555 0123
+Kedves Vásárlónk, köszönjük
+10:30 Austin: departs⏎11:30 Madison: departs
+شكرا جزيلا على المساعدة
+धन्यवाद आपकी मदद के लिए
+سلام وقت بخیر، خوبید
+مرحبا كيف حالك، أنا بخير
+ở bên anh Hà Nội đẹp
 우리 선생님이 말했다. 감사 드림
 제 남편 생일이 내일이다
 妻の誕生日を祝う
