@@ -16,11 +16,10 @@ from perturb.release import Span
 from perturb.sanitizer import Policy
 from perturb.selective.patterns.forms import is_label
 from perturb.selective.patterns.given import is_given
-from perturb.selective.patterns.labels import is_label_alone
-from perturb.selective.patterns.people import TITLES
-from perturb.selective.patterns.persons import is_greeting
+from perturb.selective.patterns.labels import LABELS, is_label_alone, spell
+from perturb.selective.patterns.letters import is_closing, is_greeting, skip_lead
 from perturb.selective.patterns.settings import is_ordinary_word
-from perturb.selective.patterns.shape import any_of, words_of
+from perturb.selective.patterns.shape import words_of
 from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
 from perturb.selective.token_model import OUTSIDE, TokenModel, TokenWord, load_token_model
 from perturb.text.fold import Reading, read
@@ -42,16 +41,22 @@ DETECTED = (
 NAMES = ("PERSON", "LOCATION", "ORGANIZATION")
 _FORMED = frozenset((*NAMES, "OTHER_NAME"))  # that have capitals, where a language has them
 _NAMED = _FORMED - {"PERSON"}  # that no single ordinary word is, in small letters
-_TITLES = re.compile(rf"(?:(?:{any_of(TITLES)})(?:\.\s*+|\s++|\Z))*", re.IGNORECASE)
 _VARIABLE = re.compile(r"\b[a-z]\.")
 _ATTRIBUTE = re.compile(r"([a-z])\.([a-z]\w*+)")
 _CAPITAL = re.compile(r"[^\W\d_a-z][^\W\d_]{1,20}")
 _OPEN = frozenset(("TBA", "TBC", "TBD"))  # what is to be filled in
+_ABBREVIATIONS = words_of(
+    "Nr No Tel Abs Az Dx Hx Tx Rx PMH HTN COPD CHF GERD CAD DVT RSVP PTO ETA TOP PIN PUK DNI NIF"
+)
+_AFTER_ARTICLE = re.compile(  # of a Romance language, which hardly any name has
+    r"(?<!\w)(?:i|gli|le|il|lo|la|los|las|el|os|as|les|des|nos|una?|un[eo])[ \t]{1,2}\Z"
+)
 _AND = frozenset(("&", "and", "or", "und", "oder", "et", "ou", "y", "e", "o"))
 _LONGEST_CODE = 6  # digits of a postcode
 _NEAR = 120  # characters on both sides of a person that the rest of the name is in
 _PARTICLES = PARTICLES | AFTER_PARTICLES
-_NAME_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_NAME_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:(?:-|['’](?![sS]\b))[^\W\d_]+)*")
+_GENITIVE = re.compile(r"\w['’][sS]\Z")
 _LAST_CELL = re.compile(r"[,;\t|][^\s,;|]{0,40}\Z")
 _LATIN = r"[A-Z\u00c0-\u00de\u0100-\u017f][a-z\u00df-\u024f]{2,30}+"
 _PAIR = re.compile(rf"(?<![\w'’.-]){_LATIN}[ _]{_LATIN}(?:-{_LATIN})?(?!\w)")
@@ -160,13 +165,17 @@ class DetectorPolicy:
         for start, end, label in _join(reading.text, words, number):
             type_ = labels[label]
             if type_ == "PERSON":  # the title of a person names nobody
-                start = _TITLES.match(reading.text, start, end).end()  # type: ignore[union-attr]
+                start = skip_lead(reading.text, start, end)
+                end -= 2 * bool(_GENITIVE.search(reading.text, start, end))
             found = reading.text[start:end]
             plain = (
                 _is_code(reading.text, start, end)
                 or is_label(reading.text, start, end)
                 or found in _OPEN
                 or is_greeting(found)
+                or (
+                    type_ == "PERSON" and (is_closing(found) or _is_word(reading.text, start, end))
+                )
                 or (type_ in ("PERSON", "LOCATION") and _is_figure(found, type_))
                 or (type_ in _NAMED and _is_small_word(found))
                 or (_is_small_word(found) and _is_verb(reading.text, start, end))
@@ -197,7 +206,7 @@ class DetectorPolicy:
             for span in named[first:last]:
                 if span.type == "PERSON":
                     start, end = _grow(text, span, name, likely)
-                    yield Span(start, end, "PERSON")
+                    yield Span(min(skip_lead(text, start, end), span.start), end, "PERSON")
                 else:
                     yield Span(name.start, name.end, span.type)
 
@@ -217,6 +226,19 @@ def _is_figure(found: str, type_: str) -> bool:
     if any(map(str.isalpha, found)):
         return False
     return type_ != "LOCATION" or "," in found or len(found) > _LONGEST_CODE
+
+
+def _is_word(text: str, start: int, end: int) -> bool:
+    """Tell if a single word that is found as a person is a label, an abbreviation or a noun after
+    an article: `indirizzo`, `Nr`, `i bambini`."""
+    found = text[start:end]
+    if not found.isalpha() or is_given(found):
+        return False
+    if spell(found) in LABELS and not (found.istitle() and is_ordinary_word(found)):
+        return True
+    if found in _ABBREVIATIONS:
+        return True
+    return found.islower() and _AFTER_ARTICLE.search(text, max(0, start - 8), start) is not None
 
 
 def _is_small_word(found: str) -> bool:

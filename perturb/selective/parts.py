@@ -256,7 +256,7 @@ def list_handles(words: Sequence[str]) -> set[str]:
     """Return the runs of letters that the names of a person's accounts are made of.
 
     >>> sorted(list_handles(["Jörg", " ", "Marks"]))
-    ['joergmarks', 'jorgmarks', 'jmarks', 'marksj', 'marksjoerg', 'marksjorg']
+    ['jmarks', 'joergmarks', 'jorgmarks', 'marksj', 'marksjoerg', 'marksjorg']
     """
     spelled = [
         {fold_name(word), fold_name(word.casefold().translate(_EXPANDED))}
@@ -271,6 +271,9 @@ def list_handles(words: Sequence[str]) -> set[str]:
             found |= {given + last, last + given}
             if len(last) >= _LETTERS:
                 found |= {given[0] + last, last + given[0]}
+        if "-" in words and len(spelled) > 2 and len(last) >= _LETTERS:  # Jean-Claude Dupré
+            initials = "".join(min(given)[0] for given in spelled[:-1])
+            found |= {initials + last, last + initials}
     return found
 
 

@@ -32,6 +32,7 @@ from perturb.selective.patterns import (
 )
 from perturb.selective.patterns.clues import Facts
 from perturb.selective.patterns.forms import find_fields
+from perturb.selective.patterns.lists import find_listed
 from perturb.selective.patterns.names import NAME_TYPES
 from perturb.selective.patterns.tables import CELL_TYPES, find_cells
 from perturb.text.expressions import Expression
@@ -97,10 +98,10 @@ class PatternPolicy:
         readings = {r.text: r for r in (Reading(t, *places) for t in (fold(spelled), spelled))}
         shown = read(text)
         readings.setdefault(shown.text, shown)
+        facts = {text: Facts(text) for text in readings}
         for reading in readings.values():
-            facts = Facts(reading.text)
             for shape in self._shapes:
-                for start, end in shape.search(facts):
+                for start, end in shape.search(facts[reading.text]):
                     yield Span(*reading.span(start, end), shape.type)
             if self._proper is not None:
                 words = self._proper, self._common, self._lexicon
@@ -112,6 +113,8 @@ class PatternPolicy:
         for start, end, type_ in find_fields(shown.text) if self._cells else ():
             if type_ in self._cells:
                 yield Span(*shown.span(start, end), type_)
+        for start, end in find_listed(facts[shown.text]) if "PERSON" in self._cells else ():
+            yield Span(*shown.span(start, end), "PERSON")
 
     @classmethod
     def shipped(

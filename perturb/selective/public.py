@@ -28,6 +28,8 @@ from typing import Any, Protocol, TypeVar
 
 from perturb.errors import VocabularyError
 from perturb.selective.patterns.given import list_given
+from perturb.selective.patterns.letters import is_addressed
+from perturb.selective.patterns.lists import is_in_list
 from perturb.selective.surrogates.names import load_names
 from perturb.text.case import fold_name
 from perturb.text.fold import fold
@@ -147,6 +149,11 @@ _AFTER = re.compile(
     rf"\W{{0,3}}(?:(?:is|was|ist|war|est|es|è)\s)?{_OWN}\s(?:\w{{1,20}}\s){{0,2}}{_RELATION}\b",
     re.IGNORECASE,
 )
+# A speaker of a chat, between the time and the message.
+_SPOKEN = re.compile(
+    r"\d[:.]\d\d(?:[:.]\d\d)?(?:\s?[ap]\.?m\.?)?[\])]?(?:\s[-–])?\s<?\Z", re.IGNORECASE
+)
+_SPEAKS = re.compile(r"[^\w\n:>]{0,8}[:>]\s")
 # English's I in small letters is a word of other languages, too.
 _SELF = re.compile(
     r"\bI\b|\bi(?=['’]\w|\s(?:am|was|have|had|met|asked|told|saw|work|live|study|grew|moved|stay|"
@@ -746,6 +753,10 @@ class _Knowledge:
         """Tell if a person is spoken of as somebody's own, or beside a contact."""
         text, low = self._text, max(0, start - _AROUND)
         if _BEFORE.search(text, low, start) or _AFTER.match(text, end, end + _AROUND):
+            return True
+        if is_addressed(text, low, start) or is_in_list(text, low, start):
+            return True
+        if _SPOKEN.search(text, low, start) and _SPEAKS.match(text, end, end + _AROUND):
             return True
         first, last = self._line(start), self._line(max(start, end - 1))
         line = self._line_start(first), self._line_start(last + 1)

@@ -8,10 +8,13 @@ from __future__ import annotations
 from perturb.selective.patterns.accounts import ACCOUNTS
 from perturb.selective.patterns.amounts import AMOUNTS
 from perturb.selective.patterns.births import BIRTHS
+from perturb.selective.patterns.chats import CHATS
 from perturb.selective.patterns.contact import CONTACT
 from perturb.selective.patterns.dates import DATES
 from perturb.selective.patterns.identifiers import IDENTIFIERS, OTHERS
 from perturb.selective.patterns.labelled import LABELLED
+from perturb.selective.patterns.letters import LETTERS
+from perturb.selective.patterns.mentions import MENTIONS
 from perturb.selective.patterns.names import NAME, find_distinctive_words, find_names
 from perturb.selective.patterns.people import PEOPLE
 from perturb.selective.patterns.persons import PERSONS
@@ -46,6 +49,9 @@ SHIPPED: tuple[Shape, ...] = (
     *CONTACT,
     *PLACES,
     *PERSONS,
+    *LETTERS,
+    *CHATS,
+    *MENTIONS,
     *SCRIPTS,
     *PEOPLE,
     *OTHERS,

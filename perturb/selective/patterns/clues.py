@@ -23,6 +23,7 @@ __all__ = [
     "any_listed",
     "any_match",
     "any_string",
+    "beyond_ascii",
     "find_places",
     "least_digits",
     "no_clue",
@@ -71,6 +72,12 @@ def no_clue(facts: Facts) -> bool:
     """Return True: any text may hold a match."""
     del facts
     return True
+
+
+def beyond_ascii(facts: Facts) -> bool:
+    """Tell if a text has a letter or a sign beyond ASCII, as every match of an expression for
+    other scripts has."""
+    return not facts.text.isascii()
 
 
 def least_digits(least: int) -> Clue:

@@ -27,7 +27,7 @@ from perturb.selective.patterns.shape import any_of, words_of
 from perturb.selective.patterns.words import PARTICLES
 from perturb.text.marks import MARKS, WORD
 
-__all__ = ["find_fields", "is_label"]
+__all__ = ["find_fields", "is_label", "read_label"]
 
 _COLON = re.compile("[:：]|(?<![=!<>:])=(?![=>])")
 _BEFORE = 48  # characters before a colon that its label is in
@@ -50,7 +50,7 @@ _BLANKS = re.compile(r"[ \t*_]*+(?:\[\s{0,20}(?=\\{0,3}[\"']))?")  # or a list o
 _STRING = re.compile(r"(\\{0,3}[\"'])(?P<value>(?>(?:(?!\1)[^\\\n]){1,200}))")
 _PLAIN = re.compile(r"(?P<value>(?>(?:(?!  |\t|\\[nrt])[^\n|;<>\"{}\r]){1,200}))")
 _NEXT = re.compile(r"[,،、，] ?(?=[^,،、，:：\n]{1,40}[:：])")
-_NAME = re.compile(rf"[^\W\d_](?>(?:[^\W\d_]|[{MARKS}\u200c\u200d .,'’ʼ·・–-])*)")
+_NAME = re.compile(rf"[^\W\d_](?>(?:[^\W\d_]|[{MARKS}\u200c\u200d .,'’ʼ·・–\u05be-])*)")
 _AFTER_NAME = re.compile(r"[(（]|입니다|이에요|예요")
 _CALLED = re.compile(r"[+(]?\d[\d ()./–-]{4,24}\d")
 _SIGNS = re.compile(r"[@{}<>$%=]|://|0x")
@@ -109,7 +109,7 @@ def is_label(text: str, start: int, end: int) -> bool:
     if colon is None or not _REST.fullmatch(text, end, colon.start()):
         return False
     before = text[max(0, colon.start() - _BEFORE) : colon.start()]
-    label = _read_label(before)
+    label = read_label(before)
     return end - start < _BEFORE and (label in LABELS or label in NAMES)
 
 
@@ -124,7 +124,7 @@ def _has_company(fields: list[_Field], place: int) -> bool:
 
 def _read_fields(text: str) -> Iterator[_Field]:
     for colon in _COLON.finditer(text):
-        label = _read_label(text[max(0, colon.start() - _BEFORE) : colon.start()])
+        label = read_label(text[max(0, colon.start() - _BEFORE) : colon.start()])
         bare = "_".join(word for word in label.split("_") if word not in _LANGUAGES)
         type_ = "PERSON" if bare in NAMES else LABELS.get(bare)
         if type_ is None:
@@ -150,7 +150,7 @@ def _is_sure(type_: str, label: str, bare: str, value: str) -> bool:
     return foreign or not is_word_of_code(bare)
 
 
-def _read_label(before: str) -> str:
+def read_label(before: str) -> str:
     """Return the label before a colon, spelled; it begins a line, a string or a part of a list."""
     before = before.rstrip(" \t*_")
     if quoted := _QUOTED.search(before):

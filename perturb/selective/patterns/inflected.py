@@ -1,4 +1,5 @@
-"""Find the names of a text in their other forms: `Holzapfels`, `Novákové`, `Сидорову`."""
+"""Find the names of a text in their other forms: `Holzapfels`, `Novákové`, `Сидорову`; also
+without their accents: `Szczepanska`, `Muller`, `Mueller`."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from perturb.selective.patterns.settings import is_ordinary_word
+from perturb.text.case import fold_name
 
 __all__ = ["Inflections"]
 
@@ -55,6 +57,10 @@ _LONGEST = max(map(len, _BY_ENDING))
 _SHORT = 5  # letters of a stem whose endings are single letters
 
 
+_STROKES = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "æ": "ae", "œ": "oe", "ı": "i"})
+_SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+
+
 class Inflections:
     """Look for names in their other forms.
 
@@ -75,7 +81,7 @@ class Inflections:
         """Return the words with a capital that are a name in another form, each with its name."""
         found = {}
         for word in dict.fromkeys(words) if self._names else ():
-            if len(word) <= LEAST or not word[0].isupper():
+            if len(word) < LEAST or not word[0].isupper():
                 continue
             form = next(filter(self._names.__contains__, _read_stems(word.casefold())), "")
             if form and self._names[form] != word.casefold() and not is_ordinary_word(word):
@@ -87,10 +93,18 @@ def _write_stems(name: str) -> Iterator[str]:
     """Yield the forms of a name that tell its other forms: its stem and what it ends in."""
     if len(name) >= LEAST:
         yield f"{name}|"
+        yield f"{_drop_accents(name)}||"
+        if not name.isascii():
+            yield f"{fold_name(name.translate(_SPELLED_OUT))}||"
     yield from _read_changes(name)
 
 
+def _drop_accents(word: str) -> str:
+    return word if word.isascii() else fold_name(word.translate(_STROKES))
+
+
 def _read_stems(word: str) -> Iterator[str]:
+    yield f"{_drop_accents(word)}||"
     for size in range(1, min(5, len(word) - LEAST) + 1):
         if word[-size:] in _ENDINGS:
             yield f"{word[:-size]}|"

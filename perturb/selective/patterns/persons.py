@@ -24,21 +24,33 @@ from perturb.selective.patterns.settings import (
 from perturb.selective.patterns.shape import any_of, shape, words_of
 from perturb.selective.patterns.words import GERMAN_NOUNS, OPENERS, PARTICLES
 
-__all__ = ["CAPITALS", "PERSONS", "is_greeting"]
+__all__ = [
+    "CAPITALS",
+    "NO_NAMES",
+    "PERSONS",
+    "WRITTEN_FULL",
+    "WRITTEN_LOWER",
+    "WRITTEN_NAME",
+    "WRITTEN_TITLE",
+    "is_full_name",
+    "is_given_name",
+    "is_lower_name",
+]
 
 CAPITALS = "A-ZÀ-ÖØ-Þ" + "".join(
     c for c in map(chr, (*range(0x100, 0x250), *range(0x370, 0x530))) if c.isupper()
 )
 _LETTER = r"[^\W\d_]"
-_WORD = rf"[{CAPITALS}]{_LETTER}{{1,30}}(?:['’-]{_LETTER}{{1,30}}){{0,3}}"
+# Without a genitive's s.
+_WORD = rf"[{CAPITALS}]{_LETTER}{{1,30}}(?:(?:-|['’](?![sS](?!\w))){_LETTER}{{1,30}}){{0,3}}"
 _INITIAL = rf"[{CAPITALS}]\.(?:-[{CAPITALS}]\.)?"
 _LINK = r"(?:van der|van den|von der|von|van|de la|de los|de|del|della|der|den|di|da|dos|du|al|el"
 _LINK += r"|bin|ibn|ben|ter|ten|zu|y|ap|af|av|[dD]['’]|O['’]|[Mm]c|Mac|St\.)"
 _PART = rf"(?:(?:{_LINK} ?)?{_WORD}|{_INITIAL})"
 # One to five parts; the first is a word, an initial or a particle.
-_NAME = rf"(?:{_PART}(?:[ ]{{1,2}}{_PART}){{0,4}})"
-_FULL = rf"(?:{_PART}(?:[ ]{{1,2}}{_PART}){{1,4}})"
-_LOWER = rf"{_LETTER}{{2,20}}(?:-{_LETTER}{{2,20}})?"
+WRITTEN_NAME = rf"(?:{_PART}(?:[ ]{{1,2}}{_PART}){{0,4}})"
+WRITTEN_FULL = rf"(?:{_PART}(?:[ ]{{1,2}}{_PART}){{1,4}})"
+WRITTEN_LOWER = rf"{_LETTER}{{2,20}}(?:-{_LETTER}{{2,20}})?"
 
 _TITLE_LIST = """
     mr mrs ms miss mx dr prof professor herr herrn frau fräulein hr fr mme mlle m monsieur madame
@@ -47,8 +59,8 @@ _TITLE_LIST = """
     sergeant sgt lt capt detective nurse judge justice coach uncle aunt auntie tante onkel opa oma
     grandma grandpa granny tía tío tata
 """
-_TITLES = any_of(_TITLE_LIST)
-_NO_NAMES = words_of(
+WRITTEN_TITLE = any_of(_TITLE_LIST)
+NO_NAMES = words_of(
     """
     all team everyone everybody there world folks friends friend sir madam sirs customer customers
     user users reader readers colleague colleagues hiring manager recruiter committee board editor
@@ -83,7 +95,7 @@ _KIN_FARTHER = any_of(
     vicino vicina man vrouw vriend vriendin broer broertje zus zusje zoon dochter buurman buurvrouw
     moeder vader baas mąż męża mężem żona żonę żony brat brata siostra siostrę syn syna córka córkę
     mama tata kolega koleżanka sąsiad szef fru make hustru bror syster son dotter granne chef pappa
-    mand kone søster søn datter nabo kæreste kjæreste sambo
+    nuera yerno mand kone søster søn datter nabo kæreste kjæreste sambo
     """
 )
 _OWN_KIN_LIST = (
@@ -123,23 +135,23 @@ _KIND_OF = (
 def _is_name(name: str) -> bool:
     """Check that words with capitals name a person, and no group, thing or stand-in."""
     words = [word.strip(".'’").lower() for word in re.split(r"[ -]+", name)]
-    if any(word in _NO_NAMES for word in words) or is_placeholder(name):
+    if any(word in NO_NAMES for word in words) or is_placeholder(name):
         return False
     ordinary = [word in OPENERS or is_ordinary_word(word) for word in words]
     return not all(ordinary) or (len(words) == 1 and name.istitle() and is_given(words[0]))
 
 
-def _is_given_name(name: str) -> bool:
+def is_given_name(name: str) -> bool:
     """Check one name or several, each with a capital, that follow a relation or a greeting."""
     return _is_name(name) and not (" " not in name and name.lower() in GERMAN_NOUNS)
 
 
-def _is_lower_name(name: str) -> bool:
+def is_lower_name(name: str) -> bool:
     """Check a name in small letters: it is no ordinary word of the languages that are read."""
     return (
         name.islower()
         and not is_ordinary_word(name)
-        and name not in _NO_NAMES
+        and name not in NO_NAMES
         and name not in OPENERS
         and not name.endswith(("ing", "ed", "ly", "n't", "tion", "ment"))
         and name not in _MORE_WORDS
@@ -158,7 +170,14 @@ _MORE_WORDS = words_of(
 )
 
 
-def _is_full_name(name: str) -> bool:
+def _is_related(name: str) -> bool:
+    """Check a word after a relation in a language whose nouns have no capital."""
+    if name.istitle() and not is_ordinary_word(name):
+        return name.lower() not in NO_NAMES
+    return is_given(name) and not (name.islower() and is_ordinary_word(name))
+
+
+def is_full_name(name: str) -> bool:
     """Check several words with capitals of which the dictionary has at most one."""
     words = [word.strip(".'’").lower() for word in re.split(r"[ -]+", name)]
     known = [word for word in words if len(word) > 1 and is_ordinary_word(word)]
@@ -171,6 +190,7 @@ _PERSON_KEYS = """
     surname family_name familyname full_name fullname real_name realname display_name displayname
     legal_name maiden_name nickname vorname nachname familienname zuname prénom prenom
     nom_de_famille nombre_completo apellido apellidos nome cognome sobrenome imię imie nazwisko
+    lname
     jméno příjmení voornaam achternaam förnamn efternamn patient patient_name customer_name
     client_name contact_name contact_person employee employee_name manager_name holder cardholder
     card_holder cardholder_name account_holder account_name_holder kontoinhaber kontoinhaberin
@@ -188,6 +208,11 @@ _ANY_KEYS = """
     backup oncall on_call leader lead teacher doctor host member artist_name real family given
     latin name_latin namelatin name_native gecos anwesend entschuldigt attendees participants
     representative referee contestant player driver fahrer buyer seller signer witness
+"""
+# Of these, what people alone are called in programs: a given name is enough.
+_ROLE_KEYS = """
+    customer client kunde kundin assignee assigned_to reporter reviewer created_by updated_by
+    requested_by oncall on_call teacher doctor fahrer buyer seller witness
 """
 _LABELS = words_of(
     """
@@ -217,7 +242,7 @@ def _locate_named(match: re.Match[str]) -> tuple[int, int] | None:
     if not 2 <= len(value) <= 60 or is_placeholder(value) or not _NAMED.fullmatch(value):
         return None
     words = [word.strip(".,'’").lower() for word in re.split(r"[ ,-]+", value)]
-    if any(word in _LABELS or word in _NO_NAMES or is_label_alone(word) for word in words):
+    if any(word in _LABELS or word in NO_NAMES or is_label_alone(word) for word in words):
         return None
     if sure:
         return (start, start + len(value)) if _is_sure_name(value, words, found) else None
@@ -289,8 +314,21 @@ def _read_value(found: KeyValue) -> str:
     return re.split(r" {2,}|\t| - | – |<", value)[0].rstrip(" .")
 
 
+def _locate_role(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a given name in quotation marks: `"reporter": "Ngaire"`."""
+    found = read_setting(match)
+    if found is None or found.between not in (":", "=", "=>") or found.name != found.key:
+        return None
+    named = found.quote and found.value.istitle() and is_given(found.value)
+    if not named or is_ordinary_word(found.value):
+        return None
+    return found.start, found.start + len(found.value)
+
+
 _SURE = any_of(_PERSON_KEYS).replace(" ", "[ _-]?")
 _UNSURE = any_of(_ANY_KEYS).replace(" ", "[ _-]?")
+_ROLE_STEMS = sorted({max(key.split("_"), key=len) for key in _ROLE_KEYS.split()})
+_ROLE = any_of(_ROLE_KEYS).replace(" ", "[ _-]?")
 # The longest word of each sure key, apart from `name`, of which code is full.
 _STEMS = {
     max((word for word in key.split("_") if word != "name"), key=len)
@@ -318,10 +356,10 @@ def _locate_paired(match: re.Match[str]) -> tuple[int, int] | None:
         return None
     sure = any(
         is_given(part["value"])
-        or (part["key"].lower() == "given" and not is_ordinary_word(part["value"]))
+        or (part["key"].lower() in ("given", "fname") and not is_ordinary_word(part["value"]))
         for part in firsts
     )
-    if not sure or {value.lower()} & (_LABELS | _NO_NAMES):
+    if not sure or {value.lower()} & (_LABELS | NO_NAMES):
         return None
     return found.start, found.start + len(value)
 
@@ -336,49 +374,9 @@ _MAILBOX = re.compile(
 
 def _locate_display(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of the name before an e-mail address; None for an office's."""
-    if _MAILBOX.fullmatch(match["local"]) and not _is_full_name(match["part"]):
+    if _MAILBOX.fullmatch(match["local"]) and not is_full_name(match["part"]):
         return None
     return match.span("part") if _is_name(match["part"]) else None
-
-
-_REGARDS = any_of(
-    """
-    best_regards kind_regards warm_regards with_kind_regards with_best_regards regards best
-    best_wishes warm_wishes cheers thanks many_thanks thank_you thanks_a_lot sincerely
-    yours_sincerely yours_faithfully yours_truly yours respectfully love lots_of_love hugs xoxo
-    take_care all_the_best viele_grüße liebe_grüße beste_grüße herzliche_grüße freundliche_grüße
-    mit_freundlichen_grüßen mit_freundlichem_gruß mit_besten_grüßen schöne_grüße gruß grüße lg vg
-    mfg
-    danke dein deine euer eure ihr ihre cordialement bien_cordialement bien_à_vous amicalement
-    bises bisous merci sincères_salutations saludos un_saludo atentamente cordialmente
-    saludos_cordiales un_abrazo abrazos gracias cordiali_saluti saluti grazie atenciosamente
-    abraços met_vriendelijke_groet groetjes groeten pozdrawiam med_vänliga_hälsningar mvh
-    с_уважением vriendelijke_groet met_vriendelijke_groeten vriendelijke_groeten hilsen
-    med_venlig_hilsen med_vennlig_hilsen pozdrawiam_serdecznie
-    """
-)
-_GREETINGS = any_of(
-    """
-    dear hi hello hey hiya good_morning good_afternoon good_evening morning liebe lieber liebes
-    hallo hi servus moin guten_tag guten_morgen sehr_geehrte sehr_geehrter werte werter grüß_gott
-    bonjour cher chère salut bonsoir coucou hola buenos_días buenas_tardes estimado estimada
-    querido
-    querida ciao caro cara gentile buongiorno olá caro prezado prezada beste geachte hoi cześć
-    drogi droga szanowny szanowna hej kära käre ahoj dobrý_den здравствуйте привет уважаемый
-    уважаемая дорогой дорогая
-    """
-)
-# Cara, Caro and Cher are names, too.
-_GREETING = re.compile(rf"(?!(?:car[ao]|cher)\Z){_GREETINGS}", re.IGNORECASE)
-
-
-def is_greeting(words: str) -> bool:
-    """Tell if words are a greeting, and nobody's name.
-
-    >>> [is_greeting(words) for words in ("Hallo", "Guten Tag", "Cara", "Anna")]
-    [True, True, False, False]
-    """
-    return _GREETING.fullmatch(words) is not None
 
 
 _INTRODUCTIONS = any_of(
@@ -393,6 +391,8 @@ _INTRODUCTIONS = any_of(
     known_as signed_by written_by prepared_by reported_by fixed_by on_behalf_of in_the_name_of
     a_nombre_de im_namen_von au_nom_de care_of c/o rückfragen_an inh. inhaber inhaberin
     kontoinhaber kontoinhaberin
+    jeg_hedder jeg_heter mit_navn_er mitt_namn_är nimeni_on a_nevem adım benim_adım ismim
+    mă_numesc numele_meu_este jina_langu_ni nama_saya με_λένε ονομάζομαι
     """
 )
 
@@ -401,7 +401,7 @@ def _locate_lower(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of the names that small letters begin with: `siobhan` of `siobhan said`."""
     end = start = match.start("part")
     for word in match["part"].split(" "):
-        if not _is_lower_name(word):
+        if not is_lower_name(word):
             break
         end = start + len(word)
         start = end + 1
@@ -481,27 +481,13 @@ def _locate_alone(match: re.Match[str]) -> tuple[int, int] | None:
     return start, end
 
 
-# What greetings, closings and introductions hold; a blank is written `_`.
-_GREETING_STEMS = words_of(
-    """
-    dear hi_ hi, hello hey morning good_ liebe hallo servus moin guten geehrte werte grüß bonjour
-    cher chère salut bonsoir coucou hola buenos estimad querid ciao caro cara gentile buongiorno
-    olá prezad beste geachte hoi cześć drog szanown hej kär ahoj dobrý здравствуйте привет уважаем
-    дорог
-    """
-)
-_REGARDS_STEMS = words_of(
-    """
-    regards wishes best cheers thank sincerely yours love hugs respectfully xoxo care grüße gruß
-    grüßen lg vg mfg danke dein eure euer ihr cordial bien amicalement bise biso merci salu atent
-    abra gracias grazie groet pozdrawiam hälsningar hilsen mvh уважением
-    """
-)
+# What introductions hold; a blank is written `_`.
 _INTRODUCTION_STEMS = words_of(
     """
     name_is name's name_ist name_é nom_est nombre_es nome_é heiß heiss appelle llam chiam namens
     named naam_is called ask_for speak known_as _by behalf heet heter c/o inh зовут un_tal una_tal
-    nazywam jmenuji jméno im_namen a_nombre in_the_name au_nom care_of rückfragen
+    hedder navn_er namn_är nimeni nevem adım adim ismim numesc numele_meu jina_langu nama_saya λένε
+    ονομάζομαι nazywam jmenuji jméno im_namen a_nombre in_the_name au_nom care_of rückfragen
     """
 )
 
@@ -522,36 +508,9 @@ PERSONS = (
     ),
     shape(
         "PERSON",
-        rf"(?m:^|(?<=[>\"'`])|(?<=\\n)|(?<=[.!?\n] ))[ \t>*_\"'(]{{0,4}}"
-        rf"(?i:{_GREETINGS})[ ,]{{1,2}}"
-        rf"(?:(?i:{_TITLES})\b\.? ?){{0,3}}(?P<part>{_NAME})(?=[,!:.\n–-]|[ ]?\Z| and | und "
-        rf"| et | y )",
-        _is_given_name,
-        clue=any_string(*sorted(_GREETING_STEMS)),
-        reach=(24, 330),
-    ),
-    shape(
-        "PERSON",
-        rf"(?m:^|(?<=[.!?\\] )|(?<=\\n))[ \t>*]{{0,4}}(?i:{_REGARDS})[,.!]{{0,2}}[ \t]{{0,2}}"
-        rf"(?:(?:\r?\n|\\n)[ \t>*–-]{{0,4}}){{1,3}}(?:(?i:{_TITLES})\b\.? ?){{0,3}}"
-        rf"(?P<part>{_NAME})(?=[ \t]{{0,3}}(?:\(|,|\r?\n|\\|\Z|<))",
-        _is_given_name,
-        clue=any_string(*sorted(_REGARDS_STEMS)),
-        reach=(40, 330),
-    ),
-    shape(
-        "PERSON",
-        rf"(?m:^)[ \t>*]{{0,4}}(?i:{_REGARDS})[,.!]{{0,2}}[ \t]{{0,2}}"
-        rf"(?:\r?\n[ \t>–-]{{0,4}}){{1,3}}"
-        rf"(?P<part>{_LOWER}(?: {_LOWER}){{0,2}})(?=[ \t]{{0,3}}(?:\r?\n|\Z))",
-        lambda name: all(map(_is_lower_name, name.split())),
-        clue=any_string(*sorted(_REGARDS_STEMS)),
-        reach=(40, 330),
-    ),
-    shape(
-        "PERSON",
-        rf"(?<![\w.-])(?:(?i:{_TITLES})\b\.?(?:<br ?/?>| |\xa0){{1,2}}){{1,4}}(?P<part>{_NAME})",
-        _is_given_name,
+        rf"(?<![\w.-])(?:(?i:{WRITTEN_TITLE})\b\.?(?:<br ?/?>| |\xa0){{1,2}}){{1,4}}"
+        rf"(?P<part>{WRITTEN_NAME})",
+        is_given_name,
         clue=any_listed(_TITLE_LIST),
         reach=(70, 400),
         locate=_locate_titled,
@@ -559,8 +518,8 @@ PERSONS = (
     shape(  # dear mr featherstonehaugh
         "PERSON",
         rf"(?<!\w)(?:dear |hi |hello )?(?:mr|mrs|ms|dr|prof|herr|herrn|frau|mme|señora?) "
-        rf"(?P<part>{_LOWER})",
-        _is_lower_name,
+        rf"(?P<part>{WRITTEN_LOWER})",
+        is_lower_name,
         clue=any_listed("mr mrs ms dr prof herr herrn frau mme señor señora"),
         reach=(12, 60),
     ),
@@ -568,8 +527,8 @@ PERSONS = (
         "PERSON",
         rf"(?<!\w)(?i:{_OWNED}) (?:(?i:{_KIND_OF}),? ){{0,2}}(?i:{_KIN}|{_KIN_ELSEWHERE})"
         rf"(?:['’]s name is|,? (?i:called|named|namens|is called|is named|heißt|genannt))?,?"
-        rf"[ (:]{{1,2}}(?P<part>{_NAME})",
-        _is_given_name,
+        rf"[ (:]{{1,2}}(?P<part>{WRITTEN_NAME})",
+        is_given_name,
         clue=any_listed(
             "my our your mein meine meinen meinem meiner meines unser unsere unseren unserem",
             "unserer unseres dein deine deinen deinem deiner deines mon ma mes notre nos mi mis",
@@ -580,29 +539,30 @@ PERSONS = (
         "PERSON",
         rf"(?<!\w)(?:my|our|his|her|mein|meine|meinen|meinem|meiner|mon|ma|mi) (?:{_KIND_OF} )?"
         rf"(?:{_KIN}|{_KIN_ELSEWHERE}|little one)(?:,|['’]s name is| is called| called| named)?"
-        rf"[ (]{{1,2}}(?P<part>{_LOWER})(?![\w'’-])",
-        _is_lower_name,
+        rf"[ (]{{1,2}}(?P<part>{WRITTEN_LOWER})(?![\w'’-])",
+        is_lower_name,
         clue=any_listed("my our his her mein meine meinen meinem meiner mon ma mi"),
     ),
     shape(  # mijn buurman wim, min fru Gunilla, kocam Hüseyin
         "PERSON",
         rf"(?<!\w)(?i:(?:mio|mia|mijn|mój|moja|mojego|mojej|mojemu|min|mitt) {_KIN_FARTHER}"
         rf"|{_OWN_KIN}),? (?P<part>[^\W\d_]{{2,20}})(?![\w'’-])",
-        lambda name: is_given(name) and not (name.islower() and is_ordinary_word(name)),
+        _is_related,
         clue=any_listed(f"mio mia mijn mój moja mojego mojej mojemu min mitt {_OWN_KIN_LIST}"),
         reach=(24, 80),
     ),
     shape(
         "PERSON",
-        rf"(?<!\w)(?i:{_INTRODUCTIONS}) (?:(?i:{_TITLES})\b\.? ?){{0,3}}[\"“„'*_]{{0,2}}"
-        rf"(?P<part>{_NAME})",
-        _is_given_name,
+        rf"(?<!\w)(?i:{_INTRODUCTIONS}) (?:(?i:{WRITTEN_TITLE})\b\.? ?){{0,3}}[\"“„'*_]{{0,2}}"
+        rf"(?P<part>{WRITTEN_NAME})",
+        is_given_name,
         clue=any_string(*sorted(_INTRODUCTION_STEMS)),
         reach=(40, 330),
     ),
     shape(
         "PERSON",
-        rf"(?<!\w)(?i:{_INTRODUCTIONS}|hi,? i['’]?m) (?P<part>{_LOWER}(?: {_LOWER})?)(?![\w'’-])",
+        rf"(?<!\w)(?i:{_INTRODUCTIONS}|hi,? i['’]?m) "
+        rf"(?P<part>{WRITTEN_LOWER}(?: {WRITTEN_LOWER})?)(?![\w'’-])",
         locate=_locate_lower,
         clue=any_string(*sorted(_INTRODUCTION_STEMS), "i'm", "i’m", "im "),
         reach=(40, 330),
@@ -610,8 +570,8 @@ PERSONS = (
     shape(
         "PERSON",
         rf"(?<!\w)(?:I am|I['’]m|This is|this is|it['’]s|It['’]s|Ich bin|ich bin|[Jj]e suis|[Ss]oy"
-        rf"|[Ss]ono) (?P<part>{_FULL})(?![\w-])",
-        _is_full_name,
+        rf"|[Ss]ono) (?P<part>{WRITTEN_FULL})(?![\w-])",
+        is_full_name,
         clue=any_string(
             "i am", "i'm", "i’m", "is is", "it's", "it’s", "ich bin", "je suis", "soy", "sono"
         ),
@@ -636,6 +596,14 @@ PERSONS = (
         ),
         locate=_locate_named,
         reach=(340, 80),
+    ),
+    shape(
+        "PERSON",
+        rf"(?<![^\W_]){assigned(_ROLE)}",
+        case=False,
+        clue=any_string(*_ROLE_STEMS),
+        locate=_locate_role,
+        reach=(30, 340),
     ),
     shape(
         "PERSON",
@@ -668,7 +636,7 @@ PERSONS = (
         rf"(?m:^)[ +>-]{{0,3}}(?:Author|Committer|From|To|Cc|Commit"
         rf"|AuthorName): {{1,4}}\"?{_ADDRESSED}"
         r"\"?(?=[ \t]{0,2}(?:<|\[|\n|\Z))",
-        _is_full_name,
+        is_full_name,
         clue=any_string("author", "committer", "from:", "to:", "cc:", "commit:"),
         reach=(14, 200),
     ),
@@ -682,24 +650,25 @@ PERSONS = (
     ),
     shape(  # between pictures
         "PERSON",
-        rf"(?<=[\U0001f300-\U0001faff])\ufe0f?[ \t]?(?P<part>{_FULL})"
+        rf"(?<=[\U0001f300-\U0001faff])\ufe0f?[ \t]?(?P<part>{WRITTEN_FULL})"
         r"(?=[ \t]?(?:[\U0001f300-\U0001faff\u2600-\u27bf]|\n|\Z))",
-        _is_full_name,
+        is_full_name,
         clue=any_match("[\U0001f300-\U0001faff]"),
         reach=(4, 180),
     ),
     shape(  # above a street and a postcode
         "PERSON",
-        rf"(?m:^)[ \t>*]{{0,8}}(?:(?i:{_TITLES})\b\.? ){{0,2}}(?P<part>{_FULL})[ \t]{{0,2}}\r?\n"
+        rf"(?m:^)[ \t>*]{{0,8}}(?:(?i:{WRITTEN_TITLE})\b\.? ){{0,2}}(?P<part>{WRITTEN_FULL})"
+        rf"[ \t]{{0,2}}\r?\n"
         rf"(?=[ \t>*]{{0,8}}(?:\d{{1,5}}[a-z]?,? [{CAPITALS}][\w.'’ -]{{2,40}}"
         rf"|[{CAPITALS}][\w.'’ -]{{2,40}} \d{{1,4}}[a-zA-Z]?),?[ \t]{{0,2}}\r?\n"
         r"[ \t>*]{0,8}[^\n]{0,40}(?<!\d)(?:\d{4,5}(?!\d)|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b))",
-        _is_full_name,
+        is_full_name,
         clue=all_clues(least_digits(2), any_string("\n")),
     ),
     shape(  # vCard
         "PERSON",
-        rf"(?m:^)[ +-]?(?:FN|N|NICKNAME)(?:;[\w=;-]{{1,60}})?:(?:{_TITLES}\.? ){{0,2}}"
+        rf"(?m:^)[ +-]?(?:FN|N|NICKNAME)(?:;[\w=;-]{{1,60}})?:(?:{WRITTEN_TITLE}\.? ){{0,2}}"
         rf"(?P<part>{_LETTER}[^\n:;]{{0,60}}(?:;[^\n:;]{{0,40}}){{0,2}}[^\W\d_])",
         case=False,
         clue=any_string("begin:vcard", "fn:", "fn;", "\nn:", "-n:", "+n:", "nickname"),

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from perturb.selective.patterns.clues import any_match, any_string
+from perturb.selective.patterns.clues import (
+    all_clues,
+    any_listed,
+    any_match,
+    any_string,
+    beyond_ascii,
+)
 from perturb.selective.patterns.given import list_given
 from perturb.selective.patterns.shape import any_of, shape, words_of
 
@@ -21,7 +28,7 @@ _CHINESE = (
 )
 _COMPOUND = (
     "(?:欧阳|歐陽|司马|司馬|上官|诸葛|諸葛|尉迟|尉遲|公孙|公孫|慕容|皇甫|令狐|宇文|长孙|司徒"
-    "|夏侯|端木|独孤|南宫)"
+    "|夏侯|端木|独孤|南宫|澹台|澹臺|鲜于|呼延|轩辕|濮阳)"
 )
 # As words, these follow a relation as well: `客户方`, `同事常说`, `朋友来`.
 _CHINESE_SURE = "".join(
@@ -55,7 +62,7 @@ def has_surname(name: str) -> bool:
     [True, True, False]
     """
     single = len(name) == 3 and name[0] in _SURNAMES
-    return single or re.match(f"{_COMPOUND}|남궁|황보|제갈|선우", name) is not None
+    return single or re.match(f"{_COMPOUND}|{_KOREAN_COMPOUND}", name) is not None
 
 
 def _is_chinese_name(name: str) -> bool:
@@ -64,8 +71,10 @@ def _is_chinese_name(name: str) -> bool:
 
 _KOREAN = (
     "김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민진나지엄채원천방공현함변염"
-    "여추도소석선설마길연위표명기반왕금옥육인맹제모"
+    "여추도소석선설마길연위표명기반왕금옥육인맹제모탁국목봉변계편"
 )
+_KOREAN_COMPOUND = "(?:남궁|황보|제갈|선우|독고|사공|서문)"
+_KOREAN_FULL = rf"(?:{_KOREAN_COMPOUND}[가-힣]{{1,2}}|[{_KOREAN}][가-힣]{{2}})"
 _SURNAMES = frozenset((*_CHINESE, *_KOREAN))  # of one character
 _CHINESE_TITLES = (
     "先生|女士|小姐|太太|老师|老師|教授|医生|醫生|经理|經理|律师|律師|同学|同學|博士|主任"
@@ -148,10 +157,16 @@ _FAMOUS = tuple(
 )
 
 
+# Adjectives with the ending of a daughter's.
+_NO_PATRONYMIC = words_of(
+    "Шановна Головна Основна Основні Духовна Церковна Верховна Умовна Мовна Словна Любовна Ровно"
+)
 _IS_PATRONYMIC = re.compile(_PATRONYMIC)
 
 
 def _is_not_famous(name: str) -> bool:
+    if name in _NO_PATRONYMIC:
+        return False
     words = [word for word in name.split() if not _IS_PATRONYMIC.fullmatch(word)]
     return not any(word.startswith(_FAMOUS) for word in words)
 
@@ -203,13 +218,49 @@ def _is_korean_name(name: str) -> bool:
     return name not in _NO_KOREAN and not name.endswith(("장", "사", "자"))
 
 
+def _is_korean_signer(name: str) -> bool:
+    return _is_korean_name(name) and not name.endswith(("을", "를", "로", "도", "은", "는", "서"))
+
+
+def _locate_korean(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a name after a relation or before a title; none of a school's."""
+    group = "part" if match["part"] else "titled"
+    name = match[group]
+    if not _is_korean_name(name) or name.endswith(
+        ("원", "학", "교", "실", "당", "집", "임", "리")
+    ):
+        return None
+    return match.span(group)
+
+
 _ARABIC = "[\u0621-\u064a]{2,14}"
+# عبد الرحيم, فيصل بن ناصر القحطاني
+_ARABIC_NAME = (
+    rf"(?:(?:عبد|أم|أبو|أبي|ابن) )?{_ARABIC}(?: (?:بن|بنت|ابن) {_ARABIC}){{0,2}}"
+    r"(?: (?:ال|آل )[\u0621-\u064a]{2,12})?"
+)
+_PERSIAN = "[\u0621-\u064a\u067e\u0686\u0698\u06a9\u06af\u06cc\u200c]{2,16}"
+_NO_PERSIAN = (
+    r"(?!(?:عزیز|محترم|گرامی|خوب|با|را|به|از|که|در|است|هست|صحبت|گفت|و|هم|ها|های|باردار|خانه|رئیس"
+    r"|وزیر|مدیر|دکتر|مهندس|مریض|بیمار|خیلی|امروز|فردا|دیروز|می|نمی|یک|این|آن)(?!\w))"
+)
+_BENGALI = "[\u0980-\u09ff]{2,16}"
+_NO_BENGALI = (
+    "(?!(?:খুব|অসুস্থ|আছে|আছেন|একটি|একজন|একটা|কাল|আজ|গত|এবং|ও|কে|কি|না|হয়|হল|আমাকে|আমার|তার|এখন|যে|যিনি"
+    "|বলেছে|বলেছেন|আসবেন|কাজ|করে|করেন|থেকে)(?![\u0980-\u09ff]))"
+)
+_GEORGIAN = "[\u10d0-\u10fa]"
 _HEBREW = "[\u05d0-\u05ea]{2,14}"
 _DEVANAGARI = "[\u0900-\u0963]{2,16}"
 # Words that follow a relation or begin a question.
 _NO_HINDI = (
     "(?!(?:है|हैं|था|थी|हूँ|और|से|को|का|की|के|ने|में|जी|पर|भी|तो|क्या|कौन|बहुत|नहीं|एक|मुझे|मेरा|मेरी|मेरे|अच्छा|अच्छी"
     "|बीमार|यह|वह|कल|आज)(?![\u0900-\u0963]))"
+)
+_VIETNAMESE = r"[A-ZÀ-ÝĂĐĨŨƠƯẠ-Ỹ](?![A-Z])[^\W\d_]{0,6}"
+_VIETNAMESE_SURNAME = (
+    "(?:Nguyễn|Trần|Lê|Phạm|Hoàng|Huỳnh|Phan|Vũ|Võ|Đặng|Bùi|Đỗ|Hồ|Ngô|Dương|Lý|Quách|Lương|Trịnh"
+    "|Đinh|Đào|Đoàn|Tô|Lâm|Trương|Phùng|Tạ|Châu|Thái)"
 )
 _THAI = "[\u0e01-\u0e4e]"
 _NO_TITLED = words_of(
@@ -219,7 +270,7 @@ _NO_TITLED = words_of(
     """
 )
 
-SCRIPTS = (
+_OTHER_SCRIPTS = (
     shape(
         "PERSON",
         rf"(?P<part>{_COMPOUND}[{_HAN}]{{0,2}}?|(?<![{_CHINESE}])[{_CHINESE}][{_HAN}]{{0,2}}?)"
@@ -230,9 +281,10 @@ SCRIPTS = (
     ),
     shape(
         "PERSON",
-        rf"(?:(?<![{_HAN}])|(?<=[的找叫给和跟请向]))(?P<part>[{_CHINESE_SURE}])(?:师傅|師傅|阿姨|叔叔)",
-        clue=any_string("师傅", "師傅", "阿姨", "叔叔"),
-        reach=(4, 4),
+        rf"(?:(?<![{_HAN}])|(?<=[的找叫给和跟请向]))"
+        rf"(?P<part>{_COMPOUND}|[{_CHINESE_SURE}])(?:师傅|師傅|阿姨|叔叔|奶奶|爷爷|大哥|大姐)",
+        clue=any_string("师傅", "師傅", "阿姨", "叔叔", "奶奶", "爷爷", "大哥", "大姐"),
+        reach=(6, 4),
     ),
     shape(  # a name of three or four characters; the second of the given name may be missing
         "PERSON",
@@ -249,15 +301,23 @@ SCRIPTS = (
         clue=any_match(_COMPOUND),
         reach=(2, 6),
     ),
+    shape(  # after a relation, whatever follows: 我丈夫宇文浩然昨天
+        "PERSON",
+        rf"(?:{_CHINESE_KIN})(?P<part>{_COMPOUND}(?:(?![{_CHINESE_STOP}昨今明前后])[{_HAN}]){{1,2}})",
+        _is_chinese_name,
+        clue=any_match(_COMPOUND),
+        reach=(8, 6),
+    ),
     shape(
         "PERSON",
-        rf"(?:我叫|名叫|我是|姓名是|本人)(?P<part>[{_CHINESE}][{_HAN}]{{1,2}})(?=[，。,.！!；;、\s]|\Z)",
+        rf"(?:我叫|名叫|我是|姓名是|本人)(?P<part>(?:{_COMPOUND}|[{_CHINESE}])[{_HAN}]{{1,2}})"
+        r"(?=[，。,.！!；;、\s]|\Z)",
         clue=any_string("叫", "我是", "姓名是", "本人"),
         reach=(4, 8),
     ),
     shape(
         "PERSON",
-        rf"(?<![{_HAN}\u30a0-\u30ff])(?P<part>[{_HAN}]{{2,5}}|[\u30a1-\u30fa\u30fc]{{2,10}})"
+        rf"(?<![{_HAN}々\u30a0-\u30ff])(?P<part>[{_HAN}々]{{2,5}}|[\u30a1-\u30fa\u30fc]{{2,10}})"
         rf"(?: ?(?:{_JAPANESE_TITLES})|と申します|といいます)",
         _is_japanese_name,
         clue=any_match(rf"{_JAPANESE_TITLES}|と申し|といい"),
@@ -270,6 +330,44 @@ SCRIPTS = (
         _is_japanese_full_name,
         clue=any_match(_JAPANESE),
         reach=(2, 9),
+    ),
+    shape(  # 夫の権藤 勝利が
+        "PERSON",
+        rf"[夫妻娘父母兄姉弟妹子人僚司]の(?P<part>[{_HAN}々]{{1,3}}[ \u3000][{_HAN}々]{{1,3}})"
+        r"(?=[がはをにとでも、。様さ])",
+        clue=any_match(rf"の[{_HAN}々]{{1,3}}[ \u3000]"),
+        reach=(2, 12),
+    ),
+    shape(  # 長谷川 美咲（はせがわ みさき）
+        "PERSON",
+        rf"(?<=[{_HAN}])[(（](?P<part>[ぁ-ゖー]{{2,8}}[ \u3000][ぁ-ゖー]{{2,8}}"
+        r"|[ァ-ヺー]{2,8}[ \u3000][ァ-ヺー]{2,8})[)）]",
+        clue=any_string("(", "（"),
+        reach=(2, 24),
+    ),
+    shape(  # 鬼塚より
+        "PERSON",
+        rf"(?<=[。！\n])(?P<part>[{_HAN}々]{{2,5}})より(?=[\s。]{{0,4}}\Z)",
+        clue=any_string("より"),
+        reach=(8, 8),
+    ),
+    shape(  # 제 남편 독고진수가, 선우 선생님
+        "PERSON",
+        rf"(?<![가-힣])(?:(?:제|내|우리|저희|저의) ?(?:남편|아내|신랑|와이프|형|누나|오빠"
+        rf"|언니|동생) (?P<part>{_KOREAN_FULL})"
+        r"(?=(?:가|이|은|는|을|를|와|과|의|에게|도|랑|한테)(?![가-힣]))"
+        rf"|(?P<titled>{_KOREAN_FULL}|{_KOREAN_COMPOUND}) "
+        r"(?:선생|교수|과장|부장|대리|사장|원장|박사)님)",
+        clue=any_match("남편|아내|신랑|와이프|형|누나|오빠|언니|동생|님"),
+        locate=_locate_korean,
+        reach=(14, 12),
+    ),
+    shape(  # 탁은혜 드림
+        "PERSON",
+        rf"(?<![가-힣])(?P<part>{_KOREAN_FULL}) ?(?:드림|올림|배상)(?=[.\s]{{0,4}}(?:\n|\Z))",
+        _is_korean_signer,
+        clue=any_string("드림", "올림", "배상"),
+        reach=(8, 10),
     ),
     shape(
         "PERSON",
@@ -342,9 +440,9 @@ SCRIPTS = (
     ),
     shape(  # my wife, my son
         "PERSON",
-        r"(?<!\w)(?:زوجي|زوجتي|ابني|ابنتي|أخي|أختي|صديقي|صديقتي|زميلي|زميلتي|جاري|جارتي|مديري"
-        r"|مديرتي|בעלי|אשתי|הבן שלי|הבת שלי|אחותי|חבר שלי|חברה שלי) "
-        rf"(?P<part>{_ARABIC}|{_HEBREW})(?!\w)",
+        r"(?<!\w)[بلوفك]?(?:زوجي|زوجتي|ابني|ابنتي|أخي|أختي|صديقي|صديقتي|زميلي|زميلتي|جاري|جارتي"
+        r"|مديري|مديرتي|בעלי|אשתי|הבן שלי|הבת שלי|אחותי|חבר שלי|חברה שלי) "
+        rf"(?P<part>{_ARABIC_NAME}|{_HEBREW})(?!\w)",
         clue=any_match("[\u0621-\u064a\u05d0-\u05ea]"),
     ),
     shape(
@@ -356,7 +454,58 @@ SCRIPTS = (
     ),
     shape(
         "PERSON",
-        rf"(?:นาย|นางสาว|นาง|คุณ|ชื่อ)(?P<part>{_THAI}{{2,16}} {_THAI}{{2,24}})",
+        rf"(?:นาย|นางสาว|นาง|คุณ|ชื่อ ?)(?P<part>{_THAI}{{2,16}} {_THAI}{{2,24}})",
         clue=any_match(_THAI),
+    ),
+    shape(  # my husband; no verb follows
+        "PERSON",
+        r"(?:สามี|ภรรยา|ลูกชาย|ลูกสาว|พี่ชาย|พี่สาว|น้องชาย|น้องสาว|เพื่อน|หัวหน้า)(?:ของ(?:ฉัน|ผม|ดิฉัน|เรา)) "
+        rf"(?P<part>(?!ไป|มา|ทำ|เป็น|ไม่|ชอบ|มี|อยู่|ได้|จะ|ต้อง|กำลัง|เพิ่ง|บอก|ป่วย|และ|ที่|คือ|อยาก|ก็)"
+        rf"{_THAI}{{2,16}} {_THAI}{{2,24}})(?= |\n|\Z)",
+        clue=any_string("ของฉัน", "ของผม", "ของดิฉัน", "ของเรา"),
+    ),
+    shape(  # آقای بهرامی, پسرم سیاوش
+        "PERSON",
+        r"(?<!\w)(?:خانم|آقای|نام من|اسم من|پسرم|دخترم|همسرم|شوهرم|زنم|برادرم"
+        r"|خواهرم|دوستم|همکارم) "
+        rf"(?P<part>{_NO_PERSIAN}{_PERSIAN})(?!\w)",
+        clue=any_match("[\u0621-\u064a]"),
+    ),
+    shape(  # আমার স্বামী অনিরুদ্ধ ভট্টাচার্য
+        "PERSON",
+        r"(?<![\u0980-\u09ff])(?:জনাব|শ্রী|শ্রীমতী|ডা\.|ডাঃ|ড\.|মিস্টার|মিসেস|আমার নাম|আমার (?:স্বামী|স্ত্রী"
+        r"|ছেলে|মেয়ে|মেয়ে|ভাই|বোন|বন্ধু|বান্ধবী|বস)) "
+        rf"(?P<part>{_NO_BENGALI}{_BENGALI}(?: {_NO_BENGALI}{_BENGALI})?)",
+        clue=any_match("[\u0980-\u09ff]"),
+    ),
+    shape(  # ჩემი ქმარი გიორგი ქავთარაძე
+        "PERSON",
+        rf"(?<!\w)(?P<part>{_GEORGIAN}{{3,14}} {_GEORGIAN}{{2,14}}(?:ძე|შვილი)[ა-ჰ]{{0,2}})(?!\w)",
+        clue=any_string("ძე", "შვილი"),
+        reach=(36, 8),
+    ),
+    shape(
+        "PERSON",
+        r"(?<!\w)(?:ჩემი (?:ქმარი|ცოლი|მეუღლე|ვაჟი|ქალიშვილი|ძმა|მეგობარი|უფროსი)|მე მქვია|ბატონი"
+        r"|ქალბატონი) "
+        rf"(?P<part>{_GEORGIAN}{{3,14}})(?!\w| {_GEORGIAN}{{2,14}}(?:ძე|შვილი))",
+        clue=any_match(_GEORGIAN),
+    ),
+)
+
+SCRIPTS = (
+    *(replace(each, clue=all_clues(beyond_ascii, each.clue)) for each in _OTHER_SCRIPTS),
+    shape(  # bác sĩ Quách Thị Hạnh, chồng em là Lương Quốc Khánh
+        "PERSON",
+        rf"(?<!\w)(?:(?i:bác sĩ|luật sư|giáo sư|thạc sĩ|tiến sĩ|thầy)"
+        rf"|(?i:cô|ông|bà|anh|chị|em)(?= {_VIETNAMESE_SURNAME} )"
+        r"|(?i:chồng|vợ|con trai|con gái|mẹ|bố|ba|anh trai|chị gái|em trai|em gái|bạn|sếp)"
+        r"(?: của)? (?:em|tôi|mình|anh|con)(?: là| tên| tên là)?"
+        r"|(?i:tôi tên là|tên tôi là|tên em là)) "
+        rf"(?P<part>{_VIETNAMESE}(?: {_VIETNAMESE}){{1,3}})(?!\w)",
+        clue=any_listed(
+            "bác luật giáo thạc tiến thầy cô ông bà anh chị em chồng vợ con mẹ bố ba bạn sếp tên"
+        ),
+        reach=(24, 60),
     ),
 )

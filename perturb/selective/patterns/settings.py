@@ -39,8 +39,8 @@ _BETWEEN = "|".join(
         r"[ \t]?\([ ]?",  # a call
         r"(?:,\s{0,30}|\s{1,30})[\"']?value[\"']?: ?",  # a list of names and values
         r",[ ]?(?=\\{0,7}[\"'`])",  # two arguments
-        r"(?:\s[\w-]{1,20}=[\"'][^\"'<>\n]{0,40}[\"']){0,2}>",  # an element of XML
         r"(?:\s[\w-]{1,20}=[\"'][^\"'<>\n]{0,40}[\"']){0,3}\s{1,4}value=",  # two attributes
+        r"(?:\s[\w-]{1,20}=[\"'][^\"'<>\n]{0,40}[\"']){0,2}>",  # an element of XML
         r"[ \t]?\|[ \t]?",  # cells of a table
         r"[ \t]{1,8}",
     )

@@ -54,10 +54,11 @@ _THINGS = _words(
 )
 _HEADER = re.compile(rf"[\w{MARKS} .#*`/’'-]*+")  # nothing of code
 _OR = re.compile(r"\((\w{1,2})\)")  # né(e) le
-_CODE = re.compile(r"[(){}\[\]=<>;]|\.\s*$")
+# But a telephone number may begin with one in brackets: (11) 95550-1234.
+_CODE = re.compile(r"[{}\[\]=<>;]|\((?!\+?\d{1,5}\))|(?<!\d)\)|\.\s*$")
 _EMPTY = _words(
     """
-    - – — n/a na none null nil unknown x yes no true false ?
+    - – — \\n n/a na none null nil unknown x yes no true false ?
     """
 )
 _BLANKS = r"(?:\s|\\[nrt]){0,80}"
@@ -66,7 +67,13 @@ _INSERT = re.compile(
     rf"\((?P<columns>[^()]{{1,2000}})\){_BLANKS}values\b",
     re.IGNORECASE,
 )
-# A row of it, and a value of a row: a string, or a number, a word or a call.
+_COPY = re.compile(
+    r"(?m:^)copy\s{1,8}[\w.`\"]{1,120}\s{0,8}\((?P<columns>[^()]{1,2000})\)"
+    r"\s{1,8}from\s{1,8}stdin\b[^\n]{0,200}\n",
+    re.IGNORECASE,
+)
+_COPIED = re.compile(r"(?!\\\.)([^\n]+)(?:\n|\Z)")
+# A row of an insertion, and a value of a row: a string, or a number, a word or a call.
 _ROW = re.compile(
     rf"{_BLANKS}\((?P<values>(?>(?:'(?>(?:[^']|'')*)'|[^()']|\([^()]{{0,80}}\))*))\)(?:{_BLANKS},)?"
 )
@@ -113,6 +120,7 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
         header, numbered = _read_header(content), before is not None
         waits = header is not None and header[0] == r"\|"
     yield from _find_inserted(text)
+    yield from _find_copied(text)
     yield from _find_marked_up(text)
 
 
@@ -151,6 +159,18 @@ def _find_inserted(text: str) -> Iterator[tuple[int, int, str]]:
             ]
             if len(cells) == len(types):
                 yield from _read_row(row["values"], row.start("values"), cells, types)
+
+
+def _find_copied(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the values that a dump of PostgreSQL copies into columns of a type."""
+    for copy in _COPY.finditer(text):
+        types = _find_types([spell(column) for column in copy["columns"].split(",")])
+        place = copy.end()
+        while any(types) and (row := _COPIED.match(text, place)):
+            place = row.end()
+            cells = _split(row[1], "\t")
+            if len(cells) == len(types):
+                yield from _read_row(row[1], row.start(), cells, types)
 
 
 def _read_row(

@@ -1,0 +1,113 @@
+"""Find the speakers of exported chats by the times beside them: `[12/03/2025, 18:44] Zsófi: ok`.
+
+A line alone is no evidence: another one of the same form stands near it. No log has the forms
+with a date. Those with a time alone may be of one: two speakers, or a given name, are asked for.
+"""
+
+from __future__ import annotations
+
+import re
+
+from perturb.selective.patterns.clues import all_clues, any_match, least_digits
+from perturb.selective.patterns.given import is_given, stands_alone
+from perturb.selective.patterns.labels import ROLES, is_label_alone, spell
+from perturb.selective.patterns.settings import is_ordinary_word
+from perturb.selective.patterns.shape import shape, words_of
+from perturb.text.marks import MARKS
+
+__all__ = ["CHATS"]
+
+_NEAR = 1500  # characters before and after a line that another one of its form is in
+_DAY = r"\d{1,4}(?:[./-]\d{1,2}[./-]\d{2,4}|年\d{1,2}月\d{1,2}日|\. \d{1,2}\. \d{1,2}\.)"
+_HALF = r"(?:[ \u202f]?[AaPp]\.? ?[Mm]\.?|[ \u202f]?[صم])"
+_TIME = rf"(?:(?:上午|下午|午前|午後|오전|오후) ?)?\d{{1,2}}[:.]\d\d(?:[:.]\d\d)?{_HALF}?"
+_LETTERS = rf"(?:[^\W\d_]|[{MARKS}\u200c\u200d])"
+# Up to four words, and the pictures behind them.
+_SPEAKER = (
+    rf"~?[ \u202f]?(?P<part>{_LETTERS}{{1,24}}(?:[.'’-]{{1,2}}{_LETTERS}{{1,24}}){{0,3}}\.?"
+    rf"(?: {_LETTERS}{{1,24}}(?:[.'’-]{{1,2}}{_LETTERS}{{1,24}}){{0,3}}\.?){{0,3}})"
+    r"(?: ?[\u2600-\u27bf\ufe0f\u200d\U0001f1e6-\U0001faff]){0,6}"
+)
+_BEGIN = r"(?m:^)[\u200e\u200f\u202a-\u202e>*` \t]{0,4}"
+_DATED = (
+    rf"{_BEGIN}\[{_DAY}[,،]? {_TIME}\] {_SPEAKER} ?:(?=\s)",  # WhatsApp on iOS
+    rf"{_BEGIN}{_DAY}[,،]? {_TIME} ?[-–] {_SPEAKER} ?:(?=\s)",  # WhatsApp on Android
+    rf"{_BEGIN}{_SPEAKER},? \[{_DAY},? {_TIME}\](?=:?[ \t]*\r?\n)",  # Telegram
+    rf"{_BEGIN}{_DAY},? {_TIME}, {_SPEAKER} ?:(?=\s)",  # KakaoTalk
+    rf"{_BEGIN}\[{_SPEAKER}\] \[{_TIME}\](?=\s)",
+)
+_MINUTES = (
+    rf"{_BEGIN}\[\d{{1,2}}:\d\d\] {_SPEAKER} ?:(?=\s)",
+    rf"{_BEGIN}[\[(]?{_TIME}[\])]? <[@+%~ ]?(?P<part>[^\W\d]\w{{1,20}})>(?=\s)",  # IRC
+)
+_TIMED = (
+    rf"{_BEGIN}[\[(]{_TIME}[\])] {_SPEAKER} ?:(?=\s)",
+    rf"{_BEGIN}{_TIME} (?:[-–] )?{_SPEAKER} ?:(?=\s)",
+    rf"{_BEGIN}{_SPEAKER} {{0,4}}[\[(]{_TIME}[\])](?=:?[ \t]*(?:\r?\n|\S))",
+    rf"{_BEGIN}{_SPEAKER} {{1,4}}(?:[—-] )?(?:Today at |Yesterday at )?{_TIME}(?=[ \t]*\r?\n)",
+)
+# What logs and minutes have where chats have a speaker.
+_NO_SPEAKERS = words_of(
+    """
+    info warn warning error err debug trace fatal critical notice verbose log system server client
+    bot admin agent user assistant caller operator support host moderator interviewer unknown me
+    you mama papa mom mum dad oma opa todo note update edit re start stop end begin status step
+    berater beraterin kunde kundin anrufer anruferin moderatorin conseiller conseillère cliente
+    agente operador operadora teleoperadora klient konsultant chef boss ich yo moi io eu eg jag
+    """
+)
+
+
+def _is_person(name: str) -> bool:
+    words = [word.lower() for word in re.findall(rf"{_LETTERS}+", name)]
+    if not words or any(word in _NO_SPEAKERS or is_label_alone(word) for word in words):
+        return False
+    return not all(
+        (is_ordinary_word(word) and not is_given(word)) or spell(word) in ROLES for word in words
+    )
+
+
+def _is_known(name: str) -> bool:
+    return any(map(is_given, re.findall(rf"{_LETTERS}+", name)))
+
+
+def _is_sure(name: str) -> bool:
+    words = re.findall(rf"{_LETTERS}+", name)
+    return any(map(stands_alone, words)) or (len(words) > 1 and is_given(words[0]))
+
+
+_FORMS = tuple(map(re.compile, (*_DATED, *_MINUTES, *_TIMED)))
+
+
+def _locate_speaker(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a speaker where another line of the same form stands near: of a line
+    with a time alone, another speaker's, or one with a given name."""
+    number = next(n for n in range(len(_FORMS)) if match[f"part{n}"])
+    place, text = match.span(f"part{number}"), match.string
+    if not _is_person(match[f"part{number}"]):
+        return None
+    near = _FORMS[number].finditer(text, max(0, match.start() - _NEAR), match.end() + _NEAR)
+    lines = [line["part"] for line in near]
+    speakers = set(filter(_is_person, lines))
+    if number < len(_DATED):
+        agreed = True
+    elif number < len(_DATED) + len(_MINUTES):
+        agreed = len(speakers) > 1
+    else:
+        again = len(lines) > len(set(lines))  # somebody speaks twice; a bus departs once
+        agreed = any(map(_is_sure, speakers)) or (again and any(map(_is_known, speakers)))
+    return place if agreed and len(lines) > 1 else None
+
+
+CHATS = (
+    shape(
+        "PERSON",
+        "|".join(
+            pattern.replace("(?P<part>", f"(?P<part{number}>")
+            for number, pattern in enumerate((*_DATED, *_MINUTES, *_TIMED))
+        ),
+        clue=all_clues(least_digits(6), any_match(r"\d[:.]\d\d(?!\d)")),
+        locate=_locate_speaker,
+        reach=(120, 160),
+    ),
+)
