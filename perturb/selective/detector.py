@@ -17,7 +17,7 @@ from perturb.sanitizer import Policy
 from perturb.selective.patterns.forms import is_label
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import LABELS, is_label_alone, spell
-from perturb.selective.patterns.letters import is_closing, is_greeting, skip_lead
+from perturb.selective.patterns.letters import is_closing, is_greeting, is_role, skip_lead
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import words_of
 from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
@@ -173,6 +173,7 @@ class DetectorPolicy:
                 or is_label(reading.text, start, end)
                 or found in _OPEN
                 or is_greeting(found)
+                or (type_ == "PERSON" and is_role(found))
                 or (
                     type_ == "PERSON" and (is_closing(found) or _is_word(reading.text, start, end))
                 )

@@ -95,8 +95,32 @@ def _locate_version(match: re.Match[str]) -> tuple[int, int] | None:
     return match.span()
 
 
+def _locate_versioned(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of an address after a word for one; None for `upgraded from 2.7.2.2`."""
+    place = match.span("part") if "part" in match.re.groupindex else match.span()
+    before = match.string[max(0, place[0] - 24) : place[0]].lower()
+    return None if _UPGRADED.search(before) else place
+
+
+_UPGRADED = re.compile(r"(?:(?:up|down)grad\w{1,4}|updat\w{1,4}|migrat\w{1,4}) (?:from|to) \Z")
+# Escapes of bytes, and what stands for a host: `\\x1f\\x8b`, `\\server\share`.
+_ESCAPED = re.compile(
+    r"x[0-9a-f]{2}|u[0-9a-f]{4}|(?:file)?server|host(?:name)?|computer|machine", re.IGNORECASE
+)
+_SHOWN = words_of("aa:bb:cc:dd:ee:ff 00:11:22:33:44:55 01:23:45:67:89:ab 12:34:56:78:9a:bc")
+
+
+def _is_machines(address: str) -> bool:
+    """Tell if an address of a network card is a machine's, and none that documentation shows, or
+    is reserved for it (RFC 7042)."""
+    plain = address.lower().replace("-", ":")
+    return len(set(plain)) > 2 and plain not in _SHOWN and not plain.startswith("00:00:5e:00:53")
+
+
 _VERSION = re.compile(
-    r"(?:version|release|assembly|build|upgrade|update|ver|v|to|==|[<>~^]=?)[\W_]{0,3}\Z"
+    r"(?:version|release|assembly|build|upgrade|update|ver|v|to|firmware|sections?|chapters?|clause"
+    r"|§|abschnitt|kapitel|(?:up|down)graded from|updated from|migrated from|==|[<>~^]=?)"
+    r"[\W_]{0,3}\Z"
 )
 
 
@@ -129,10 +153,18 @@ def _is_phone(text: str) -> bool:
     """Check the number of digits: E.164 has at most 15, and an extension adds a few. A date is no
     telephone number."""
     least = 9 if text.startswith("0") else 6
-    plain = _DATE.fullmatch(text) or _ZIP_PLUS.fullmatch(text)
+    plain = _DATE.fullmatch(text) or _ZIP_PLUS.fullmatch(text) or _TIMES.fullmatch(text)
     return least <= len(digits(text)) <= 20 and not plain
 
 
+def _locate_phone(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a number, unless it is a part of a longer row of digits or bytes."""
+    before = match.string[max(0, match.start() - 12) : match.start()]
+    return None if _ROW.search(before) and match[0][0] != "+" else match.span()
+
+
+_ROW = re.compile(r"(?:(?<![+\d])\d{5} |(?:(?<!\w)[0-9a-f]{2} ){3})\Z", re.IGNORECASE)
+_TIMES = re.compile(r"(?:[01]\d|2[0-3])[0-5]\d(?: (?:[01]\d|2[0-3])[0-5]\d){2,}")
 _ZIP_PLUS = re.compile(r"\d{5}-\d{4}")  # of the United States
 
 
@@ -338,6 +370,7 @@ CONTACT = (
     shape(
         "INTERNAL_HOST",
         r"(?<![\w\\:])\\\\(?:\\\\)?(?P<part>[A-Za-z][\w-]{1,62})\\{1,2}\w",  # \\nas\files
+        lambda host: not _ESCAPED.fullmatch(host),
         clue=any_string("\\\\"),
         reach=(6, 80),
     ),
@@ -350,7 +383,15 @@ CONTACT = (
         reach=(50, 30),
     ),
     shape("IP_ADDRESS", _HOST_IPV4, _is_documented, case=False, clue=_IPV4_CLUE, reach=(50, 30)),
-    shape("INTERNAL_HOST", _HOST_IPV4, _is_machine, case=False, clue=_IPV4_CLUE, reach=(50, 30)),
+    shape(
+        "INTERNAL_HOST",
+        _HOST_IPV4,
+        _is_machine,
+        case=False,
+        clue=_IPV4_CLUE,
+        locate=_locate_versioned,
+        reach=(50, 30),
+    ),
     shape(
         "PRIVATE_ADDRESS",
         _IPV4,
@@ -407,7 +448,7 @@ CONTACT = (
     shape(
         "MAC_ADDRESS",
         r"(?<![\w:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![\w:-])",
-        lambda address: len(set(address.lower())) > 2,  # not 00:00:00:00:00:00, ff:ff:ff:ff:ff:ff
+        _is_machines,
         clue=any_match("[:-][0-9A-Fa-f]{2}[:-]"),
         reach=(24, 24),
     ),
@@ -416,6 +457,7 @@ CONTACT = (
         rf"(?<![^\W{_IDEOGRAPHS}]|\+)(?:(?=\+)|(?<!\d[.,:/-]))(?:{_PHONES}){_EXTENSION}"
         rf"(?![^\W{_IDEOGRAPHS}]|[.,]\d)",
         _is_phone,
+        locate=_locate_phone,
         clue=all_clues(least_digits(7), any_match(r"\d(?:[ ()./-]{0,3}\d){5}")),
         reach=(12, 120),
     ),

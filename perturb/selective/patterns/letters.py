@@ -26,7 +26,7 @@ from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_of, shape, words_of
 from perturb.text.marks import MARKS
 
-__all__ = ["LETTERS", "is_addressed", "is_closing", "is_greeting", "skip_lead"]
+__all__ = ["LETTERS", "is_addressed", "is_closing", "is_greeting", "is_role", "skip_lead"]
 
 # Closings that are hardly anything else.
 _CLOSINGS = """
@@ -159,6 +159,15 @@ def is_addressed(text: str, low: int, start: int) -> bool:
     return _ADDRESSED.search(text, low, start) is not None
 
 
+def is_role(words: str) -> bool:
+    """Tell if words name a role that letters go to, and nobody: customers, parents, neighbours.
+
+    >>> [is_role(words) for words in ("Gäste", "Madame", "Wiebke")]
+    [True, True, False]
+    """
+    return all(word.lower() in _NO_SIGNERS for word in words.split())
+
+
 def is_greeting(words: str) -> bool:
     """Tell if words are a greeting, and nobody's name.
 
@@ -181,6 +190,13 @@ _NO_SIGNERS = words_of(
     herkes dostum canım yetkili mieszkańcy
     vásárlónk vásárló ügyfelünk kollégák czytelniku czytelnicy czytelnik müşterimiz zákazníku
     друзья коллеги клиент клиенты друг подруга читатель гость
+    kunde kunden kundin kundinnen gäste gast eltern freunde nachbar nachbarin kollege kollegin
+    kollegen vermieter mieter welt customer customers client clients clientes cliente clienti
+    parents voisin voisine voisins collègues madame monsieur messieurs mesdames mundo vecino
+    vecinos vecina amigos amigas padres professore professoressa professor signore signora
+    signori genitori amici buren buur klant klanten gasten ouders kliencie klienci
+    sąsiedzi sąsiedzie rodzice üyemiz üyelerimiz müşterilerimiz komşular kund kunder grannar
+    venner kolleger föräldrar
     """
 )
 _BOUNDARY = r"(?m:^|(?<=[.!?…;:)»”\"] )|(?<=\\n)|(?<=[。！？]))[ \t>*_]{0,4}"

@@ -183,6 +183,10 @@ def _locate_secret(match: re.Match[str]) -> tuple[int, int] | None:
     return found.start, found.start + len(found.value)
 
 
+# How frameworks say what a field must hold: `required|min:8|confirmed`.
+_RULES = re.compile(r"[a-z_]+(?::[\w,.-]+)?(?:\|[a-z_]+(?::[\w,.-]+)?)+")
+
+
 def _may_be_secret(found: KeyValue) -> bool:
     value, words = found.value, _read_name(found.name)
     if found.before.endswith(("${", "$", "%(")) and found.between != "=" and not found.is_joined:
@@ -191,7 +195,7 @@ def _may_be_secret(found: KeyValue) -> bool:
         return False
     if is_placeholder(value) or (not found.quote and is_reference(value, found.after)):
         return False
-    if _is_worded(value) or len(value) < 3:
+    if _is_worded(value) or len(value) < 3 or _RULES.fullmatch(value):
         return False
     key = found.key.lower()
     first = _read_name(found.key)[0] if _read_name(found.key) else key

@@ -358,6 +358,16 @@ As a shopper I want to create user stories, then create role based access and al
 grant access to the public schema, drop user table, revoke consent from the app
 GRANT SELECT ON orders TO reporting;
 a grant from the foundation to study bees
+sections "8.2.4.44 Options", Upgraded from 2.7.2.2 to 2.7.2.3, chapter 2.4.1.3, firmware 1.0.2.36
+the example address is aa:bb:cc:dd:ee:ff or 00:00:5e:00:53:af
+Pi is 3.14159 26535 89793 23846 26433 83279 50288
+open at 0800 0900 1000 1100
+'password' => 'required|min:8|confirmed',
+b'\\x1f\\x8b\\x08' and "\\server\share"
+Liebe Gäste, willkommen
+Gentile Cliente, la informiamo
+Beste buren, het feest begint
+how do I change my username on reddit?
 plate 12 of the book, the plate is hot, placa de Petri 3, a dinner plate 24 cm
 Mozart was born in Salzburg on 27 January 1756
 Artikel-Nr. 774120 und Bestell-Nr. 44182, Seite-Nr. 1204
