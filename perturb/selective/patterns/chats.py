@@ -7,6 +7,7 @@ with a date. Those with a time alone may be of one: two speakers, or a given nam
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from perturb.selective.patterns.clues import all_clues, any_match, least_digits
 from perturb.selective.patterns.given import is_given, stands_alone
@@ -86,17 +87,23 @@ def _locate_speaker(match: re.Match[str]) -> tuple[int, int] | None:
     place, text = match.span(f"part{number}"), match.string
     if not _is_person(match[f"part{number}"]):
         return None
-    near = _FORMS[number].finditer(text, max(0, match.start() - _NEAR), match.end() + _NEAR)
-    lines = [line["part"] for line in near]
-    speakers = set(filter(_is_person, lines))
+    lines: list[str] = []
+    for line in _FORMS[number].finditer(text, max(0, match.start() - _NEAR), match.end() + _NEAR):
+        lines.append(line["part"])
+        if len(lines) > 1 and _is_chat(number, lines):  # most are known by two lines
+            return place
+    return None
+
+
+def _is_chat(number: int, lines: Sequence[str]) -> bool:
+    """Tell if lines of a form, by their speakers, are of a chat."""
     if number < len(_DATED):
-        agreed = True
-    elif number < len(_DATED) + len(_MINUTES):
-        agreed = len(speakers) > 1
-    else:
-        again = len(lines) > len(set(lines))  # somebody speaks twice; a bus departs once
-        agreed = any(map(_is_sure, speakers)) or (again and any(map(_is_known, speakers)))
-    return place if agreed and len(lines) > 1 else None
+        return True
+    speakers = set(filter(_is_person, lines))
+    if number < len(_DATED) + len(_MINUTES):
+        return len(speakers) > 1
+    again = len(lines) > len(set(lines))  # somebody speaks twice; a bus departs once
+    return any(map(_is_sure, speakers)) or (again and any(map(_is_known, speakers)))
 
 
 CHATS = (
