@@ -99,6 +99,10 @@ _CARDS = re.compile(
 # A digit next to a letter, or with one sign in between.
 _MIXED = r"\d(?:(?=[-/_]?[A-Za-z])|(?<=[A-Za-z].)|(?<=[A-Za-z][-/_].))"
 
+_IBAN_COUNTRIES = (
+    "a[delt]|b[aegry]|c[hyz]|d[ek]|e[es]|f[ior]|g[beilr]|h[ru]|i[elst]|l[ituv]|m[cdekt]|n[lo]|p[lt]"
+    "|r[os]|s[aeikm]|t[rn]|ua|vg|xk"
+)
 _CODE = r"[A-TV-Z]\d[\dA-Z](?:\.[\dA-Z]{1,4})?"  # of ICD-10 and ICD-11's foundation
 IDENTIFIERS = (
     shape(
@@ -113,6 +117,13 @@ IDENTIFIERS = (
         # Also over the end of a line; what follows may look like another group.
         r"(?<!\w)[A-Z]{2}\d{2}(?:(?:[ -]|[ \t]{0,4}\r?\n[ \t>|]{0,8})?[A-Z0-9]{1,4}){3,12}(?!\w)",
         clue=all_clues(least_digits(4), any_match(r"[A-Z]{2}\d{2}")),
+        locate=_locate_iban,
+        reach=(4, 120),
+    ),
+    shape(  # typed in small letters: it counts with the right check digits alone
+        "IBAN_CODE",
+        rf"(?<!\w)(?:{_IBAN_COUNTRIES})\d{{2}}(?:[ -]?[a-z0-9]{{1,4}}){{3,12}}(?!\w)",
+        clue=all_clues(least_digits(8), any_match(r"[a-z]{2}\d{2}")),
         locate=_locate_iban,
         reach=(4, 120),
     ),

@@ -42,6 +42,8 @@ MARKED = [  # (text, the part that is marked, its type)
     ("card 4095 2609 9393 4932 was", "4095 2609 9393 4932", "CREDIT_CARD"),
     ("pay GB82 WEST 1234 5698 7654 32 now", "GB82 WEST 1234 5698 7654 32", "IBAN_CODE"),
     ("pay DE89370400440532013000 now", "DE89370400440532013000", "IBAN_CODE"),
+    ("auf de89 3704 0044 0532 0130 00 bitte", "de89 3704 0044 0532 0130 00", "IBAN_CODE"),
+    ("pay gb82west12345698765432 now", "gb82west12345698765432", "IBAN_CODE"),
     ("ssn 078-05-1120 is", "078-05-1120", "US_SSN"),
     ("call +41 (0)85 806 98 67 or", "+41 (0)85 806 98 67", "PHONE_NUMBER"),
     ("call (212) 555-1234 or", "(212) 555-1234", "PHONE_NUMBER"),
