@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import ParamSpec, TypeVar
 
@@ -43,28 +43,40 @@ def limit_work(seconds: float) -> Iterator[None]:
         _ALLOWANCE.reset(token)
 
 
-@contextmanager
-def charge_work() -> Iterator[None]:
-    """Charge the processor time of the block, one stage in one thread.
+def charge_work() -> AbstractContextManager[None]:
+    """Charge the processor time of a block, one stage in one thread.
 
     Raises:
-        OutOfTime: nothing is left, before the block or after it; its result must not be used.
+        OutOfTime: from the block: nothing is left, before it or after it; its result must not be
+            used.
     """
     allowance = _ALLOWANCE.get()
-    if allowance is None:
-        yield
-        return
-    if allowance.left <= 0:
-        raise _make_error(allowance)
-    begun = time.thread_time()
-    token = _END.set(begun + allowance.left)
-    try:
-        yield
-    finally:
-        _END.reset(token)
-        allowance.left -= time.thread_time() - begun
-    if allowance.left <= 0:
-        raise _make_error(allowance)
+    return _UNBOUNDED if allowance is None else _Charge(allowance)
+
+
+_UNBOUNDED = nullcontext()
+
+
+class _Charge(AbstractContextManager[None]):
+    """Charge one block, once. Every event of a stream is one, so this is no generator."""
+
+    __slots__ = ("_allowance", "_begun", "_token")
+
+    def __init__(self, allowance: _Allowance) -> None:
+        self._allowance = allowance
+
+    def __enter__(self) -> None:
+        left = self._allowance.left
+        if left <= 0:
+            raise _make_error(self._allowance)
+        self._begun = time.thread_time()
+        self._token = _END.set(self._begun + left)
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        _END.reset(self._token)
+        self._allowance.left -= time.thread_time() - self._begun
+        if kind is None and self._allowance.left <= 0:
+            raise _make_error(self._allowance)
 
 
 def check_work() -> None:

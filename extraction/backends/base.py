@@ -263,10 +263,15 @@ def read_message(value: Any, *, streamed: bool = False) -> dict[str, Any]:
 
 def count_characters(message: dict[str, Any]) -> int:
     """Return the number of characters that `read_message` found."""
+    size = len(message.get("content", "")) + len(message.get("refusal", ""))
+    if message.keys() <= _TEXTS:  # nearly always
+        return size
     calls = [call.get("function", {}) for call in message.get("tool_calls", ())]
     functions = [*calls, message.get("function_call", {})]
-    texts = [text for function in functions for text in function.values()]
-    return sum(map(len, [message.get("content", ""), message.get("refusal", ""), *texts]))
+    return size + sum(len(text) for function in functions for text in function.values())
+
+
+_TEXTS = {"content", "refusal"}
 
 
 def read_logprobs(value: Any) -> dict[str, Any] | None:

@@ -42,6 +42,7 @@ __all__ = [
     "HttpClient",
     "HttpError",
     "Limit",
+    "Patience",
     "Reply",
     "TimedOut",
     "Unreachable",
@@ -54,6 +55,7 @@ __all__ = [
 ]
 
 CUT = "the answer was cut short"
+LATE = "no answer in time"
 ENCODED = "the answer is in an encoding that cannot be read"
 
 
@@ -91,7 +93,7 @@ def map_errors() -> Iterator[None]:
     except aiohttp.ConnectionTimeoutError as exc:
         raise Unreachable("no connection in time") from exc
     except TimeoutError as exc:
-        raise TimedOut("no answer in time") from exc
+        raise TimedOut(LATE) from exc
     except aiohttp.ClientConnectorCertificateError as exc:
         raise Blocked(
             "its certificate is not trusted (SSL_CERT_FILE can name its issuer)"
@@ -197,6 +199,57 @@ SMALL = Limit(4_000_000, 200_000)  # an answer of a million characters, escaped
 LARGE = Limit(16_000_000, 1_200_000)  # log probabilities of 4,096 tokens, vectors of 64 texts
 
 
+class Patience:
+    """Call a function if one of many waits takes too long. Use it in the loop that runs.
+
+    A stream waits for each of its events. A timer for each of these waits would be cancelled a
+    moment later; here one timer is set, and when it is due, it is set anew for the wait that then
+    runs.
+
+    Args:
+        end: called when the deadline of a wait has passed.
+
+    Attributes:
+        deadline: of the wait that runs, on the loop's clock. Set it to None where the wait ends.
+    """
+
+    __slots__ = ("_end", "_loop", "_timer", "deadline")
+
+    def __init__(self, end: Callable[[], None]) -> None:
+        self.deadline: float | None = None
+        self._end = end
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self, deadline: float) -> None:
+        """Begin a wait."""
+        self.deadline = deadline
+        if self._timer is None or deadline < self._timer.when():
+            self._set(deadline)
+
+    def close(self) -> None:
+        """Cancel the timer."""
+        self.deadline = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _set(self, deadline: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(deadline, self._check)
+
+    def _check(self) -> None:
+        self._timer = None
+        if self.deadline is None:
+            return
+        if self.deadline > self._loop.time():
+            self._set(self.deadline)
+            return
+        self.deadline = None
+        self._end()
+
+
 class Reply:
     """Read an answer whose head has arrived."""
 
@@ -207,6 +260,7 @@ class Reply:
         self.retry_after = response.headers.get("Retry-After")
         kind = response.headers.get("Content-Type", "")
         self.is_json = kind.partition(";")[0].strip().lower() == "application/json"
+        self._patience = Patience(self._give_up)
 
     @property
     def ok(self) -> bool:
@@ -255,23 +309,35 @@ class Reply:
                     deadline = clock() + seconds
             if size + len(rest) > EVENT.size or received > STREAM_BYTES:
                 raise Unreadable("the stream, or an event of it, is too long")
-            await asyncio.sleep(0)  # a flood of events must not block other tasks
 
     async def _read_chunk(self, deadline: float = math.inf) -> bytes:
         content, until = self._content, min(deadline, self._until)
         with map_errors():
             if asyncio.get_running_loop().time() > until:  # what is always there is not waited for
-                raise TimedOut("no answer in time")
-            if (chunk := content.read_nowait()) or content.at_eof():
+                raise TimedOut(LATE)
+            if chunk := content.read_nowait():
+                if not content.is_eof():
+                    await asyncio.sleep(0)  # a flood of events must not block other tasks
                 return chunk
-            async with asyncio.timeout_at(until):
-                try:
-                    return await content.readany()
-                except TimeoutError:  # aiohttp's own is also a connection error
-                    raise
-                except (RuntimeError, aiohttp.ClientConnectionError) as exc:
-                    # RuntimeError is how aiohttp reports that the connection is gone
-                    raise CutShort(CUT) from exc
+            if content.at_eof():
+                return b""
+            self._patience.begin(until)
+            try:
+                return await content.readany()
+            except TimeoutError:  # aiohttp's own is also a connection error
+                raise
+            except (RuntimeError, aiohttp.ClientConnectionError) as exc:
+                # RuntimeError is how aiohttp reports that the connection is gone
+                raise CutShort(CUT) from exc
+            finally:
+                self._patience.deadline = None
+
+    def _give_up(self) -> None:
+        self._content.set_exception(TimedOut(LATE))
+
+    def close(self) -> None:
+        """Forget the timer."""
+        self._patience.close()
 
 
 class HttpClient:
@@ -348,13 +414,15 @@ class HttpClient:
                 response = await self._send(
                     path, body, inspected, seconds, streamed=streamed, kept=kept
                 )
+        reply = Reply(response, until)
         try:
             if response.content.is_eof():  # the body is here
-                yield Reply(response, until)
+                yield reply
             else:
                 with _end_with_connection(response):
-                    yield Reply(response, until)
+                    yield reply
         finally:
+            reply.close()
             response.close()
 
     async def aclose(self) -> None:

@@ -87,6 +87,7 @@ class ChoicesRenderer(Renderer):
             "created": int(time.time()),
             "model": plan.request.model,
         }
+        self._shows_usage = plan.request.include_usage
         self._usage: dict[int, Usage] = {}
 
     def body(self, answers: Sequence[Answer], receipt: Receipt) -> dict[str, Any]:
@@ -114,7 +115,7 @@ class ChoicesRenderer(Renderer):
     def end(self, receipt: Receipt) -> bytes:
         """Return the usage, if the client requested it, and the end marker."""
         del receipt  # it is in the first chunk
-        if not self._plan.request.include_usage:
+        if not self._shows_usage:
             return DONE
         return format_event({**self._make_chunk(None), "usage": self._count_tokens()}) + DONE
 
@@ -123,7 +124,7 @@ class ChoicesRenderer(Renderer):
 
     def _make_chunk(self, choice: dict[str, Any] | None) -> dict[str, Any]:
         out = {**self._head, "object": self.chunk_object, "choices": [choice] if choice else []}
-        if self._plan.request.include_usage:
+        if self._shows_usage:
             out["usage"] = None
         return out
 

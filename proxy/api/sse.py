@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from aiohttp import web
 
 from extraction.backends.base import Delta
+from extraction.http.client import Patience
 from proxy.api.app_keys import ERROR, FINISHED
 from proxy.api.render import Renderer
 from proxy.errors import ApiError, internal_error
@@ -25,7 +26,8 @@ __all__ = ["SSE_HEADERS", "cut_unfinished", "finish", "limit_time", "stream_answ
 WRITE_SECONDS = 60.0  # how long a client may read nothing
 
 
-def limit_time(request: web.Request) -> AbstractAsyncContextManager[None]:
+@asynccontextmanager
+async def limit_time(request: web.Request) -> AsyncIterator[None]:
     """Bound the time of a write, and cut the connection when it is over.
 
     Closing the connection instead would wait for the client.
@@ -33,26 +35,31 @@ def limit_time(request: web.Request) -> AbstractAsyncContextManager[None]:
     Raises:
         ConnectionError: the client is gone, from the block.
     """
-    return _Limit(request)
+    with closing(_Limit(request)) as limit, limit:
+        yield
 
 
-class _Limit(AbstractAsyncContextManager[None]):
-    """Abort a connection at the end of its time, which ends every write on it."""
+class _Limit:
+    """Bound the time of each of several writes (see `limit_time`): aborting the connection ends
+    every write on it."""
 
-    __slots__ = ("_late", "_request", "_timer")
+    __slots__ = ("_late", "_patience", "_request")
 
     def __init__(self, request: web.Request) -> None:
         self._request = request
         self._late = False
+        self._patience = Patience(self._abort)
 
-    async def __aenter__(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(WRITE_SECONDS, self._abort)
+    def __enter__(self) -> None:
+        self._patience.begin(asyncio.get_running_loop().time() + WRITE_SECONDS)
 
-    async def __aexit__(self, kind: object, exc: BaseException | None, _: object) -> None:
-        self._timer.cancel()
+    def __exit__(self, kind: object, exc: BaseException | None, _: object) -> None:
+        self._patience.deadline = None
         if self._late and exc is None:
             raise ConnectionError("the client does not read")
+
+    def close(self) -> None:
+        self._patience.close()
 
     def _abort(self) -> None:
         self._late = True
@@ -121,11 +128,11 @@ async def stream_answer(
     Raises:
         ApiError: the plan failed before anything was sent.
     """
-    steps = _follow(pipeline, plan, ping_seconds)
+    steps, limit = _follow(pipeline, plan, ping_seconds), _Limit(request)
     opened, receipt = False, None
 
     async def write(data: bytes) -> None:
-        async with limit_time(request):
+        with limit:
             if not response.prepared:
                 await response.prepare(request)
             await response.write(data)
@@ -141,7 +148,7 @@ async def stream_answer(
                     if not opened:
                         opened = True
                         shown += renderer.start(receipt)
-                    shown += renderer.step(item.index, item.step, item.receipt)
+                    shown += renderer.step(item.choice, item.step, item.receipt)
                     receipt = item.receipt or receipt
                 if shown or not items:
                     await write(shown or renderer.ping)
@@ -158,14 +165,14 @@ async def stream_answer(
     except ConnectionError:
         return ApiError(499, "The client disconnected.", code="client_disconnected")
     finally:
+        limit.close()
         await steps.aclose()
 
 
-@dataclass(frozen=True)
-class _Step:
+class _Step(NamedTuple):
     """Hold a step of one choice, the last of them perhaps with the receipt."""
 
-    index: int
+    choice: int
     step: Delta
     receipt: dict[str, Any] | None
 
@@ -177,6 +184,10 @@ class _Announced:
     receipt: dict[str, Any] | None
 
 
+class _Silence:
+    """Say that nothing has come for a while."""
+
+
 async def _follow(
     pipeline: Pipeline, plan: Plan, ping_seconds: float
 ) -> AsyncGenerator[list[_Announced | _Step]]:
@@ -186,8 +197,13 @@ async def _follow(
     The plan runs in a task of its own, so that waiting with a time limit never cancels it. The
     task is cancelled, upstream calls included, when the reader stops.
     """
-    queue: asyncio.Queue[_Announced | _Step | Exception | None]
+    queue: asyncio.Queue[_Announced | _Step | _Silence | Exception | None]
     queue = asyncio.Queue(QUEUE)
+    clock = asyncio.get_running_loop().time
+
+    def note_silence() -> None:
+        if queue.empty():
+            queue.put_nowait(_Silence())
 
     async def announce(receipt: dict[str, Any] | None) -> None:
         await queue.put(_Announced(receipt))
@@ -204,13 +220,15 @@ async def _follow(
             await queue.put(None)
 
     task = asyncio.create_task(run())
+    patience = Patience(note_silence)
     try:
         while True:
             items: list[_Announced | _Step] = []
-            try:
-                async with asyncio.timeout(ping_seconds):
-                    item = await queue.get()
-            except TimeoutError:
+            if queue.empty():
+                patience.begin(clock() + ping_seconds)
+            item = await queue.get()
+            patience.deadline = None
+            if isinstance(item, _Silence):
                 yield items
                 continue
             while isinstance(item, _Announced | _Step):
@@ -225,5 +243,6 @@ async def _follow(
             if isinstance(item, Exception):
                 raise item
     finally:
+        patience.close()
         task.cancel()
         await asyncio.wait([task])

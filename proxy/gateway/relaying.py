@@ -303,8 +303,9 @@ class Relayer:
                     if told is DONE:
                         done = True
                         break
-                    usage = _read_usage(reply, told) or usage
-                    for i, step in _read_steps(wire, reply, told, n):
+                    steps, counted = _read_event(wire, reply, told, n)
+                    usage = counted or usage
+                    for i, step in steps:
                         length = count_characters(step.message)
                         size += length
                         if size > CHARACTERS:
@@ -383,13 +384,17 @@ def _read_choices(wire: Wire, reply: Reply, told: Any, n: int) -> list[Delta]:
         raise _make_error(reply, told) from None
 
 
-def _read_steps(wire: Wire, reply: Reply, told: Any, n: int) -> list[tuple[int, Delta]]:
-    """Read an event of a stream; raise `ApiError`."""
+def _read_event(
+    wire: Wire, reply: Reply, told: Any, n: int
+) -> tuple[list[tuple[int, Delta]], Usage | None]:
+    """Read the steps in an event of a stream, and the usage if it states it; raise `ApiError`."""
     try:
-        step = read_object(told)
-        if step.get("error") or step.get("object") == "error":
+        event = read_object(told)
+        if event.get("error") or event.get("object") == "error":
             raise ValueError("an error")
-        return _read_each(wire, step, n, streamed=True)
+        usage = event.get("usage")
+        counted = None if usage is None else read_usage(usage)
+        return _read_each(wire, event, n, streamed=True), counted
     except ValueError:
         raise _make_error(reply, told) from None
 
@@ -405,13 +410,6 @@ def _read_each(
             raise ValueError("not a place")
         found.append((index, wire.read(choice, streamed=streamed)))
     return found
-
-
-def _read_usage(reply: Reply, told: Any) -> Usage | None:
-    try:
-        return read_usage(read_object(told).get("usage"))
-    except ValueError:
-        raise _make_error(reply, told) from None
 
 
 def _make_error(reply: Reply, told: Any) -> ApiError:

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -59,7 +58,7 @@ class RestoredPiece(NamedTuple):
 
 def spell_pieces(pieces: Iterable[RestoredPiece]) -> str:
     """Return the text of pieces."""
-    return "".join(piece.text for piece in pieces)
+    return "".join([piece.text for piece in pieces])
 
 
 class Replacements:
@@ -284,9 +283,9 @@ class _Even:
         self._flat = _flatten(text)
         self.shown = _GAP.sub(_close, self._flat)
         self.folded = fold_case(self.shown)
+        self.places = self._find_places()
 
-    @cached_property
-    def places(self) -> Sequence[int]:
+    def _find_places(self) -> Sequence[int]:
         if len(self.shown) == len(self._flat):
             return range(len(self.shown))
         places: list[int] = []
