@@ -228,8 +228,10 @@ class Patience:
             self._set(deadline)
 
     def close(self) -> None:
-        """Cancel the timer."""
+        """Cancel the timer, and forget the function: it may be a method of whoever waits, and the
+        two would keep each other until the next garbage collection."""
         self.deadline = None
+        self._end = _pass
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -248,6 +250,10 @@ class Patience:
             return
         self.deadline = None
         self._end()
+
+
+def _pass() -> None:
+    pass
 
 
 class Reply:

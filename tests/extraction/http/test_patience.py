@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 
 from extraction.http.client import Patience
 from tests.limits import LIMIT
@@ -63,3 +65,26 @@ async def test_an_earlier_deadline_is_kept_though_the_timer_is_set_for_later() -
     async with asyncio.timeout(LIMIT):
         await ended.wait()
     patience.close()
+
+
+class Waiter:
+    """Waits, and is told itself that it is late."""
+
+    def __init__(self) -> None:
+        self.patience = Patience(self.end)
+
+    def end(self) -> None:
+        pass
+
+
+async def test_whoever_waited_is_freed_at_once() -> None:
+    gc.disable()
+    try:
+        waiter = Waiter()
+        waiter.patience.begin(asyncio.get_running_loop().time() + LIMIT)
+        waiter.patience.close()
+        left = weakref.ref(waiter)
+        del waiter
+        assert left() is None
+    finally:
+        gc.enable()
