@@ -57,7 +57,7 @@ class Warmer:
         has begun is waited for: reading the same text again would take longer.
         """
         backend = self._extractor.backend
-        if not (isinstance(backend, Warmable) and self._is_worthwhile(job)):
+        if not (self._is_worthwhile(job) and isinstance(backend, Warmable)):
             yield
             return
         self._held += 1

@@ -175,7 +175,7 @@ def _narrow_socket(address: aiohttp.AddrInfoType) -> socket.socket:
 
 
 Inspector = Callable[[bytes | None], Awaitable[None]]
-CONNECT_SECONDS = 10.0
+CONNECTING = aiohttp.ClientTimeout(total=None, sock_connect=10.0)  # `open` and `Reply` bound more
 STREAM_BYTES = 64_000_000  # of a whole stream: 250,000 tokens of chat chunks
 STREAM_TIMES = 12  # how many times the time between two events a whole stream may take
 
@@ -259,9 +259,10 @@ def _pass() -> None:
 class Reply:
     """Read an answer whose head has arrived."""
 
-    def __init__(self, response: aiohttp.ClientResponse, until: float) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, until: float, seconds: float) -> None:
         self._content = response.content
         self._until = until  # on the loop's clock: no part of the body is waited for any longer
+        self._seconds = seconds  # for which the connection may stand still
         self.status = response.status
         self.retry_after = response.headers.get("Retry-After")
         kind = response.headers.get("Content-Type", "")
@@ -319,7 +320,8 @@ class Reply:
     async def _read_chunk(self, deadline: float = math.inf) -> bytes:
         content, until = self._content, min(deadline, self._until)
         with map_errors():
-            if asyncio.get_running_loop().time() > until:  # what is always there is not waited for
+            now = asyncio.get_running_loop().time()
+            if now > until:  # what is always there is not waited for
                 raise TimedOut(LATE)
             if chunk := content.read_nowait():
                 if not content.is_eof():
@@ -327,7 +329,7 @@ class Reply:
                 return chunk
             if content.at_eof():
                 return b""
-            self._patience.begin(until)
+            self._patience.begin(min(until, now + self._seconds))
             try:
                 return await content.readany()
             except TimeoutError:  # aiohttp's own is also a connection error
@@ -417,10 +419,8 @@ class HttpClient:
         kept = self._kept and not fresh
         with map_errors():
             async with asyncio.timeout(seconds):
-                response = await self._send(
-                    path, body, inspected, seconds, streamed=streamed, kept=kept
-                )
-        reply = Reply(response, until)
+                response = await self._send(path, body, inspected, streamed=streamed, kept=kept)
+        reply = Reply(response, until, seconds)
         try:
             if response.content.is_eof():  # the body is here
                 yield reply
@@ -441,7 +441,6 @@ class HttpClient:
         path: str,
         body: bytes | None,
         inspected: bytes | None,
-        seconds: float,
         *,
         streamed: bool,
         kept: bool,
@@ -460,16 +459,14 @@ class HttpClient:
                 headers={"Accept": "text/event-stream" if streamed else "application/json"},
                 proxy=self._proxy,
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(  # `open` and `Reply` bound the whole
-                    total=None, sock_connect=CONNECT_SECONDS, sock_read=seconds
-                ),
+                timeout=CONNECTING,
                 trace_request_ctx=reused,
                 middlewares=[partial(self._inspect, inspected)],
             )
         except aiohttp.ClientConnectionError as exc:
             if not reused or isinstance(exc, TimeoutError) or _has_answer_begun(exc):
                 raise
-        return await self._send(path, body, inspected, seconds, streamed=streamed, kept=False)
+        return await self._send(path, body, inspected, streamed=streamed, kept=False)
 
     def _open_session(self, *, kept: bool = False) -> aiohttp.ClientSession:
         """Return the session that keeps connections, or the one that does not. Each is made inside
