@@ -199,7 +199,7 @@ _TOLD = """
     utilisateur nom_d'utilisateur identifiant usuario nombre_de_usuario usuário utilizador
     nome_de_usuário användarnamn brugernavn brukernavn käyttäjätunnus uživatel uživatelské_jméno
     felhasználónév utilizator nume_de_utilizator nazwa_użytkownika użytkownik gebruikersnaam
-    kullanıcı_adı nama_pengguna tài_khoản логин логін όνομα_χρήστη שם_המשתמש handle
+    kullanıcı_adı nama_pengguna tài_khoản логин логін όνομα_χρήστη שם_המשתמש
 """
 _VERSIONS = re.compile(r"\d\.\d|\A(?:v|version|python|java|oauth|sso|ldap|http|type|step)\d")
 

@@ -16,7 +16,7 @@ _NOUNS = any_of(
     password passwort kennwort passphrase passcode contraseña contrasena clave mot_de_passe mdp
     senha palavra-passe parola wachtwoord lösenord lösenordet lösen adgangskode passord hasło heslo
     jelszó jelszavam jelszava salasana şifre şifrem şifresi пароль пароля паролем κωδικός סיסמה
-    הסיסמה סיסמא mật_khẩu kata_sandi पासवर्ड كلمة_المرور كلمة_السر pw pwd pass
+    הסיסמה סיסמא mật_khẩu kata_sandi पासवर्ड كلمة_المرور كلمة_السر pw pwd
     """
 )
 _CLUE = any_string(

@@ -368,6 +368,7 @@ Liebe Gäste, willkommen
 Gentile Cliente, la informiamo
 Beste buren, het feest begint
 how do I change my username on reddit?
+It is used to handle XML-RPC requests, HWND = HANDLE, SC_HANDLE = HANDLE
 plate 12 of the book, the plate is hot, placa de Petri 3, a dinner plate 24 cm
 Mozart was born in Salzburg on 27 January 1756
 Artikel-Nr. 774120 und Bestell-Nr. 44182, Seite-Nr. 1204

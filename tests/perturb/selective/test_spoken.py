@@ -83,6 +83,8 @@ error code 4471, zip code 90210, country code 49
 the gate code is shown on page 12
 the status code is 404 and the exit code 137
 the door of code block 1234
+Tag name to pass to force_list parameter, and xml_force_list_help = 1
+pass the url8x to it
 <input type="text" name="city" value="Kestrel1">
 variable "region" { default = "eu-west-1" }
 the recovery plan is to stop all work today and then call every person who was there that morning
