@@ -427,7 +427,7 @@ ACCOUNTS = (
     ),
     shape(  # my username is nlind; login nlind_82, see
         "USERNAME",
-        rf"(?<![\w.]){any_of(_TOLD)}(?![^\W\d_])(?P<says>(?: (?:is|was|ist|lautet|es|est|è|é|er|är"
+        rf"(?<![\w.]){any_of(_TOLD)}(?!\w)(?P<says>(?: (?:is|was|ist|lautet|es|est|è|é|er|är"
         r"|je|este|là|jest|είναι|הוא)|\s?[:：])?)\s?[\"'`]?@?"
         rf"(?P<part>{_NAME}(?<!\.))(?=[\s\"'`.,;:!?)]|\Z)",
         is_personal_account,

@@ -25,7 +25,7 @@ def _words(text: str) -> frozenset[str]:
 
 CELL_TYPES = (*LABEL_TYPES, "RESIDENCE")
 # Also with JSON's escapes. Before a line, a tool may write its number, or begin a string.
-_LINE = re.compile(r"(?:\\[nr])*((?:[^\r\n\\]++|\\(?![nr]))++)")
+_LINE = re.compile(r"(?:\\[nr])*((?:[^\r\n\\]++|\\(?![nr]))+)")
 _BEFORE = re.compile(r" {0,10}\d{1,6}(?:\t|→|: | ?\| )|[{\[][^\r\n]{0,80}?\": ?\"(?=\w+[,;|])")
 _CELLS = {
     sign: re.compile(
