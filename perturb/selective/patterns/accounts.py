@@ -165,7 +165,9 @@ def _is_bare_name(setting: KeyValue, value: str) -> bool:
     """Tell if a value without quotation marks is a name, and no variable or type."""
     after = setting.after
     logged = setting.is_joined and re.match(r"[ \t]\w+=", after) is not None
-    if (is_reference(value, after) and not logged) or value[0].isdigit():
+    # SMTP_USER=mira.holz, where `USER=config.user` is none
+    named = setting.is_shell and any(map(_is_rare_given, re.split(r"[._-]", value)))
+    if (is_reference(value, after) and not (logged or named)) or value[0].isdigit():
         return False
     if is_ordinary_word(value):
         return False

@@ -31,6 +31,7 @@ FOUND = {
         "username": "⟦nele.lind⟧"
         login: ⟦nlind⟧
         DB_USER=⟦nlindner⟧
+        SMTP_USER=⟦wiebke.lind⟧
         ansible_user: ⟦skaltenbach⟧
         usuario = DESPACHO\⟦iarrizabalaga⟧
         2026 INFO user=⟦nlindner⟧ action=login
@@ -368,6 +369,7 @@ Liebe Gäste, willkommen
 Gentile Cliente, la informiamo
 Beste buren, het feest begint
 how do I change my username on reddit?
+DB_USER=config.user
 It is used to handle XML-RPC requests, HWND = HANDLE, SC_HANDLE = HANDLE
 plate 12 of the book, the plate is hot, placa de Petri 3, a dinner plate 24 cm
 Mozart was born in Salzburg on 27 January 1756
