@@ -15,7 +15,9 @@ __all__ = ["Release", "pair_parts", "pair_runs"]
 _RUN = re.compile(r"\\[nrtbf\"]|(?P<run>[^\s\"'<>\\]++)|\\")
 _TAG = re.compile(r"<[A-Za-z][^<>]{1,390}>|\]\([^()\s]{1,390}\)")  # or a target of Markdown
 # What stands between the words of an address: numbers, with their letters, and other signs.
-_NUMBERS = re.compile(r"(?:\W*\b\d\w*(?:[-/]\w+)?\b\W*|\s*[,;\n|]\s*)+")
+_NUMBERS = re.compile(
+    r"(?:\W{0,4}\b\d\w{0,12}(?:[-/]\w{1,12})?\b\W{0,4}|\s{0,4}[,;\n|]\s{0,4}){1,8}"
+)
 _WORD = re.compile(r"\w+(?:[.,]\d\w*)*")  # or a number
 
 

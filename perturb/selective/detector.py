@@ -75,7 +75,7 @@ _BEFORE_VERB = re.compile(
     r"|they))\s{0,8}\Z"
 )
 _AFTER_VERB = re.compile(
-    r"\s(?:the|it|this|that|as|an?|all|my|your|our|each|every|them|these|those|any)\b|[(\[]|\s*\Z"
+    r"\s(?:the|it|this|that|as|an?|all|my|your|our|each|every|them|these|those|any)\b|[(\[]|\s{0,12}\Z"
 )
 _FORM = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+(?:[-'’][^\W\d_a-z]?[^\W\d_A-Z]+)*")
 _AFTER_TITLE = re.compile(r"(?<!\w)(?:Dr|Fr|Hr|Prof|Mr|Mrs|Ms|Sr|Sra)\. ?\Z")
