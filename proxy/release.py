@@ -73,14 +73,14 @@ def pair_parts(releases: Iterable[Release]) -> tuple[list[tuple[str, str]], list
             raw = release.raw[part.start : part.end]
             pairs.append((part.text, raw))
             if part.type == "STREET_ADDRESS":
-                pairs += _pair_lines(part.text, raw)
+                pairs += _pair_streets(part.text, raw)
             kept.append(release.raw[end : part.start])
             end = part.end
         kept.append(release.raw[end:])
     return pairs, [text for text in kept if text]
 
 
-def _pair_lines(new: str, raw: str) -> Iterator[tuple[str, str]]:
+def _pair_streets(new: str, raw: str) -> Iterator[tuple[str, str]]:
     """Pair the street and the town of an address, without their numbers."""
     ours, theirs = (list(map(str.strip, _NUMBERS.split(text))) for text in (new, raw))
     if len(ours) == len(theirs):

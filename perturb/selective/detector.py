@@ -173,10 +173,7 @@ class DetectorPolicy:
                 or is_label(reading.text, start, end)
                 or found in _OPEN
                 or is_greeting(found)
-                or (type_ == "PERSON" and is_role(found))
-                or (
-                    type_ == "PERSON" and (is_closing(found) or _is_word(reading.text, start, end))
-                )
+                or (type_ == "PERSON" and _is_nobody(reading.text, start, end))
                 or (type_ in ("PERSON", "LOCATION") and _is_figure(found, type_))
                 or (type_ in _NAMED and _is_small_word(found))
                 or (_is_small_word(found) and _is_verb(reading.text, start, end))
@@ -229,10 +226,12 @@ def _is_figure(found: str, type_: str) -> bool:
     return type_ != "LOCATION" or "," in found or len(found) > _LONGEST_CODE
 
 
-def _is_word(text: str, start: int, end: int) -> bool:
-    """Tell if a single word that is found as a person is a label, an abbreviation or a noun after
-    an article: `indirizzo`, `Nr`, `i bambini`."""
+def _is_nobody(text: str, start: int, end: int) -> bool:
+    """Tell if what is found as a person is a role or a closing of a letter, or a single word that
+    is a label, an abbreviation or a noun after an article: `indirizzo`, `Nr`, `i bambini`."""
     found = text[start:end]
+    if is_role(found) or is_closing(found):
+        return True
     if not found.isalpha() or is_given(found):
         return False
     if spell(found) in LABELS and not (found.istitle() and is_ordinary_word(found)):

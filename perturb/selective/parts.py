@@ -15,7 +15,7 @@ from perturb.release import Span
 from perturb.selective.patterns.inflected import Inflections
 from perturb.selective.patterns.names import NAME_TYPES, follows_determiner
 from perturb.selective.patterns.shape import words_of
-from perturb.text.case import fold_name
+from perturb.text.case import spell_plain
 from perturb.text.fold import read
 from perturb.text.marks import MARKS
 from perturb.text.prefixes import Prefixes
@@ -33,7 +33,6 @@ _DECLARES = words_of(
 )
 _JOINS = frozenset("_.:$")
 _LETTERS = 4  # of a surname: a shorter one beside an initial is too often a word
-_EXPANDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 _TOKEN = re.compile(rf"(?:[^\W_{_UNSPACED}]|[{MARKS}])+|\s+|.", re.DOTALL)
 
 
@@ -258,11 +257,7 @@ def list_handles(words: Sequence[str]) -> set[str]:
     >>> sorted(list_handles(["Jörg", " ", "Marks"]))
     ['jmarks', 'joergmarks', 'jorgmarks', 'marksj', 'marksjoerg', 'marksjorg']
     """
-    spelled = [
-        {fold_name(word), fold_name(word.casefold().translate(_EXPANDED))}
-        for word in words
-        if word.isalpha() and len(word) > 1
-    ]
+    spelled = [spell_plain(word) for word in words if word.isalpha() and len(word) > 1]
     if len(spelled) < 2:
         return set()
     found = set()

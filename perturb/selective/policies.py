@@ -31,8 +31,7 @@ from perturb.selective.patterns import (
     shape_types,
 )
 from perturb.selective.patterns.clues import Facts
-from perturb.selective.patterns.forms import find_fields
-from perturb.selective.patterns.lists import find_listed
+from perturb.selective.patterns.forms import find_fields, find_listed
 from perturb.selective.patterns.names import NAME_TYPES
 from perturb.selective.patterns.tables import CELL_TYPES, find_cells
 from perturb.text.expressions import Expression

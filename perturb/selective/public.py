@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from perturb.errors import VocabularyError
+from perturb.selective.patterns.forms import is_in_list
 from perturb.selective.patterns.given import list_given
 from perturb.selective.patterns.letters import is_addressed
-from perturb.selective.patterns.lists import is_in_list
 from perturb.selective.surrogates.names import load_names
 from perturb.text.case import fold_name
 from perturb.text.fold import fold

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["fold_name", "match_case"]
+__all__ = ["fold_name", "match_case", "spell_plain"]
+
+_EXPANDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 
 
 def match_case(word: str, run: str) -> str:
@@ -28,3 +30,13 @@ def fold_name(word: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", word.casefold())
     return "".join(c for c in plain if not unicodedata.combining(c))
+
+
+def spell_plain(word: str) -> set[str]:
+    """Return the ways to write a name in an address: without its accents, or with its umlauts as
+    two letters.
+
+    >>> sorted(spell_plain("Müller"))
+    ['mueller', 'muller']
+    """
+    return {fold_name(word), fold_name(word.casefold().translate(_EXPANDED))}

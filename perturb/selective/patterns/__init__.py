@@ -14,7 +14,6 @@ from perturb.selective.patterns.dates import DATES
 from perturb.selective.patterns.identifiers import IDENTIFIERS, OTHERS
 from perturb.selective.patterns.labelled import LABELLED
 from perturb.selective.patterns.letters import LETTERS
-from perturb.selective.patterns.mentions import MENTIONS
 from perturb.selective.patterns.names import NAME, find_distinctive_words, find_names
 from perturb.selective.patterns.people import PEOPLE
 from perturb.selective.patterns.persons import PERSONS
@@ -22,7 +21,6 @@ from perturb.selective.patterns.places import PLACES
 from perturb.selective.patterns.scripts import SCRIPTS
 from perturb.selective.patterns.secrets import SECRETS
 from perturb.selective.patterns.shape import Shape
-from perturb.selective.patterns.spoken import SPOKEN
 from perturb.selective.patterns.tables import CELL_TYPES
 
 __all__ = [
@@ -39,7 +37,6 @@ RULES = 12  # increment whenever the code here, beside the expressions, marks ot
 # Of overlapping matches, the first of the longest gives the type.
 SHIPPED: tuple[Shape, ...] = (
     *SECRETS,
-    *SPOKEN,
     *BIRTHS,
     *ACCOUNTS,
     *AMOUNTS,
@@ -51,7 +48,6 @@ SHIPPED: tuple[Shape, ...] = (
     *PERSONS,
     *LETTERS,
     *CHATS,
-    *MENTIONS,
     *SCRIPTS,
     *PEOPLE,
     *OTHERS,

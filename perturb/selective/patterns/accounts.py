@@ -186,23 +186,19 @@ def _is_bare_name(setting: KeyValue, value: str) -> bool:
     )
 
 
-_KEYS = any_of(
-    "user username user_name userid user_id login login_name loginname usuario benutzer",
-    "benutzername",
-    "utilisateur identifiant nutzername gebruiker gebruikersnaam utente nome_utente usr uname",
-    "handle nick nickname screen_name screenname twitter instagram mastodon github_user tiktok",
-    "telegram slack_id logname kullanıcı użytkownik пользователь логин 用户名 ユーザー名 사용자",
-).replace(" ", "[ _-]?")
-
-
-# What a sentence calls the name of an account.
-_TOLD = """
+# What keys and sentences call the name of an account.
+_LOGINS = """
     username user_name user_id login login_name benutzer benutzername nutzername utente nome_utente
     utilisateur nom_d'utilisateur identifiant usuario nombre_de_usuario usuário utilizador
     nome_de_usuário användarnamn brugernavn brukernavn käyttäjätunnus uživatel uživatelské_jméno
     felhasználónév utilizator nume_de_utilizator nazwa_użytkownika użytkownik gebruikersnaam
     kullanıcı_adı nama_pengguna tài_khoản логин логін όνομα_χρήστη שם_המשתמש
 """
+_KEYS = any_of(
+    _LOGINS,
+    "user gebruiker usr uname handle nick nickname screen_name twitter instagram mastodon tiktok",
+    "github_user telegram slack_id logname kullanıcı пользователь 用户名 ユーザー名 사용자",
+).replace(" ", "[ _-]?")
 _VERSIONS = re.compile(r"\d\.\d|\A(?:v|version|python|java|oauth|sso|ldap|http|type|step)\d")
 
 
@@ -375,10 +371,38 @@ ACCOUNTS = (
         rf"(?<![^\W_]){assigned(_KEYS)}",
         case=False,
         clue=any_string(
-            *("user", "login", "usuario", "benutzer", "utilisateur", "identifiant", "nutzername"),
-            *("gebruiker", "utente", "usr", "uname", "handle", "nick", "screen", "twitter"),
-            *("instagram", "mastodon", "tiktok", "telegram", "slack_id", "logname", "kullanıcı"),
-            *("użytkownik", "пользователь", "логин", "用户名", "ユーザー名", "사용자"),
+            *("user", "login", "usu", "benutzer", "utili", "identifiant", "nutzername", "utente"),
+            *("användarnamn", "brugernavn", "brukernavn", "käyttäjätunnus", "uživatel", "usr"),
+            *(
+                "felhasználónév",
+                "użytkownik",
+                "gebruiker",
+                "kullanıcı",
+                "pengguna",
+                "tài",
+                "uname",
+            ),
+            *(
+                "логин",
+                "логін",
+                "пользователь",
+                "χρήστη",
+                "המשתמש",
+                "用户名",
+                "ユーザー名",
+                "사용자",
+            ),
+            *(
+                "handle",
+                "nick",
+                "screen",
+                "twitter",
+                "instagram",
+                "mastodon",
+                "tiktok",
+                "telegram",
+            ),
+            *("slack", "logname"),
         ),
         locate=_locate_by_key,
         reach=(24, 640),
@@ -429,12 +453,12 @@ ACCOUNTS = (
     ),
     shape(  # my username is nlind; login nlind_82, see
         "USERNAME",
-        rf"(?<![\w.]){any_of(_TOLD)}(?!\w)(?P<says>(?: (?:is|was|ist|lautet|es|est|è|é|er|är"
+        rf"(?<![\w.]){any_of(_LOGINS)}(?!\w)(?P<says>(?: (?:is|was|ist|lautet|es|est|è|é|er|är"
         r"|je|este|là|jest|είναι|הוא)|\s?[:：])?)\s?[\"'`]?@?"
         rf"(?P<part>{_NAME}(?<!\.))(?=[\s\"'`.,;:!?)]|\Z)",
         is_personal_account,
         case=False,
-        clue=any_listed(_TOLD),
+        clue=any_listed(_LOGINS),
         locate=_locate_login,
         reach=(24, 110),
     ),

@@ -95,14 +95,16 @@ def _locate_version(match: re.Match[str]) -> tuple[int, int] | None:
     return match.span()
 
 
-def _locate_versioned(match: re.Match[str]) -> tuple[int, int] | None:
-    """Return the place of an address after a word for one; None for `upgraded from 2.7.2.2`."""
-    place = match.span("part") if "part" in match.re.groupindex else match.span()
-    before = match.string[max(0, place[0] - 24) : place[0]].lower()
-    return None if _UPGRADED.search(before) else place
+def _locate_hosted(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of an address after a word for one; None for `upgraded from 2.7.2.2`: no
+    address of a private network, which a machine may be moved from."""
+    start, end = match.span("part")
+    before = match.string[max(0, start - 24) : start].lower()
+    moved = _UPGRADED.search(before) and not ipaddress.ip_address(match["part"]).is_private
+    return None if moved else (start, end)
 
 
-_UPGRADED = re.compile(r"(?:(?:up|down)grad\w{1,4}|updat\w{1,4}|migrat\w{1,4}) (?:from|to) \Z")
+_UPGRADED = re.compile(r"(?:(?:up|down)grad|updat)\w{1,4} (?:from|to) \Z")
 # Escapes of bytes, and what stands for a host: `\\x1f\\x8b`, `\\server\share`.
 _ESCAPED = re.compile(
     r"x[0-9a-f]{2}|u[0-9a-f]{4}|(?:file)?server|host(?:name)?|computer|machine", re.IGNORECASE
@@ -119,7 +121,7 @@ def _is_machines(address: str) -> bool:
 
 _VERSION = re.compile(
     r"(?:version|release|assembly|build|upgrade|update|ver|v|to|firmware|sections?|chapters?|clause"
-    r"|§|abschnitt|kapitel|(?:up|down)graded from|updated from|migrated from|==|[<>~^]=?)"
+    r"|§|abschnitt|kapitel|(?:(?:up|down)grad|updat)\w{1,4} from|==|[<>~^]=?)"
     r"[\W_]{0,3}\Z"
 )
 
@@ -389,7 +391,7 @@ CONTACT = (
         _is_machine,
         case=False,
         clue=_IPV4_CLUE,
-        locate=_locate_versioned,
+        locate=_locate_hosted,
         reach=(50, 30),
     ),
     shape(

@@ -72,7 +72,7 @@ _NUMBERS = """
     klantnummer rekeningnummer bestelnummer polisnummer lidmaatschapsnummer factuurnummer
     kundnummer medlemsnummer ordrenummer
     vertrags-nr personal-nr pers.-nr pers.nr mitglieds-nr versicherungs-nr vers.-nr versicherten-nr
-    patienten-nr matrikel-nr policen-nr schaden-nr karten-nr bankkonto matricule 계좌번호
+    patienten-nr matrikel-nr policen-nr schaden-nr karten-nr bankkonto matricule 계좌번호 银行账号
 """
 _ROMANCE_NUMBERS = """
     compte client commande contrat dossier carte police facture allocataire adhérent assuré cuenta
@@ -208,11 +208,11 @@ LABELLED = (
         clue=any_string("pan"),
         reach=(2, 40),
     ),
-    shape(  # a bank's card or account, 银行卡号5425784917964848
+    shape(  # 银行卡号5425784917964848
         "CREDIT_CARD",
-        r"(?:银行卡号?|信用卡号?|银行账号|カード番号)[:：是は ]{0,2}"
+        r"(?:银行卡号?|信用卡号?|カード番号)[:：是は ]{0,2}"
         r"(?P<part>\d(?:[ -]?\d){11,18})(?!\d)",
-        clue=any_string("卡", "银行账号", "カード番号"),
+        clue=any_string("卡", "カード番号"),
         reach=(4, 50),
     ),
     shape(  # an Italian tax code, by its form

@@ -10,13 +10,12 @@ from itertools import pairwise, product
 
 from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
 from perturb.selective.surrogates.names import load_names, read_script
-from perturb.text.case import fold_name
+from perturb.text.case import fold_name, spell_plain
 from perturb.text.fold import read
 
 __all__ = ["Cast", "NameWord", "build_cast", "read_person", "read_words"]
 
 _PARTICLES = PARTICLES | AFTER_PARTICLES  # in small letters
-_EXPANDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,8 @@ class Cast:
             if word.role in ("initial", "particle"):
                 continue
             self.spellings.setdefault(word.key, word.key)
-            self.spellings.setdefault(fold_name(raw.casefold().translate(_EXPANDED)), word.key)
+            for spelled in spell_plain(raw):
+                self.spellings.setdefault(spelled, word.key)
             if word.role != "alone":
                 self.roles.setdefault(word.key, word.role)
         given = tuple(word.key for word in read if word.role == "given")
@@ -145,6 +145,12 @@ class Cast:
         found: dict[str, list[NameWord]] = {}
         for given, surname in self.persons:
             family = NameWord("surname", surname)
+            letters = [NameWord("initial", key[0], surname) for key in given]
+            if len(letters) > 1:  # jcdupre: Jean-Christophe Dupré
+                initials = "".join(letter.key for letter in letters)
+                for last in spelled[surname]:
+                    found.setdefault(initials + last, [*letters, family])
+                    found.setdefault(last + initials, [family, *letters])
             for last, key in product(spelled[surname], given):
                 letter = NameWord("initial", key[0], surname)
                 for first, word in (

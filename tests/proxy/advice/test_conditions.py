@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
 import pytest
 from aiohttp import web
 
 from perturb import load_table
 from proxy.advice.conditions import (
+    TARGETS,
+    Ask,
     Condition,
     Served,
     ask_all,
@@ -18,6 +24,25 @@ from proxy.advice.conditions import (
 from proxy.advice.texts import read_tasks
 from proxy.errors import ConfigError
 from tests.servers import FakeServer, fake_server
+
+
+@asynccontextmanager
+async def asking(
+    targets: Sequence[Any] = TARGETS, mechanisms: Sequence[str] = (), **behaviour: Any
+) -> AsyncIterator[tuple[FakeServer, FakeServer, Ask]]:
+    """Run a local and a remote server, and what asks them; `behaviour` is the remote's."""
+    async with (
+        fake_server() as own,
+        fake_server(**behaviour) as other,
+        running_conditions(
+            load_table(),
+            Served(own.base_url, "m", "own-key"),
+            Served(other.base_url, "m", "other-key"),
+            mechanisms,
+            targets,
+        ) as ask,
+    ):
+        yield own, other, ask
 
 
 def test_a_point_is_a_name_and_a_number() -> None:
@@ -56,17 +81,7 @@ async def test_a_server_without_a_model_is_an_error() -> None:
 @pytest.mark.parametrize("target", ["remote", "gateway"])
 async def test_who_is_no_target_is_never_asked(target: str) -> None:
     tasks = read_tasks(("summary",), 1)
-    async with (
-        fake_server() as own,
-        fake_server() as other,
-        running_conditions(
-            load_table(),
-            Served(own.base_url, "m", "none"),
-            Served(other.base_url, "m", "none"),
-            [],
-            ["proxy"],
-        ) as ask,
-    ):
+    async with asking(["proxy"]) as (own, other, ask):
         with pytest.raises(KeyError):
             await ask(tasks[0], Condition("any", target))  # type: ignore[arg-type]
         assert other.received == own.received == []
@@ -78,17 +93,7 @@ async def test_a_failure_names_the_condition_and_nothing_that_a_server_says() ->
         return web.json_response({"error": error}, status=400)
 
     tasks = read_tasks(("summary",), 2)
-    async with (
-        fake_server() as own,
-        fake_server(behaviour=fail) as other,
-        running_conditions(
-            load_table(),
-            Served(own.base_url, "m", "none"),
-            Served(other.base_url, "m", "none"),
-            [],
-            ["remote"],
-        ) as ask,
-    ):
+    async with asking(["remote"], behaviour=fail) as (_, _, ask):
         with pytest.raises(ConfigError) as info:
             await ask_all(tasks, [Condition("the ideal", "remote")], ask)
     assert str(info.value) == "the ideal: failed with BadRequestError 400"
@@ -96,16 +101,7 @@ async def test_a_failure_names_the_condition_and_nothing_that_a_server_says() ->
 
 async def test_keys_go_to_their_own_servers() -> None:
     tasks = read_tasks(("summary",), 1)
-    async with (
-        fake_server() as own,
-        fake_server() as other,
-        running_conditions(
-            load_table(),
-            Served(own.base_url, "m", "own-key"),
-            Served(other.base_url, "m", "other-key"),
-            ["surrogate"],
-        ) as ask,
-    ):
+    async with asking(mechanisms=["surrogate"]) as (own, other, ask):
         conditions = [
             Condition("ideal", "remote"),
             Condition("gateway", "gateway"),

@@ -146,12 +146,18 @@ async def test_of_own_texts_the_remote_reads_nothing_unless_it_may(
     assert "and no more (--remote-may-read replaced or raw allows it)." in err
 
 
-async def test_the_remote_reads_replaced_texts_if_it_may(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def own_data(tmp_path: Path) -> list[str]:
+    """The options that name a file with the own texts."""
     data = tmp_path / "own.txt"
     data.write_text("\n\n".join(OWN))
-    more = ["--data", str(data), "--instruction", "Sum up.", "--remote-may-read", "replaced"]
+    return ["--data", str(data), "--instruction"]
+
+
+async def test_the_remote_reads_replaced_texts_if_it_may(
+    own_data: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = [*own_data, "Sum up.", "--remote-may-read", "replaced"]
     async with running("", "") as (local, remote):
         assert await run(local, remote, *more) == 0
         assert find_leaks([NAME], *remote.received) == []
@@ -164,11 +170,9 @@ async def test_the_remote_reads_replaced_texts_if_it_may(
 
 
 async def test_the_remote_reads_raw_texts_if_it_may(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    own_data: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = tmp_path / "own.txt"
-    data.write_text("\n\n".join(OWN))
-    more = ["--data", str(data), "--instruction", "Sum up.", "--remote-may-read", "raw"]
+    more = [*own_data, "Sum up.", "--remote-may-read", "raw"]
     async with running("", "") as (local, remote):
         assert await run(local, remote, *more) == 0
         raw = [text for body in remote.bodies for text in texts_of(body) if NAME in text]
@@ -179,12 +183,10 @@ async def test_the_remote_reads_raw_texts_if_it_may(
 
 
 async def test_a_name_in_an_instruction_is_refused_by_the_proxy(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    own_data: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = tmp_path / "own.txt"
-    data.write_text("\n\n".join(OWN))
     async with running("", "") as (local, remote):
-        more = ["--data", str(data), "--instruction", f"Write to Mr. John {NAME}."]
+        more = [*own_data, f"Write to Mr. John {NAME}."]
         assert await run(local, remote, *more) == 2
         assert find_leaks([NAME, WORD], *remote.received) == []
     err = capsys.readouterr().err

@@ -31,7 +31,7 @@ min adgangskode er ⟦Tyttebaer77⟧ og tak
 parola este ⟦Mamaliga&1⟧, mulțumesc
 mật khẩu là ⟦BanhMi#24⟧, cảm ơn
 kata sandi ⟦Sambal!8x⟧, terima kasih
-min lösen ⟦Hjortron#7⟧, tack
+mitt lösenord är ⟦Hjortron#7⟧, tack
 use ⟦Tinsel#4421⟧ as temp password
 my creds (mira : ⟦tinsel9x⟧) work
 The wifi key is ⟦BlueTinsel42⟧ and more
@@ -83,6 +83,7 @@ error code 4471, zip code 90210, country code 49
 the gate code is shown on page 12
 the status code is 404 and the exit code 137
 the door of code block 1234
+Bitte Kapitel 2 lesen und lösen Aufgabe3, danke
 Tag name to pass to force_list parameter, and xml_force_list_help = 1
 pass the url8x to it
 <input type="text" name="city" value="Kestrel1">
