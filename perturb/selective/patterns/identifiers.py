@@ -122,8 +122,9 @@ IDENTIFIERS = (
     ),
     shape(  # typed in small letters: it counts with the right check digits alone
         "IBAN_CODE",
-        rf"(?<!\w)(?:{_IBAN_COUNTRIES})\d{{2}}(?:[ -]?[a-z0-9]{{1,4}}){{3,12}}(?!\w)",
-        clue=all_clues(least_digits(8), any_match(r"[a-z]{2}\d{2}")),
+        rf"(?<!\w)(?:{_IBAN_COUNTRIES})\d{{2}}"
+        r"(?:[a-z0-9]{11,30}|(?:[ -][a-z0-9]{4}){2,7}(?:[ -][a-z0-9]{1,3})?)(?!\w)",
+        clue=all_clues(least_digits(8), any_match(r"[a-z]{2}\d{2}[ -]?[a-z0-9]{4}")),
         locate=_locate_iban,
         reach=(4, 120),
     ),
