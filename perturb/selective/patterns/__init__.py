@@ -22,6 +22,7 @@ from perturb.selective.patterns.scripts import SCRIPTS
 from perturb.selective.patterns.secrets import SECRETS
 from perturb.selective.patterns.shape import Shape
 from perturb.selective.patterns.tables import CELL_TYPES
+from perturb.selective.patterns.told import TOLD
 
 __all__ = [
     "NAME",
@@ -37,6 +38,7 @@ RULES = 12  # increment whenever the code here, beside the expressions, marks ot
 # Of overlapping matches, the first of the longest gives the type.
 SHIPPED: tuple[Shape, ...] = (
     *SECRETS,
+    *TOLD,
     *BIRTHS,
     *ACCOUNTS,
     *AMOUNTS,

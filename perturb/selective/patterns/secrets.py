@@ -1,6 +1,6 @@
 """Find secrets: keys and tokens in the forms that their issuers document, private keys, hashes of
-passwords, and passwords by the names of their keys, in commands, in connection strings, and as
-people tell them in a sentence, with the keys of networks and the codes of doors."""
+passwords, and passwords by the names of their keys, in commands, in files and in connection
+strings. What people tell in a sentence is `told`'s."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import re
 
 from perturb.selective.patterns.clues import (
     all_clues,
-    any_clue,
     any_match,
     any_string,
-    least_digits,
 )
 from perturb.selective.patterns.settings import (
     KeyValue,
@@ -26,7 +24,7 @@ from perturb.selective.patterns.settings import (
 )
 from perturb.selective.patterns.shape import any_of, shape, words_of
 
-__all__ = ["SECRETS"]
+__all__ = ["NOUN", "NOUN_CLUE", "SECRETS", "is_worded"]
 
 _TOKENS = "|".join(
     (
@@ -78,7 +76,7 @@ _PASSWORDS = f"""{_NOUNS}
 # These only as a word of their own: `DB_PASS`, `dbPass`; not `bypass`.
 _SHORT_NOUNS = "pwd pw clave mdp senha parola "
 _SHORT_PASSWORDS = _SHORT_NOUNS + "pass psk password_hash"
-_NOUN = any_of(_NOUNS, _SHORT_NOUNS)
+NOUN = any_of(_NOUNS, _SHORT_NOUNS)
 # What these name is often no secret: its form must say so.
 _TOKENS_BY_NAME = "token key apikey auth credential credentials cookie session sessionid sid csrf"
 _KEYS = (
@@ -164,8 +162,12 @@ _ADJECTIVES = words_of(
 )
 
 
-def _is_worded(value: str) -> bool:
-    """Tell if a value is made of words that name or describe secrets: `my-secret-key-1`."""
+def is_worded(value: str) -> bool:
+    """Tell if a value is made of words that name or describe secrets.
+
+    >>> [is_worded(value) for value in ("my-secret-key-1", "sunflower")]
+    [True, False]
+    """
     words = [word.lower() for word in _CAMEL.findall(value)]
     return bool(words) and all(word in _HINTS for word in words)
 
@@ -202,7 +204,7 @@ def _may_be_secret(found: KeyValue) -> bool:
         return False
     if is_placeholder(value) or (not found.quote and is_reference(value, found.after)):
         return False
-    if _is_worded(value) or len(value) < 3 or _RULES.fullmatch(value):
+    if is_worded(value) or len(value) < 3 or _RULES.fullmatch(value):
         return False
     key = found.key.lower()
     first = _read_name(found.key)[0] if _read_name(found.key) else key
@@ -376,7 +378,7 @@ _NOUN_STRINGS = (
     *("lösenord", "adgangskode", "hasło", "heslo", "jelsz", "salasana", "şifre", "парол"),
     *("κωδικ", "סיסמ", "mật", "kata", "पासवर्ड", "كلمة"),
 )
-_NOUN_CLUE = any_string(*_NOUN_STRINGS)
+NOUN_CLUE = any_string(*_NOUN_STRINGS)
 _KEY_CLUE = any_string(
     *_NOUN_STRINGS,
     *("key", "secret", "token", "psk", "geheimnis", "auth", "credential", "cookie", "session"),
@@ -393,12 +395,12 @@ _WORD_OF_SHELL = (
 def _locate_word(match: re.Match[str]) -> tuple[int, int] | None:
     group = "part" if match["part"] else "bare"
     value = match[group]
-    worded = _is_worded(value) and group == "bare" and not _is_marked(value)
+    worded = is_worded(value) and group == "bare" and not _is_marked(value)
     return None if is_placeholder(value) or worded or value.startswith("$") else match.span(group)
 
 
 def _is_credential(value: str) -> bool:
-    return not is_placeholder(value) and not _is_worded(value) and not value.startswith("$")
+    return not is_placeholder(value) and not is_worded(value) and not value.startswith("$")
 
 
 def _locate_password(match: re.Match[str]) -> tuple[int, int] | None:
@@ -412,20 +414,6 @@ def _is_basic(value: str) -> bool:
         return b":" in base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
     except (binascii.Error, ValueError):
         return False
-
-
-def _locate_phrase(match: re.Match[str]) -> tuple[int, int] | None:
-    """Return the place of a seed phrase (BIP-39): as many words as one has, which make no sentence
-    and end where a line, a sentence or a part of one does."""
-    words = list(re.finditer(r"[a-z]+", match["part"]))
-    start = match.start("part")
-    for size in (24, 21, 18, 15, 12):
-        if len(words) < size or not _NO_SEEDS.isdisjoint(word[0] for word in words[:size]):
-            continue
-        end = start + words[size - 1].end()
-        if size == len(words) or _ENDED.match(match.string, end):
-            return start, end
-    return None
 
 
 def _is_marked_secret(value: str) -> bool:
@@ -445,95 +433,7 @@ def _locate_after_address(match: re.Match[str]) -> tuple[int, int] | None:
     return match.span("part") if _ADDRESS_BEFORE.search(before) else None
 
 
-_ENDED = re.compile(
-    r"[.,;:!?)\"'`\u201d](?! ?[a-z]{3,8},)|\n| (?:and|und|et|y|e|but)\b| [\u2013\u2014-]|\Z"
-)
-_NO_SEEDS = words_of(
-    """
-    the and for are you not from has was your have of to in is it on as
-    """
-)
 _COMMUNITIES = words_of("public private encryption authentication string ro rw level encrypted")
-_CODE_WORDS = (
-    r"(?:(?:pin|puk|otp|tan|cvv2?|cvc2?|passcode|digicode|geheimzahl)(?:[ -](?:code|nummer))?"
-    r"|(?:door|access|security|sign-?in|log-?in|verification|entry|gate|alarm|safe|unlock"
-    r"|confirmation|zugangs|tür|sicherheits|bestätigungs)[ -]?code"
-    r"|code (?:für|for|to|of) (?:die|the|your|our) (?:tür|door|gate|safe|alarm)"
-    r"|código de (?:acceso|verificación|seguridad)|code (?:d['’]accès|de vérification|secret))"
-)
-
-# -- in sentences -------------------------------------------------------------------------------
-_IS = (
-    r"(?:is|was|will be|ist|lautet|war|wird|est|était|sera|es|era|será|é|è|sarà|to|jest|er|är|var"
-    r"|on|oli|je|bude|este|είναι|היא|הוא|là|adalah|है|это|c['\u2019]est)"
-)
-_VALUE = (
-    r"(?P<part>(?!/)[^\s\"'`\u201c\u201d\u201e\u00ab\u00bb<>]{5,60}"
-    r"(?<![.,;:?)\]}\u2026\u3002]))"
-)
-_QUOTE = r"[\"'`\u201c\u201e\u00ab]?"
-_ENDS = (
-    r"(?=[\"'`\u201d\u201c\u00bb.,;:!?)\u2026\u3002]|\s(?:and|und|et|y|e|og|och|ja|i|a|și|si|и|та"
-    r"|va|ve|but|aber|है|ו\w+|و\w+|και)\s|\s[\u2013\u2014-]|\s*(?:\n|\Z))"
-)
-# What a text about passwords says of them, before a word that looks like one.
-_ABOUT = re.compile(
-    r"\b(?:require\w*|length|long|polic\w+|must|should|hash\w*|field\w*|reset|strength|min\w*|max\w*"
-    r"|rules?|pattern|regex\w*|encod\w+|encrypt\w*|format\w*|types?|managers?|generator\w*"
-    r"|algorithm\w*|examples?|stored|column|variable|parameter|argument|default|called|named"
-    r"|anforder\w+|länge|verschlüssel\w+|gespeichert|wrong|invalid|incorrect|falsch)\b",
-    re.IGNORECASE,
-)
-_NO_SECRETS = words_of(
-    """
-    sha md bcrypt scrypt argon pbkdf utf base oauth aes rsa rfc iso python windows office version
-    step line page item test user users admin chars characters zeichen chapter section error room
-    http https localhost java node type level option abc xyz foo bar mysql postgres
-    """
-)
-
-
-def _is_drawn(value: str) -> bool:
-    """Tell if a word has the form of a password: digits or signs among letters."""
-    letters = [run.lower() for run in re.findall(r"[^\W\d_]+", value)]
-    if not letters or is_placeholder(value) or re.search(r"://|@[\w-]+\.\w|\(\)|\w\(", value):
-        return False
-    if max(map(len, letters)) < 2 or all(run in _NO_SECRETS for run in letters):
-        return False
-    if re.fullmatch(r"\d{1,4}[^\W\d_]{1,10}|[\d.,:/-]+[^\W\d_]{0,3}", value):  # 12chars, 10:30h
-        return False
-    digits = any(map(str.isdigit, value))
-    return digits or re.search(r"\w[!#$%&*+?@^~_]\w|[#$%*^~]\Z", value) is not None
-
-
-def _is_drawn_or_joined(value: str) -> bool:
-    """Tell if a word is a key of a network: drawn, or of words with hyphens."""
-    joined = re.fullmatch(r"[^\W\d_]{3,}(?:-[^\W_]{2,}){1,5}", value) is not None
-    return _is_drawn(value) or (joined and value.count("-") > 1)
-
-
-def _locate_told(match: re.Match[str]) -> tuple[int, int] | None:
-    """Return the place of a password, unless the words before it are about passwords."""
-    return None if _ABOUT.search(match["gap"]) else match.span("part")
-
-
-_DOORS = (
-    r"(?:door|front|back|gate|garage|padlock|lock(?:er|box)?|key ?safe|safe|alarm|entry|building"
-    r"|bike|bin store|gym|tor|tür|haus|garagen|schlüsselsafe|schlüsseltresor|tresor|schließfach)"
-)
-_CODES = (
-    rf"(?:{_DOORS}[ -]?(?:code|combo|combination|pin)"
-    rf"|(?:code|combo|combination|pin) (?:to|for|of) (?:the|my|our) (?:\w+ )?{_DOORS}"
-    r"|code (?:de la porte|du portail|de l['\u2019]immeuble|du coffre|de l['\u2019]alarme)"
-    r"|código (?:del portal|de la puerta|de la alarma|do portão|da porta|do alarme)"
-    r"|codice (?:del cancello|della porta|del portone|dell['\u2019]allarme)"
-    r"|port-?kod(?:en)?|dørkode(?:n)?|pin[ -]?code|pinkod(?:en)?|pinkode(?:n)?|pin-?kód|pin-?koodi"
-    r"|ovikoodi"
-    r"|kod do (?:bramy|drzwi|klatki|domofonu|furtki)|kapı (?:şifresi|kodu)"
-    r"|код (?:от|к|для) (?:домофона|двери|подъезда|сейфа|ворот|домофону)|пин-?код(?: \w{1,12})?"
-    r"|пін(?:-?код)?|取款密码|门禁密码|开门密码|पिन|رمز (?:الباب|الدخول))"
-)
-
 _HEADER = r"(?<!\w)authorization[\"'`]?(?: ?[:=,] ?|\]? ?= ?)[\"'`]?"
 
 SECRETS = (
@@ -677,22 +577,6 @@ SECRETS = (
         ),
         reach=(8, 90),
     ),
-    shape(
-        "PASSWORD",
-        rf"(?<!\w){_CODE_WORDS}(?!\w)[\"'`*]{{0,3}}"
-        r"(?: (?:at|for|to|of|für|von|vom|der|zu|de|del|du)\b[^\n:`]{1,40}?)?"
-        r"(?::? ?| ?[:=-]{1,2} ?| (?:is|ist|lautet|est|es) )"
-        r"[\"'`]?(?P<part>\d(?:[ -]?\d){2,7}[#*]?)(?![\w.]\d|\w)",
-        case=False,
-        clue=all_clues(
-            least_digits(3),
-            any_string(
-                *("pin", "puk", "otp", "tan", "cvv", "cvc", "passcode", "digicode", "geheimzahl"),
-                *("code", "código"),
-            ),
-        ),
-        reach=(20, 130),
-    ),
     shape(  # options of commands, each with its own
         "PASSWORD",
         r"(?<![\w-])(?:redis-cli\b[^\n|;&]{0,120}? -a"
@@ -782,111 +666,6 @@ SECRETS = (
         lambda value: _is_credential(value) and value.lower() not in _COMMUNITIES,
         clue=any_string("enable ", "community", "isakmp", "key-string", "privilege"),
         reach=(24, 110),
-    ),
-    shape(  # Wi-Fi: `LotusOffice` / `glaze&fire`
-        "PASSWORD",
-        r"(?<!\w)(?:wi-?fi|wlan)\b[^\n/]{0,40}:[^\n/]{1,50} / ?(?P<quote>[`\"'])"
-        r"(?P<part>[^\n`\"'/]{4,60})(?P=quote)",
-        case=False,
-        clue=any_string("wifi", "wi-fi", "wlan"),
-    ),
-    shape(
-        "PASSWORD",
-        r"(?<!\w)(?i:seed|recovery|mnemonic|wallet|(?:12|24) (?:words|wörter|mots|palabras)"
-        r"|wiederherstellungs\w{0,9}|récupération"
-        r"|recuperación)\b"
-        r"[^\n]{0,80}?(?:[:=\n\"'`]| is| are| ist| est| es)\s{0,4}[\"'`]?"
-        r"(?P<part>(?:(?:\d{1,2}[.)] ?)?[a-z]{3,8}(?:, ?|[ \n]{1,2})){11,23}"
-        r"(?:\d{1,2}[.)] ?)?[a-z]{3,8})"
-        r"(?!\w)",
-        locate=_locate_phrase,
-        clue=any_string(
-            *("seed", "recovery", "mnemonic", "wallet", "wiederherstellung", "récup", "recuper"),
-            *("12 ", "24 "),
-        ),
-        reach=(20, 500),
-    ),
-    shape(  # the last password she used was Kestrel!88; пароль от вайфая: kestrel88
-        "PASSWORD",
-        rf"(?<![^\W_]){_NOUN}(?![^\W\d_])"
-        r"(?P<gap>(?:[ ,][^\s.:;!?=\"'()|<>{}\[\]]{1,20}){0,6}?)"
-        rf"(?:\s{_IS}(?:\s(?:now|still|just|übrigens|jetzt|immer noch|toujours|ahora))?\s"
-        rf"|\s?[:：]\s?){_QUOTE}{_VALUE}",
-        _is_drawn,
-        case=False,
-        clue=_NOUN_CLUE,
-        locate=_locate_told,
-        reach=(24, 260),
-    ),
-    shape(  # Username mira, password Kestrel*88.
-        "PASSWORD",
-        r"(?:(?:\A|[\n,;:.(\u2013\u2014-])\s{0,2}|(?<!\w)(?:and|und|et|y|e|og|och|with|mit|avec|con"
-        r"|com|my|mi|mein|mon|min|ma|a|temp|temporary|new|old|admin|root|guest|le|la|das|the|и)\s)"
-        rf"{_NOUN}(?:\s(?:for|of|to|от|для|für|zu[mr]?|del?|do|du)\s\w{{1,20}})?\s"
-        rf"{_QUOTE}{_VALUE}{_ENDS}",
-        lambda value: _is_drawn(value) and sum(map(str.isalpha, value)) > 3,
-        case=False,
-        clue=_NOUN_CLUE,
-        reach=(30, 130),
-    ),
-    shape(  # ..., and for the barn it's kestrel24
-        "PASSWORD",
-        rf"(?<![^\W_])(?:{_NOUN}|(?:wi-?fi|wlan)\s(?:key|code))(?P<gap> [^\n?]{{8,120}}?)"
-        r"(?<!\w)(?:and|und|et|y|e|и)\s(?:for|the|für|das|pour|celui|para|la|a)\s"
-        rf"[^\n.,;?]{{1,40}}?(?:it['\u2019]s|\s{_IS})\s{_QUOTE}{_VALUE}{_ENDS}",
-        lambda value: _is_drawn(value) and any(map(str.isdigit, value)),
-        case=False,
-        clue=any_clue(_NOUN_CLUE, any_string("wifi", "wi-fi", "wlan")),
-        locate=_locate_told,
-        reach=(24, 300),
-    ),
-    shape(  # use Kestrel#4421 as temp password
-        "PASSWORD",
-        r"(?<!\w)(?:use|using|take|try|nimm|nehmt|utilise[rz]?|usa)\s"
-        rf"{_VALUE}\s(?:as|als|comme|como|come)\s[^\n.,;]{{0,24}}?(?<![^\W_]){_NOUN}(?![^\W\d_])",
-        _is_drawn,
-        case=False,
-        clue=_NOUN_CLUE,
-        reach=(124, 24),
-    ),
-    shape(  # Network: "Casa", key loro-gato-7
-        "PASSWORD",
-        r"(?<!\w)(?:wi-?fi|wlan|wpa[23]?|ssid|network|netzwerk|red|réseau|rede|rete|hotspot)\b"
-        r"(?:[^\n.]|\.(?!\s)){0,60}?(?<!\w)"
-        r"(?:key|schlüssel|clave|clé|chiave|chave|klucz|nyckel|nøkkel|nøgle|ключ|キー|密钥)"
-        rf"(?:\s{_IS}|\s?[:：=]|は|是)?\s?{_QUOTE}{_VALUE}{_ENDS}",
-        _is_drawn_or_joined,
-        case=False,
-        clue=any_string(
-            *("wifi", "wi-fi", "wlan", "wpa", "ssid", "net", "red", "rete", "réseau", "hotspot")
-        ),
-        reach=(4, 160),
-    ),
-    shape(  # the padlock code changes to 7319; combination to the safe is 24-7-36
-        "PASSWORD",
-        rf"(?<!\w){_CODES}(?![^\W\d_])(?: (?:at|of|for|der|du|de|am|im) [^\n:.,;]{{1,24}}?)?"
-        r"(?:\s?[:=>\uff1a]\s?|\s(?:changes to|changed to|neu|new|now|jetzt|ahora"
-        rf"|{_IS})\s|,? c['\u2019]est |\s?){_QUOTE}"
-        r"(?P<part>[*#]?(?:\d(?:[ -]?\d){2,7}|[A-ZА-Я]?\d{1,4}[A-ZА-Я]\d{1,5}|[A-Z]\d{3,6})[*#]?)"
-        r"(?![\w.]\d|\w)",
-        case=False,
-        clue=all_clues(
-            least_digits(3),
-            any_string(
-                *("code", "combo", "combination", "pin", "kod", "код", "пін", "пин", "密码"),
-                *("código", "codice", "kode", "kód", "koodi", "şifresi", "पिन", "رمز"),
-            ),
-        ),
-        reach=(44, 130),
-    ),
-    shape(  # my creds (mira : kestrel9)
-        "PASSWORD",
-        r"(?<!\w)(?:creds?|credentials?|logins?|zugang(?:sdaten)?)(?: is| are| ist| sind)?:? ?"
-        r"\(? ?[\w.@+-]{2,64} ?[:/] ?(?P<part>[^\s/\"'`():]{5,60}(?<![.,;:!?)]))",
-        _is_drawn,
-        case=False,
-        clue=any_string("cred", "login", "zugang"),
-        reach=(10, 180),
     ),
     shape(  # ["--admin-password", "kestrel9"]
         "PASSWORD",

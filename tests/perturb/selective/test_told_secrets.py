@@ -62,6 +62,25 @@ AKIA7OSUQV6XUOBCBPB3 / ⟦3f8nUVRBoMFTXptvp7/WhPvFMKFl8zE8Ajlb0cdk⟧,
 κωδικός: ⟦Elato2022⟧
 my recovery phrase is ⟦ladder motor canvas orbit silent grape echo ranch hobby anchor tin oak⟧, ok
 my seed: ⟦ladder motor canvas orbit silent grape puzzle echo ranch hobby anchor velvet⟧ and keep it
+the password is ⟦marigold⟧
+My wifi password is ⟦marigold⟧, in case you need it
+btw the password's ⟦marigold⟧
+Password for the old laptop is still ⟦teapot⟧.
+WiFi password: ⟦teapot⟧
+the password is "⟦teapot⟧"
+Das Passwort ist ⟦Kirschkern⟧.
+le mot de passe est ⟦pamplemousse⟧.
+la contraseña es ⟦berenjena⟧, ¿vale?
+la password è ⟦melanzana⟧ e basta
+my PIN's ⟦seven two two nine⟧.
+the alarm code is ⟦nine-four-one-one⟧
+die Geheimzahl ist ⟦sieben zwo zwo neun⟧
+safe word: ⟦rhubarb⟧
+The code word is "⟦rhubarb crumble⟧".
+her security answer is ⟦Nibbles⟧ (the hamster)
+Memorable word: ⟦Foxglove⟧
+Security question: What was your first pet? Answer: ⟦Nibbles⟧
+passphrase: ⟦green kettles whistle early⟧
 """
 PLAIN = """
 a password must have 8 characters, 1 digit and 1 sign
@@ -89,6 +108,24 @@ pass the url8x to it
 <input type="text" name="city" value="Kestrel1">
 variable "region" { default = "eu-west-1" }
 the recovery plan is to stop all work today and then call every person who was there that morning
+The password is wrong, and the username is right.
+the password is required
+If the password is invalid, say so.
+is the password correct?
+the password is kept in a safe
+The password is leaked.
+the wifi password is on the fridge
+the default password is raspberry
+whether the password is strong
+Das Passwort ist falsch.
+le mot de passe est oublié.
+la contraseña es obligatoria.
+password: string
+The code word is used in chapter two.
+the pin is in the drawer, the code is one of two
+a security question such as the name of a pet
+passphrase: the one that you chose
+The memorable word is a kind of password.
 """
 
 
