@@ -21,7 +21,7 @@ __all__ = ["BIRTHS"]
 _WORDS = "|".join(
     (
         r"d\.?o\.?b\.?|date[ _-]?of[ _-]?birth|birth[ _-]?dat(?:e|um)|birth[ _-]?day|b-?day|born"
-        r"|birth|dateofbirth",
+        r"|birth|birt|dateofbirth",
         r"geb(?:\.|oren|urtsdatum|urtstag|dat\w{0,3})?|geburt",
         r"née?(?:\(e\))?|date[ _]de[ _]naissance|date[ _]naissance|naissance|anniversaire",
         r"nacid[oa](?:/a)?|nací|fecha[ _]de[ _]nacimiento|fecha[ _]nacimiento|nacimiento"
@@ -31,18 +31,33 @@ _WORDS = "|".join(
         r"|narozen[aý]?|datum[ _]narození|szül(?:etett)?\.?|doğum[ _]tarihi",
         r"рожд(?:ения|[её]н|ение)|дата[ _]рождения|г\.р\.|родил(?:ся|ась)|день[ _]рождения",
         r"出生(?:日期|年月日)?|生年月日|生日|誕生日|생년월일|생일",
-        r"تاريخ الميلاد|תאריך לידה|γεννήθηκε|γέννηση",
+        r"تاريخ الميلاد|مواليد|תאריך לידה|γεννήθηκε|γέννηση|γεννημέν(?:ος|η)|जन्म ?(?:तिथि|दिनांक)"
+        r"|народи(?:вся|лася|лась)|дата народження|doğum (?:tarihim|günüm)",
     )
 )
 _LINK = (
-    r"(?:(?: is| was| ist| war| est| es| am| on| the| le| el| il| em| op| den| in| its|:|,|-|=>|="
-    r"|>|\||\"|'|`|\*|\(|\[|;value=date|：|は|是|：| ){0,8}?)"
+    r"(?:(?: is| was| ist| war| est| es| am| on| the| le| el| il| em| op| den| in| its"
+    r"| στις|:|,|-|=>|=|>|\||\"|'|`|\*|\(|\[|;value=date|：|は|是|：| ){0,8}?)"
+)
+# In scripts whose dates nothing else reads.
+_MONTHS = any_of(
+    "Ιανουαρίου Φεβρουαρίου Μαρτίου Απριλίου Μαΐου Ιουνίου Ιουλίου Αυγούστου Σεπτεμβρίου",
+    "Οκτωβρίου Νοεμβρίου Δεκεμβρίου",
+    "जनवरी फ़रवरी फरवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर सितम्बर अक्टूबर नवंबर दिसंबर",
+    "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر",
+    "בינואר בפברואר במרץ באפריל במאי ביוני ביולי באוגוסט בספטמבר באוקטובר בנובמבר בדצמבר",
 )
 _FORMS = (
     rf"(?:{DATE_FORMS}|(?:昭和|平成|令和)(?:\d{{1,2}}|元)年\d{{1,2}}月\d{{1,2}}日|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|(?:19"
     rf"|20)\d\d年\d{{1,2}}月\d{{1,2}}日"
-    r"|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,2}\. ?\d{1,2}\. ?\d{4})"
+    r"|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,2}\. ?\d{1,2}\. ?\d{4}"
+    r"|\d{1,2}(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\d{4}"
+    rf"|\d{{1,2}} {_MONTHS} \d{{4}}"
+    r"|(?:19|20)\d\d년 ?\d{1,2}월 ?\d{1,2}일)"
 )
+
+# In scripts without blanks.
+_GLUED = r"(?:出生(?:日期|年月日)?|生于|生於|生年月日|生日|誕生日|생년월일|생일)"
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
@@ -91,7 +106,7 @@ def _locate_in_record(match: re.Match[str]) -> tuple[int, int] | None:
     low = max(text.rfind("\n", max(0, start - _LINE), start) + 1, start - _LINE)
     high = text.find("\n", end, end + _LINE)
     line = text[low : high if high >= 0 else end + _LINE]
-    if not 1925 <= int(match["year"]) <= 2012:
+    if not 1925 <= int(match["year"] or match["end"]) <= 2012:
         return None
     named = any(is_given(name[1]) for name in _NAMED.finditer(line))
     return (start, end) if named or _MAIL.search(line) else None
@@ -106,10 +121,11 @@ _NAMED = re.compile(
 BIRTHS = (
     shape(  # ("Mira Holzapfel", "1984-03-02", …)
         "DATE_OF_BIRTH",
-        r"(?:[,;|\t(\[][ ]?|[:=] )\\{0,3}[\"']?"
-        r"(?P<part>(?P<year>(?:19|20)\d\d)-(?:0\d|1[0-2])-[0-3]\d)"
-        r"(?=\\{0,3}[\"']?[ ]?(?:[,;|\t)\]}]|\r?\n|\\n|\Z))",
-        clue=any_match(r"(?:19|20)\d\d-[01]\d-[0-3]\d"),
+        r"(?:[,;|\t(\[][ ]?|[:=] |  )\\{0,3}[\"']?"
+        r"(?P<part>(?P<year>(?:19|20)\d\d)-(?:0\d|1[0-2])-[0-3]\d"
+        r"|(?<!\|)(?<!\| )[0-3]?\d[./][01]?\d[./](?P<end>(?:19|20)\d\d))"
+        r"(?=\\{0,3}[\"']?[ ]?(?:[,;|\t)\]}]|  |\r?\n|\\n|\Z))",
+        clue=any_match(r"(?:19|20)\d\d-[01]\d-[0-3]\d|\d[./][01]?\d[./](?:19|20)\d\d"),
         locate=_locate_in_record,
         reach=(8, 20),
     ),
@@ -152,6 +168,28 @@ BIRTHS = (
         clue=all_clues(least_digits(1), any_listed("geb")),
         locate=_locate_birthplace,
         reach=(6, 200),
+    ),
+    shape(  # in a list of passengers: Wu Amity F 02/05/11
+        "DATE_OF_BIRTH",
+        r"(?<=[\w.'’)][ ,;|\t][MF][ ,;|\t])"
+        r"(?P<part>[0-3]?\d[/.-][0-3]?\d[/.-](?:(?:19|20)\d\d|\d\d))(?![\w/.-]\d|\w)",
+        clue=any_match(r"(?<!\w)[MF][ ,;|\t][0-3]?\d[/.-]"),
+        reach=(6, 16),
+    ),
+    shape(  # Israel Montague, b. 28 Oct 1986
+        "DATE_OF_BIRTH",
+        rf"(?<![\w.-])b\. ?(?P<part>{_FORMS})(?![\w/-])",
+        _is_recent,
+        clue=all_clues(least_digits(2), any_string("b.")),
+        case=False,
+        reach=(4, 60),
+    ),
+    shape(  # 生年月日は平成5年2月27日
+        "DATE_OF_BIRTH",
+        rf"{_GLUED}[是于於为為在は은는]?[ :：]{{0,2}}(?P<part>{_FORMS})(?![\d/-])",
+        _is_recent,
+        clue=any_match(_GLUED),
+        reach=(8, 60),
     ),
     shape(  # DOB 030490
         "DATE_OF_BIRTH",
@@ -199,7 +237,8 @@ BIRTHS = (
                     "ur.",
                 ),
                 *("urodz", "nar.", "naroz", "szül", "doğum", "рожд", "родил", "г.р", "出生", "生"),
-                *("誕生", "생", "الميلاد", "לידה", "γεν", "γέν"),
+                *("誕生", "생", "الميلاد", "مواليد", "לידה", "γεν", "γέν", "जन्म", "народ"),
+                *("doğ", "birt"),
             ),
         ),
         reach=(30, 200),

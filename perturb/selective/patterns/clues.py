@@ -139,7 +139,15 @@ class Match:
 def any_string(*strings: str) -> Clue:
     """Return the clue of an expression whose matches hold one of these strings, given in small
     letters, in any capitals."""
-    return Strings(strings)
+    return Strings(tuple(_with_dots(strings)))
+
+
+def _with_dots(words: Iterable[str]) -> Iterator[str]:
+    """Yield words, and those with an `ı` also with an `i`, as which the capital `I` is read."""
+    for word in words:
+        yield word
+        if "ı" in word:
+            yield word.replace("ı", "i")
 
 
 def any_match(pattern: str) -> Clue:
@@ -155,7 +163,8 @@ def any_listed(*lists: str) -> Clue:
     >>> [clue(Facts(text)) for text in ("5 PERCENT", "percentile", "5 km²", "5 km")]
     [True, False, True, False]
     """
-    return Listed(frozenset(map(_longest_word, chain.from_iterable(map(str.split, lists)))))
+    words = map(_longest_word, chain.from_iterable(map(str.split, lists)))
+    return Listed(frozenset(_with_dots(words)))
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from perturb.selective.patterns.shape import any_of, digits, shape
 __all__ = ["LABELLED"]
 
 _DOCUMENTS = """
-    passport reisepass reisepassnummer passeport pasaporte passaporto paspoort paspoortnummer
+    passport passports vin reisepass reisepassnummer passeport pasaporte passaporto paspoort
+    paspoortnummer
     passnummer passnr personalausweis personalausweisnummer ausweis ausweisnummer ausweisnr
     identity_card id_card national_id national_identity carte_d'identité documento_de_identidad
     carta_d'identità national_insurance ssn itin social_security
@@ -45,18 +46,34 @@ _DOCUMENTS = """
     numéro_fiscal nº_fiscal contribuinte passaporte código_fiscal občanský_průkaz
     občanského_průkazu szig személyi personnel_id a-number alien_number i-94 رقم_الهوية
     الرقم_القومي کد_ملی
-    เลขบัตรประชาชน rentenversicherung rentenversicherungs-nr
+    เลขบัตรประชาชน rentenversicherung rentenversicherungs-nr imei iccid imsi orcid microchip
+    microchipped κωδικός_αμκα αφμ αμκα αδτ снилс полис_омс полис
 """
 # In small letters these are words of another kind: sin, tin.
 _ACRONYMS = """
     NIN NINO SVNR TIN TFN RG NIE NIF RFC RUT CC NIK KTP AHV AVS OASI CPR EGN CNP AMKA AFM SIN KVNR
-    UTR OLN TAJ OP CNH
+    UTR OLN TAJ OP CNH GMC NMC HCPC SRA GDC GPhC LANR BSNR KV-Nr UPN UCI URN BRP PPSN IRD EIN MPAN
+    MPRN MEID PNR RRN VIN DBS CHI EHIC DL CRN UIN ULN NPI DEA NIR NISS ABN ACN S/N SN
+"""
+# Beside the number alone, without a word for one: `booking 4471.882.093`.
+_FILES = """
+    policy membership member booking reservation confirmation serial waybill tracking e-ticket
+    eticket railcard voucher chart accession badge employee personnel candidate licence license
+    registration crime_reference patient insured meter account customer student payroll
+    receipt lab_number hospital_no hosp_no medical_aid creditor_id zoom_id meeting_id case_no
+    startnummer medlemsnr application ref reference personeelsnummer dossiernummer volgnummer
+    nr_ewid processo
+"""
+_LOCATORS = """
+    confirmation booking reservation pnr record_locator locator localizador buchungscode
+    buchungsnummer code_de_réservation codice_prenotazione collection_ref collection_reference
+    booking_ref booking_reference repayment_code share_code
 """
 _PLATES = """
     kennzeichen kfz-kennzeichen autokennzeichen license_plate licence_plate number_plate
     registration_plate plate_number plaque_d'immatriculation immatriculation matrícula targa
     kenteken plate car_reg vehicle_reg car_registration plaka placa kontrollschild nummernschild
-    spz nr_rej numer_rejestracyjny registreringsnummer reg.nr regnr rego госномер
+    spz nr_rej numer_rejestracyjny registreringsnummer reg.nr regnr rego госномер reg
 """
 _OWNERS = """
     account acct customer client member membership policy contract order invoice booking
@@ -86,7 +103,7 @@ _SAYS = r"(?:is|was|ist|lautet|war|est|es|é|jest|are)"
 _LINK = (
     rf"\.?(?:[ \t]?(?:\((?:[^()\n]{{1,20}})\)))?(?:[ \t-]?{_NUMBER_WORD}(?![^\W\d_])\.?)?"
     rf"(?:[ \t]{_SAYS}(?!\w))?"
-    r"[ \t]{0,2}[:=：#]?[ \t]{0,2}[\"'`*]{0,2}"
+    r"[\"'`]?[ \t]{0,2}[:=：#]?[ \t]{0,2}[\"'`*]{0,2}"
 )
 _VALUE = (
     r"(?P<part>(?-i:[A-Z]{1,4}[ -]?)?\d[\dA-Z]{0,20}(?:[ ./-](?=[A-Z]{0,3}\d)[\dA-Z]{1,20}){0,6}"
@@ -94,6 +111,12 @@ _VALUE = (
 )
 # Of documents with letters anywhere in their numbers: X4RTBPFW4, MORGA657054SM9IJ.
 _MIXED = r"(?P<part>(?-i:(?=[A-Z]{0,6}\d)(?=\d{0,6}[A-Z])[A-Z\d]{7,20}))(?![\w(-])"
+# As _VALUE, also with letters before a sign: WE-44/12-X, DL-MTR-88 204 471.
+_FILE_VALUE = (
+    r"(?P<part>(?-i:(?:[A-Z]{1,4}[ /-]){0,2}[A-Z]{0,4}\d[\dA-Z]{0,20})"
+    r"(?:[ ./-](?=[A-Z]{0,3}\d)(?-i:[\dA-Z]{1,20})){0,6}(?:-(?-i:[A-Z])(?!\w))?)"
+    r"(?![\w%€$£]|[./,-]\d|\(\))"
+)
 _VALUE_START = r"(?<=[ \t:=：#\"'`*.是は号证證码号番\)])"
 
 
@@ -123,6 +146,36 @@ def _is_account(text: str) -> bool:
 _DATE = re.compile(
     r"(?:19|20)\d\d[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./](?:19|20)?\d\d|\d{1,2}:\d\d"
 )
+
+
+def _is_file(text: str) -> bool:
+    """Tell if a value has figures enough for a number that nothing but a word beside it says to
+    be one; a round number counts something."""
+    if text.isdigit():
+        return len(text) > 5 and not text.endswith("000") and _is_account(text)
+    years = re.fullmatch(r"(?:19|20)\d\d[-/](?:19|20)?\d\d", text)
+    return not years and _is_number(4 if any(map(str.isalpha, text)) else 6, text)
+
+
+def _is_locator(text: str) -> bool:
+    return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
+
+
+# In scripts without blanks, and beside a particle: マイナンバーは142754465165.
+_GLUED = (
+    r"(?:身份证(?:号码?)?|身分證(?:字號|號碼)?|护照(?:号码?)?|護照(?:號碼)?|(?:学籍|社保卡?|医保卡?|保单|订单|会员)号|工号|学号"
+    r"|マイナンバー|(?:個人|旅券|パスポート|免許証|保険証|社員|会員|予約|学籍|口座|お客様)番号"
+    r"|주민(?:등록)?번호|여권번호|운전면허번호|계좌번호|사번|학번|(?:회원|예약|고객)번호)"
+)
+_ELSEWHERE = (
+    r"(?:आधार(?: संख्या| नंबर| कार्ड)?|पैन(?: नंबर| कार्ड)?|खाता(?: संख्या| नंबर)?|ת[\"״]ז"
+    r"|תעודת זהות|מספר זהות|דרכון|رقم (?:الهوية|الإقامة|الجواز|جواز السفر|الحساب)"
+    r"|الرقم القومي|جواز(?: ال)?سفر"
+    r"|(?:Τ\.?Κ\.?|αριθμ(?:ός|ού)) διαβατηρίου|довідка №|T\.?C\.? (?:kimlik )?(?:no|numara\w{0,4})"
+    r"|kimlik numara\w{0,4})"
+)
+# Of a British car since 2001: AB12 CDE; the figures are those of a year.
+_BRITISH_PLATE = r"[A-HJ-PR-Y]{2}(?:0[2-9]|[12]\d|5[1-9]|6\d|7[0-6]) [A-HJ-PR-Z]{3}"
 
 # -- cards ----------------------------------------------------------------------------------------
 _CARD = re.compile(
@@ -273,6 +326,59 @@ LABELLED = (
         locate=lambda match: match.span("own" if match["own"] else "part"),
         reach=(12, 40),
     ),
+    shape(  # policy HOM/44718/2093, licence LEG-447182
+        "ACCOUNT_NUMBER",
+        rf"(?<![^\W_])(?:{any_of(_FILES)})(?![^\W\d_]){_LINK}{_VALUE_START}{_FILE_VALUE}",
+        _is_file,
+        case=False,
+        clue=all_clues(least_digits(4), any_listed(_FILES)),
+        reach=(24, 300),
+    ),
+    shape(  # confirmation RX7QLM
+        "ACCOUNT_NUMBER",
+        rf"(?<![^\W_]){any_of(_LOCATORS)}(?![^\W\d_]){_LINK}{_VALUE_START}"
+        r"(?P<part>(?-i:[A-Z\d]{5,8}))(?![\w-])",
+        _is_locator,
+        case=False,
+        clue=all_clues(least_digits(1), any_listed(_LOCATORS)),
+        reach=(30, 60),
+    ),
+    shape(  # マイナンバーは142754465165
+        "NATIONAL_ID",
+        rf"{_GLUED}[是为為はがの는은이가]?[ :：]{{0,3}}"
+        r"(?P<part>(?:[A-Z]{1,4}-?)?\d[\dA-Z]{2,20}(?:[ -]\d{1,8}){0,4})(?![A-Za-z\d-])",
+        lambda text: _is_number(5, text),
+        clue=any_match(_GLUED),
+        reach=(14, 50),
+    ),
+    shape(  # आधार संख्या 2872 1845 2070
+        "NATIONAL_ID",
+        rf"{_ELSEWHERE}[ :：.]{{0,3}}(?:(?:is|है|هو|είναι) )?"
+        r"(?P<part>(?:[A-Z]{1,5}-?)?\d[\dA-Z]{2,20}(?:[ -]\d{1,8}){0,4})(?![A-Za-z\d-])",
+        lambda text: _is_number(4, text),
+        clue=any_match(_ELSEWHERE),
+        reach=(24, 60),
+    ),
+    shape(  # AB12 CDE
+        "ACCOUNT_NUMBER",
+        rf"(?<![\w-]){_BRITISH_PLATE}(?![\w-])",
+        clue=any_match(r"[A-Z]{2}\d\d [A-Z]{3}"),
+        reach=(4, 12),
+    ),
+    shape(  # of a British bank: 20-45-77 43817720
+        "ACCOUNT_NUMBER",
+        r"(?<![\w-])\d\d-\d\d-\d\d(?: ?/ ?| {1,2}|, )\d{8}(?![\w-]|[.,]\d)",
+        clue=all_clues(least_digits(14), any_match(r"\d-\d\d[ ,/]{1,3}\d{8}")),
+        reach=(12, 14),
+    ),
+    shape(  # {"system": "…/nhs-number", "value": "9605450046"}
+        "NATIONAL_ID",
+        r"\"system\"\s{0,4}:\s{0,4}\"[^\"\n]{1,80}\"\s{0,4},\s{0,8}\"value\"\s{0,4}:\s{0,4}"
+        r"\"(?P<part>[A-Z\d-]{5,20})\"",
+        lambda text: _is_number(5, text),
+        clue=all_clues(any_string('"system"'), least_digits(5)),
+        reach=(2, 140),
+    ),
     shape(  # the number of the account at the bank is 123456789
         "ACCOUNT_NUMBER",
         r"(?<!\w)(?:account|konto|compte|cuenta|conto|conta)\b[^.!?\n\d]{0,60}"
@@ -294,12 +400,16 @@ LABELLED = (
     ),
     shape(
         "ACCOUNT_NUMBER",
-        rf"(?<!\w)(?:{_LAST} (?:digits|numbers|ziffern|chiffres|dígitos|cifre)"
+        rf"(?<!\w)(?:last_?4|{_LAST} (?:digits|numbers|ziffern|chiffres|dígitos|cifre)"
         r"(?: of (?:my|the|his|her|your|their|our) \w{2,12}(?: \w{2,12})?)?"
-        rf"(?: {_SAYS})?|{_HOLDS}\b[^.!?\n]{{0,20}}? {_ENDS})[ :*x.…-]{{1,5}}"
+        rf"(?: {_SAYS})?|{_HOLDS}\b[^.!?\n]{{0,20}}? (?:{_ENDS}|ending)"
+        rf"|(?:visa|mastercard|amex|card) ?(?=[…•*.]))[\"']?[ :*x.…•\"'-]{{1,6}}"
         r"(?P<part>\d{3,6})(?!\w)",
         case=False,
-        clue=all_clues(least_digits(3), any_listed(_LAST_LIST, _ENDS_LIST)),
+        clue=all_clues(
+            least_digits(3),
+            any_listed(_LAST_LIST, _ENDS_LIST, "ending last4 last_4 visa mastercard amex card"),
+        ),
         reach=(50, 110),
     ),
     shape(
@@ -308,10 +418,33 @@ LABELLED = (
         clue=any_match(r"[*•]{4}|[xX]{4}"),
         reach=(4, 24),
     ),
+    shape(  # passport copy, 534718820
+        "NATIONAL_ID",
+        r"(?<!\w)(?:passport|pass|passeport|pasaporte|passaporto|paspoort)(?: [a-z]{2,12}){1,4}"
+        r"[:,]? (?P<part>(?-i:(?=[A-Z\d]{0,8}\d{3})[A-Z\d]{8,9}))(?![\w-])",
+        case=False,
+        clue=all_clues(least_digits(4), any_string("pass", "pasaport", "paspoort")),
+        reach=(12, 80),
+    ),
+    shape(  # MC 5397 8649 9257 4896, mistyped or not
+        "CREDIT_CARD",
+        r"(?<!\w)(?:card|karte|carte|tarjeta|carta|visa|master(?:card)?|amex|mc|jcb|maestro)\b"
+        r"[^\n\d]{0,20}(?P<part>(?:\d{4}[ -]){3}\d{4})(?![\w-])",
+        case=False,
+        clue=all_clues(least_digits(16), any_match(r"(?:\d{4}[ -]){3}\d{4}")),
+        reach=(40, 24),
+    ),
+    shape(  # … 4896 04/29
+        "ACCOUNT_NUMBER",
+        r"(?<=\d{4}) (?:[^\W\d_]{2,8}[.:]? )?(?P<part>(?:0[1-9]|1[0-2])/[2-4]\d)(?![\w/-])",
+        clue=all_clues(least_digits(12), any_match(r"\d/[2-4]\d(?![\w/-])")),
+        locate=_locate_expiry,
+        reach=(24, 12),
+    ),
     shape(
         "ACCOUNT_NUMBER",
         r"(?<!\w)(?:exp(?:iry|ires|iration|\.)?(?: date)?|valid (?:thru|until|to)|gültig bis"
-        r"|caduca|expire le)[ :=]{1,3}"
+        r"|caduca|expire le)[\"']?[ :=]{1,3}[\"']?"
         r"(?P<part>(?:0?[1-9]|1[0-2]) ?[/-] ?(?:20)?[2-4]\d)(?!\w|[/-])",
         case=False,
         clue=all_clues(

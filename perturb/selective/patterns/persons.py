@@ -132,6 +132,9 @@ _KIND_OF = (
 )
 
 
+_MARKUP = r"(?:\*{1,2}|_{1,2}|\\text(?:bf|it|sc)\{|\\emph\{|<(?:b|i|em|strong)>)?"
+
+
 def _is_name(name: str) -> bool:
     """Check that words with capitals name a person, and no group, thing or stand-in."""
     words = [word.strip(".'’").lower() for word in re.split(r"[ -]+", name)]
@@ -391,6 +394,7 @@ _INTRODUCTIONS = any_of(
     known_as signed_by written_by prepared_by reported_by fixed_by on_behalf_of in_the_name_of
     a_nombre_de im_namen_von au_nom_de care_of c/o rückfragen_an inh. inhaber inhaberin
     kontoinhaber kontoinhaberin
+    first_name's first_name_is surname_is last_name_is
     jeg_hedder jeg_heter mit_navn_er mitt_namn_är nimeni_on a_nevem adım benim_adım ismim
     mă_numesc numele_meu_este jina_langu_ni nama_saya με_λένε ονομάζομαι
     """
@@ -406,6 +410,23 @@ def _locate_lower(match: re.Match[str]) -> tuple[int, int] | None:
         end = start + len(word)
         start = end + 1
     return (match.start("part"), end) if end > match.start("part") else None
+
+
+# What follows these titles, and names nobody or somebody everybody knows: Miss World, Dr Pepper.
+_NOBODY_TITLED = words_of(
+    """
+    world universe america piggy marple president speaker chairman chair chairwoman bean who pepper
+    strange evil doubtfire word excel office windows teams access project publisher outlook paint
+    visual store edge saigon manners right wonderful big perfect clean potato incredible fox hyde
+    scarlet scarlett white green black pink blonde orange plum mustard peacock robot minister
+    ambassador mayor justice secretary teen earth sunshine
+    """
+)
+
+
+def _is_word_titled(word: str) -> bool:
+    """Tell if an ordinary word with a capital may be somebody's surname: `Mrs Castle`."""
+    return word.lower() not in NO_NAMES and word.lower() not in _NOBODY_TITLED
 
 
 def _locate_titled(match: re.Match[str]) -> tuple[int, int] | None:
@@ -505,6 +526,50 @@ _NEIGHBOURS = """
 _ASKED = "fragen anrufen sagen schreiben erreichen bitten treffen einladen abholen gefragt gesehen"
 
 
+_RELATIVES = """
+    brother sister mother father mum mom dad husband wife partner boyfriend girlfriend fiancé
+    fiancée fiance son daughter child grandad granddad grandma granny grandpa gran nan uncle aunt
+    auntie niece nephew cousin stepmum stepdad stepmother stepfather mother-in-law father-in-law
+    brother-in-law sister-in-law mother_in_law father_in_law brother_in_law sister_in_law carer
+    childminder nanny flatmate housemate roommate landlady landlord neighbour
+"""
+_NOBODY_RELATED = words_of(
+    """
+    earth nature time christmas teresa superior mary abraham god jesus cain abel sun moon may june
+    april bear sam tom
+    """
+)
+# Nobody is known to the public by these.
+_OFFICES = """
+    clerk notary passenger driver carer technician cox receptionist warden porter caretaker
+    complainant claimant witness interpreter bookkeeper cleaner childminder midwife guarantor
+    applicant appellant note_taker social_worker support_worker care_worker health_visitor
+    case_worker caseworker key_worker line_manager headteacher head_teacher form_tutor
+    reporting_to mentoring treasurer co-signer cosigner godmother godfather pallbearer
+"""
+
+
+def _locate_before_number(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a name before a telephone number: several words from a given name on,
+    or a given name after a relation or an office."""
+    words = match["part"].split(" ")
+    end = match.end("part")
+    start = match.start("part")
+    for place, word in enumerate(words):
+        several = place + 1 < len(words) and not is_ordinary_word(words[-1])
+        if is_given(word.partition("-")[0]) and (several or stands_alone(word)):
+            return start, end
+        start += len(word) + 1
+    before = match.string[max(0, match.start("part") - 24) : match.start("part")].rstrip("* ")
+    known = before.rpartition(" ")[2].lower()
+    if len(words) == 1 and is_given(words[0]) and known in _KNOWN_AS:
+        return match.span("part")
+    return None
+
+
+_KNOWN_AS = words_of(_RELATIVES, _OFFICES, _ROLES)
+
+
 def _is_unusual(name: str) -> bool:
     """Tell if words name a person of whom not all words are ordinary, and are no acronym."""
     words = re.split(r"[ -]+", name)
@@ -560,6 +625,14 @@ PERSONS = (
         reach=(70, 400),
         locate=_locate_titled,
     ),
+    shape(  # Mrs Castle
+        "PERSON",
+        rf"(?<![\w.-])(?:Mrs|Mr|Ms|Miss|Mx|Cllr|Rev|Revd)\.? "
+        rf"(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{2,20}})(?!\w|['’-]\w\w| [{CAPITALS}]\w)",
+        _is_word_titled,
+        clue=any_listed("mr mrs ms miss mx cllr rev revd"),
+        reach=(8, 30),
+    ),
     shape(  # dear mr featherstonehaugh
         "PERSON",
         rf"(?<!\w)(?:dear |hi |hello )?(?:mr|mrs|ms|dr|prof|herr|herrn|frau|mme|señora?) "
@@ -572,7 +645,7 @@ PERSONS = (
         "PERSON",
         rf"(?<!\w)(?i:{_OWNED}) (?:(?i:{_KIND_OF}),? ){{0,2}}(?i:{_KIN}|{_KIN_ELSEWHERE})"
         rf"(?:['’]s name is|,? (?i:called|named|namens|is called|is named|heißt|genannt))?,?"
-        rf"[ (:]{{1,2}}(?P<part>{WRITTEN_NAME})",
+        rf"[ (:]{{1,2}}{_MARKUP}(?P<part>{WRITTEN_NAME})",
         is_given_name,
         clue=any_listed(
             "my our your mein meine meinen meinem meiner meines unser unsere unseren unserem",
@@ -742,6 +815,63 @@ PERSONS = (
         lambda name: is_given(name.split(" ")[0]) and _is_unusual(name),
         clue=any_listed(_ROLES),
         reach=(20, 200),
+    ),
+    shape(  # collected by grandad Enoch, proxy to son Ari
+        "PERSON",
+        rf"(?<!\w)(?<!(?:his|the) )(?<!her )(?<!their )(?:{any_of(_RELATIVES)}) {_MARKUP}"
+        rf"(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{1,15}})(?!\w|['’-]\w\w| [{CAPITALS}])",
+        lambda name: is_given(name) and name.lower() not in _NOBODY_RELATED,
+        clue=any_listed(_RELATIVES),
+        reach=(24, 40),
+    ),
+    shape(  # clerk Rowan Tree
+        "PERSON",
+        rf"(?<!\w)(?:(?i:{any_of(_OFFICES)}):? |(?<=\w)\()(?P<part>{WRITTEN_FULL})(?![\w-])",
+        lambda name: is_given(re.split("[ -]", name)[0]) and not name.isupper(),
+        clue=any_listed(_OFFICES),
+        reach=(24, 200),
+    ),
+    shape(  # Otis's mum
+        "PERSON",
+        rf"(?<![\w-])(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{1,15}})['’]s? "
+        r"(?:mum|mummy|mom|mommy|dad|daddy|nan|gran|granny|grandad|stepmum|stepdad)(?!\w)",
+        is_given,
+        clue=any_listed("mum mummy mom mommy dad daddy nan gran granny grandad stepmum stepdad"),
+        reach=(24, 4),
+    ),
+    shape(  # Host (me, Perpetua): …
+        "PERSON",
+        rf"(?m:^)[^\W\d_a-z][\w -]{{1,24}} \((?:me,? )?(?P<part>{WRITTEN_NAME})\):",
+        lambda name: is_given(re.split("[ -]", name)[0]),
+        clue=any_string("):"),
+        reach=(60, 4),
+    ),
+    shape(  # carer Comfort Adeyemi, 07700 900 129
+        "PERSON",
+        rf"(?<![\w'’-])(?P<part>{WRITTEN_NAME})(?:\*\*)?(?: \([^()\n]{{1,20}}\))?,? (?={_NUMBER})",
+        clue=all_clues(least_digits(7), any_match(r"[^\W\d_)*],? (?:\+|\(?0)\d")),
+        locate=_locate_before_number,
+        reach=(220, 40),
+    ),
+    shape(  # Hiya, it's Grace from next door
+        "PERSON",
+        rf"(?<!\w)(?i:hi|hiya|hey|hello),? (?i:it['’]s|this is) "
+        rf"(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{1,15}})(?![\w'’-])",
+        is_given,
+        clue=any_listed("hi hiya hey hello"),
+        reach=(4, 40),
+    ),
+    shape(  # \name{Bartholomew}{Holzapfel}
+        "PERSON",
+        rf"\\name\{{(?P<part>{WRITTEN_NAME})\}}(?=\{{)",
+        clue=any_string("\\name{"),
+        reach=(8, 170),
+    ),
+    shape(
+        "PERSON",
+        rf"\\name\{{{WRITTEN_NAME}\}}\{{(?P<part>{WRITTEN_NAME})\}}",
+        clue=any_string("\\name{"),
+        reach=(8, 330),
     ),
     shape(  # our neighbours are the Mulvaneys
         "PERSON",

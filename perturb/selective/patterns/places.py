@@ -30,8 +30,10 @@ _CAPITAL = r"(?-i:[A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ])[\w'’-]{1,30}+"
 _SURE = "street st avenue ave road rd boulevard blvd lane ln drive dr parkway pkwy highway hwy"
 _ALSO = (
     "court ct square sq place pl terrace way close crescent circle trail alley row walk gardens"
-    " grove mews quay"
+    " grove mews quay rise wynd strand cottages yard bend parade pde wharf villas brae vale drove"
 )
+# These end other phrases, too: a capital begins each word, and the phrase ends there.
+_WORDED_ALSO = "hill view heights green park bank"
 _UNIT = r"(?:,?\s{1,3}(?:apt|apartment|suite|unit|floor|fl|room|box|flat)\b\.? ?#?\w{1,6})?"
 # In front of the number: `Flat 3b, 17 Rosendale Mews`.
 _FLAT = r"(?:(?:flat|apartment|apt\.?|unit|room) #?\w{1,4},? )?"
@@ -41,13 +43,16 @@ _ENGLISH = "|".join(
         # `12 November 1998 Court` is a year.
         rf"{_FLAT}(?!(?:19|20)\d\d\b)\d{{1,5}}[a-z]?,? (?:{_WORD} ){{1,4}}{any_of(_ALSO)}\b\.?"
         rf"{_UNIT}",
+        rf"{_FLAT}\d{{1,4}}[a-z]?,? (?:{_CAPITAL} ){{1,2}}"
+        rf"(?-i:{any_of(_WORDED_ALSO.title())})(?=,|[ \t]{{0,3}}(?:\r?\n|\Z))",
         r"p\.? ?o\.? ?box \d{1,6}",
         r"(?:apt|apartment|suite|unit|flat)\b\.? ?#?\d{1,5}(?: box \d{1,6})?",
     )
 )
 # -- type first, number before or after: France, Spain, Italy, Portugal, Poland -------------------
 _TYPES = any_of(
-    "rue avenue av. boulevard bd chemin allée impasse quai faubourg place cours route",
+    "rue avenue av. boulevard bd chemin allée impasse quai faubourg place cours route passage",
+    "montée sentier",
     "calle c/ avenida avda avda. plaza pza. paseo camino carretera ctra. ronda travesía glorieta",
     "rambla vía via viale piazza corso largo rua praça travessa ulica ul. al. aleja trg ulice",
 )
@@ -85,7 +90,8 @@ _WORDED = re.compile(
 )
 # These words also begin other phrases: `sort in place AND return`, `via Twitter`, `route Flask`.
 _AMBIGUOUS = re.compile(
-    r"(?:place|via|cours|route|corso|ronda|camino|trg|al\.|av\.|quai|largo)\s", re.IGNORECASE
+    r"(?:place|via|cours|route|passage|sentier|corso|ronda|camino|trg|al\.|av\.|quai|largo)\s",
+    re.IGNORECASE,
 )
 
 
@@ -107,11 +113,16 @@ def _is_street(text: str) -> bool:
     )
 
 
-_CITY = rf"(?:,?\s{{1,3}}(?:[A-Z]{{1,2}}-)?\d{{4,5}}(?: ?[A-Z]{{2}})? {_CAPITAL}(?: {_CAPITAL})?)?"
+# A stair, a flat or a court, and the postcode with its place: `, Whg. 17 · 80337 München`.
+_FIGURES_CITY = r"(?:\d{5}|\d{4}(?: ?[A-Z]{2}|-\d{3})?|\d{3} \d{2}|\d{2}-\d{3})"
+_CITY = (
+    r"(?:(?:-\d{1,3}|/\d{1,4})?(?:, ?[\w.º°/ -]{1,20}(?=, ?|\s[·|]\s))?(?:,?\s{1,3}|\s[·|]\s)"
+    rf"(?:[A-Z]{{1,2}}-)?{_FIGURES_CITY} {_CAPITAL}(?: {_CAPITAL})?)?"
+)
 # A name and a house number before a postcode: `Jagerij 64, 9999 AA`.
 _BARE = (
-    rf"{_CAPITAL}(?: {_CAPITAL}){{0,3}} \d{{1,4}}[a-z]?"
-    r"(?=,?\s{1,3}(?:[A-Z]{1,2}-)?\d{4,5} [A-ZÀ-ÖØ-Þ])"
+    rf"{_CAPITAL}(?: {_CAPITAL}){{0,3}} \d{{1,4}}[a-z]?(?:-\d{{1,3}}|/\d{{1,4}})?"
+    rf"(?=,?\s{{1,3}}(?:[A-Z]{{1,2}}-)?{_FIGURES_CITY} [A-ZÀ-ÖØ-Þ])"
 )
 
 # Of the United Kingdom: no letters in the second half that it does not have, and no `8GB`.
@@ -119,6 +130,9 @@ _BRITISH = (
     r"(?:A[BL]|B[ABDHLNRST]?|C[ABFHMORTVW]|D[ADEGHLNTY]|E[CHNX]?|F[KY]|G[LUY]?|H[ADGPRSUX]|I[GMPV]"
     r"|JE|K[ATWY]|L[ADELNSU]?|M[EKL]?|N[EGNPRW]?|O[LX]|P[AEHLOR]|R[GHM]|S[AEGKLMNOPRSTWY]?"
     r"|T[ADFNQRSW]|UB|W[ACDFNRSV]?|YO|ZE)\d[A-Z\d]? ?\d(?![GT]B)[ABD-HJLNP-UW-Z]{2}"
+)
+_IRISH = (
+    r"(?:[AC-FHKNPRTV-Y]\d{2}|D6W) ?(?=[A-Z\d]{0,3}\d)(?=[A-Z\d]{0,3}[A-Z])[\dAC-FHKNPRTV-Y]{4}"
 )
 _CANADIAN = r"[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d"
 # Figures alone are no evidence: a word for a postcode stands before, or a place after them.
@@ -163,8 +177,9 @@ _HAN = "\u3400-\u9fff"
 _CHINESE = (
     rf"(?:(?<=[区區市县縣镇鎮乡省州在于是:：,，、；。（( ])|(?<![{_HAN}\w]))"
     rf"(?P<part>(?![区區市县縣])[{_HAN}]{{1,8}}?(?:大道|大街|胡同|[路街巷弄道])"
-    r"(?:[东西南北中一二三四五六七八九十]段)?"
-    r"\d{1,5}[号號弄巷](?:-?\d{1,4}(?:号楼|號樓|号|號|栋|棟|幢|座|单元|單元|层|樓|楼|室)){0,4})"
+    rf"(?:[{_HAN}]{{1,4}}段)?"
+    r"\d{1,5}[号號弄巷](?:-?\d{1,4}(?:号楼|號樓|号|號|栋|棟|幢|座|单元|單元|层|樓|楼|室)){0,4}"
+    r"(?:(?<=[元栋棟幢楼樓座])\d{2,4})?)"
 )
 _JAPANESE = (
     rf"(?<=[区市町村郡])(?P<part>[{_HAN}\u3041-\u30ff]{{1,10}}?\d{{1,3}}(?:丁目|[-−－‐])\d{{1,3}}"
@@ -172,7 +187,38 @@ _JAPANESE = (
 )
 _KOREAN = (
     r"(?<=[시군구읍면동] )(?P<part>[가-힣]{1,10}(?:대로|로|길)(?: ?\d{1,3}(?:번길|길))?"
-    r" ?\d{1,4}(?:-\d{1,3})?)(?![\d년월일시분])"
+    r" ?\d{1,4}(?:-\d{1,3})?(?:,? \d{1,4}동)?(?:,? \d{1,4}호)?)(?![\d년월일시분])"
+)
+# -- other scripts, and Turkish: a word for a street, and a number --------------------------------
+_CYRILLIC_WORD = r"(?-i:[А-ЯЁІЇЄҐ])[\w'’-]{1,24}"
+_CYRILLIC = (
+    rf"(?:(?:г|м|с|пос|смт)\. ?{_CYRILLIC_WORD}(?:[ -]{_CYRILLIC_WORD})?, ?)?"
+    r"(?:(?:ул|вул|пер|пров|просп|пр-т|бул|бульв|наб|пл)\.|улиц[аеу]|вулиц[яію]|проспект[еау]?"
+    rf"|переул(?:ок|ке)|бульвар[еу]?) ?{_CYRILLIC_WORD}(?: {_CYRILLIC_WORD}){{0,2}}"
+    r",?(?: (?:д|буд|дом|будинок|б)\.?)? ?\d{1,4}(?:/\d{1,3})?(?: ?(?-i:[а-я])(?!\w))?"
+    r"(?:, ?(?:кв|корп|к|стр|оф|под|эт|квартира|офис)\.? ?\d{1,4}){0,3}"
+)
+_GREEK_WORD = r"[Α-ΩΆ-Ώ][\w'’-]{1,24}"
+_GREEK = (
+    rf"(?:{_GREEK_WORD} ){{1,3}}\d{{1,4}}, ?(?:Τ\.?Κ\.? ?)?\d{{3}} ?\d{{2}},? {_GREEK_WORD}"
+    rf"|(?:[Οο]δ(?:ός|ού)|Λεωφ(?:όρος|\.)) (?:{_GREEK_WORD} ){{1,3}}\d{{1,4}}"
+)
+_TURKISH = (
+    r"(?:[A-ZÇĞİÖŞÜ][\w'’-]{1,24} ){1,3}(?:Cad(?:desi)?|Sok(?:ak|ağı)?|Mah(?:allesi)?|Bulvarı|Blv"
+    r"|Sk|Cd)\.?,?(?: [\w.]{2,20},?){0,5}? (?:No|Nu|D|Kat|Daire) ?[:.]? ?\d{1,4}(?:/\d{1,4})?"
+)
+_HEBREW = (
+    r"(?:רחוב|רח['׳]|שדרות|שד['׳]|סמטת) [^\s\d,.]{2,20}(?: [^\s\d,.]{2,20}){0,2} \d{1,4}"
+    r"(?:,? (?:דירה|קומה|כניסה) \d{1,4}){0,3}"
+)
+_ARABIC_UNIT = r"(?:مبنى|عمارة|شقة|بناية|منزل|رقم|طابق|الدور|فيلا)"
+_ARABIC = (
+    r"(?:حي [^\s،,.\d]{2,20}(?: [^\s،,.\d]{2,20}){0,2}[،,] ?)?شارع [^\s،,.\d]{2,20}"
+    rf"(?: [^\s،,.\d]{{2,20}}){{0,2}}(?:[،,]? ?{_ARABIC_UNIT} [\d٠-٩]{{1,4}}){{1,4}}"
+)
+_HINDI = (
+    r"(?:मकान|फ्लैट|प्लॉट)(?: नं\.?| नंबर| संख्या)? ?[\d०-९]{1,4}(?:, ?[^\n,।\d]{2,30}){0,4}"
+    r"(?: ?[\d०-९]{6})?"
 )
 
 
@@ -183,10 +229,19 @@ def _is_postcode(text: str) -> bool:
 
 _FORMULA = re.compile(r"(?:[CHNOPSFKBIV]\d){3}")
 
+_HOUSES = """
+    cottage farm house barn lodge hall mill smithy vicarage rectory grange manor annexe croft
+    farmhouse bungalow villa stables gatehouse schoolhouse forge maltings
+"""
 _TITLED = r"(?-i:[A-ZÀ-ÖØ-Þ][a-zß-ÿ'’]{2,20})"
 _AT_HOME = re.compile(
     r"(?:\b(?:live|lives|living|lived|moved|home|house|address|deliver|delivered|resident"
     r"|residing|reside|resides)\b[^.!?]{0,40}|\n[^\n]{3,40},?\n)\Z",
+    re.IGNORECASE,
+)
+_LIVES = re.compile(
+    r"\b(?:lives?|living|lived|resid(?:e|es|ing|ent)|(?:moved|delivered?|sent?|post) to|address:?)"
+    r"(?: (?:at|in|of|by|near|is))?(?: the)? \Z",
     re.IGNORECASE,
 )
 _POSTCODE_AFTER = re.compile(rf"[,\s][^.!?]{{0,40}}?(?:{_BRITISH})(?!\w)")
@@ -200,6 +255,13 @@ def _locate_house(match: re.Match[str]) -> tuple[int, int] | None:
     if _AT_HOME.search(before) or _POSTCODE_AFTER.match(match.string, end):
         return start, end
     return None
+
+
+def _locate_named_house(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a house with a name where somebody lives, or before a postcode."""
+    start, end = match.span("part")
+    lives = _LIVES.search(match.string[max(0, start - 40) : start])
+    return (start, end) if lives or _POSTCODE_AFTER.match(match.string, end) else None
 
 
 PLACES = (
@@ -236,7 +298,9 @@ PLACES = (
         case=False,
         clue=all_clues(
             least_digits(1),
-            any_listed(_SURE, _ALSO, "box obox pobox apt apartment suite unit flat room"),
+            any_listed(
+                _SURE, _ALSO, _WORDED_ALSO, "box obox pobox apt apartment suite unit flat room"
+            ),
         ),
     ),
     shape(
@@ -264,6 +328,13 @@ PLACES = (
         locate=_locate_house,
         reach=(12, 40),
     ),
+    shape(  # She lives at Foxglove Barn
+        "STREET_ADDRESS",
+        rf"(?<![\w-])(?P<part>(?:{_TITLED} ){{1,3}}(?-i:{any_of(_HOUSES.title())}))(?![\w'’-])",
+        clue=any_listed(_HOUSES),
+        locate=_locate_named_house,
+        reach=(70, 4),
+    ),
     shape(
         "STREET_ADDRESS",
         rf"(?<![\w-]){_GERMANIC}{_CITY}",
@@ -284,7 +355,9 @@ PLACES = (
     shape(
         "STREET_ADDRESS",
         rf"(?<![\w-])(?:{_BARE}){_CITY}",
-        clue=all_clues(least_digits(5), any_match(r"\d{4} [A-ZÀ-ÖØ-Þ]")),
+        clue=all_clues(
+            least_digits(5), any_match(r"\d(?:\d{3}| \d\d|-\d{3}|\d-\d{3}) [A-ZÀ-ÖØ-Þ]")
+        ),
         reach=(190, 90),
     ),
     shape(  # 上海市浦东新区世纪大道1589号
@@ -306,10 +379,56 @@ PLACES = (
         reach=(24, 20),
     ),
     shape(
+        "STREET_ADDRESS",
+        rf"(?<![\w.]){_CYRILLIC}",
+        case=False,
+        clue=all_clues(
+            least_digits(1),
+            any_string(
+                "ул.",
+                "пер.",
+                "пров.",
+                "просп",
+                "пр-т",
+                "бул",
+                "наб.",
+                "пл.",
+                "улиц",
+                "вул",
+                "переул",
+            ),
+        ),
+    ),
+    shape(
+        "STREET_ADDRESS",
+        rf"(?<!\w)(?:{_GREEK})",
+        clue=all_clues(least_digits(1), any_match("[Α-ΩΆ-Ώ]")),
+    ),
+    shape(
+        "STREET_ADDRESS",
+        rf"(?<!\w){_TURKISH}(?!\w)",
+        clue=all_clues(
+            least_digits(1), any_string("cad", "sok", "mah", "bulvar", "blv", " sk", " cd")
+        ),
+        reach=(90, 140),
+    ),
+    shape("STREET_ADDRESS", _HEBREW, clue=any_string("רחוב", "רח", "שדרות", "שד", "סמטת")),
+    shape("STREET_ADDRESS", _ARABIC, clue=any_string("شارع")),
+    shape("STREET_ADDRESS", _HINDI, clue=any_string("मकान", "फ्लैट", "प्लॉट")),
+    shape(
         "ZIP_CODE",
-        rf"(?<![\w-])(?:{_BRITISH}|{_CANADIAN})(?![\w-])",
+        r"〒 ?(?P<part>\d{3}-?\d{4})(?!\d)",
+        clue=any_string("〒"),
+        reach=(2, 12),
+    ),
+    shape(
+        "ZIP_CODE",
+        rf"(?<![\w-])(?:{_BRITISH}|{_CANADIAN}|{_IRISH})(?![\w-])",
         _is_postcode,
-        clue=any_match(r"\d[ABD-HJLNP-UW-Z]{2}(?!\w)|\d[A-Z] ?\d[A-Z]\d"),
+        clue=any_match(
+            r"\d[ABD-HJLNP-UW-Z]{2}(?!\w)|\d[A-Z] ?\d[A-Z]\d"
+            r"|(?<!\w)[A-Z]\d[\dW] ?[\dAC-FHKNPRTV-Y]{4}(?!\w)"
+        ),
         reach=(10, 10),
     ),
     shape(
@@ -327,6 +446,13 @@ PLACES = (
         clue=all_clues(least_digits(6), any_match(rf"(?:{_STATES}) \d{{5}}")),
         locate=lambda match: None if _FAMOUS.match(match[0]) else match.span("part"),
         reach=(130, 12),
+    ),
+    shape(  # Am Hasenberg 14;37085;Göttingen
+        "ZIP_CODE",
+        r"(?<=[^\W\d_][. ])\d{1,4}[a-z]?\"?(?:[;,\t|]|\\\\)\"?(?P<part>\d{4,5})(?:\"?[;,\t|]\"?| )"
+        rf"{_CAPITAL}",
+        clue=all_clues(least_digits(5), any_match(r"[;,\t|\\]\"?\d{4}")),
+        reach=(12, 40),
     ),
     shape(
         "ZIP_CODE",

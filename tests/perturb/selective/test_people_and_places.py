@@ -105,6 +105,19 @@ FOUND = {
         was born on ⟦the second of March nineteen eighty-four⟧ there
         born on ⟦March the second, 1984⟧ there
         born on ⟦3 May 1984⟧ and turned ⟦forty⟧ now
+        Oskar Brandl, b. ⟦17 Mar 1979⟧, nurse
+        MSTR LEO BRANDL (CHD) born ⟦08NOV2016⟧
+        2 BIRT ⟦9 AUG 1977⟧
+        0 Mira Holzapfel    ⟦1984-03-02⟧  917-555-0102
+        3 Petra Wallner F ⟦14/06/12⟧ AUT
+        (Mira Holzapfel, ⟦02.03.1984⟧)
+        我出生于⟦1984年3月2日⟧，现住
+        生年月日は⟦平成4年6月3日⟧です
+        doğum tarihim ⟦02.03.1984⟧.
+        народилася ⟦02.03.1984⟧, живе
+        γεννημένη στις ⟦2 Μαρτίου 1984⟧.
+        जन्मतिथि ⟦2 मार्च 1984⟧, और
+        مواليد ⟦٢ مارس ١٩٨٤⟧، وأسكن
     """,
     "BIRTHPLACE": """
         born in ⟦Onitsha⟧ on 12 April 1988 and
@@ -141,6 +154,23 @@ FOUND = {
         paid with card **** **** **** ⟦0912⟧ on
         card: exp ⟦09/27⟧ CVV
         GET /api/v1/users/⟦48213⟧/orders 200
+        policy ⟦KFZ/20417/883⟧ ends
+        licence ⟦SEC-204178⟧ is valid
+        booking ⟦2041.788.310⟧, room 4
+        waybill ⟦JD014600002041788310⟧ was
+        (ref ⟦QF8820417⟧)
+        tax reference ⟦2041788310K⟧ by July
+        confirmation ⟦TX4QRM⟧, seats
+        localizador ⟦HB3ZTW⟧, cinco
+        share code ⟦Q7W4RT⟧.
+        reg ⟦FG21 UWD⟧, was hit
+        a grey Corsa, ⟦WN19 HKL⟧. I
+        left my account ⟦20-45-77 43817720⟧ for
+        the card ending ⟦6467⟧ was
+        "last4":"⟦6467⟧","exp"
+        Visa …⟦6467⟧ was
+        "card":"visa","exp":"⟦09/27⟧"
+        MC 5397 8649 9257 4896 ⟦04/29⟧ LDW
     """,
     "NATIONAL_ID": """
         AHV-Nr. ⟦756.6554.9155.26⟧, danke
@@ -168,6 +198,20 @@ FOUND = {
         身份证号：⟦110105199003071234⟧
         driver's license number is ⟦D123-4567-8901⟧
         the social security number is ⟦123 45 6781⟧.
+        GMC ⟦7204178⟧, consultant
+        PPSN ⟦1204178FA⟧ and
+        imei = "⟦356204178331932⟧"
+        {"nif":"⟦203822226⟧"}
+        My ORCID is ⟦0000-0002-1825-0097⟧.
+        her passport copy, ⟦534204178⟧. Yours
+        {"system":"urn:nhs","value":"⟦9605450046⟧"}
+        社員番号⟦M-204178⟧の
+        マイナンバーは⟦142754465165⟧です
+        주민등록번호는 ⟦930227-2673967⟧입니다
+        आधार संख्या ⟦2872 1845 2070⟧, और
+        ת"ז ⟦249418872⟧, תאריך
+        ΑΦΜ ⟦675434492⟧, και
+        kimlik numaram ⟦79767480288⟧, ve
     """,
     "COORDINATES": """
         the house stands at ⟦52.520008, 13.404954⟧ there
@@ -218,6 +262,25 @@ FOUND = {
         "street": "⟦Hlíðarsel 22⟧"
         Adresse: "⟦Gut Hasselbrook 1⟧"
         in der ⟦Kiefernstieg 23⟧ dort
+        in der ⟦Kirschkernstraße 41, Hinterhaus, 14059 Berlin⟧. Für
+        ⟦Lindwurmstr. 112, Whg. 17 · 80337 München⟧
+        ⟦Oxbergsvägen 18, 792 96 Mora⟧, och
+        adres is ⟦Schuitendiep 31-2, 9712 KE Groningen⟧. Bellen
+        ⟦Rua do Heroísmo 212, 3.º Esq, 4300-259 Porto⟧?
+        at ⟦12 Pebble Rise⟧ and
+        at ⟦12 Scarcroft Hill⟧, York
+        réunion, ⟦8 passage du Moulin⟧
+        She lives at ⟦Foxglove Barn⟧, Shap
+        Address: ⟦Old Mill House⟧, Bewdley DY12 2AE
+        адрес: ⟦г. Тула, ул. Сиреневая, д. 35, кв. 90⟧
+        живу в ⟦м. Львів, вул. Садова, 184, кв. 12⟧, у
+        είναι ⟦Αγίας Λαύρας 52, 104 46 Αθήνα⟧ και
+        Adresim: ⟦Bahariye Cad. Umut Apt. No: 61/8⟧, Kadıköy.
+        גר ב⟦רחוב הגפן 23, דירה 6⟧, חיפה
+        في ⟦حي النرجس، شارع الصفا، مبنى ٤٤، شقة ٧⟧، الرياض
+        पता: ⟦मकान 41, अस्सी घाट गली, वाराणसी 221005⟧
+        ⟦成都市锦江区东大街牛市口段9号2单元504⟧了
+        마포구 ⟦성미산로 27길 15, 302호⟧입니다
     """,
     "ZIP_CODE": """
         code ⟦SW1A 1AA⟧ it is
@@ -226,6 +289,10 @@ FOUND = {
         PLZ ⟦10115⟧ it is
         to ⟦111 22⟧ Stockholm
         to ⟦1234 AB⟧ Utrecht
+        Am Hasenberg 14;⟦37085⟧;Göttingen
+        {Haus am See 3\\\\⟦17207⟧ Röbel}
+        Cork ⟦T23 KX84⟧, Ireland
+        離職票は〒⟦602-8127⟧ 京都
     """,
     "IP_ADDRESS": """
         from ⟦91.198.174.192⟧ port 22
@@ -344,6 +411,19 @@ FOUND = {
         Ο άντρας μου, ο ⟦Κωστής⟧ λέει
         زوجتي ⟦سلمى⟧.
         אשתי ⟦רונית⟧ אמרה
+        Mrs. ⟦Castle⟧ holds the key
+        told Ms ⟦Prior⟧ that
+        collected by grandad ⟦Anton⟧, then
+        proxy to son ⟦Anton⟧, who
+        my wife \textbf{⟦Melody⟧} suffers
+        clerk ⟦Rowan Tree⟧. Then
+        notary ⟦Urs Zumstein⟧, 031 555 01 77
+        ⟦Oskar⟧'s mum asks
+        Host (me, ⟦Wiebke⟧): The box
+        carer ⟦Grace⟧ 07700 900 129
+        Hiya, it's ⟦Grace⟧ from number forty
+        \name{⟦Bartholomew⟧}{⟦Holzapfel-Ey⟧}
+        her first name's ⟦Mireille⟧, by the way
     """,
     "CASE_NUMBER": """
         my order ⟦HK-77310⟧ is late
@@ -351,6 +431,9 @@ FOUND = {
         pedido ⟦7719-MX-04⟧ no llega
         her insurance is ⟦KL-4410-88213-D⟧.
         hospital no. ⟦QX 551-0278⟧ of hers
+    """,
+    "CREDIT_CARD": r"""
+        card: MC ⟦5397 8649 9257 4896⟧ by
     """,
 }
 
@@ -588,6 +671,21 @@ ICD-10 is a list of codes
 Кто такой Александр Сергеевич Пушкин?
 السيد الرئيس
 list of 3 (Optional)
+Miss World, Mr. President and Dr Pepper
+reference 12, ref [3], Reference: Smith 2019, ref 2024
+policy 2024-2025, members 100000, chart 12, ticket 40
+the reservation of Gate B4471X is not a locator
+commit A12 BCDE and P38 1234
+The White House, Carnegie Hall and Animal Farm
+she lives in a house of cards, 3 miles up the hill
+2 Jurassic Park films, 12 Angry Men
+Mother Earth and Father Christmas
+Dr V. M (1990) F 12 and M 3/4
+b. 4 and c. 5, add. b. 2
+улица Пушкина известна, Красная площадь в 1812 году
+شارع الصفا قديم
+ending 2024 with style
+Cad drawings No 5
 """
 
 
