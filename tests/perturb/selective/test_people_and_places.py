@@ -415,14 +415,14 @@ FOUND = {
         told Ms ⟦Prior⟧ that
         collected by grandad ⟦Anton⟧, then
         proxy to son ⟦Anton⟧, who
-        my wife \textbf{⟦Melody⟧} suffers
+        my wife \\textbf{⟦Grace⟧} suffers
         clerk ⟦Rowan Tree⟧. Then
         notary ⟦Urs Zumstein⟧, 031 555 01 77
         ⟦Oskar⟧'s mum asks
         Host (me, ⟦Wiebke⟧): The box
         carer ⟦Grace⟧ 07700 900 129
         Hiya, it's ⟦Grace⟧ from number forty
-        \name{⟦Bartholomew⟧}{⟦Holzapfel-Ey⟧}
+        \\name{⟦Bartholomew⟧}{⟦Holzapfel-Ey⟧}
         her first name's ⟦Mireille⟧, by the way
     """,
     "CASE_NUMBER": """
