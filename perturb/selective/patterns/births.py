@@ -9,6 +9,7 @@ from perturb.selective.patterns.clues import (
     any_listed,
     any_match,
     any_string,
+    beyond_ascii,
     least_digits,
 )
 from perturb.selective.patterns.dates import DATE_FORMS, MONTHS, is_long_ago
@@ -173,7 +174,7 @@ BIRTHS = (
         "DATE_OF_BIRTH",
         r"(?<=[\w.'’)][ ,;|\t][MF][ ,;|\t])"
         r"(?P<part>[0-3]?\d[/.-][0-3]?\d[/.-](?:(?:19|20)\d\d|\d\d))(?![\w/.-]\d|\w)",
-        clue=any_match(r"(?<!\w)[MF][ ,;|\t][0-3]?\d[/.-]"),
+        clue=all_clues(least_digits(4), any_match(r"[MF][ ,;|\t][0-3]?\d[/.-][0-3]?\d[/.-]\d\d")),
         reach=(6, 16),
     ),
     shape(  # Israel Montague, b. 28 Oct 1986
@@ -188,7 +189,7 @@ BIRTHS = (
         "DATE_OF_BIRTH",
         rf"{_GLUED}[是于於为為在は은는]?[ :：]{{0,2}}(?P<part>{_FORMS})(?![\d/-])",
         _is_recent,
-        clue=any_match(_GLUED),
+        clue=all_clues(beyond_ascii, any_match(_GLUED)),
         reach=(8, 60),
     ),
     shape(  # DOB 030490

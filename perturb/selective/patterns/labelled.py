@@ -15,6 +15,7 @@ from perturb.selective.patterns.clues import (
     any_listed,
     any_match,
     any_string,
+    beyond_ascii,
     least_digits,
 )
 from perturb.selective.patterns.settings import is_placeholder
@@ -33,7 +34,8 @@ _DOCUMENTS = """
     identifikationsnummer idnr tax_id tax_identification tax_file cpf dni curp cuil cuit cédula
     cedula aadhaar aadhar uidai voter_id hkid nric mykad ahv-nummer ahv-nr personnummer personnr
     fødselsnummer fodselsnummer cpr-nummer henkilötunnus hetu isikukood asmens_kodas personas_kods
-    rodné_číslo rč pesel oib jmbg emšo егн tckn tc_kimlik kimlik инн снилс паспорт рнокпп
+    rodné_číslo rč pesel oib jmbg emšo егн tckn tc_kimlik kimlik kimlik_numaram kimlik_numaramız
+    kimlik_numarası kimlik_numaranız инн снилс паспорт рнокпп
     bsn burgerservicenummer codice_fiscale niss insz nhs mrn medical_record health_card
     health_insurance insurance_number medicare medicaid krankenversichertennummer kvnr
     versichertennummer krankenkassennummer numéro_de_sécurité_sociale n°_sécu
@@ -171,8 +173,7 @@ _ELSEWHERE = (
     r"(?:आधार(?: संख्या| नंबर| कार्ड)?|पैन(?: नंबर| कार्ड)?|खाता(?: संख्या| नंबर)?|ת[\"״]ז"
     r"|תעודת זהות|מספר זהות|דרכון|رقم (?:الهوية|الإقامة|الجواز|جواز السفر|الحساب)"
     r"|الرقم القومي|جواز(?: ال)?سفر"
-    r"|(?:Τ\.?Κ\.?|αριθμ(?:ός|ού)) διαβατηρίου|довідка №|T\.?C\.? (?:kimlik )?(?:no|numara\w{0,4})"
-    r"|kimlik numara\w{0,4})"
+    r"|(?:Τ\.?Κ\.?|αριθμ(?:ός|ού)) διαβατηρίου|довідка №)"
 )
 # Of a British car since 2001: AB12 CDE; the figures are those of a year.
 _BRITISH_PLATE = r"[A-HJ-PR-Y]{2}(?:0[2-9]|[12]\d|5[1-9]|6\d|7[0-6]) [A-HJ-PR-Z]{3}"
@@ -348,7 +349,7 @@ LABELLED = (
         rf"{_GLUED}[是为為はがの는은이가]?[ :：]{{0,3}}"
         r"(?P<part>(?:[A-Z]{1,4}-?)?\d[\dA-Z]{2,20}(?:[ -]\d{1,8}){0,4})(?![A-Za-z\d-])",
         lambda text: _is_number(5, text),
-        clue=any_match(_GLUED),
+        clue=all_clues(beyond_ascii, least_digits(5), any_match(_GLUED)),
         reach=(14, 50),
     ),
     shape(  # आधार संख्या 2872 1845 2070
@@ -356,7 +357,7 @@ LABELLED = (
         rf"{_ELSEWHERE}[ :：.]{{0,3}}(?:(?:is|है|هو|είναι) )?"
         r"(?P<part>(?:[A-Z]{1,5}-?)?\d[\dA-Z]{2,20}(?:[ -]\d{1,8}){0,4})(?![A-Za-z\d-])",
         lambda text: _is_number(4, text),
-        clue=any_match(_ELSEWHERE),
+        clue=all_clues(beyond_ascii, least_digits(4), any_match(_ELSEWHERE)),
         reach=(24, 60),
     ),
     shape(  # AB12 CDE

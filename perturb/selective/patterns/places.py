@@ -9,6 +9,7 @@ from perturb.selective.patterns.clues import (
     any_listed,
     any_match,
     any_string,
+    beyond_ascii,
     least_digits,
 )
 from perturb.selective.patterns.settings import assigned, read_setting
@@ -402,7 +403,7 @@ PLACES = (
     shape(
         "STREET_ADDRESS",
         rf"(?<!\w)(?:{_GREEK})",
-        clue=all_clues(least_digits(1), any_match("[Α-ΩΆ-Ώ]")),
+        clue=all_clues(beyond_ascii, least_digits(1), any_match("[Α-ΩΆ-Ώ]")),
     ),
     shape(
         "STREET_ADDRESS",
