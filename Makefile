@@ -29,7 +29,7 @@ help:
 	@echo "make test-clients     real clients, Open WebUI and LiteLLM against a running proxy (downloads them)"
 	@echo "make test-ray         corpora on Ray Data, and integrations with datasets and Spark (downloads them)"
 	@echo "make docs             build the documentation into site/; a dead link fails"
-	@echo "make recordings       run the commands that the documentation shows, and keep what they print"
+	@echo "make recordings       run the commands and the notebook that the documentation shows, and keep what they print"
 	@echo "make pictures         take the pictures of Open WebUI in the documentation (needs Chromium)"
 	@echo "make test-console     the console in Chromium with axe-core (downloads Playwright and axe-core)"
 	@echo "make screenshots      take the pictures of the console in the documentation (needs Chromium)"
@@ -129,6 +129,7 @@ docs: install
 
 recordings: install
 	@$(BIN)/python -m scripts.record
+	@$(BIN)/python -m scripts.record_notebook
 
 dist: install
 	@rm -rf dist
