@@ -6,14 +6,16 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 PYTEST := $(BIN)/python -m pytest
 AXE := 4.14.1
 # Programs of Debian that some tests use; without one they are skipped.
-SYSTEM := caddy chromium default-jre-headless nginx openssl prometheus prometheus-alertmanager systemd wrk
+SYSTEM := caddy chromium default-jre-headless nginx openssl postgresql prometheus prometheus-alertmanager systemd wrk
 # Three workers for two cores: half of the tests' time is waiting for peers that are slow on purpose.
 # Linear algebra on more threads than one would only take turns.
 WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) * 3 / 2)))
 # Modules are compiled once, not in each of the hundreds of processes that tests start.
 PARALLEL := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(PYTEST) -n $(WORKERS) --dist worksteal
+# Debian's wrapper: a server for the time of one command. Without it, one that runs on this machine is used.
+WITH_POSTGRES := $(shell command -v pg_virtualenv >/dev/null && echo pg_virtualenv -o fsync=off)
 
-.PHONY: help install install-system demo check docs recordings format test test-statistical test-open-webui test-hostile
+.PHONY: help install install-system demo check docs recordings format test test-postgres test-statistical test-open-webui test-hostile
 .PHONY: install-console test-console install-ray test-ray screenshots dist test-container install-clients test-clients pictures test-wheel install-vllm test-vllm bench bench-load changelog hashes sbom clean
 
 help:
@@ -21,6 +23,7 @@ help:
 	@echo "make check            lint, format check and strict type check"
 	@echo "make install-system   programs of Debian that some tests use (root)"
 	@echo "make test             install the test tools and run the suite in parallel"
+	@echo "make test-postgres    the tests of storage, ledger, batches and records on PostgreSQL"
 	@echo "make test-statistical the tests that draw or compute for minutes"
 	@echo "make test-wheel       the built wheel in an empty environment (downloads what it needs)"
 	@echo "make test-open-webui  which of Open WebUI's own prompts are recognised (downloads its package)"
@@ -69,10 +72,13 @@ install-system:
 	else echo "needs root and apt-get; tests are skipped without $(SYSTEM)"; fi
 
 test: install
-	@$(PARALLEL) -m 'not clients and not console and not container and not hostile and not ray and not statistical and not vllm and not wheel'
+	@$(PARALLEL) -m 'not clients and not console and not container and not hostile and not postgres and not ray and not statistical and not vllm and not wheel'
+
+test-postgres: install
+	@$(WITH_POSTGRES) env $(PARALLEL) -m 'postgres and not hostile' -rs tests/deploy tests/proxy
 
 test-statistical: install
-	@$(PARALLEL) -m statistical
+	@$(PARALLEL) -m 'statistical and not postgres'
 
 test-wheel: install
 	@$(PYTEST) -m wheel tests/test_wheel.py tests/test_build.py tests/test_release.py

@@ -16,8 +16,11 @@ from proxy.config.settings import Server
 from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ConfigError
 from proxy.storage.opening import open_store
+from tests.databases import database, database_of_commands, postgres_url
 from tests.proxy.conftest import MODEL
 from tests.proxy.served import Served, serve
+
+__all__ = ["database", "database_of_commands", "postgres_url"]
 
 OPEN = "open to this machine without a key"
 
@@ -45,6 +48,7 @@ async def checked(capsys: Any, served: Served) -> tuple[int, str]:
     return done, out[out.index("store: ") :]
 
 
+@pytest.mark.usefixtures("database_of_commands")
 async def test_everybody_says_what_the_running_proxy_does(capsys: Any) -> None:
     async with serve() as served:
         assert OPEN in served.line
