@@ -12,6 +12,9 @@ SYSTEM := caddy chromium default-jre-headless nginx openssl postgresql prometheu
 WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) * 3 / 2)))
 # Modules are compiled once, not in each of the hundreds of processes that tests start.
 PARALLEL := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(PYTEST) -n $(WORKERS) --dist worksteal
+# Where its tests are: to collect all of tests/ takes longer than some of them.
+ON_POSTGRES := tests/deploy/test_operating.py tests/proxy/access tests/proxy/batches tests/proxy/corpus \
+	tests/proxy/pipeline tests/proxy/records tests/proxy/storage tests/proxy/test_logs.py
 # Debian's wrapper: a server for the time of one command. Without it, one that runs on this machine is used.
 WITH_POSTGRES := $(shell command -v pg_virtualenv >/dev/null && echo pg_virtualenv -o fsync=off)
 
@@ -75,7 +78,7 @@ test: install
 	@$(PARALLEL) -m 'not clients and not console and not container and not hostile and not postgres and not ray and not statistical and not vllm and not wheel'
 
 test-postgres: install
-	@$(WITH_POSTGRES) env $(PARALLEL) -m 'postgres and not hostile' -rs tests/deploy tests/proxy
+	@$(WITH_POSTGRES) env $(PARALLEL) -m 'postgres and not hostile' -rs $(ON_POSTGRES)
 
 test-statistical: install
 	@$(PARALLEL) -m 'statistical and not postgres'

@@ -16,11 +16,8 @@ from proxy.config.settings import Server
 from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ConfigError
 from proxy.storage.opening import open_store
-from tests.databases import database, database_of_commands, postgres_url
 from tests.proxy.conftest import MODEL
 from tests.proxy.served import Served, serve
-
-__all__ = ["database", "database_of_commands", "postgres_url"]
 
 OPEN = "open to this machine without a key"
 
@@ -48,7 +45,6 @@ async def checked(capsys: Any, served: Served) -> tuple[int, str]:
     return done, out[out.index("store: ") :]
 
 
-@pytest.mark.usefixtures("database_of_commands")
 async def test_everybody_says_what_the_running_proxy_does(capsys: Any) -> None:
     async with serve() as served:
         assert OPEN in served.line
@@ -59,7 +55,7 @@ async def test_everybody_says_what_the_running_proxy_does(capsys: Any) -> None:
         _, said = await run(capsys, "keys", "create", "alice")
         key = said.split()[-1]
         assert "Until now a proxy on this store was open to this machine without a key" in said
-        assert "every client needs one, even of a running proxy, and even after this key" in said
+        assert "every client needs one, even of a running proxy, and even after all keys" in said
         assert [await status(served, k) for k in ("none", key)] == [401, 200]
         done, said = await checked(capsys, served)
         assert (done, "keys required, 1 in force" in said, OPEN in said) == (0, True, False)
