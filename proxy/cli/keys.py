@@ -276,9 +276,7 @@ def export(config: ConfigFile = None) -> int:
 def import_keys(
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE", exists=True, dir_okay=False, help="Read what `keys export` printed."
-        ),
+        typer.Argument(metavar="FILE", help="Read what `keys export` printed."),
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check the file and the store; change nothing.")

@@ -180,6 +180,8 @@ def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: A
     write(file, {"id": "x"})
     assert main(["keys", "import", str(file)]) == 2
     assert "line 1: id must be" in capsys.readouterr().err
+    assert main(["keys", "import", "elsewhere.jsonl"]) == 2
+    assert "elsewhere.jsonl: No such file" in capsys.readouterr().err
 
 
 def test_hashes_are_no_part_of_a_repr(tmp_path: Path) -> None:
