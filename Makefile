@@ -16,7 +16,7 @@ PARALLEL := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(PYTEST) -n $(WORKE
 ON_POSTGRES := tests/deploy/test_operating.py tests/proxy/access tests/proxy/batches tests/proxy/corpus \
 	tests/proxy/pipeline tests/proxy/records tests/proxy/storage tests/proxy/test_logs.py
 # Debian's wrapper: a server for the time of one command. Without it, one that runs on this machine is used.
-WITH_POSTGRES := $(shell command -v pg_virtualenv >/dev/null && echo pg_virtualenv -o fsync=off)
+WITH_POSTGRES := $(shell command -v pg_virtualenv >/dev/null && echo pg_virtualenv -t -o fsync=off)
 
 .PHONY: help install install-system demo check docs recordings format test test-postgres test-statistical test-open-webui test-hostile
 .PHONY: install-console test-console install-ray test-ray screenshots dist test-container install-clients test-clients pictures test-wheel install-vllm test-vllm bench bench-load changelog hashes sbom clean
