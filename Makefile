@@ -6,14 +6,19 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 PYTEST := $(BIN)/python -m pytest
 AXE := 4.14.1
 # Programs of Debian that some tests use; without one they are skipped.
-SYSTEM := caddy chromium default-jre-headless nginx openssl prometheus prometheus-alertmanager systemd wrk
+SYSTEM := caddy chromium default-jre-headless nginx openssl postgresql prometheus prometheus-alertmanager systemd wrk
 # Three workers for two cores: half of the tests' time is waiting for peers that are slow on purpose.
 # Linear algebra on more threads than one would only take turns.
 WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) * 3 / 2)))
 # Modules are compiled once, not in each of the hundreds of processes that tests start.
 PARALLEL := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(PYTEST) -n $(WORKERS) --dist worksteal
+# Where its tests are: to collect all of tests/ takes longer than some of them.
+ON_POSTGRES := tests/deploy/test_operating.py tests/proxy/access tests/proxy/batches tests/proxy/corpus \
+	tests/proxy/pipeline tests/proxy/records tests/proxy/storage tests/proxy/test_logs.py
+# Debian's wrapper: a server for the time of one command. Without it, one that runs on this machine is used.
+WITH_POSTGRES := $(shell command -v pg_virtualenv >/dev/null && echo pg_virtualenv -t -o fsync=off)
 
-.PHONY: help install install-system demo check docs recordings format test test-statistical test-open-webui test-hostile
+.PHONY: help install install-system demo check docs recordings format test test-postgres test-statistical test-open-webui test-hostile
 .PHONY: install-console test-console install-ray test-ray screenshots dist test-container install-clients test-clients pictures test-wheel install-vllm test-vllm bench bench-load changelog hashes sbom clean
 
 help:
@@ -21,6 +26,7 @@ help:
 	@echo "make check            lint, format check and strict type check"
 	@echo "make install-system   programs of Debian that some tests use (root)"
 	@echo "make test             install the test tools and run the suite in parallel"
+	@echo "make test-postgres    the tests of storage, ledger, batches and records on PostgreSQL"
 	@echo "make test-statistical the tests that draw or compute for minutes"
 	@echo "make test-wheel       the built wheel in an empty environment (downloads what it needs)"
 	@echo "make test-open-webui  which of Open WebUI's own prompts are recognised (downloads its package)"
@@ -29,7 +35,7 @@ help:
 	@echo "make test-clients     real clients, Open WebUI and LiteLLM against a running proxy (downloads them)"
 	@echo "make test-ray         corpora on Ray Data, and integrations with datasets and Spark (downloads them)"
 	@echo "make docs             build the documentation into site/; a dead link fails"
-	@echo "make recordings       run the commands that the documentation shows, and keep what they print"
+	@echo "make recordings       run the commands and the notebook that the documentation shows, and keep what they print"
 	@echo "make pictures         take the pictures of Open WebUI in the documentation (needs Chromium)"
 	@echo "make test-console     the console in Chromium with axe-core (downloads Playwright and axe-core)"
 	@echo "make screenshots      take the pictures of the console in the documentation (needs Chromium)"
@@ -69,10 +75,13 @@ install-system:
 	else echo "needs root and apt-get; tests are skipped without $(SYSTEM)"; fi
 
 test: install
-	@$(PARALLEL) -m 'not clients and not console and not container and not hostile and not ray and not statistical and not vllm and not wheel'
+	@$(PARALLEL) -m 'not clients and not console and not container and not hostile and not postgres and not ray and not statistical and not vllm and not wheel'
+
+test-postgres: install
+	@$(WITH_POSTGRES) env $(PARALLEL) -m 'postgres and not hostile' -rs $(ON_POSTGRES)
 
 test-statistical: install
-	@$(PARALLEL) -m statistical
+	@$(PARALLEL) -m 'statistical and not postgres'
 
 test-wheel: install
 	@$(PYTEST) -m wheel tests/test_wheel.py tests/test_build.py tests/test_release.py
@@ -129,6 +138,7 @@ docs: install
 
 recordings: install
 	@$(BIN)/python -m scripts.record
+	@$(BIN)/python -m scripts.record_notebook
 
 dist: install
 	@rm -rf dist

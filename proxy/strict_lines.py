@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, TypeVar
 
-__all__ = ["check_text", "read_lines"]
+__all__ = ["check_text", "read_lines", "read_object"]
 
 T = TypeVar("T")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -33,7 +33,7 @@ def read_lines(
         if not line.strip():
             continue
         try:
-            yield make(_read_object(line, keys, required))
+            yield make(_check_keys(read_object(line), keys, required))
         except ValueError as exc:
             raise ValueError(f"line {number}: {exc}") from None
 
@@ -47,7 +47,8 @@ def check_text(name: str, value: Any) -> str:
     return value
 
 
-def _read_object(line: bytes, keys: tuple[str, ...], required: str) -> dict[str, Any]:
+def read_object(line: bytes) -> dict[str, Any]:
+    """Return the object of strict JSON in a line; raise `ValueError` for anything else."""
     try:
         found = json.loads(
             line.decode("utf-8"), object_pairs_hook=_build_object, parse_constant=_refuse
@@ -58,6 +59,10 @@ def _read_object(line: bytes, keys: tuple[str, ...], required: str) -> dict[str,
         raise ValueError("is not valid JSON in UTF-8") from None
     if not isinstance(found, dict):
         raise ValueError("must be an object of JSON")
+    return found
+
+
+def _check_keys(found: dict[str, Any], keys: tuple[str, ...], required: str) -> dict[str, Any]:
     if not found.keys() <= {*keys}:
         raise ValueError(f"must have no key but {' and '.join(map(repr, keys))}")
     if required not in found:

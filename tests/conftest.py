@@ -38,6 +38,13 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.line(f"{count:4} {'test' if count == 1 else 'tests'}: {reason}")
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what needs PostgreSQL: it is run by `make test-postgres`."""
+    kind = getattr(getattr(item, "callspec", None), "params", {}).get("database")
+    if kind == "postgresql" or "postgres_url" in getattr(item, "fixturenames", ()):
+        item.add_marker("postgres")
+
+
 def pytest_collection_finish() -> None:
     """Keep modules and tests out of garbage collections: one stops everything for a second."""
     gc.collect()

@@ -91,3 +91,19 @@ def test_pythons_are_those_that_the_package_supports() -> None:
     least = project["requires-python"].removeprefix(">=")
     for path in FILES:
         assert set(re.findall(r'python-version: "([\d.]+)"', path.read_text("utf-8"))) == {least}
+
+
+def test_every_test_on_postgresql_is_in_its_tier() -> None:
+    """`make test` leaves them out: they would be run nowhere."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    listed = re.search(r"^ON_POSTGRES := ((?:.*\\\n)*.*)", makefile, re.MULTILINE)
+    assert listed is not None
+    folders = [word for word in listed[1].split() if word.startswith("tests/")]
+    named = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if re.search(r"^from tests\.databases import", path.read_text("utf-8"), re.MULTILINE)
+    }
+    assert len(named) > 20
+    for name in named:
+        assert name.startswith((*folders, "tests/hostile")), name

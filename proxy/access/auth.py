@@ -19,7 +19,7 @@ import hmac
 import re
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -281,12 +281,14 @@ class StoredKey:
     """Describe a key of the store, without the key itself; times are seconds since 1970.
 
     Attributes:
+        sha256: of the key, in hexadecimal.
         expires: when it ends; None for no end.
         used: its last use, exact to an hour; None for a new key.
         in_force: whether it is neither revoked nor at its end.
     """
 
     id: str
+    sha256: str = field(repr=False)
     tenant: str
     grant: Grant
     created: float
@@ -505,16 +507,44 @@ class Keyring:
         """Return the store's keys, oldest first."""
         query = select(KEYS).order_by(KEYS.c.created)
         rows = await self._store.scan(lambda connection: connection.execute(query).all())
-        plain = ("id", "tenant", "created", "revoked", "label", "owner", "expires", "used")
+        plain = ("id", "sha256", "tenant", "created", "revoked", "label", "owner")
         return [
             StoredKey(
                 grant=self._open(row),
                 on_behalf=bool(row.on_behalf),
                 in_force=self._holds(row),
-                **{name: getattr(row, name) for name in plain},
+                **{name: getattr(row, name) for name in (*plain, "expires", "used")},
             )
             for row in rows
         ]
+
+    async def adopt(self, keys: Mapping[int, StoredKey], *, only_check: bool = False) -> None:
+        """Take over keys of another store: all of them, or none.
+
+        Args:
+            keys: by the numbers of the lines that they come from.
+            only_check: whether to change nothing.
+
+        Raises:
+            ConfigError: the store has some of them already, a line for each.
+        """
+
+        def work(connection: Connection) -> None:
+            held = connection.execute(select(KEYS.c.id, KEYS.c.sha256)).all()
+            ids, hashes = {row.id for row in held}, {row.sha256: row.id for row in held}
+            faults = [
+                f"line {number}: the key {key.id} is in the store already"
+                if key.id in ids
+                else f"line {number}: its SHA-256 is that of {hashes[key.sha256]} in the store"
+                for number, key in keys.items()
+                if key.id in ids or key.sha256 in hashes
+            ]
+            if faults:
+                raise ConfigError("\n".join(faults))
+            if not only_check:
+                connection.execute(KEYS.insert(), [self._row_of(key) for key in keys.values()])
+
+        await (self._store.scan(work) if only_check else self._store.write(work))
 
     async def revoke(self, id_: str) -> bool:
         """Revoke a key from the next request on. Return False if no key of that id is in force."""
@@ -560,6 +590,12 @@ class Keyring:
             "created": now,
             "expires": None if seconds is None else now + seconds,
         }
+
+    def _row_of(self, key: StoredKey) -> dict[str, Any]:
+        """Return the columns of a key of another store."""
+        plain = ("id", "sha256", "tenant", "created", "revoked", "on_behalf", "label", "owner")
+        row = {name: getattr(key, name) for name in (*plain, "expires", "used")}
+        return row | {"grant": self._seal(key.id, key.grant)}
 
     async def _change(self, id_: str, **values: Any) -> bool:
         change = update(KEYS).where(KEYS.c.id == id_, self._in_force()).values(**values)

@@ -1,11 +1,14 @@
-"""`inferdpt keys`: make, list, rotate and revoke clients' keys, or reopen the proxy."""
+"""`inferdpt keys`: make, list, rotate, revoke and move clients' keys, or reopen the proxy."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,11 +21,21 @@ if TYPE_CHECKING:
     from proxy.config.settings import Config
     from proxy.errors import ConfigError
 
-__all__ = ["create", "keys_group", "list_keys", "new", "reopen", "revoke", "rotate"]
+__all__ = [
+    "create",
+    "export",
+    "import_keys",
+    "keys_group",
+    "list_keys",
+    "new",
+    "reopen",
+    "revoke",
+    "rotate",
+]
 
 FIRST = """\
-This is the first key. Until now a proxy on this store was open to this machine without a key.
-From now on every client needs one, even of a running proxy, and even after this key is revoked
+There was no key before. Until now a proxy on this store was open to this machine without a key.
+From now on every client needs one, even of a running proxy, and even after all keys are revoked
 (`inferdpt keys reopen` undoes that).\
 """
 REOPENED = """\
@@ -34,6 +47,12 @@ NOBODY = "every request is refused until you run `inferdpt keys create TENANT`"
 NOTE = """\
 Once there has been a key, every client needs one, even after it is revoked.
 `inferdpt keys reopen` and a restart of the proxy undo that."""
+EXPORT_NOTE = """\
+A line of JSON for each key, revoked ones included: id, SHA-256, tenant, role, label, owner, times
+and limits. No key can be made of it. It has the terms of --deny in the clear."""
+IMPORT_NOTE = """\
+The clients go on with the keys that they have. All keys are taken over, or none: each line that
+cannot be is named. Limits are encrypted under the secret of this store."""
 LIMITS = "NAME=N,…"
 ID = re.compile("[0-9a-f]{12}")
 TIME = re.compile("([0-9]{1,6})([mhdw])")
@@ -76,8 +95,9 @@ def keys_group() -> typer.Typer:
             "inferdpt keys list",
             "inferdpt keys rotate 1f2e3d4c5b6a --overlap 7d",
             "inferdpt keys revoke 1f2e3d4c5b6a",
+            "inferdpt keys export > keys.jsonl",
         ),
-        help="Make, list, rotate and revoke clients' keys.",
+        help="Make, list, rotate, revoke and move clients' keys.",
         no_args_is_help=True,
     )
     creating = page(
@@ -98,6 +118,14 @@ def keys_group() -> typer.Typer:
     )
     app.command("rotate", cls=rotating)(rotate)
     app.command("revoke", cls=page("inferdpt keys revoke 1f2e3d4c5b6a"))(revoke)
+    exporting = page("inferdpt keys export > keys.jsonl", notes=lambda: EXPORT_NOTE)
+    app.command("export", cls=exporting)(export)
+    importing = page(
+        "inferdpt keys import keys.jsonl --dry-run",
+        "inferdpt keys import keys.jsonl",
+        notes=lambda: IMPORT_NOTE,
+    )
+    app.command("import", cls=importing)(import_keys)
     app.command("reopen", cls=page("inferdpt keys reopen"))(reopen)
     return app
 
@@ -239,6 +267,32 @@ def revoke(id_: Id, config: ConfigFile = None) -> int:
     return 0
 
 
+def export(config: ConfigFile = None) -> int:
+    """Print the keys in the store as lines of JSON, for another store."""
+    asyncio.run(_export(load_configuration(config)))
+    return 0
+
+
+def import_keys(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Read what `keys export` printed."),
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check the file and the store; change nothing.")
+    ] = False,
+    config: ConfigFile = None,
+) -> int:
+    """Take over the keys of another store, all or none."""
+    from proxy.access.key_lines import read_keys
+
+    settings = load_configuration(config)
+    with _naming(file):
+        keys = read_keys(file.read_bytes())
+    asyncio.run(_import(settings, file, keys, dry_run))
+    return 0
+
+
 def reopen(config: ConfigFile = None) -> int:
     """Forget revoked keys, so that this machine needs none."""
     asyncio.run(_reopen(load_configuration(config)))
@@ -286,6 +340,46 @@ def _describe(key: StoredKey) -> list[str]:
         state,
         json.dumps(grant),
     ]
+
+
+async def _export(config: Config) -> None:
+    from proxy.access.auth import Keyring
+    from proxy.access.key_lines import write_line
+    from proxy.storage.opening import open_store
+
+    async with open_store(config.store) as store:
+        for key in await Keyring(store, config.server).list_keys():
+            print(write_line(key))
+
+
+async def _import(
+    config: Config, file: Path, keys: Mapping[int, StoredKey], dry_run: bool
+) -> None:
+    from proxy.access.auth import Keyring
+    from proxy.storage.opening import open_store
+
+    count = f"{len(keys)} keys" if len(keys) > 1 else "1 key"
+    async with open_store(config.store) as store:
+        keyring = Keyring(store, config.server)
+        first = not await keyring.required()
+        with _naming(file):
+            await keyring.adopt(keys, only_check=dry_run)
+        if dry_run:
+            print(f"{count} would be imported; nothing is changed")
+            return
+        print(f"imported: {count}, {sum(key.in_force for key in keys.values())} in force")
+        print(FIRST if first else await keyring.mode())
+
+
+@contextmanager
+def _naming(file: Path) -> Iterator[None]:
+    """Say which file has the faults, and that nothing of it is imported."""
+    from proxy.errors import ConfigError
+
+    try:
+        yield
+    except ConfigError as exc:
+        raise ConfigError(f"{file}: no key is imported\n{exc}") from None
 
 
 async def _rotate(config: Config, id_: str, overlap: float, seconds: float | None) -> None:

@@ -36,7 +36,7 @@ def find_blocks(heading: str, *, postgres: bool) -> list[str]:
     section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
     found = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
     assert found, heading
-    other = ("INFERDPT_STATE_DIR",) if postgres else ("pg_dump", "pg_restore", "export ")
+    other = ("INFERDPT_STATE_DIR",) if postgres else ("pg_dump", "pg_restore", "export INFERDPT")
     return [block for block in found if not any(word in block for word in other)]
 
 
@@ -133,6 +133,16 @@ def test_keys_are_rotated(shell: dict[str, str], database: dict[str, Any]) -> No
     ]
     assert "sk-inferdpt-" in run(leak.replace("1f2e3d4c5b6a", old[0]), shell)
     assert "revoked" in run("inferdpt keys list", shell)
+
+
+@ON_SQLITE
+def test_keys_are_moved(shell: dict[str, str], database: dict[str, Any], tmp_path: Path) -> None:
+    exporting, importing = find_blocks("Move keys", postgres="url" in database)
+    run("inferdpt keys create alice --label laptop", shell)
+    run(exporting, shell)
+    other = {**shell, "INFERDPT_STATE_DIR": str(tmp_path / "other")}
+    assert "1 key would be imported" in run(importing, other)
+    assert run("inferdpt keys export", other) == run("inferdpt keys export", shell)
 
 
 def test_the_secret_is_rotated(

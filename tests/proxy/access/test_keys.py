@@ -22,15 +22,18 @@ from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ApiError, ConfigError
 from proxy.storage.opening import open_store
 from proxy.storage.store import Store
+from tests.databases import database, database_of_commands, dump, postgres_url
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
+
+__all__ = ["database", "database_of_commands", "postgres_url"]
 
 TEXT = "The board met on Monday to decide"
 TURNS: Any = [{"role": "user", "content": TEXT}]
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    async with open_store(Settings(folder=str(tmp_path / "keys"))) as opened:
+async def store(database: dict[str, Any]) -> AsyncIterator[Store]:
+    async with open_store(Settings(**database)) as opened:
         yield opened
 
 
@@ -73,10 +76,10 @@ class TestKeyring:
     async def test_no_key_can_be_read_from_the_store(self, store: Store) -> None:
         _, key = await Keyring(store, Server()).create("alice", Grant())
         secret = key.split("-", 3)[3].encode()  # all of it: a piece of it occurs by chance
-        assert store.file is not None
-        for path in store.file.parent.iterdir():
-            assert secret not in path.read_bytes()
-            assert key[-20:].encode() not in path.read_bytes()
+        held = await dump(store)
+        assert b"alice" in held
+        assert secret not in held
+        assert key[-20:].encode() not in held
 
     async def test_without_keys_everybody_is_one_tenant_until_there_is_a_key(
         self, store: Store
@@ -222,8 +225,8 @@ async def test_tenants_see_only_themselves(proxy: Proxy) -> None:
     assert seen == {"alice": {"alice"}, "bob": {"bob"}, "ops": {"alice", "bob"}}
 
 
-def test_the_commands(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("database_of_commands")
+def test_the_commands(capsys: Any) -> None:
     create = ["keys", "create", "alice", "--mechanisms", "rantext_ldp,exponential", "--rpm", "60"]
     create += ["--actions", "AGE=refuse", "--deny", "Project Bluebird", "--deny", "Zephyr"]
     create += ["--thresholds", "PERSON=0.3,ID=0.2"]

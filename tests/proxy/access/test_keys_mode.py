@@ -55,7 +55,7 @@ async def test_everybody_says_what_the_running_proxy_does(capsys: Any) -> None:
         _, said = await run(capsys, "keys", "create", "alice")
         key = said.split()[-1]
         assert "Until now a proxy on this store was open to this machine without a key" in said
-        assert "every client needs one, even of a running proxy, and even after this key" in said
+        assert "every client needs one, even of a running proxy, and even after all keys" in said
         assert [await status(served, k) for k in ("none", key)] == [401, 200]
         done, said = await checked(capsys, served)
         assert (done, "keys required, 1 in force" in said, OPEN in said) == (0, True, False)

@@ -55,11 +55,14 @@ async def start(
 async def follow(
     client: openai.AsyncOpenAI, batch: Batch, states: tuple[str, ...] = ENDED
 ) -> Batch:
-    """Poll a batch until it is in one of these states."""
-    async with asyncio.timeout(LIMIT):
+    """Poll a batch until it is in one of these states. Each line it answers has LIMIT."""
+    async with asyncio.timeout(LIMIT) as limit:
         while batch.status not in states:
             await asyncio.sleep(0.05)
+            counts = batch.request_counts
             batch = await client.batches.retrieve(batch.id)
+            if batch.request_counts != counts:
+                limit.reschedule(asyncio.get_running_loop().time() + LIMIT)
     return batch
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any
 
@@ -13,10 +14,13 @@ import pytest
 from perturb import EmbeddingTable
 from proxy.api.app_keys import STORE
 from proxy.batches import store
+from tests.databases import database, postgres_url
 from tests.limits import LIMIT
 from tests.proxy.batches.jobs import CHATS, ENABLED, chats, jsonl, run, start, upload
 from tests.proxy.conftest import Proxy, running_proxy
 from tests.servers import hang
+
+__all__ = ["database", "postgres_url"]
 
 LIMITS = {
     "enabled": True,
@@ -36,11 +40,20 @@ def settings() -> dict[str, Any]:
     return ENABLED
 
 
+@pytest.fixture
+async def stored(
+    table: EmbeddingTable, settings: dict[str, Any], database: dict[str, Any]
+) -> AsyncIterator[Proxy]:
+    """`proxy`, on each database."""
+    async with running_proxy(table, {**settings, "store": database}) as running:
+        yield running
+
+
 @pytest.mark.parametrize(
     "data", [b"a", b"a\n", b"\n\na\r\n\r\n", b"a\x00\xff\n" * 500, b"x" * 300_000 + b"\ny"]
 )
-async def test_a_file_comes_back_byte_for_byte(proxy: Proxy, data: bytes) -> None:
-    client = proxy.client()
+async def test_a_file_comes_back_byte_for_byte(stored: Proxy, data: bytes) -> None:
+    client = stored.client()
     file = await client.files.create(file=("näme.jsonl", data), purpose="batch")
     assert (file.bytes, file.purpose, file.status) == (len(data), "batch", "uploaded")
     assert file.filename == "näme.jsonl"
@@ -48,8 +61,8 @@ async def test_a_file_comes_back_byte_for_byte(proxy: Proxy, data: bytes) -> Non
     assert await client.files.retrieve(file.id) == file
 
 
-async def test_files_are_listed_page_by_page(proxy: Proxy) -> None:
-    client = proxy.client()
+async def test_files_are_listed_page_by_page(stored: Proxy) -> None:
+    client = stored.client()
     made = [await upload(client, b"a\n", f"{i}.jsonl") for i in range(5)]
     pages = await client.files.list(limit=2, order="asc")
     assert [file.id for file in pages.data] == made[:2]
@@ -63,28 +76,28 @@ async def test_files_are_listed_page_by_page(proxy: Proxy) -> None:
         await client.files.list(after="file-x")
 
 
-async def test_batches_are_listed_page_by_page(proxy: Proxy) -> None:
-    client = proxy.client()
+async def test_batches_are_listed_page_by_page(stored: Proxy) -> None:
+    client = stored.client()
     made = [(await start(client, jsonl(*chats(1)))).id for _ in range(3)]
     assert [batch.id async for batch in client.batches.list(limit=2)] == made[::-1]
 
 
-async def test_a_deleted_file_is_gone(proxy: Proxy) -> None:
-    client = proxy.client()
+async def test_a_deleted_file_is_gone(stored: Proxy) -> None:
+    client = stored.client()
     file = await upload(client, b"a\n" * 500)
     assert (await client.files.delete(file)).deleted
     for call in (client.files.retrieve, client.files.content, client.files.delete):
         with pytest.raises(openai.NotFoundError):
             await call(file)
-    info = await proxy.app[STORE].info()
+    info = await stored.app[STORE].info()
     assert (info["files"], info["file_lines"]) == (0, 0)
 
 
-async def test_a_file_that_is_deleted_while_it_is_read_ends_the_connection(proxy: Proxy) -> None:
+async def test_a_file_that_is_deleted_while_it_is_read_ends_the_connection(stored: Proxy) -> None:
     """Its length was announced: a client would wait for the rest."""
-    client = proxy.client()
+    client = stored.client()
     file = await upload(client, (b"a" * 9_999 + b"\n") * 1_500)
-    root, port = proxy.root.removeprefix("http://").split(":")
+    root, port = stored.root.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(root, int(port), limit=1)
     writer.write(f"GET /v1/files/{file}/content HTTP/1.1\r\nHost: {root}\r\n\r\n".encode())
     async with asyncio.timeout(LIMIT):
@@ -138,16 +151,16 @@ class TestLimits:
         file = await proxy.client().files.create(file=("a", line * 40), purpose="batch")
         assert file.bytes == 60_000
 
-    async def test_a_tenant_has_a_number_of_files(self, proxy: Proxy) -> None:
-        client = proxy.client()
+    async def test_a_tenant_has_a_number_of_files(self, stored: Proxy) -> None:
+        client = stored.client()
         files = [await upload(client, b"a\n") for _ in range(5)]
         with pytest.raises(openai.APIStatusError, match="at most 5 files"):
             await upload(client, b"a\n")
         await client.files.delete(files[0])
         await upload(client, b"a\n")
 
-    async def test_a_tenant_has_a_number_of_bytes(self, proxy: Proxy) -> None:
-        client = proxy.client()
+    async def test_a_tenant_has_a_number_of_bytes(self, stored: Proxy) -> None:
+        client = stored.client()
         data = (b"a" * 9_999 + b"\n") * 5
         first = await upload(client, data)
         await upload(client, data)
@@ -156,9 +169,9 @@ class TestLimits:
         await client.files.delete(first)
         await upload(client, data)
 
-    async def test_a_tenant_has_a_number_of_batches(self, proxy: Proxy) -> None:
-        client = proxy.client()
-        proxy.remote.behaviour = hang
+    async def test_a_tenant_has_a_number_of_batches(self, stored: Proxy) -> None:
+        client = stored.client()
+        stored.remote.behaviour = hang
         file = await upload(client, jsonl(*chats(2)))
         made = [
             await client.batches.create(
@@ -174,11 +187,11 @@ class TestLimits:
         assert len(made) == 2
 
     async def test_a_tenant_has_a_number_of_ended_batches(
-        self, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+        self, stored: Proxy, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Else who makes and ends them in a loop fills the store."""
         monkeypatch.setattr(store, "KEPT", 2)
-        client = proxy.client()
+        client = stored.client()
         for _ in range(4):
             batch = await run(client, b"{\n")
             assert batch.status == "failed"

@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from sqlalchemy import MetaData, select, update
+from sqlalchemy import select, update
 
 from perturb import EmbeddingTable
 from proxy.api.app_keys import METRICS, STORE
@@ -19,7 +19,7 @@ from proxy.storage import digests
 from proxy.storage.digests import Digests, open_sealed, seal
 from proxy.storage.schema import FILE_LINES
 from proxy.storage.store import Store
-from tests.databases import database, postgres_url
+from tests.databases import database, dump, postgres_url
 from tests.limits import LIMIT
 from tests.proxy.batches.jobs import (
     ENABLED,
@@ -38,24 +38,6 @@ from tests.proxy.storage.reports import report
 from tests.servers import hang
 
 __all__ = ["database", "postgres_url"]
-
-
-async def dump(store: Store) -> bytes:
-    """Return every byte of the database and of its log: of PostgreSQL, every value."""
-    if store.file is not None:
-        return b"".join(path.read_bytes() for path in sorted(store.file.parent.iterdir()))
-
-    def read(connection: Any) -> bytes:
-        found = MetaData()
-        found.reflect(connection)
-        out = b""
-        for table in found.sorted_tables:
-            for row in connection.execute(select(table)):
-                for value in row:
-                    out += value if isinstance(value, bytes) else str(value).encode()
-        return out
-
-    return await store.scan(read)
 
 
 async def run_with_canaries(proxy: Proxy, c: Canaries) -> bytes:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import csv
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from perturb import EmbeddingTable, Perturber, get_mechanism
 from proxy.cli.main import main
@@ -19,28 +19,40 @@ from proxy.records.lines import COLUMNS
 from proxy.records.rekey import Rekeyed
 from proxy.storage.opening import open_store
 from proxy.storage.store import Store
+from tests.databases import database, database_of_commands, postgres_url
 from tests.proxy.records.rows import Book
+from tests.proxy.storage.work import execute
+
+__all__ = ["database", "database_of_commands", "postgres_url"]
 
 DAYS = {"req_1": 1_900_000_000.0, "req_2": 1_900_086_400.0, "req_3": 1_900_172_800.0}
 
 
 @pytest.fixture
-def state(tmp_path: Path, monkeypatch: Any, table: EmbeddingTable) -> Path:
-    """The folder of a store with a request of two tenants on three days, the last without end."""
-    folder = tmp_path / "state"
-    monkeypatch.setenv("INFERDPT_STATE_DIR", str(folder))
-    monkeypatch.chdir(tmp_path)
+def state(database_of_commands: dict[str, Any], table: EmbeddingTable) -> Settings:
+    """A store with a request of two tenants on three days, the last without end."""
+    settings = Settings(**database_of_commands)
     sanitizer = Perturber(get_mechanism("rantext_ldp", table, epsilon=6))
 
     async def fill() -> None:
-        async with open_store(Settings()) as store:
+        async with open_store(settings) as store:
             book = Book(store, sanitizer)
             await book.charge("alice", at=DAYS["req_1"])
             await book.charge("alice", at=DAYS["req_2"], end=False)
             await book.charge("böb", at=DAYS["req_3"])
 
     asyncio.run(fill())
-    return folder
+    return settings
+
+
+def tamper(settings: Settings, statement: str) -> None:
+    """Change the database behind the back of the proxy."""
+
+    async def change() -> None:
+        async with open_store(settings) as store:
+            await store.write(execute(text(statement)))
+
+    asyncio.run(change())
 
 
 def export(capsys: Any, *options: str) -> list[dict[str, Any]]:
@@ -48,7 +60,7 @@ def export(capsys: Any, *options: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_export(state: Path, capsys: Any) -> None:
+def test_export(state: Settings, capsys: Any) -> None:
     lines = export(capsys)
     assert [line["request"] for line in lines] == list(DAYS)
     assert [line["status"] for line in lines] == [200, None, 200]
@@ -74,7 +86,7 @@ def test_export(state: Path, capsys: Any) -> None:
     assert "2030-01-31" in capsys.readouterr().err
 
 
-def test_check(state: Path, tmp_path: Path, capsys: Any) -> None:
+def test_check(state: Settings, tmp_path: Path, capsys: Any) -> None:
     heads = tmp_path / "heads.json"
     for _ in range(2):
         assert main(["records", "check", "--heads", str(heads)]) == 0
@@ -83,16 +95,14 @@ def test_check(state: Path, tmp_path: Path, capsys: Any) -> None:
     assert "1 requests without an end" in out
     assert out.endswith("the record is whole\n")
     noted = heads.read_text()
-    with sqlite3.connect(state / "inferdpt.db") as connection:
-        connection.execute("DELETE FROM records WHERE tenant = 'böb' AND number = 2")
+    tamper(state, "DELETE FROM records WHERE tenant = 'böb' AND number = 2")
     assert main(["records", "check"]) == 0  # an end is no charge
     assert main(["records", "check", "--heads", str(heads)]) == 1
     out = capsys.readouterr().out
     assert "böb: row 2 is missing" in out
     assert out.endswith("THE RECORD IS NOT WHOLE\n")
     assert heads.read_text() == noted
-    with sqlite3.connect(state / "inferdpt.db") as connection:
-        connection.execute("UPDATE records SET value = replace(value, '\"m\"', '\"n\"')")
+    tamper(state, "UPDATE records SET value = replace(value, '\"m\"', '\"n\"')")
     assert main(["records", "check"]) == 1
     assert "alice: row 1 is not the one that was written" in capsys.readouterr().out
     heads.write_text("{")
@@ -100,7 +110,7 @@ def test_check(state: Path, tmp_path: Path, capsys: Any) -> None:
     assert "heads.json" in capsys.readouterr().err
 
 
-def test_a_purge_of_the_ledger_is_in_the_record(state: Path, capsys: Any) -> None:
+def test_a_purge_of_the_ledger_is_in_the_record(state: Settings, capsys: Any) -> None:
     assert main(["store", "purge", "--all", "--ledger"]) == 0
     assert main(["records", "check"]) == 0
     assert "alice: rows 1 to 4" in capsys.readouterr().out
@@ -115,11 +125,9 @@ def test_a_store_that_served_nobody(tmp_path: Path, monkeypatch: Any, capsys: An
     assert capsys.readouterr().out == ""
 
 
-def test_a_refused_rekey_leaves_no_file(state: Path, tmp_path: Path, capsys: Any) -> None:
+def test_a_refused_rekey_leaves_no_file(state: Settings, tmp_path: Path, capsys: Any) -> None:
     """Its secret is nobody's: put in place of the old one, it would not open the store."""
-    with sqlite3.connect(state / "inferdpt.db") as connection:
-        connection.execute("UPDATE records SET time = time + 1 WHERE tenant = 'alice'")
-    connection.close()
+    tamper(state, "UPDATE records SET time = time + 1 WHERE tenant = 'alice'")
     assert main(["store", "rekey", "new"]) == 2
     assert "is not whole" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
@@ -130,7 +138,7 @@ def test_a_refused_rekey_leaves_no_file(state: Path, tmp_path: Path, capsys: Any
 
 
 def test_a_rekey_whose_outcome_is_unknown_keeps_the_file(
-    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    state: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without it, a store that was changed could never be opened again."""
     migrate = Store.migrate
@@ -143,7 +151,6 @@ def test_a_rekey_whose_outcome_is_unknown_keeps_the_file(
 
     monkeypatch.setattr(Store, "migrate", lose_the_answer)
     assert main(["store", "rekey", "new"]) == 2
-    monkeypatch.undo()
-    (state / "secret").write_text((tmp_path / "new").read_text())
-    monkeypatch.setenv("INFERDPT_STATE_DIR", str(state))
+    monkeypatch.setattr(Store, "migrate", migrate)
+    monkeypatch.setenv("INFERDPT_SECRET", (tmp_path / "new").read_text().strip())
     assert main(["records", "check"]) == 0

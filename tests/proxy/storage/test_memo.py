@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,8 +24,11 @@ from proxy.storage.opening import open_store
 from proxy.storage.passages import Passages
 from proxy.storage.schema import RELEASES
 from proxy.storage.store import Store
+from tests.databases import database, postgres_url
 from tests.perturb.marking import WORDS
 from tests.proxy.storage.work import execute, scalar
+
+__all__ = ["database", "postgres_url"]
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +86,8 @@ class TestCache:
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    async with open_store(StoreSettings(folder=str(tmp_path / "memo"))) as opened:
+async def store(database: dict[str, Any]) -> AsyncIterator[Store]:
+    async with open_store(StoreSettings(**database)) as opened:
         yield opened
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,12 @@ from proxy.api.app_keys import STORE
 from proxy.storage.passages import _cut_opening, _find_openings
 from proxy.storage.schema import PASSAGES, RELEASES
 from tests.absence import find_leaks
+from tests.databases import database, postgres_url
 from tests.perturb.marking import words
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
 from tests.proxy.storage.work import execute
+
+__all__ = ["database", "postgres_url"]
 
 LDP = {"privacy": {"mechanism": "rantext_ldp", "epsilon": 6}}
 SECRET = "My mother was told on Monday that the illness cannot be cured"
@@ -37,6 +41,13 @@ TEMPLATES = [
 @pytest.fixture
 def settings() -> dict[str, Any]:
     return LDP
+
+
+@pytest.fixture
+async def stored(table: EmbeddingTable, database: dict[str, Any]) -> AsyncIterator[Proxy]:
+    """`proxy`, on each database."""
+    async with running_proxy(table, merge(LDP, {"store": database})) as running:
+        yield running
 
 
 def user(text: str) -> dict[str, Any]:
@@ -115,10 +126,10 @@ class TestTranscripts:
             assert again.startswith(both)
             assert charged(done) == 1
 
-    async def test_so_it_is_where_both_are_new(self, proxy: Proxy) -> None:
-        (one, other), _ = await ask(proxy, user(SECRET), user(f"I said: {SECRET}\nThen I left."))
+    async def test_so_it_is_where_both_are_new(self, stored: Proxy) -> None:
+        (one, other), _ = await ask(stored, user(SECRET), user(f"I said: {SECRET}\nThen I left."))
         assert one in other
-        (alone,), _ = await ask(proxy, user(f"She wrote that.\n{SECRET}"))
+        (alone,), _ = await ask(stored, user(f"She wrote that.\n{SECRET}"))
         assert one in alone
 
     async def test_it_is_not_found_in_the_middle_of_a_word(self, proxy: Proxy) -> None:
@@ -159,16 +170,16 @@ class TestTranscripts:
         (second,), _ = await ask(proxy, user(copy.format(SECRET)))
         assert first.strip() in second
 
-    async def test_one_request_draws_a_text_once_wherever_it_stands(self, proxy: Proxy) -> None:
+    async def test_one_request_draws_a_text_once_wherever_it_stands(self, stored: Proxy) -> None:
         texts = [SECRET, f"Note: {SECRET}", f"Say: {SECRET}"]
-        await proxy.client().completions.create(
+        await stored.client().completions.create(
             model=MODEL, prompt=texts, extra_body={"inferdpt": {"task": "chat"}}
         )
-        sent = [body["messages"][-1]["content"] for body in proxy.remote.bodies]
+        sent = [body["messages"][-1]["content"] for body in stored.remote.bodies]
         (alone,) = [text for text in sent if len(text) == min(map(len, sent))]
         assert all(alone in text for text in sent)
         parts: Any = [{"type": "text", "text": text} for text in (MORE, f"I said: {MORE}")]
-        (both,), _ = await ask(proxy, {"role": "user", "content": parts})
+        (both,), _ = await ask(stored, {"role": "user", "content": parts})
         first = both.split("\n")[0]
         assert both.count(first) == 2
 
@@ -179,10 +190,10 @@ class TestTranscripts:
         (sent,), _ = await ask(proxy, user("I do not know. What should my mother do?"))
         assert find_leaks(["quarfle"], sent) == []
 
-    async def test_the_store_tells_no_length_of_a_word(self, proxy: Proxy) -> None:
-        await ask(proxy, user("she was diagnosed with"))
-        await ask(proxy, user("she was diagnosed with cancer"))
-        rows = await proxy.app[STORE].scan(lambda c: c.execute(PASSAGES.select()).all())
+    async def test_the_store_tells_no_length_of_a_word(self, stored: Proxy) -> None:
+        await ask(stored, user("she was diagnosed with"))
+        await ask(stored, user("she was diagnosed with cancer"))
+        rows = await stored.app[STORE].scan(lambda c: c.execute(PASSAGES.select()).all())
         assert len(rows) >= 2
         plain = re.compile(rb'"text"|\[\d+, \[\[')  # nothing that a random row holds by chance
         assert plain.search(json.dumps([22, [["text", "00", 0, 22]]]).encode())
@@ -218,13 +229,13 @@ class TestGrowth:
         assert second.startswith(first)
 
     @pytest.mark.parametrize("step", [1, 4])
-    async def test_a_growing_text_is_drawn_once(self, proxy: Proxy, step: int) -> None:
+    async def test_a_growing_text_is_drawn_once(self, stored: Proxy, step: int) -> None:
         """Autocompletion: each version is the one before and what was added."""
         words = (SECRET + " and " + MORE).split()
         before = ""
         total = 0
         for end in range(4, len(words), step):
-            (sent,), done = await ask(proxy, user(" ".join(words[:end])))
+            (sent,), done = await ask(stored, user(" ".join(words[:end])))
             assert sent.startswith(before)
             assert len(sent) > len(before)
             before = sent
@@ -242,11 +253,11 @@ class TestGrowth:
         (sent,), _ = await ask(proxy, user(text))
         assert preview["text"] == sent
 
-    async def test_requests_at_once_agree(self, proxy: Proxy) -> None:
-        await asyncio.gather(*(ask(proxy, user(f"Now: {SECRET}")) for _ in range(8)))
-        await asyncio.gather(*(ask(proxy, user(f"Now: {SECRET} {i}")) for i in range(8)))
+    async def test_requests_at_once_agree(self, stored: Proxy) -> None:
+        await asyncio.gather(*(ask(stored, user(f"Now: {SECRET}")) for _ in range(8)))
+        await asyncio.gather(*(ask(stored, user(f"Now: {SECRET} {i}")) for i in range(8)))
         contents = [
-            re.sub(r" \d$", "", body["messages"][0]["content"]) for body in proxy.remote.bodies
+            re.sub(r" \d$", "", body["messages"][0]["content"]) for body in stored.remote.bodies
         ]
         assert len(set(contents)) == 1
 
