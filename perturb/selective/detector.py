@@ -88,17 +88,18 @@ _OBJECT = re.compile(
     r" (?:the|it|this|that|all|my|your|our|each|every|them|these|those|any|both|only|everything)\b"
 )
 _OWNER = re.compile(r"\w['’][sS] \Z")
+# Which animals are called jack, jenny and tom?
+_ARE_CALLED = re.compile(
+    r"\b(?:[Ww]hich|[Ww]hat) (?:\w+ ){1,3}(?:is|are) (?:called|named) [a-z, -]{0,80}\Z"
+)
 _QUANTITY = re.compile(r"(?-i:max|min)(?:\.|imum)?:? (?:of )?[~<≤]?\d")
 # Czech and Slovak, Polish, Hungarian, Finnish, Turkish, Croatian, Romanian.
 _QUESTIONS = words_of(
     """
     kdo kdy kde jak jaký jaká jaké proč který která které kolik čí kto kedy prečo ktorý ktorá koľko
     gdzie kiedy dlaczego czy jaki jaka jakie który która które ile czyj czyja kim czym
-    ki kik mi mik hol mikor miért hogyan melyik mennyi hány
-    kuka mikä missä milloin miksi miten mitkä ketkä paljonko
-    kim kimin nerede neden nasıl hangi
-    tko gdje kada zašto kako koji koja koje koliko
-    cine unde când cum care cât câți
+    mikor miért hogyan melyik mennyi hány kuka mikä missä milloin miksi miten mitkä ketkä paljonko
+    kimin nerede neden nasıl hangi tko gdje kada zašto koliko unde când cum cât câți
     """
 )
 _CAPITAL_WORD = re.compile(r"(?<= )[^\W\d_a-zß-ÿ]")
@@ -275,6 +276,8 @@ def _is_nobody(text: str, start: int, end: int) -> bool:
         return True
     if _QUANTITY.match(text, start) or _is_owned(text, start, end):
         return True
+    if found.islower() and _ARE_CALLED.search(text, max(0, start - _NEAR), start):
+        return True
     if not found.isalpha() or is_given(found):
         return False
     if _COMPOUND.fullmatch(found):
@@ -311,7 +314,8 @@ def _is_verb(text: str, start: int, end: int) -> bool:
 def _skip_question(text: str, start: int, end: int) -> int:
     """Return where the name of a finding begins, after the words that a question begins with in a
     language that the classifier has not learnt: `Kim byli Jan Matejko`. `end` if there is none."""
-    if text[start:end].split(" ")[0].lower() not in _QUESTIONS:
+    word = text[start:end].split(" ")[0]
+    if word.lower() not in _QUESTIONS or (word.istitle() and is_given(word)):
         return start
     capital = _CAPITAL_WORD.search(text, start + 1, end)
     return capital.start() if capital else end

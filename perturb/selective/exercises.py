@@ -1,8 +1,11 @@
-"""Tell that a text is an exercise, or lists things or surnames: whom it names is nobody.
+"""Tell that a text is an exercise, lists things or surnames, or names works: whom it names is
+nobody that somebody knows.
 
 - An exercise of arithmetic asks for an amount, and one of grammar names what is practised: `Tom
   has 5 apples … How many …?`, `Put into passive voice: Peter paints the fence.`
-- What stands in one list with a well-known thing is a thing: `Petra, Wadi Rum and Amman`.
+- What stands in one list with a well-known thing is a thing: `Petra, Wadi Rum and Amman`. Who
+  stands in one with well-known persons is of their kind.
+- A name in quotation marks is the title of a song: `Who sang "Jolene"?`
 """
 
 from __future__ import annotations
@@ -10,19 +13,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["asks_for_amount", "find_lists", "is_about_surnames", "is_exercise"]
+from perturb.selective.patterns.persons import CAPITALS
+
+__all__ = ["asks_for_amount", "find_lists", "find_titles", "is_about_surnames", "is_exercise"]
 
 # What an exercise of arithmetic asks for.
 _AMOUNT = re.compile(
-    r"\b(?:how (?:many|much|old|far|fast|heavy|tall)|what (?:fraction|percentage|is the (?:average|"
-    r"total|sum|difference|ratio|probability))|wie ?viele?|wie alt|wie schnell|wie weit|combien|quel "
-    r"âge|cu[áa]nt[oa]s?|quant[oiae]|hoeveel|ile|kolik|сколько|hur många|hvor mange|kaç)\b"
-    r"|何[枚個本人円]|いくつ|いくら|多少|几个|몇",
+    r"\b(?:how (?:many|much|old|far|fast|heavy|tall)|"
+    r"what (?:fraction|percentage|is the (?:average|total|sum|difference|ratio|probability))|"
+    r"wie ?viele?|wie alt|wie schnell|wie weit|combien|quel âge|cu[áa]nt[oa]s?|quant[oiae]|"
+    r"hoeveel|ile|kolik|сколько|hur många|hvor mange|kaç)\b|"
+    r"何[枚個本人円]|いくつ|いくら|多少|几个|몇",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
     r"(?<![\w.,/-])\d{1,6}(?:[.,]\d{1,3})?(?![\w/-])|[1-9]/\d{1,2}|"
-    r"\b(?:twice|thrice|double|half|(?:three|four|five|ten) times|doppelt|halb|deux fois|doble|mitad)\b",
+    r"\b(?:twice|thrice|double|half|(?:three|four|five|ten) times|doppelt|halb|deux fois|doble)\b",
     re.IGNORECASE,
 )
 _LEAST = 2  # numbers of an exercise
@@ -33,8 +39,8 @@ _TOLD = re.compile(  # as a task, by somebody who sets it
 )
 # What is practised. Of `grammar` alone people speak when a letter is to be corrected.
 _PRACTISED = re.compile(
-    r"\b(?:(?:passive|active) (?:voice|sentences?)|(?:reported|indirect|direct) speech|subjunctive|"
-    r"(?:present|past|future) (?:simple|perfect|continuous|progressive)|simple past|"
+    r"\b(?:(?:passive|active) (?:voice|sentences?)|(?:reported|indirect|direct) speech|"
+    r"subjunctive|(?:present|past|future) (?:simple|perfect|continuous|progressive)|simple past|"
     r"gap(?:ped)? (?:text|fill)|cloze (?:text|test)|relative clauses?|conditional (?:sentences?|"
     r"clauses?)|question tags?|tongue[- ]twisters?|grammar (?:exercises?|drills?|worksheets?)|"
     r"konjunktiv|passivsatz|(?:in|ins|das|im) passiv|indirekten? rede|lückentext|subjonctif|"
@@ -44,21 +50,37 @@ _PRACTISED = re.compile(
     r"mowa zależna)\b|"
     r"\bpronounce\b|"
     # Is it "Mark and I" or "Mark and me"?
-    r"\b(?:is it|correct|between|zwischen|entre|tra|tussen|heißt es) [\"“„'‘][^\"”“\n]{1,60}[\"”“'’] "
-    r"(?:or|and|und|oder|et|ou|y|o|e|en|of) [\"“„'‘]",
+    r"\b(?:is it|correct|between|zwischen|entre|tra|tussen|heißt es) [\"“„'‘][^\"”“\n]{1,60}"
+    r"[\"”“'’] (?:or|and|und|oder|et|ou|y|o|e|en|of) [\"“„'‘]",
     re.IGNORECASE,
 )
 _SURNAMES = re.compile(
-    r"\b(?:surnames?|last names?|family names?|(?:nach|familien)namen?|noms? de famille|apellidos?|"
-    r"cognomi?|nazwisk\w{0,2}|achternamen?|sobrenomes?|фамили\w{1,2})\b",
+    r"\b(?:surnames?|last names?|family names?|(?:nach|familien)namen?|noms? de famille|"
+    r"apellidos?|cognomi?|nazwisk\w{0,2}|achternamen?|sobrenomes?|фамили\w{1,2})\b",
     re.IGNORECASE,
 )
 _WORD = r"(?:[\w'’&+-]|\.(?=\w)){0,24}"
-_ITEM = rf"[^\W\d_a-z]{_WORD}(?: (?:[^\W_a-z]{_WORD}|of|de|la|del)){{0,3}}"
-_LIST = re.compile(
-    rf"(?<!\w){_ITEM}(?:, {_ITEM}){{1,30}}(?:,? (?:and|or|und|oder|et|ou|y|o|e|en|of|i|lub|vs\.?) {_ITEM})?"
+_ITEM = (
+    rf"[{CAPITALS}]{_WORD}(?: (?:[{CAPITALS}\d]{_WORD}|of|de|da|di|du|la|del|van|von|der)){{0,3}}"
 )
-_PARTED = re.compile(r", | (?:and|or|und|oder|et|ou|y|o|e|en|of|i|lub|vs\.?) ")
+_AND = (
+    r" (?:and|or|und|oder|et|ou|y|o|e|en|of|i|czy|lub|och|og|ja|és|ve|și|vs\.?|versus|и|или|"
+    r"together with) "
+)
+_LIST = re.compile(
+    rf"(?<!\w){_ITEM}(?:(?:, {_ITEM}){{1,30}}(?:,?{_AND}{_ITEM})?|{_AND}{_ITEM})(?!\w)"
+)
+_PARTED = re.compile(rf",?{_AND}|, ")
+# Of what has a title.
+_WORKS = re.compile(
+    r"\b(?:songs?|sang|sung|sings?|singers?|playlists?|albums?|tracks?|lyrics|chords|covers?|movies?|"
+    r"films?|novels?|books?|poems?|plays|paintings?|operas?|musicals?|episodes?|lied(?:er)?|"
+    r"chansons?|canci[oó]n(?:es)?|canzon[ei]|piosenk\w+)\b",
+    re.IGNORECASE,
+)
+_LONGEST = 6  # words of a title
+_SAID = re.compile(r"[,.;:@]|\d{3}[ -]?\d{4}")  # in a sentence, or beside a number
+_TITLE = re.compile(r"[\"“„«](?P<title>[^\"”“»\n]{2,40})[\"”“»]")
 
 
 def is_exercise(text: str) -> bool:
@@ -78,6 +100,19 @@ def asks_for_amount(text: str) -> bool:
     """
     numbers = _NUMBER.finditer(text)
     return _AMOUNT.search(text) is not None and sum(1 for _ in numbers) >= _LEAST
+
+
+def find_titles(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of what may be titles in a text that speaks of songs, films or books: a few
+    words in quotation marks, each with a capital or small.
+
+    >>> [text[slice(*place)] for text in ['Who sang "Hey Jude"?'] for place in find_titles(text)]
+    ['Hey Jude']
+    """
+    for found in _TITLE.finditer(text) if _WORKS.search(text) else ():
+        words = found["title"].split()
+        if len(words) < _LONGEST and words[0][0].isupper() and not _SAID.search(found["title"]):
+            yield found.span("title")
 
 
 def is_about_surnames(text: str) -> bool:

@@ -30,6 +30,7 @@ from perturb.errors import VocabularyError
 from perturb.selective.exercises import (
     asks_for_amount,
     find_lists,
+    find_titles,
     is_about_surnames,
     is_exercise,
 )
@@ -563,6 +564,7 @@ class _Knowledge:
             or self._is_storied(finding)
             or self._is_exercised(finding)
             or self._is_listed(finding)
+            or self._is_title(finding)
         )
 
     def _is_example(self, finding: _Marked) -> bool:
@@ -744,14 +746,39 @@ class _Knowledge:
         return borne and tied is None
 
     def _is_listed(self, finding: _Marked) -> bool:
-        """Tell if a finding is an item of a list of things, or of surnames, in a text that speaks
-        of nobody as somebody's own."""
+        """Tell if a finding is an item of a list of things, of surnames or of public persons, in a
+        text that speaks of nobody as somebody's own."""
         items = self._listed.get(finding.start, [])
-        if not items or self._contacts or self._selves or _TASK.search(self._text):
+        if not items or self._contacts or self._is_tied_person(finding.start, finding.end):
             return False
-        if self._is_tied_person(finding.start, finding.end):
+        if self._is_impersonal and self._lists_persons(finding, items):
+            return True
+        if self._selves or _TASK.search(self._text):
             return False
         return self._lists_things(finding, items) or self._lists_surnames(items)
+
+    def _lists_persons(self, finding: _Marked, items: Sequence[tuple[int, int]]) -> bool:
+        """Tell if a question lists persons, of whom half or more of the others are public."""
+        if not _holds(self._asked, *self._near_by(finding)):
+            return False
+        others = [self._words.meeting(*item) for item in items if item[0] != finding.start]
+        persons = [self._public.persons]
+        known = sum(
+            last - first > 1 and self._words.longest(first, last, persons) == last
+            for first, last in others
+        )
+        return 2 * known >= len(others) > 0
+
+    def _is_title(self, finding: _Marked) -> bool:
+        """Tell if a finding is in the title of a song, a film or a book, and no sentence of the
+        writer's."""
+        at = bisect_right(self._titles, finding.start, key=lambda span: span[0]) - 1
+        inside = at >= 0 and finding.end <= self._titles[at][1]
+        return inside and not _holds(self._selves, *self._near_by(finding))
+
+    @cached_property
+    def _titles(self) -> list[tuple[int, int]]:
+        return list(find_titles(self._text))
 
     def _lists_things(self, finding: _Marked, items: Sequence[tuple[int, int]]) -> bool:
         """Tell if one of three things or more in a list is well known, and the finding has not the

@@ -200,7 +200,7 @@ _NO_SIGNERS = words_of(
     parents voisin voisine voisins collègues madame monsieur messieurs mesdames mundo vecino
     vecinos vecina amigos amigas padres professore professoressa professor signore signora
     signori genitori amici buren buur klant klanten gasten ouders kliencie klienci
-    sąsiedzi sąsiedzie rodzice üyemiz üyelerimiz müşterilerimiz komşular kund kunder grannar
+    sąsiedzi sąsiedzie rodzice rodiče üyemiz üyelerimiz müşterilerimiz komşular kund kunder grannar
     venner kolleger föräldrar
     """
 )
