@@ -88,6 +88,7 @@ _OBJECT = re.compile(
     r" (?:the|it|this|that|all|my|your|our|each|every|them|these|those|any|both|only|everything)\b"
 )
 _OWNER = re.compile(r"\w['’][sS] \Z")
+_REPEATED = re.compile(r"\b([^\W\d_]{2,20})(?: \1\b){2,9}", re.IGNORECASE)  # Will Will will
 # Which animals are called jack, jenny and tom?
 _ARE_CALLED = re.compile(
     r"\b(?:[Ww]hich|[Ww]hat) (?:\w+ ){1,3}(?:is|are) (?:called|named) [a-z, -]{0,80}\Z"
@@ -271,8 +272,8 @@ def _is_nobody(text: str, start: int, end: int) -> bool:
     found = text[start:end]
     if is_role(found) or is_closing(found) or _CAR.match(text, start):
         return True
-    words = found.casefold().split()
-    if len(words) > 2 and len(set(words)) == 1:  # Will Will will
+    around = _REPEATED.finditer(text, max(0, start - _NEAR), end + _NEAR)
+    if any(run.start() <= start and end <= run.end() for run in around):
         return True
     if _QUANTITY.match(text, start) or _is_owned(text, start, end):
         return True

@@ -173,7 +173,6 @@ def _is_toll_free(text: str) -> bool:
 _TOLL_FREE = re.compile(
     r"(?:\+?1)?(?:800|833|844|855|866|877|888|900)\d{7}"  # North America
     r"|0?0800\d{5,9}|0900\d{5,8}|\+(?:3[1-49]|353|4[1348]|49|7)0?800\d{5,8}"
-    r"|\+?(?:61)?1[38]00\d{6}"  # Australia
 )
 _FREEPHONE = re.compile(r"0808[ -]|08(?: \d\d){4}\Z")  # Britain, France
 
