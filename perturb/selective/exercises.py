@@ -71,13 +71,14 @@ _LIST = re.compile(
     rf"(?<!\w){_ITEM}(?:(?:, {_ITEM}){{1,30}}(?:,?{_AND}{_ITEM})?|{_AND}{_ITEM})(?!\w)"
 )
 _PARTED = re.compile(rf",?{_AND}|, ")
-# Of what has a title.
+# Of what has a title, in the line of the title. `Track`, `book` and `cover` stand in logs, too.
 _WORKS = re.compile(
-    r"\b(?:songs?|sang|sung|sings?|singers?|playlists?|albums?|tracks?|lyrics|chords|covers?|movies?|"
-    r"films?|novels?|books?|poems?|plays|paintings?|operas?|musicals?|episodes?|lied(?:er)?|"
-    r"chansons?|canci[oó]n(?:es)?|canzon[ei]|piosenk\w+)\b",
+    r"\b(?:songs?|sang|sung|sings?|singers?|playlists?|albums?|lyrics|chords|movies?|films?|"
+    r"novels?|poems?|paintings?|operas?|musicals?|lied(?:er)?|chansons?|canci[oó]n(?:es)?|"
+    r"canzon[ei]|piosenk\w+)\b",
     re.IGNORECASE,
 )
+_VALUE = re.compile(r"(?:\w=|[\"'`][=:] ?)[\"“„«]\Z")  # holder="Mira"
 _LONGEST = 6  # words of a title
 _SAID = re.compile(r"[,.;:@]|\d{3}[ -]?\d{4}")  # in a sentence, or beside a number
 _TITLE = re.compile(r"[\"“„«](?P<title>[^\"”“»\n]{2,40})[\"”“»]")
@@ -109,10 +110,15 @@ def find_titles(text: str) -> Iterator[tuple[int, int]]:
     >>> [text[slice(*place)] for text in ['Who sang "Hey Jude"?'] for place in find_titles(text)]
     ['Hey Jude']
     """
-    for found in _TITLE.finditer(text) if _WORKS.search(text) else ():
-        words = found["title"].split()
-        if len(words) < _LONGEST and words[0][0].isupper() and not _SAID.search(found["title"]):
-            yield found.span("title")
+    start = 0
+    for line in text.splitlines(keepends=True):
+        for found in _TITLE.finditer(line) if _WORKS.search(line) else ():
+            title, place = found["title"], found.start("title")
+            keyed = _VALUE.search(line, max(0, place - _LONGEST), place)
+            written = title[0].isupper() and not _SAID.search(title)
+            if len(title.split()) < _LONGEST and written and not keyed:
+                yield start + place, start + found.end("title")
+        start += len(line)
 
 
 def is_about_surnames(text: str) -> bool:

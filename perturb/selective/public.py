@@ -773,7 +773,7 @@ class _Knowledge:
         """Tell if a finding is in the title of a song, a film or a book, and no sentence of the
         writer's."""
         at = bisect_right(self._titles, finding.start, key=lambda span: span[0]) - 1
-        inside = at >= 0 and finding.end <= self._titles[at][1]
+        inside = at >= 0 and finding.end <= self._titles[at][1] and not self._contacts
         return inside and not _holds(self._selves, *self._near_by(finding))
 
     @cached_property

@@ -121,13 +121,19 @@ KINDS = {
     ),
     "an amount that worries": (
         "A worksheet: Sara drinks 3 glasses of milk a day. How many is that a week?",
-        "Sara drinks 3 bottles of wine a day, since 2 years. How many are too many? I fear it.",
+        "Sara drinks 3 bottles of wine a day, since 2 years. How many are too many? "
+        "I fear for her.",
         ["Sara"],
     ),
     "an exercise of grammar": (
         'Put into reported speech: Sara said, "I like the new house."',
         'Correct my grammar: "Sara said that she has leave her husband."',
         ["Sara"],
+    ),
+    "a value": (
+        'The playlist: "Sweet Caroline", "Maggie May".',
+        'INFO film 2 unreadable, holder="Caroline Holzapfel"',
+        ["Caroline Holzapfel"],
     ),
     "a title": (
         'Who sang "Roxanne" and "Sweet Caroline"?',
