@@ -77,6 +77,45 @@ _BEFORE_VERB = re.compile(
 _AFTER_VERB = re.compile(
     r"\s(?:the|it|this|that|as|an?|all|my|your|our|each|every|them|these|those|any)\b|[(\[]|\s{0,12}\Z"
 )
+# Given names that begin a request or a question, too.
+_VERBS = words_of(
+    """
+    bill chase dash dot flip frank grant hope josh mark may nick pat pierce pitch rob skip sue
+    trace wade will
+    """
+)
+_OBJECT = re.compile(
+    r" (?:the|it|this|that|all|my|your|our|each|every|them|these|those|any|both|only|everything)\b"
+)
+_OWNER = re.compile(r"\w['’][sS] \Z")
+_REPEATED = re.compile(r"\b([^\W\d_]{2,20})(?: \1\b){2,9}", re.IGNORECASE)  # Will Will will
+# Which animals are called jack, jenny and tom?
+_ARE_CALLED = re.compile(
+    r"\b(?:[Ww]hich|[Ww]hat) (?:\w+ ){1,3}(?:is|are) (?:called|named) [a-z, -]{0,80}\Z"
+)
+_QUANTITY = re.compile(r"(?-i:max|min)(?:\.|imum)?:? (?:of )?[~<≤]?\d")
+# Czech and Slovak, Polish, Hungarian, Finnish, Turkish, Croatian, Romanian.
+_QUESTIONS = words_of(
+    """
+    kdo kdy kde jak jaký jaká jaké proč který která které kolik čí kto kedy prečo ktorý ktorá koľko
+    gdzie kiedy dlaczego czy jaki jaka jakie który która które ile czyj czyja kim czym
+    mikor miért hogyan melyik mennyi hány kuka mikä missä milloin miksi miten mitkä ketkä paljonko
+    kimin nerede neden nasıl hangi tko gdje kada zašto koliko unde când cum cât câți
+    """
+)
+_CAPITAL_WORD = re.compile(r"(?<= )[^\W\d_a-zß-ÿ]")
+# German nouns have capitals; hardly a surname has so many letters and such an ending.
+_COMPOUND = re.compile(
+    r"[A-ZÄÖÜ][a-zäöüß]{8,24}(?:ung|ungen|heit|keit|heiten|keiten|schaft|tion|ionen|tät|ismus)"
+    r"|[A-ZÄÖÜ][a-zäöüß]{11,24}en"
+)
+# A car and its model. Makers that are often people's names count before a class alone.
+_CAR = re.compile(
+    r"(?:(?:VW|Volkswagen|BMW|Audi|Opel|Vauxhall|Skoda|Škoda|Dacia|Toyota|Mazda|Nissan|Mitsubishi"
+    r"|Subaru|Hyundai|Volvo|Saab|Fiat|Land Rover|Mercedes[ -]Benz) [A-Z0-9]"
+    r"|(?:Mercedes|Renault|Peugeot|Citro[eë]n|Ford|Honda|Suzuki|Kia|Tesla|Seat|Lexus|Chevrolet) "
+    r"(?:[A-Z]{1,3}-?\d|\d|[A-Z][ -](?:Class|Klasse)\b))"
+)
 _FORM = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+(?:[-'’][^\W\d_a-z]?[^\W\d_A-Z]+)*")
 _AFTER_TITLE = re.compile(r"(?<!\w)(?:Dr|Fr|Hr|Prof|Mr|Mrs|Ms|Sr|Sra)\. ?\Z")
 _OPENS = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])\s{0,8}\Z")  # a sentence, a line or a cell
@@ -165,7 +204,7 @@ class DetectorPolicy:
         for start, end, label in _join(reading.text, words, number):
             type_ = labels[label]
             if type_ == "PERSON":  # the title of a person names nobody
-                start = skip_lead(reading.text, start, end)
+                start = _skip_question(reading.text, skip_lead(reading.text, start, end), end)
                 end -= 2 * bool(_GENITIVE.search(reading.text, start, end))
             found = reading.text[start:end]
             plain = (
@@ -176,7 +215,7 @@ class DetectorPolicy:
                 or (type_ == "PERSON" and _is_nobody(reading.text, start, end))
                 or (type_ in ("PERSON", "LOCATION") and _is_figure(found, type_))
                 or (type_ in _NAMED and _is_small_word(found))
-                or (_is_small_word(found) and _is_verb(reading.text, start, end))
+                or _is_verb(reading.text, start, end)
             )
             if type_ in _FORMED and not _is_readable(reading.text, start, end, learnt):
                 start, end = _find_capitals(reading.text, start, end)
@@ -227,13 +266,23 @@ def _is_figure(found: str, type_: str) -> bool:
 
 
 def _is_nobody(text: str, start: int, end: int) -> bool:
-    """Tell if what is found as a person is a role or a closing of a letter, or a single word that
-    is a label, an abbreviation or a noun after an article: `indirizzo`, `Nr`, `i bambini`."""
+    """Tell if what is found as a person is a role or a closing of a letter, one word over and
+    over, or a single word that is a quantity, a label, an abbreviation or a noun: `max 20`,
+    `indirizzo`, `Nr`, `i bambini`, `Rotweinflecken`."""
     found = text[start:end]
-    if is_role(found) or is_closing(found):
+    if is_role(found) or is_closing(found) or _CAR.match(text, start):
+        return True
+    around = _REPEATED.finditer(text, max(0, start - _NEAR), end + _NEAR)
+    if any(run.start() <= start and end <= run.end() for run in around):
+        return True
+    if _QUANTITY.match(text, start) or _is_owned(text, start, end):
+        return True
+    if found.islower() and _ARE_CALLED.search(text, max(0, start - _NEAR), start):
         return True
     if not found.isalpha() or is_given(found):
         return False
+    if _COMPOUND.fullmatch(found):
+        return True
     if spell(found) in LABELS and not (found.istitle() and is_ordinary_word(found)):
         return True
     if found in _ABBREVIATIONS:
@@ -247,10 +296,30 @@ def _is_small_word(found: str) -> bool:
     return found.isalpha() and found.islower() and is_ordinary_word(found)
 
 
+def _is_owned(text: str, start: int, end: int) -> bool:
+    """Tell if an ordinary word in small letters is what somebody has: `Uncle Ben's rice`."""
+    return _is_small_word(text[start:end]) and bool(_OWNER.search(text, max(0, start - 4), start))
+
+
 def _is_verb(text: str, start: int, end: int) -> bool:
-    """Tell if an ordinary word is a verb, or the name of a function: `please mark it`."""
-    before = _BEFORE_VERB.search(text, max(0, start - 12), start)
-    return before is not None and _AFTER_VERB.match(text, end, end + 12) is not None
+    """Tell if an ordinary word is a verb, or the name of a function: `please mark it`, `Mark the
+    steps`."""
+    found = text[start:end]
+    if _is_small_word(found):
+        before = _BEFORE_VERB.search(text, max(0, start - 12), start)
+        return before is not None and _AFTER_VERB.match(text, end, end + 12) is not None
+    opens = found.lower() in _VERBS and _OPENS.search(text, max(0, start - 8), start)
+    return bool(opens) and _OBJECT.match(text, end, end + 12) is not None
+
+
+def _skip_question(text: str, start: int, end: int) -> int:
+    """Return where the name of a finding begins, after the words that a question begins with in a
+    language that the classifier has not learnt: `Kim byli Jan Matejko`. `end` if there is none."""
+    word = text[start:end].split(" ")[0]
+    if word.lower() not in _QUESTIONS or (word.istitle() and is_given(word)):
+        return start
+    capital = _CAPITAL_WORD.search(text, start + 1, end)
+    return capital.start() if capital else end
 
 
 def _join(text: str, words: Iterable[TokenWord], number: int) -> Iterator[tuple[int, int, int]]:

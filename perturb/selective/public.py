@@ -22,11 +22,18 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from perturb.errors import VocabularyError
+from perturb.selective.exercises import (
+    asks_for_amount,
+    find_lists,
+    find_titles,
+    is_about_surnames,
+    is_exercise,
+)
 from perturb.selective.patterns.forms import is_in_list
 from perturb.selective.patterns.given import list_given
 from perturb.selective.patterns.letters import is_addressed
@@ -158,7 +165,7 @@ _SPEAKS = re.compile(r"[^\w\n:>]{0,8}[:>]\s")
 _SELF = re.compile(
     r"\bI\b|\bi(?=['’]\w|\s(?:am|was|have|had|met|asked|told|saw|work|live|study|grew|moved|stay|"
     r"need|want)\b)|"
-    r"\b(?i:me|my|mine|we|us|our|ours|ich|mir|mich|wir|uns|meine?[mnrs]?|unsere?[mnrs]?|je|j|moi|mon|"
+    r"\b(?!US\b)(?i:me|my|mine|we|us|our|ours|ich|mir|mich|wir|uns|meine?[mnrs]?|unsere?[mnrs]?|je|j|moi|mon|"
     r"ma|mes|nous|notre|nos|yo|mis?|nosotros|nuestr[oa]s?|io|mio|mia|noi|nostr[oa]|eu|meu|minha|nós|"
     r"mój|moja|moje|jestem|мой|моя|моего|моей|мне|меня|мы|наш\w{0,3})\b|我|私|僕"
 )
@@ -264,12 +271,17 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 # Of texts that are somebody's own: letters, and what is spoken of at work.
+_WORK_WORDS = (
+    r"draft(?:ing)?|reply|respond|proofread|e-?mails?|letters?|messages?|invitations?|resume|cv|"
+    r"meetings?|clients?|patients?|colleagues?|formulier\w*|fasse|protokoll\w*|besprechung\w*|"
+    r"kunden?|kolleg\w*|rédig\w*|réunion|compte[- ]rendu|redacta\w*|reunión|riunione|verbale|"
+    r"zebrani\w+|письм\w+|протокол\w*"
+)
+_WORK_SIGNS = "会议|邮件|会議|メール"
+_WORK = re.compile(rf"\b(?:{_WORK_WORDS})\b|{_WORK_SIGNS}", re.IGNORECASE)
 _TASK = re.compile(
-    r"\b(?:draft(?:ing)?|reply|respond|rewrite|reword|proofread|polish|paraphrase|rephrase|shorten|"
-    r"condense|e-?mails?|letters?|messages?|invitations?|resume|cv|minutes|meetings?|clients?|"
-    r"patients?|colleagues?|my|our|formulier\w*|fasse|protokoll\w*|besprechung\w*|kunden?|kolleg\w*|"
-    r"meine?[mnrs]?|unsere?[mnrs]?|rédig\w*|réunion|compte[- ]rendu|notre|redacta\w*|reunión|"
-    r"nuestr\w+|riunione|verbale|nostr\w+|zebrani\w+|письм\w+|протокол\w*)\b|会议|邮件|会議|メール",
+    rf"\b(?:{_WORK_WORDS}|rewrite|reword|polish|paraphrase|rephrase|shorten|condense|minutes|my|our|"
+    rf"meine?[mnrs]?|unsere?[mnrs]?|notre|nuestr\w+|nostr\w+)\b|{_WORK_SIGNS}",
     re.IGNORECASE,
 )
 _ENTRY = re.compile(
@@ -282,6 +294,12 @@ _CITED = re.compile(
     r"(?P<names>\{(?>[^{}]|\{[^{}]{0,80}\}){1,4000}\}|\"[^\"\n]{1,1000}\")",
     re.IGNORECASE,
 )
+# What is said or written in a text, or is a numbered sentence of it.
+_QUOTED = re.compile(
+    r"[\"“„«][^\"”“»\n]{1,400}[\"”“»]|「[^」\n]{1,200}」|"
+    r"(?:(?m:^)|(?<=[.:!?] ))[ \t]{0,4}\d{1,2}[.)] [^\n]{1,400}"
+)
+_LISTED = 3  # items of a list, at least
 _STORIED = 300  # characters around a person that such a word is in
 # Before the value of a key, or of an element of XML.
 _KEYED = re.compile(r"(?:[\w\"'`][\"'`]?[ \t]?[:=][ \t]?[\"'`]?|(?<=[\w\"'])>)\Z")
@@ -508,9 +526,7 @@ class _Knowledge:
             return finding.type in self._tied or not self._is_tied_thing(start, end)
         if finding.type in self._tied:
             return not self._is_somebodys(finding)
-        return finding.type in PERSONS and (
-            self._is_short_name(finding) or self._is_storied(finding)
-        )
+        return finding.type in PERSONS and self._is_nobody(finding)
 
     def _are_public(self, births: Sequence[_Marked]) -> bool:
         """Tell if a text says just when, and where, persons were born who are publicly known, each
@@ -539,8 +555,16 @@ class _Knowledge:
             return True
         if self._is_covered(finding, public.persons):
             return not self._is_tied_person(finding.start, finding.end)
+        return self._is_ordinary(finding) or self._is_nobody(finding)
+
+    def _is_nobody(self, finding: _Marked) -> bool:
+        """Tell if a person who is not on the list is none whom somebody knows."""
         return (
-            self._is_ordinary(finding) or self._is_short_name(finding) or self._is_storied(finding)
+            self._is_short_name(finding)
+            or self._is_storied(finding)
+            or self._is_exercised(finding)
+            or self._is_listed(finding)
+            or self._is_title(finding)
         )
 
     def _is_example(self, finding: _Marked) -> bool:
@@ -678,10 +702,120 @@ class _Knowledge:
             return False
         low, high = max(0, finding.start - _STORIED), finding.end + _STORIED
         lone = self._names_no_other and self._is_lone(finding)
-        if lone and self._read_word(finding) in self._public.families:
+        if lone and self._public.families.issuperset(self._read_surnames(finding)):
             return True
         asked = _holds(self._asked, *self._near_by(finding))
         return asked and (lone or _holds(self._stories, low, high))
+
+    def _is_exercised(self, finding: _Marked) -> bool:
+        """Tell if a finding is somebody in an exercise that names nobody but by a given name, or
+        by a title and a common surname: `Tom`, `Mr Baker`."""
+        return self._is_bare(finding) and self._is_exercise
+
+    @cached_property
+    def _is_exercise(self) -> bool:
+        """Tell if the text is an exercise, or asks for an amount and speaks of no writer; and if
+        no person in it has a full name or is in a sentence about the writer."""
+        if self._contacts or any(
+            not self._is_quoted(found.start()) for found in _WORK.finditer(self._text)
+        ):
+            return False
+        selves = [place for place in self._selves if not self._is_quoted(place)]
+        for person in self._persons:
+            known = self._is_covered(person, self._public.persons)
+            own = _holds(selves, *self._near_by(person))
+            if not known and (own or not self._is_bare(person)):
+                return False
+        return is_exercise(self._text) or (not selves and asks_for_amount(self._text))
+
+    def _is_quoted(self, place: int) -> bool:
+        at = bisect_right(self._quoted, place, key=lambda span: span[0]) - 1
+        return at >= 0 and place < self._quoted[at][1]
+
+    @cached_property
+    def _quoted(self) -> list[tuple[int, int]]:
+        return [found.span() for found in _QUOTED.finditer(self._text)]
+
+    def _is_bare(self, finding: _Marked) -> bool:
+        """Tell if a finding is a given name or a common surname alone, and not somebody's."""
+        first, last = self._words.meeting(finding.start, finding.end)
+        keys = [key for key in self._words.keys[first:last] if key not in _NEUTRAL]
+        low = max(0, finding.start - _AROUND)
+        tied = _RELATION_BEFORE.search(self._text, low, finding.start)
+        borne = len(keys) == 1 and (keys[0] in self._given or keys[0] in self._public.surnames)
+        return borne and tied is None
+
+    def _is_listed(self, finding: _Marked) -> bool:
+        """Tell if a finding is an item of a list of things, of surnames or of public persons, in a
+        text that speaks of nobody as somebody's own."""
+        items = self._listed.get(finding.start, [])
+        if not items or self._contacts or self._is_tied_person(finding.start, finding.end):
+            return False
+        if self._is_impersonal and self._lists_persons(finding, items):
+            return True
+        if self._selves or _TASK.search(self._text):
+            return False
+        return self._lists_things(finding, items) or self._lists_surnames(items)
+
+    def _lists_persons(self, finding: _Marked, items: Sequence[tuple[int, int]]) -> bool:
+        """Tell if a question lists persons, of whom half or more of the others are public."""
+        if not _holds(self._asked, *self._near_by(finding)):
+            return False
+        others = [self._words.meeting(*item) for item in items if item[0] != finding.start]
+        persons = [self._public.persons]
+        known = sum(
+            last - first > 1 and self._words.longest(first, last, persons) == last
+            for first, last in others
+        )
+        return 2 * known >= len(others) > 0
+
+    def _is_title(self, finding: _Marked) -> bool:
+        """Tell if a finding is in the title of a song, a film or a book, and no sentence of the
+        writer's."""
+        at = bisect_right(self._titles, finding.start, key=lambda span: span[0]) - 1
+        inside = at >= 0 and finding.end <= self._titles[at][1] and not self._contacts
+        return inside and not _holds(self._selves, *self._near_by(finding))
+
+    @cached_property
+    def _titles(self) -> list[tuple[int, int]]:
+        return list(find_titles(self._text))
+
+    def _lists_things(self, finding: _Marked, items: Sequence[tuple[int, int]]) -> bool:
+        """Tell if one of three things or more in a list is well known, and the finding has not the
+        form of a person's name."""
+        first, last = self._words.meeting(finding.start, finding.end)
+        keys, public = self._words.keys[first:last], self._public
+        borne = keys[0] in self._given or any(key in public.surnames for key in keys)
+        if len(items) < _LISTED or (borne and not (len(keys) == 1 and keys[0] in public.shared)):
+            return False
+        return any(self._is_thing(*item) for item in items if item[0] != finding.start)
+
+    def _is_thing(self, start: int, end: int) -> bool:
+        first, last = self._words.meeting(start, end)
+        return last > first and self._words.longest(first, last, [self._public.names]) == last
+
+    def _lists_surnames(self, items: Sequence[tuple[int, int]]) -> bool:
+        """Tell if a list has surnames alone, most of which are public persons', or of which the
+        text speaks."""
+        words = [self._words.meeting(*item) for item in items]
+        keys = [self._words.keys[first] for first, last in words if last - first == 1]
+        known = [key in self._public.families or key in self._public.persons for key in keys]
+        borne = [key in self._public.surnames for key in keys]
+        if len(keys) < len(items) or not all(map(self._is_surname, self._persons)):
+            return False
+        if is_about_surnames(self._text):
+            return sum(known) + sum(borne) >= _LISTED
+        return len(items) > _LISTED and 2 * sum(known) > len(items)
+
+    def _is_surname(self, person: _Marked) -> bool:
+        """Tell if a person is public, or surnames alone."""
+        public = self._is_covered(person, self._public.persons)
+        return public or bool(self._read_surnames(person))
+
+    @cached_property
+    def _listed(self) -> dict[int, list[tuple[int, int]]]:
+        """Return the items of the list in which an item begins, by its place."""
+        return {start: items for items in find_lists(self._text) for start, _ in items}
 
     @cached_property
     def _names_no_other(self) -> bool:
@@ -692,10 +826,19 @@ class _Knowledge:
         )
 
     def _is_lone(self, finding: _Marked) -> bool:
-        """Tell if a finding is one word, and neither a given name nor a common surname."""
-        key = self._read_word(finding)
-        borne = key in self._given or key in self._public.surnames or key in self._private_words
-        return bool(key) and not borne
+        """Tell if a finding is one word, and neither a given name nor a common surname; or several
+        such words that are no name together: `Luria–Delbrück`."""
+        keys = self._read_surnames(finding)
+        borne = self._given, self._public.surnames, self._private_words
+        return bool(keys) and not any(key in names for key in keys for names in borne)
+
+    def _read_surnames(self, finding: _Marked) -> list[str]:
+        """Return the keys of a finding's words, of which none has but a blank before the next."""
+        first, last = self._words.meeting(finding.start, finding.end)
+        places = [at for at in range(first, last) if self._words.keys[at] not in _NEUTRAL]
+        if any(b == a + 1 and self._is_blank(b) for a, b in pairwise(places)):
+            return []
+        return [self._words.keys[at] for at in places]
 
     def _read_word(self, finding: _Marked) -> str:
         """Return the key of the only word of a finding; "" where it has none or several."""

@@ -156,7 +156,25 @@ def _is_phone(text: str) -> bool:
     telephone number."""
     least = 9 if text.startswith("0") else 6
     plain = _DATE.fullmatch(text) or _ZIP_PLUS.fullmatch(text) or _TIMES.fullmatch(text)
-    return least <= len(digits(text)) <= 20 and not plain
+    return least <= len(digits(text)) <= 20 and not plain and not _is_toll_free(text)
+
+
+def _is_toll_free(text: str) -> bool:
+    """Tell if a number is free for the caller, or costs them extra: firms alone have such.
+
+    >>> [_is_toll_free(text) for text in ("1-800-555-0199", "0800 1110111", "0171 2345678")]
+    [True, True, False]
+    """
+    return _TOLL_FREE.fullmatch(re.sub(r"[^+\d]", "", text)) is not None or (
+        _FREEPHONE.match(text) is not None
+    )
+
+
+_TOLL_FREE = re.compile(
+    r"(?:\+?1)?(?:800|833|844|855|866|877|888|900)\d{7}"  # North America
+    r"|0?0800\d{5,9}|0900\d{5,8}|\+(?:3[1-49]|353|4[1348]|49|7)0?800\d{5,8}"
+)
+_FREEPHONE = re.compile(r"0808[ -]|08(?: \d\d){4}\Z")  # Britain, France
 
 
 def _locate_phone(match: re.Match[str]) -> tuple[int, int] | None:
@@ -210,6 +228,12 @@ def _locate_address(match: re.Match[str]) -> tuple[int, int] | None:
     if _OWN_NET.fullmatch(domain) and not is_personal_account(local):  # pi@192.168.1.10
         return None
     return match.span()
+
+
+def _locate_encoded(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of an e-mail address whose sign is percent-encoded; None for a stand-in."""
+    local, _, domain = match[0].lower().rpartition("%40")
+    return None if local in _STAND_INS and _NOWHERE.fullmatch(domain) else match.span()
 
 
 _HOST_NAME = re.compile(
@@ -330,6 +354,7 @@ CONTACT = (
         "EMAIL_ADDRESS",
         r"(?<![\w.+%-])[\w.+-]{1,64}%40[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}",
         clue=any_string("%40"),
+        locate=_locate_encoded,
         reach=(70, 410),
     ),
     shape(  # mira [at] lindenhof [dot] example

@@ -76,6 +76,39 @@ def _is_no_date(text: str) -> bool:
     return not (len(parts) == 3 and all(len(part) in (1, 2, 4) for part in parts))
 
 
+def _locate_case(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the number of a case; None for a span of years or a month, `1964/69`
+    and `09/2026`, without the word for a number before it."""
+    if match["part"]:
+        return match.span("part")
+    return None if _MONTH.fullmatch(match[0]) or _is_year_span(match[0]) else match.span()
+
+
+_MONTH = re.compile(r"0[1-9] ?/ ?(?:19|20)\d\d")
+_YEARS = re.compile(r"(?:1[5-9]|20)(\d\d) ?/ ?(\d\d)")
+_LONGEST_SPAN = 40  # years
+
+
+def _is_year_span(text: str) -> bool:
+    """Tell if two numbers are a year and a later one, without its century."""
+    years = _YEARS.fullmatch(text)
+    return years is not None and 0 < (int(years[2]) - int(years[1])) % 100 <= _LONGEST_SPAN
+
+
+def _locate_social(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a social security number; None for one that is printed everywhere,
+    where no word says that it is somebody's."""
+    before = match.string[max(0, match.start() - _OWNED) : match.start()]
+    printed = re.sub(r"\D", "", match[0]) in _PRINTED and not _NUMBER_WORD.search(before)
+    return None if printed else match.span()
+
+
+# In a row of digits, on the card that was sold in wallets, and in advertising.
+_PRINTED = frozenset(("123456789", "078051120", "219099999", "111111111", "000000000"))
+_OWNED = 40  # characters before a number that its label is in
+_NUMBER_WORD = re.compile(r"ssn|social|security|\b(?:number|id|no|nr)\b", re.IGNORECASE)
+
+
 def _is_card(text: str) -> bool:
     """Check a card number: the first digits and the length of an issuer, and the check digit."""
     number = "".join(filter(str.isdigit, text))
@@ -128,7 +161,12 @@ IDENTIFIERS = (
         locate=_locate_iban,
         reach=(4, 120),
     ),
-    shape("US_SSN", r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])", clue=least_digits(9)),
+    shape(
+        "US_SSN",
+        r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])",
+        clue=least_digits(9),
+        locate=_locate_social,
+    ),
     shape(
         "VAT_NUMBER",
         rf"(?<!\w)(?:{_VAT})[ -]?(?:[A-Z0-9][ .-]?){{7,11}}[A-Z0-9](?!\w)",
@@ -171,6 +209,7 @@ IDENTIFIERS = (
         "CASE_NUMBER",
         rf"(?<!\w)(?:{_CASES})(?![\w/])",
         _is_no_date,
+        locate=_locate_case,
         clue=any_match(r"\d ?/ ?\d|\[\d{4}\]|:\d\d-"),
         reach=(48, 260),
     ),

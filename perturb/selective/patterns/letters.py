@@ -16,6 +16,7 @@ from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.people import TITLES
 from perturb.selective.patterns.persons import (
+    DEPARTMENTS,
     WRITTEN_LOWER,
     WRITTEN_NAME,
     WRITTEN_TITLE,
@@ -91,6 +92,8 @@ _GREETING_LIST = """
     здравствуйте здравствуй привет уважаемый уважаемая дорогой дорогая милый милая добрый_день
     доброе_утро добрый_вечер шановний шановна дорогий дорога любий люба вітаю привіт здравей здраво
     αγαπητέ αγαπητή αγαπητό γεια γεια_σου γεια_σας αξιότιμε αξιότιμη καλημέρα καλησπέρα
+    szanowni szanowne drodzy drogie vážení drazí milí chers chères estimados estimadas queridos
+    queridas egregi prezados prezadas уважаемые дорогие шановні дорогі
 """
 _TITLED_LIST = """
     pan pani pán paní panie pane fru herra rouva bey hanım chị anh cô ông bà em bác mwalimu bwana
@@ -160,12 +163,14 @@ def is_addressed(text: str, low: int, start: int) -> bool:
 
 
 def is_role(words: str) -> bool:
-    """Tell if words name a role that letters go to, and nobody: customers, parents, neighbours.
+    """Tell if words name a role that letters go to, or a department, and nobody: customers,
+    parents, neighbours.
 
-    >>> [is_role(words) for words in ("Gäste", "Madame", "Wiebke")]
-    [True, True, False]
+    >>> [is_role(words) for words in ("Gäste", "Madame", "Il Servizio Clienti", "Wiebke")]
+    [True, True, True, False]
     """
-    return all(word.lower() in _NO_SIGNERS for word in words.split())
+    plain = words.lower().split()
+    return all(word in _NO_SIGNERS for word in plain) or not DEPARTMENTS.isdisjoint(plain)
 
 
 def is_greeting(words: str) -> bool:
@@ -195,7 +200,7 @@ _NO_SIGNERS = words_of(
     parents voisin voisine voisins collègues madame monsieur messieurs mesdames mundo vecino
     vecinos vecina amigos amigas padres professore professoressa professor signore signora
     signori genitori amici buren buur klant klanten gasten ouders kliencie klienci
-    sąsiedzi sąsiedzie rodzice üyemiz üyelerimiz müşterilerimiz komşular kund kunder grannar
+    sąsiedzi sąsiedzie rodzice rodiče üyemiz üyelerimiz müşterilerimiz komşular kund kunder grannar
     venner kolleger föräldrar
     """
 )

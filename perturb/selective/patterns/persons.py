@@ -26,6 +26,7 @@ from perturb.selective.patterns.words import GERMAN_NOUNS, OPENERS, PARTICLES
 
 __all__ = [
     "CAPITALS",
+    "DEPARTMENTS",
     "NO_NAMES",
     "PERSONS",
     "WRITTEN_FULL",
@@ -60,7 +61,18 @@ _TITLE_LIST = """
     grandma grandpa granny tía tío tata
 """
 WRITTEN_TITLE = any_of(_TITLE_LIST)
-NO_NAMES = words_of(
+# Words of which one is enough: `Il Servizio Clienti`, `Dział Obsługi Klienta`.
+DEPARTMENTS = words_of(
+    """
+    servizio assistenza segreteria amministrazione ufficio redazione service équipe secrétariat
+    servicio atención secretaría redacción atendimento secretaria kundenservice kundendienst
+    kundenbetreuung sekretariat verwaltung geschäftsstelle redaktion klantenservice
+    klantendienst redactie obsługa obsługi dział biuro zespół redakcja podpora oddělení redakce
+    kundtjänst kundeservice redaktionen asiakaspalvelu toimitus ügyfélszolgálat szerkesztőség
+    department support helpdesk служба отдел поддержка поддержки редакция
+    """
+)
+NO_NAMES = DEPARTMENTS | words_of(
     """
     all team everyone everybody there world folks friends friend sir madam sirs customer customers
     user users reader readers colleague colleagues hiring manager recruiter committee board editor

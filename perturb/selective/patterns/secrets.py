@@ -352,6 +352,8 @@ def _is_token(found: KeyValue, words: list[str]) -> bool:
     if any(word in _NO_SECRET_KEYS for word in words[:-1]):
         return False
     key = found.key.lower()
+    if key.startswith("key") and _CACHED.search(found.before):
+        return False
     if key.startswith("key") and not before:
         if found.before.endswith(("?", "&")):
             return looks_random(value)
@@ -372,6 +374,8 @@ def _is_token(found: KeyValue, words: list[str]) -> bool:
     worded = is_ordinary_word(longest.rstrip("0123456789"))
     return mixed and plain and len(value) >= 6 and not worded
 
+
+_CACHED = re.compile(r"\b(?:cached?|caches)\b[^\n]*\Z", re.IGNORECASE)  # Cache saved with key:
 
 _NOUN_STRINGS = (
     *("pass", "pw", "kennwort", "contrase", "clave", "mdp", "senha", "parola", "wachtwoord"),

@@ -1,0 +1,141 @@
+"""Tell that a text is an exercise, lists things or surnames, or names works: whom it names is
+nobody that somebody knows.
+
+- An exercise of arithmetic asks for an amount, and one of grammar names what is practised: `Tom
+  has 5 apples … How many …?`, `Put into passive voice: Peter paints the fence.`
+- What stands in one list with a well-known thing is a thing: `Petra, Wadi Rum and Amman`. Who
+  stands in one with well-known persons is of their kind.
+- A name in quotation marks is the title of a song: `Who sang "Jolene"?`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from perturb.selective.patterns.persons import CAPITALS
+
+__all__ = ["asks_for_amount", "find_lists", "find_titles", "is_about_surnames", "is_exercise"]
+
+# What an exercise of arithmetic asks for.
+_AMOUNT = re.compile(
+    r"\b(?:how (?:many|much|old|far|fast|heavy|tall)|"
+    r"what (?:fraction|percentage|is the (?:average|total|sum|difference|ratio|probability))|"
+    r"wie ?viele?|wie alt|wie schnell|wie weit|combien|quel âge|cu[áa]nt[oa]s?|quant[oiae]|"
+    r"hoeveel|ile|kolik|сколько|hur många|hvor mange|kaç)\b|"
+    r"何[枚個本人円]|いくつ|いくら|多少|几个|몇",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"(?<![\w.,/-])\d{1,6}(?:[.,]\d{1,3})?(?![\w/-])|[1-9]/\d{1,2}|"
+    r"\b(?:twice|thrice|double|half|(?:three|four|five|ten) times|doppelt|halb|deux fois|doble)\b",
+    re.IGNORECASE,
+)
+_LEAST = 2  # numbers of an exercise
+_TOLD = re.compile(  # as a task, by somebody who sets it
+    r"\b(?:word problems?|math(?:s|ematics)? (?:problems?|worksheets?|exercises?)|worksheets?|"
+    r"textaufgaben?|sachaufgaben?|arbeitsblatt|problèmes? de maths?|problemas? de matemáticas)\b",
+    re.IGNORECASE,
+)
+# What is practised. Of `grammar` alone people speak when a letter is to be corrected.
+_PRACTISED = re.compile(
+    r"\b(?:(?:passive|active) (?:voice|sentences?)|(?:reported|indirect|direct) speech|"
+    r"subjunctive|(?:present|past|future) (?:simple|perfect|continuous|progressive)|simple past|"
+    r"gap(?:ped)? (?:text|fill)|cloze (?:text|test)|relative clauses?|conditional (?:sentences?|"
+    r"clauses?)|question tags?|tongue[- ]twisters?|grammar (?:exercises?|drills?|worksheets?)|"
+    r"konjunktiv|passivsatz|(?:in|ins|das|im) passiv|indirekten? rede|lückentext|subjonctif|"
+    r"voix passive|discours indirect|texte à trous|subjuntivo|voz pasiva|estilo indirecto|"
+    r"example sentences|beispielsätze|phrases d['’]exemple|frases de ejemplo|frasi d['’]esempio|"
+    r"congiuntivo|forma passiva|discorso indiretto|voz passiva|discurso indireto|strona bierna|"
+    r"mowa zależna)\b|"
+    r"\bpronounce\b|"
+    # Is it "Mark and I" or "Mark and me"?
+    r"\b(?:is it|correct|between|zwischen|entre|tra|tussen|heißt es) [\"“„'‘][^\"”“\n]{1,60}"
+    r"[\"”“'’] (?:or|and|und|oder|et|ou|y|o|e|en|of) [\"“„'‘]",
+    re.IGNORECASE,
+)
+_SURNAMES = re.compile(
+    r"\b(?:surnames?|last names?|family names?|(?:nach|familien)namen?|noms? de famille|"
+    r"apellidos?|cognomi?|nazwisk\w{0,2}|achternamen?|sobrenomes?|фамили\w{1,2})\b",
+    re.IGNORECASE,
+)
+_WORD = r"(?:[\w'’&+-]|\.(?=\w)){0,24}"
+_ITEM = (
+    rf"[{CAPITALS}]{_WORD}(?: (?:[{CAPITALS}\d]{_WORD}|of|de|da|di|du|la|del|van|von|der)){{0,3}}"
+)
+_AND = (
+    r" (?:and|or|und|oder|et|ou|y|o|e|en|of|i|czy|lub|och|og|ja|és|ve|și|vs\.?|versus|и|или|"
+    r"together with) "
+)
+_LIST = re.compile(
+    rf"(?<!\w){_ITEM}(?:(?:, {_ITEM}){{1,30}}(?:,?{_AND}{_ITEM})?|{_AND}{_ITEM})(?!\w)"
+)
+_PARTED = re.compile(rf",?{_AND}|, ")
+# Of what has a title, in the line of the title. `Track`, `book` and `cover` stand in logs, too.
+_WORKS = re.compile(
+    r"\b(?:songs?|sang|sung|sings?|singers?|playlists?|albums?|lyrics|chords|movies?|films?|"
+    r"novels?|poems?|paintings?|operas?|musicals?|lied(?:er)?|chansons?|canci[oó]n(?:es)?|"
+    r"canzon[ei]|piosenk\w+)\b",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(r"(?:\w=|[\"'`][=:] ?)[\"“„«]\Z")  # holder="Mira"
+_LONGEST = 6  # words of a title
+_SAID = re.compile(r"[,.;:@]|\d{3}[ -]?\d{4}")  # in a sentence, or beside a number
+_TITLE = re.compile(r"[\"“„«](?P<title>[^\"”“»\n]{2,40})[\"”“»]")
+
+
+def is_exercise(text: str) -> bool:
+    """Tell if a text says that it is an exercise of arithmetic or of grammar.
+
+    >>> [is_exercise(text) for text in ("Put into passive voice: Tom eats.", "Tom left me.")]
+    [True, False]
+    """
+    return _TOLD.search(text) is not None or _PRACTISED.search(text) is not None
+
+
+def asks_for_amount(text: str) -> bool:
+    """Tell if a text gives numbers and asks for one.
+
+    >>> asks_for_amount("Tom has 5 apples and buys 7 more. How many apples does he have?")
+    True
+    """
+    numbers = _NUMBER.finditer(text)
+    return _AMOUNT.search(text) is not None and sum(1 for _ in numbers) >= _LEAST
+
+
+def find_titles(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of what may be titles in a text that speaks of songs, films or books: a few
+    words in quotation marks, each with a capital or small.
+
+    >>> [text[slice(*place)] for text in ['Who sang "Hey Jude"?'] for place in find_titles(text)]
+    ['Hey Jude']
+    """
+    start = 0
+    for line in text.splitlines(keepends=True):
+        for found in _TITLE.finditer(line) if _WORKS.search(line) else ():
+            title, place = found["title"], found.start("title")
+            keyed = _VALUE.search(line, max(0, place - _LONGEST), place)
+            written = title[0].isupper() and not _SAID.search(title)
+            if len(title.split()) < _LONGEST and written and not keyed:
+                yield start + place, start + found.end("title")
+        start += len(line)
+
+
+def is_about_surnames(text: str) -> bool:
+    """Tell if a text speaks of surnames."""
+    return _SURNAMES.search(text) is not None
+
+
+def find_lists(text: str) -> Iterator[list[tuple[int, int]]]:
+    """Yield the places of the items of each list in a sentence.
+
+    >>> text = "Petra, Wadi Rum and Amman in Jordan"
+    >>> [[text[start:end] for start, end in items] for items in find_lists(text)]
+    [['Petra', 'Wadi Rum', 'Amman']]
+    """
+    for found in _LIST.finditer(text):
+        items, start = [], found.start()
+        for gap in _PARTED.finditer(text, found.start(), found.end()):
+            items.append((start, gap.start()))
+            start = gap.end()
+        yield [*items, (start, found.end())]

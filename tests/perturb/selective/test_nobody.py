@@ -1,0 +1,171 @@
+"""What is nobody's in ordinary texts stays: exercises, lists of things, firms' numbers, verbs that
+are names; beside each, the private text that is nearest to it is hidden."""
+
+from __future__ import annotations
+
+import pytest
+
+from perturb import get_mechanism
+from perturb.selective.exercises import find_lists, find_titles
+from perturb.testing.growth import grows_linearly
+from tests.tables import bundled_table
+
+TABLE = bundled_table()
+
+# By kind: a text that leaves as it is, a text like it and what is hidden in that.
+KINDS = {
+    "a quantity": (
+        "A poem on spring, max 40 lines, please.",
+        "Yesterday max told Siobhan the news.",
+        ["max"],
+    ),
+    "a verb": (
+        "Mark all rows in red. Grant the editors access. Will this take long?",
+        "We pay the rent on Friday.\n\nMark",
+        ["Mark"],
+    ),
+    "one word": (
+        'Is "Will Will will Will a cake?" a sentence?',
+        "Will Penrose will come.",
+        ["Will Penrose"],
+    ),
+    "what somebody has": (
+        "Two bags of Uncle Ben's rice are enough.",
+        "Her tutor is Condoleezza Rice-Hallam.",
+        ["Condoleezza Rice-Hallam"],
+    ),
+    "what animals are called": (
+        "Which animals are called jenny, tom or billy?",
+        "Which day did jenny come?",
+        ["jenny"],
+    ),
+    "a German compound": (
+        "Wie entferne ich Kalkablagerungen an der Armatur?",
+        "Gestern war Anneliese Hinterbergen da.",
+        ["Anneliese Hinterbergen"],
+    ),
+    "a question": (
+        'What does "Kdy jindy než teď" mean?',
+        "Kdy přijede Jana Dvořáčková?",
+        ["Jana Dvořáčková"],
+    ),
+    "a car": (
+        "Is a Mazda Xedos, a Skoda Yeti or a Mercedes C-Class cheaper to insure?",
+        "Mercedes Aguilar-Pons drives too fast.",
+        ["Mercedes Aguilar-Pons"],
+    ),
+    "a department": (
+        "Distinti saluti,\nIl Servizio Clienti",
+        "Distinti saluti,\nOrnella Scognamiglio",
+        ["Ornella Scognamiglio"],
+    ),
+    "several who are greeted": (
+        "Szanowni Państwo,\n\nproszę o ofertę.",
+        "Szanowni Państwo Nowakowie,\n\nproszę o ofertę.",
+        ["Nowakowie"],
+    ),
+    "a number that is free": (
+        "Is 1-877-555-0142 free? And 0800 7700 142?",
+        "Is 1-212-555-0142 yours?",
+        ["1-212-555-0142"],
+    ),
+    "a stand-in": (
+        "The form sent name=Test&email=user%40example.org to the server.",
+        "The form sent name=Test&email=ines.tramontin%40lindenhof.example to it.",
+        ["ines.tramontin%40lindenhof.example"],
+    ),
+    "the key of a cache": (
+        "Cache restored from key: pnpm-Linux-7c1d9e5a3f0b4c2e9d550a1b2c3d4e5f",
+        "Here is the key: 7c1d9e5a3f0b4c2e9d550a1b2c3d4e5f",
+        ["7c1d9e5a3f0b4c2e9d550a1b2c3d4e5f"],
+    ),
+    "years": (
+        "Who won the league in 1987/88 and 2003/04?",
+        "Tell Ines Tramontin about the file 18403/91.",
+        ["Ines Tramontin", "18403/91"],
+    ),
+    "a printed number": (
+        "What is 123-45-6789 in the fixture?",
+        "Her social security number: 078-05-1120",
+        ["078-05-1120"],
+    ),
+    "a list of places": (
+        "Is Petra, Aqaba or Amman the warmest in March?",
+        "Is Petra Vollmering, Aqaba or Amman better?",
+        ["Petra Vollmering"],
+    ),
+    "a list of well-known persons": (
+        "Compare the films of Ingmar Bergman, Federico Fellini and Bo Widerberg: what is common?",
+        "Compare the offers of Ingo Bergmann-Thal, Fedra Felline and Bo Widerbek: what is common?",
+        ["Ingo Bergmann-Thal", "Fedra Felline", "Bo Widerbek"],
+    ),
+    "surnames": (
+        "The most frequent surnames: Müller, Schmidt, Schneider, Fischer. What do they mean?",
+        "Our tenants: Müller, Schmidt, Schneider, Fischer.",
+        ["Müller", "Schmidt", "Schneider"],
+    ),
+    "winners": (
+        "Winners of the Tour: Wiggins, Froome, Nibali, Thomas, Vingegaard. How many times each?",
+        "My tenants: Wiggins, Froome, Nibali, Thomas, Vingegaard.",
+        ["Wiggins", "Froome", "Nibali", "Thomas"],
+    ),
+    "an exercise of arithmetic": (
+        "Sara has 12 pens and gives 5 to Paul. How many pens are left?",
+        "My sister Sara took 12 pills and 5 beers. How many are too many?",
+        ["Sara"],
+    ),
+    "an exercise with a full name": (
+        "Mrs Baker's class has 28 pupils, 7 of them ill. How many are there?",
+        "Sara Vollmering has 12 pens and gives 5 to Paul. How many pens are left?",
+        ["Sara Vollmering", "Paul"],
+    ),
+    "an amount that worries": (
+        "A worksheet: Sara drinks 3 glasses of milk a day. How many is that a week?",
+        "Sara drinks 3 bottles of wine a day, since 2 years. How many are too many? "
+        "I fear for her.",
+        ["Sara"],
+    ),
+    "an exercise of grammar": (
+        'Put into reported speech: Sara said, "I like the new house."',
+        'Correct my grammar: "Sara said that she has leave her husband."',
+        ["Sara"],
+    ),
+    "a value": (
+        'The playlist: "Sweet Caroline", "Maggie May".',
+        'INFO film 2 unreadable, holder="Caroline Holzapfel"',
+        ["Caroline Holzapfel"],
+    ),
+    "a title": (
+        'Who sang "Roxanne" and "Sweet Caroline"?',
+        "Who told Roxanne Vollmering that Caroline sings?",
+        ["Roxanne Vollmering", "Caroline"],
+    ),
+}
+
+
+def find(text: str) -> list[str]:
+    mechanism = get_mechanism("selective", TABLE, profile="people")
+    return [text[span.start : span.end] for span in mechanism.spans(text) or ()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_nobodys_stays_as_it_is(kind: str) -> None:
+    assert find(KINDS[kind][0]) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_somebodys_is_hidden(kind: str) -> None:
+    _, text, hidden = KINDS[kind]
+    found = find(text)
+    assert all(any(part in span for span in found) for part in hidden), found
+
+
+@pytest.mark.parametrize(
+    "piece", ["Anna, ", "Anna and ", 'song "A b" ', "Aa ", "A.", '"', "A and, "]
+)
+def test_lists_and_titles_take_time_linear_in_the_text(piece: str) -> None:
+    def work(length: int) -> object:
+        text = f"song {piece * length}"[:length]
+        return [*find_lists(text), *find_titles(text)]
+
+    assert grows_linearly(work, 20_000, seconds=0.02)
