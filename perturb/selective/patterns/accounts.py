@@ -186,7 +186,9 @@ def _is_bare_name(setting: KeyValue, value: str) -> bool:
     line = setting.before.rpartition("\n")[2]
     calls = line.count("(") > line.count(")")
     return (
-        setting.is_joined and not calls and re.match(r"[\s&;\"'\]|]|,\s?\w+=|\Z", after) is not None
+        setting.is_joined
+        and not calls
+        and re.match(r"[\s&;\"'\]|]|,\s?\w+=|\Z", after) is not None
     )
 
 
@@ -633,7 +635,8 @@ ACCOUNTS = (
     ),
     shape(  # User ID=shop_app;Password=…
         "USERNAME",
-        rf"(?<!\w)(?:user ?id|uid|user(?:name)?|login) ?= ?(?P<part>{_NAME});\s?(?:password|pwd) ?=",
+        rf"(?<!\w)(?:user ?id|uid|user(?:name)?|login) ?= ?(?P<part>{_NAME});\s?(?:password"
+        rf"|pwd) ?=",
         _has_login,
         case=False,
         clue=all_clues(any_string("user", "uid", "login"), any_string("password", "pwd")),
@@ -641,13 +644,20 @@ ACCOUNTS = (
     shape(  # he logs in to the laptop as exam17
         "USERNAME",
         r"(?<!\w)(?:log(?:s|ged|ging)?[ -]?(?:in|on)|sign(?:s|ed|ing)? (?:in|on)"
-        r"|anmeld\w{0,4}|eingeloggt|einlogg\w{0,4}|meld\w{0,2} (?:mich|sich)|connecte\w{0,2}|identifi\w{1,4}"
-        r"|inici[oa] sesión|entr[oa]|acced\w{1,3}|inlogg\w{0,4}|log(?:t|de)? \w{2,3} in|logg\w{0,2} \w{3} (?:in|på)"
+        r"|anmeld\w{0,4}|eingeloggt|einlogg\w{0,4}|meld\w{0,2} (?:mich|sich)|connecte\w{0,2}"
+        r"|identifi\w{1,4}"
+        r"|inici[oa] sesión|entr[oa]|acced\w{1,3}|inlogg\w{0,4}|log(?:t|de)? \w{2,3} in"
+        r"|logg\w{0,2} \w{3} (?:in|på)"
         r"|loguj\w{1,3}|hlásím|přihlašuj\w{1,3}|вхожу|захожу|захожу|заходжу|входит)"
-        r"(?:\s[^\s.!?,;:]{1,24}){0,6}?\s(?:as|als|en tant que|comme|como|come|jako|som|как|як|met|mit"
+        r"(?:\s[^\s.!?,;:]{1,24}){0,6}?\s(?:as|als|en tant que|comme|como|come|jako|som|как|як"
+        r"|met|mit"
         r"|with|avec|con|com|med|z|с|з)(?: (?:the )?(?:user|account|username|login|benutzer))?"
         rf"\s[\"'`]?(?P<part>{_NAME}(?<![.-]))(?=[\"'`]?(?:[\s,;:!?)]|\.(?:\s|\Z)|\Z))",
-        lambda name: any(map(str.isdigit, name)) and _is_drawn_account(name) and not _VERSIONS.search(name.lower()),
+        lambda name: (
+            any(map(str.isdigit, name))
+            and _is_drawn_account(name)
+            and not _VERSIONS.search(name.lower())
+        ),
         case=False,
         clue=any_string(
             *("log", "sign", "meld", "identif", "sesión", "entr", "acced", "hlás", "hlaš"),
@@ -657,8 +667,10 @@ ACCOUNTS = (
     ),
     shape(  # the runner user is night-lorimer; user mira.h says
         "USERNAME",
-        r"(?<!\w)(?:user|account|userid)(?: (?P<says>is|was)| ?:|(?=\s\S{3,40} (?:says?|said|reports?|reported"
-        r"|wrote|complain\w{1,3}|gets?|got|sees|cannot|can['\u2019]t|could)\b)) [\"'`]?(?P<part>[a-z][\w.-]{2,31}(?<![.-]))"
+        r"(?<!\w)(?:user|account|userid)(?: (?P<says>is|was)| ?:|(?=\s\S{3,40} (?:says?|said"
+        r"|reports?|reported"
+        r"|wrote|complain\w{1,3}|gets?|got|sees|cannot|can['\u2019]t|could)\b)) [\"'`]?"
+        r"(?P<part>[a-z][\w.-]{2,31}(?<![.-]))"
         r"(?=[\"'`]?(?:[\s,;!?)]|\.(?:\s|\Z)|\Z))",
         lambda name: is_personal_account(name) and _is_no_word(name),
         clue=any_listed("user account userid"),
@@ -666,17 +678,31 @@ ACCOUNTS = (
     ),
     shape(  # 微信号mira_0415
         "USERNAME",
-        r"(?:微信号?|QQ号?|账号|帐号|帳號|用户名|アカウント名?|ユーザー名|LINE ?ID|아이디|계정)(?:是|为|：|:|は|은|는)?\s?"
+        r"(?:微信号?|QQ号?|账号|帐号|帳號|用户名|アカウント名?|ユーザー名"
+        r"|LINE ?ID|아이디|계정)(?:是|为|：|:|は|은|는)?\s?"
         rf"(?P<part>{_NAME})",
         lambda name: is_personal_account(name) and not is_ordinary_word(name),
         clue=any_string(
-            *("微信", "qq", "账号", "帐号", "帳號", "用户名", "アカウント", "ユーザー名", "line", "아이디", "계정")
+            *(
+                "微信",
+                "qq",
+                "账号",
+                "帐号",
+                "帳號",
+                "用户名",
+                "アカウント",
+                "ユーザー名",
+                "line",
+                "아이디",
+                "계정",
+            )
         ),
         reach=(4, 60),
     ),
     shape(  # gh: mira-codes |
         "USERNAME",
-        rf"(?<![\w-])(?:gh|ig|tg|github|gitlab|insta|telegram)(?:: ?|/)(?P<part>{_NAME})(?=\s*(?:\n|\Z|[|,;\u00b7]))",
+        rf"(?<![\w-])(?:gh|ig|tg|github|gitlab|insta|telegram)(?:: ?|/)(?P<part>{_NAME})(?=\s*"
+        rf"(?:\n|\Z|[|,;\u00b7]))",
         lambda name: _is_drawn_account(name) or (is_personal_account(name) and "-" in name),
         case=False,
         clue=any_string("gh", "ig", "tg", "github", "gitlab", "insta", "telegram"),

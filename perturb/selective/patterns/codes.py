@@ -5,7 +5,13 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.clues import all_clues, any_listed, any_match, any_string, least_digits
+from perturb.selective.patterns.clues import (
+    all_clues,
+    any_listed,
+    any_match,
+    any_string,
+    least_digits,
+)
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_of, family, shape, words_of
 
@@ -18,7 +24,8 @@ IS = (
 )
 _STILL = (
     r"(?:still|now|currently|changed to|changes to|noch|immer noch|jetzt|neu|toujours|encore"
-    r"|maintenant|ahora|sigue siendo|todavía|ancora|adesso|ainda|agora|nog|nog steeds|nu|fortfarande"
+    r"|maintenant|ahora|sigue siendo|todavía|ancora|adesso|ainda|agora|nog|nog steeds|nu"
+    r"|fortfarande"
     r"|wciąż|nadal|teraz|pořád|stále|teď|hâlâ|şimdi|теперь|сейчас|тепер|зараз|new)"
 )
 
@@ -32,7 +39,8 @@ _CODE_WORDS = (
 )
 _DOORS = (
     r"(?:door|front|back|side|gate|garage|padlock|lock(?:er|box)?|key ?(?:safe|box|pad)|safe|alarm"
-    r"|entry|entrance|building|lobby|intercom|buzzer|bike|bin store|gym|pool|shed|barn|stable|cabinet"
+    r"|entry|entrance|building|lobby|intercom|buzzer|bike|bin store|gym|pool|shed|barn|stable"
+    r"|cabinet"
     r"|cupboard|club(?:house|room)|hall|office|flat|lift|elevator|car ?park|barrier|tor|tür|haus"
     r"|garagen|schlüsselsafe|schlüsseltresor|schlüsselkasten|tresor|schließfach|spind)"
 )
@@ -47,7 +55,8 @@ _CODES = (
     r"|larmkod(?:en)?|alarmkode(?:n)?|poortcode|deurcode|alarmcode|kluiscode|ovikoodi|ajtókód|kapukód"
     r"|kod (?:do|od) (?:bramy|drzwi|klatki|domofonu|furtki|alarmu)|kod (?:domofonu|alarmu)"
     r"|kód (?:od|k|do|na) (?:dveří|vchodu|brány|branky|alarmu|sejfu)|kapı (?:şifresi|kodu)"
-    r"|код (?:(?:от|к|для|від|до) )?(?:домофон[ау]?|двер[иіь]|под[ъь]езд[ау]|під[\u2019']їзду|сейфа?"
+    r"|код (?:(?:от|к|для|від|до) )?(?:домофон[ау]?|двер[иіь]|под[ъь]езд[ау]|під[\u2019']їзду"
+    r"|сейфа?"
     r"|ворот|калитки|сигнализации|сигналізації)|пин-?код(?: \w{1,12})?|pin|ओटीपी"
     r"|пін(?:-?код)?|取款密码|门禁密码|开门密码|पिन|رمز (?:الباب|الدخول))"
 )
@@ -60,15 +69,20 @@ _LOCKS = (
 _LETTERED = r"(?-i:[A-ZА-Я]\d{3,6}[A-ZА-Я]?|\d{2,6}[A-ZА-Я]\d{0,5})"
 _FIGURES = rf"(?:[*#]?\d(?:[ -]?\d){{2,7}}[#*]?|{_LETTERED}|\d{{1,2}}(?:[ -]\d{{1,2}}){{2,3}})"
 _ENDED = r"(?![\w%\u20ac$£°]|[.:,/-]\d| ?(?:%|°|€|\$|£|dB|Hz|kHz|kW|mm|cm|km|m\b|V\b|W\b|x\b|×))"
-_TURNS = r"(?:left|right|clockwise|anticlockwise|links|rechts|gauche|droite|izquierda|derecha|vänster|höger)"
+_TURNS = (
+    r"(?:left|right|clockwise|anticlockwise|links|rechts|gauche|droite|izquierda|derecha"
+    r"|vänster|höger)"
+)
 _SIGNED = (  # 4-7-1-8; left 12, right 40, left 7; star 6262; 0907#
-    rf"(?:\d(?:[-\u2013]\d){{2,7}}|{_TURNS} (?:to )?\d{{1,2}}(?:,? (?:then )?{_TURNS} (?:to )?\d{{1,2}}){{1,4}}"
+    rf"(?:\d(?:[-\u2013]\d){{2,7}}|{_TURNS} (?:to )?\d{{1,2}}(?:,? (?:then )?{_TURNS} "
+    rf"(?:to )?\d{{1,2}}){{1,4}}"
     r"|(?:star|hash|pound|stern|raute|étoile|dièse|asterisco)[ ,-]{1,2}\d{3,8}|[*#]\d{3,8}[*#]?"
     r"|\d{3,8}(?:[#*]| (?:hash|star|pound|stern|raute|étoile|dièse)(?!\w)))"
 )
 
 _SIGNED_CLUE = any_match(
-    rf"\d[-\u2013]\d[-\u2013]\d|\d ?[#*]|[#*]\d|(?i:{_TURNS}|star|hash|pound|stern|raute|étoile|dièse|asterisco)"
+    rf"\d[-\u2013]\d[-\u2013]\d|\d ?[#*]|[#*]\d|(?i:{_TURNS}|star|hash|pound|stern|raute|étoile"
+    rf"|dièse|asterisco)"
 )
 
 # -- in words -------------------------------------------------------------------------------------
@@ -103,11 +117,14 @@ _TENS = words_of(
 )
 _NUMBER = rf"(?:{_DIGIT}|{any_of(' '.join(_TENS))}|double|triple|treble|doppel|zweimal)(?!\w)"
 _SIGN = r"(?:hash|star|pound|stern|raute|(?-i:[A-Z])(?!\w))"
-_SPOKEN = rf"(?:{_SIGN}[ ,-]{{1,2}})?{_NUMBER}(?:[ ,-]{{1,2}}{_NUMBER}){{1,9}}(?:[ ,-]{{1,2}}{_SIGN})?"
+_SPOKEN = (
+    rf"(?:{_SIGN}[ ,-]{{1,2}})?{_NUMBER}(?:[ ,-]{{1,2}}{_NUMBER}){{1,9}}(?:[ ,-]{{1,2}}{_SIGN})?"
+)
 # What may be told in words: near these a row of numbers is a code.
 _OPENED = (
     r"(?:(?<![^\W_])(?:pins?|puk|codes?|combination|combo|lock|safe|vault|gate|door|clave|senha|slot"
-    r"|lås\w{0,3}|zám\w{1,4}|mã|قفل|पिन|कोड)|(?:pass ?code|padlock|lock ?box|key ?(?:box|safe|pad)|alarm"
+    r"|lås\w{0,3}|zám\w{1,4}|mã|قفل|पिन|कोड)|(?:pass ?code|padlock|lock ?box|key ?(?:box|safe"
+    r"|pad)|alarm"
     r"|password|geheimzahl|tresor|safe|schloss|code|código|codice|kluis\w{0,4}|nyckelskåp\w{0,3}"
     r"|kod\w{0,4}|larm\w{0,3}|kode\w{0,3}|szyfr\w{0,3}|kłódk\w{0,2}|kód\w{0,3}|koodi\w{0,3}|cifru\w{0,3}"
     r"|şifre\w{0,5}|kilit\w{0,4}|код\w{0,3}|пин\w{0,3}|пін\w{0,3}|замо?к\w{0,3}|κωδικ\w{1,3}"
@@ -139,7 +156,8 @@ def _locate_groups(match: re.Match[str]) -> tuple[int, int] | None:
 
 _NO_CODE = re.compile(
     r"(?:error|status|exit|response|zip|postal|post|country|area|product|source|http|reason|return"
-    r"|dress|bar|tax|sort|promo|discount|morse|building|penal|civil|item|model|fehler|erreur)[ -]?\Z",
+    r"|dress|bar|tax|sort|promo|discount|morse|building|penal|civil|item|model|fehler"
+    r"|erreur)[ -]?\Z",
     re.IGNORECASE,
 )
 
@@ -170,7 +188,8 @@ CODES = family(
     shape(  # the padlock code changes to 7319; combination to the safe is 24-7-36
         "PASSWORD",
         rf"(?<!\w){_CODES}(?![^\W\d_])(?: (?:at|of|for|der|du|de|am|im) [^\n:.,;]{{1,24}}?)?"
-        rf"(?:\s?[:=>\uff1a]\s?|\s(?:{IS}(?: {_STILL})?|{_STILL})\s|,? c['\u2019]est |\s?)[\"'`\u201c\u201e\u00ab]?"
+        rf"(?:\s?[:=>\uff1a]\s?|\s(?:{IS}(?: {_STILL})?|{_STILL})\s|,? c['\u2019]est "
+        rf"|\s?)[\"'`\u201c\u201e\u00ab]?"
         rf"(?P<part>{_FIGURES}){_ENDED}",
         case=False,
         clue=all_clues(
@@ -186,7 +205,8 @@ CODES = family(
         "PASSWORD",
         rf"(?<![\w-]){_LOCKS}(?: (?:code|no|number|nr))?"
         rf"(?:\s?[:=]\s?|,\s|\s(?:{IS}\s)?|=){{1,2}}[\"'`]?(?P<part>[*#]?\d{{4,8}}[*#]?|{_LETTERED})"
-        rf"{_ENDED}(?=[\"'`)\]]?(?:[.,;:!?)'\"]|\s*\n|\Z| (?:and|as|und|et|y|e|i|if|when|to)\b| [(\u2013-]))",
+        rf"{_ENDED}(?=[\"'`)\]]?(?:[.,;:!?)'\"]|\s*\n|\Z| (?:and|as|und|et|y|e|i|if|when|to)\b"
+        rf"| [(\u2013-]))",
         case=False,
         clue=all_clues(
             least_digits(3),
@@ -202,8 +222,8 @@ CODES = family(
         rf"{_OPENED}(?![^\W\d_])[^\n.!?]{{0,50}}?(?<![\w.,:/*#-])(?P<part>{_SIGNED})"
         r"(?![\w/*-]|[.,:]\d)",
         case=False,
-        clue=all_clues(least_digits(3), _OPENED_CLUE, _SIGNED_CLUE),
-        reach=(24, 130),
+        clue=all_clues(least_digits(3), _SIGNED_CLUE, _OPENED_CLUE),
+        reach=(100, 130),
     ),
     shape(  # my PIN is four eight one nine
         "PASSWORD",
@@ -217,14 +237,16 @@ CODES = family(
     shape(  # Rep: And your PIN? Customer: 4471
         "PASSWORD",
         r"(?<!\w)(?:pin|passcode|security code|one-time code|verification code|access code)\b"
-        rf"[^\n.!?]{{0,60}}?{_ANSWERED}[^\n.!?\d]{{0,30}}?(?P<part>\d(?:[ -]?\d){{3,7}})(?![\w.,/-]\d|\w)",
+        rf"[^\n.!?]{{0,60}}?{_ANSWERED}[^\n.!?\d]{{0,30}}?(?P<part>\d(?:[ -]?\d){{3,7}})"
+        rf"(?![\w.,/-]\d|\w)",
         case=False,
         clue=all_clues(least_digits(4), any_string("pin", "code")),
         reach=(20, 150),
     ),
     shape(  # he had me read out the code 418 903 from the text message
         "PASSWORD",
-        r"(?<!\w)(?:code|otp|tan)(?: (?:is|was))? (?P<part>\d{3}[ -]?\d{3}|\d{4,8})(?=[^\w.,:-][^\n.!?]{0,40}?"
+        r"(?<!\w)(?:code|otp|tan)(?: (?:is|was))? (?P<part>\d{3}[ -]?\d{3}|\d{4,8})"
+        r"(?=[^\w.,:-][^\n.!?]{0,40}?"
         r"(?<!\w)(?:texts?|texted|sms|whatsapp|phone|authenticator|e-?mail(?:ed)?|message)(?!\w))",
         case=False,
         clue=all_clues(least_digits(4), any_string("code", "otp", "tan")),
@@ -234,7 +256,8 @@ CODES = family(
     shape(  # share code W7K 4PX 9RT
         "PASSWORD",
         r"(?<!\w)(?i:share|repayment|activation|collection|pick-?up|unlock|log-?in|access|guest|entry"
-        r"|invitation|invite|recovery|registration|enrolment|enrollment) (?i:code)(?: is|:)? [\"'`]?"
+        r"|invitation|invite|recovery|registration|enrolment|enrollment) (?i:code)(?: is"
+        r"|:)? [\"'`]?"
         r"(?P<part>(?=[A-Z -]{0,8}\d)(?=[\d -]{0,8}[A-Z])"
         r"(?:[A-Z0-9]{2,5}(?:[ -][A-Z0-9]{2,5}){1,4}|[A-Z0-9]{5,12}))(?!\w)",
         clue=all_clues(least_digits(1), any_string(" code")),
@@ -266,7 +289,8 @@ CODES = family(
     shape(  # the seed begins "ladder motor canvas"
         "PASSWORD",
         r"(?<!\w)(?:seed|recovery) ?(?:phrase|words)? (?:begins|starts|ends)(?: with)? "
-        r"[\"'\u201c\u201e\u00ab](?P<part>[a-z]{3,8}(?:,? [a-z]{3,8}){1,23})[\"'\u201d\u201c\u00bb]",
+        r"[\"'\u201c\u201e\u00ab](?P<part>[a-z]{3,8}"
+        r"(?:,? [a-z]{3,8}){1,23})[\"'\u201d\u201c\u00bb]",
         clue=any_string("seed", "recovery"),
         reach=(4, 240),
     ),
@@ -284,7 +308,7 @@ CODES = family(
         r"|確認コード|パスコード|パスワード|暗証|オートロック|(?:金庫|ロッカー)の?番号|인증번호|비밀번호|암호|핀번호)"
         r"[^\n。，、,\d]{0,8}?"
         r"(?P<part>(?:[종별샵#*] ?)?(?:\d{4,8}(?![\d年月日년월일])|[〇零一二三四五六七八九幺]{4,8}"
-        r"|[공영일이삼사오육칠팔구]{4,8})[#*]?)",
+        r"|[공영일이삼사오육칠팔구]{4,8}?(?=이고|이며|입니다|이에요|예요|이야|이었|였|[\s.,#*]|\Z))[#*]?)",
         clue=any_string(
             *("密码", "密碼", "口令", "验证码", "驗證碼", "件码", "件碼", "货码", "态码", "暗証"),
             *("コード", "パスワード", "オートロック", "番号", "번호", "암호"),

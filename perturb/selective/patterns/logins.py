@@ -1,12 +1,12 @@
-"""Find the names of accounts and the passwords that stand beside them: `| Login | mira / kestrel |`
-in tables and lists, and "log in with user mira7 and password kestrel" in sentences."""
+"""Find the names of accounts and the passwords beside them: `| Login | mira / kestrel |` in tables
+and lists, and "log in with user mira7 and password kestrel" in sentences."""
 
 from __future__ import annotations
 
 import re
 
 from perturb.selective.patterns.accounts import is_personal_account
-from perturb.selective.patterns.clues import any_clue, any_match, any_string
+from perturb.selective.patterns.clues import any_clue, any_string
 from perturb.selective.patterns.secrets import NOUN, NOUN_CLUE, is_worded
 from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
 from perturb.selective.patterns.shape import shape
@@ -17,10 +17,10 @@ __all__ = ["LOGINS"]
 # -- in tables and lists --------------------------------------------------------------------------
 _PAIR = (
     r"(?m:^)[^\n]{0,60}?[\w)\"'`*.][ \t]?(?:::?|\||=|->|[ ][\u2013\u2014-])[ \t]{1,4}"
-    r"[\"'`]?(?P<user>[\w.@+-]{3,64})[\"'`]? ?/ ?[\"'`]?(?P<password>[^\s\"'`|/:,;()<>]{4,60})"
+    r"[\"'`]?(?P<user>[\w.@+-]{3,64})[\"'`]? / [\"'`]?(?P<password>[^\s\"'`|/:,;()<>]{4,60})"
     r"(?=[\"'`]?[ \t]?(?:\||\n|\Z))"
 )
-_PAIR_CLUE = any_match(r"(?<=[\w\"'`]) ?/ ?[\"'`]?[^\s/|]{4,60}[\"'`]?[ \t]?(?:\||\n|\Z)")
+_PAIR_CLUE = any_string(" / ")
 _OF_LOGINS = re.compile(
     r"(?<![^\W_])(?:log-?ins?|passwords?|credentials|creds|accounts?|username|user|zugang(?:sdaten)?"
     r"|zugänge|passwörter|kennwörter|identifiants|accès|contraseñas|accesos|credenziali|senhas)"
@@ -54,7 +54,8 @@ def _locate_user(match: re.Match[str]) -> tuple[int, int] | None:
 _LOGIN = (
     r"(?:user(?:name)?|log-?in|account|benutzer(?:name)?|nutzer|identifiant|usuari[oa]|usuário|utente"
     r"|utilisateur|gebruiker(?:snaam)?|användare?n?(?:amn)?|bruker(?:navn)?|bruger(?:navn)?|uživatel"
-    r"|użytkownik|kullanıcı(?: adı)?|логин|логін|пользователь|користувач|χρήστης|שם משתמש|账号|帐号|帳號"
+    r"|użytkownik|kullanıcı(?: adı)?|логин|логін|пользователь|користувач|χρήστης"
+    r"|שם משתמש|账号|帐号|帳號"
     r"|用户名|アカウント|아이디|계정)"
 )
 _PASSWORD = rf"(?:{NOUN}|pass|συνθηματικό|密码|密碼|パスワード|비밀번호|암호)(?![a-z])"
@@ -64,18 +65,23 @@ _AND = (
 )
 _SAYS = rf"(?:['\u2019]s|\s{IS})?\s?[:：=]?\s?(?:u[hm]m?,? )?"
 _NAME = r"[A-Za-z][\w.+-]{1,40}(?:@[\w.-]{3,60})?(?<!\.)"
-_DRAWN = r"(?:[A-Za-z][\w.+-]{1,40}@[\w.-]{3,60}\w|(?=[a-z._-]{1,30}[\d_.])[a-z][\w.-]{3,30}(?<!\.))"
+_DRAWN = (
+    r"(?:[A-Za-z][\w.+-]{1,40}@[\w.-]{3,60}\w|(?=[a-z._-]{1,30}[\d_.])[a-z][\w.-]{3,30}(?<!\.))"
+)
 _NAMED = (  # user mira and password kestrel
     rf"(?<![^\W_]){_LOGIN}(?:\s?[:：=]|\s{IS})?\s?{QUOTE}(?P<user>{_NAME}){QUOTE}{_AND}{_PASSWORD}"
     rf"{_SAYS}{QUOTE}(?P<words>{FEW}){ENDS}"
 )
 _BESIDE = (  # he logs in as exam17, password kestrel
-    rf"(?<![\w.@/-])(?P<user>{_DRAWN})[\"'`]?{_AND}{_PASSWORD}{_SAYS}{QUOTE}(?P<words>{FEW}){ENDS}"
+    rf"(?<![A-Za-z0-9_.@/-])(?P<user>{_DRAWN})[\"'`]?{_AND}{_PASSWORD}{_SAYS}{QUOTE}(?P<words>{FEW}){ENDS}"
 )
 _LOGIN_CLUE = any_clue(
     NOUN_CLUE, any_string("συνθηματικό", "密码", "密碼", "パスワード", "비밀번호", "암호")
 )
-_LISTED = re.compile(r"[a-z]{1,4}\d{1,2}|\w{0,12}\.\d|.*\.(?:py|js|ts|go|rs|md|txt|json|ya?ml|html?|php)")
+_LISTED = re.compile(
+    r"(?i:oauth|sha|md|utf|python|bcrypt|argon|http|ipv|pbkdf|base|rsa|aes|scrypt)-?\d\w*"
+    r"|[a-z]{1,4}\d{1,2}|\w{0,12}\.\d|.*\.(?:py|js|ts|go|rs|md|txt|json|ya?ml|html?|php)"
+)
 
 
 def _is_told(match: re.Match[str]) -> bool:
@@ -126,7 +132,9 @@ LOGINS = (
         _WITH,
         case=False,
         clue=any_string(" with "),
-        locate=lambda match: match.span("words" if match["words"] else "part") if _is_with(match) else None,
+        locate=lambda match: (
+            match.span("words" if match["words"] else "part") if _is_with(match) else None
+        ),
         reach=(90, 170),
     ),
     shape(
@@ -134,7 +142,9 @@ LOGINS = (
         _WITH,
         case=False,
         clue=any_string(" with "),
-        locate=lambda match: match.span("user") if _is_with(match) and "@" not in match["user"] else None,
+        locate=lambda match: (
+            match.span("user") if _is_with(match) and "@" not in match["user"] else None
+        ),
         reach=(90, 170),
     ),
 )

@@ -759,7 +759,7 @@ SECRETS = (
             any_match(r"(?i)(?<![\w-])[\"']?(?:key|salt|iv|signature)[\"']?\s{0,2}:"),
         ),
     ),
-    shape(  # {username: mira, password: three plain words}: several words are no name of a variable
+    shape(  # {username: mira, password: three plain words}: these name no variable
         "PASSWORD",
         r"(?:(?m:^)[ \t]{0,40}(?:- )?|[{,][ ]?)(?:\w{1,20}[_-])?"
         r"(?:password|passwd|passphrase|pass|pwd):[ ]"

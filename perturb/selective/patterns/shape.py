@@ -60,7 +60,8 @@ class Shape:
             searched.
         locate: returns the place of the part in a match with the group `part`, which may be
             smaller than the group; None where the surroundings say that it is no part.
-        family: a clue for many shapes, which is tested before their own and once for all.
+        family: a clue for many shapes, each of whose matches passes it: a policy tests it once
+            for all of them.
     """
 
     type: str
@@ -86,7 +87,7 @@ class Shape:
 
     def search(self, facts: Facts) -> Iterator[tuple[int, int]]:
         """Yield what `find` does, and search no more of the text than the clue says."""
-        if (self.family and not self.family(facts)) or not self.clue(facts):
+        if not self.clue(facts):
             return iter(())
         places = None if self.reach is None else find_places(self.clue, facts)
         if places is None or self.reach is None or not isinstance(self.pattern, Lazy):

@@ -1,15 +1,13 @@
-"""Find secrets that people tell in a sentence: passwords and passphrases, the keys of networks, the
-words of a wallet, and answers to a bank's questions. Codes in figures are `codes`'."""
+"""Find secrets that people tell in a sentence: passwords and passphrases, the keys of networks,
+the words of a wallet, and answers to a bank's questions. Codes in figures are `codes`'."""
 
 from __future__ import annotations
 
 import re
 
 from perturb.selective.patterns.clues import (
-    all_clues,
     any_clue,
     any_string,
-    least_digits,
 )
 from perturb.selective.patterns.codes import IS
 from perturb.selective.patterns.secrets import NOUN, NOUN_CLUE, is_sentence, is_worded
@@ -48,9 +46,7 @@ VALUE = (
 )
 QUOTE = r"[\"'`\u201c\u201e\u00ab\u2018\u300c]?"
 # A few words, of any script.
-FEW = (
-    rf"[^\W\d_][\w{MARKS}'\u2019-]{{2,30}}(?:[ ][^\W\d_][\w{MARKS}'\u2019-]{{0,20}}){{0,4}}?"
-)
+FEW = rf"[^\W\d_][\w{MARKS}'\u2019-]{{2,30}}(?:[ ][^\W\d_][\w{MARKS}'\u2019-]{{0,20}}){{0,4}}?"
 ENDS = (
     r"(?=[\"'`\u201d\u201c\u00bb\u2019\u300d.,;:!?)\u2026\u3002\uff0c\u3001\u0964\u060c]|\s(?:and|und|et|y|e|og|och|ja|i|a|și|si|и|та"
     r"|va|ve|but|aber|है|ו\w+|و\w+|και)\s|\s[(\u2013\u2014-]|\s*(?:\n|\Z))"
@@ -67,7 +63,8 @@ _NO_SECRETS = words_of(
     """
     sha md bcrypt scrypt argon pbkdf utf base oauth aes rsa rfc iso python windows office version
     step line page item test user users admin chars characters zeichen chapter section error room
-    http https localhost bluetooth ethernet gps nfc lte usb wlan wifi java node type level option abc xyz foo bar mysql postgres
+    http https localhost bluetooth ethernet gps nfc lte usb wlan wifi java node type level
+    option abc xyz foo bar mysql postgres
     """
 )
 
@@ -183,7 +180,7 @@ def _locate_words(match: re.Match[str]) -> tuple[int, int] | None:
     return match.span("part") if _is_word(first) else None
 
 
-_MARKS_BEFORE = "\"\u201c\u201e\u00ab"
+_MARKS_BEFORE = '"\u201c\u201e\u00ab'
 
 
 def _locate_quoted(match: re.Match[str]) -> tuple[int, int] | None:
@@ -222,7 +219,7 @@ def _locate_either(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _locate_answer(match: re.Match[str]) -> tuple[int, int] | None:
-    """Return the place of an answer where the text is about a bank or the security of an account."""
+    """Return the place of an answer where the text is about a bank, or about logging in."""
     low, high = max(0, match.start() - 240), match.end() + 240
     words = match["part"].lower().split()
     about = _OF_SECURITY.search(match.string, low, high) is not None
@@ -230,7 +227,8 @@ def _locate_answer(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 _OF_SECURITY = re.compile(
-    r"(?i)\b(?:security|bank(?:ing)?|secret question|reset|recover\w*|log ?in|password|verif\w+|PIN)\b"
+    r"(?i)\b(?:security|bank(?:ing)?|secret question|reset|recover\w*|log ?in|password|verif\w+"
+    r"|PIN)\b"
 )
 
 
@@ -413,10 +411,14 @@ TOLD = family(
         "PASSWORD",
         rf"(?<![^\W_])(?:{NOUN}|pass|wi-?fi (?:key|code)){_GAP}{_SAYS}"
         rf"(?:(?:u[hm]m?|er|erm|äh|ähm|eh|euh|ee),? {QUOTE}(?P<part>{FEW}){ENDS}"
-        rf"|{QUOTE}(?P<words>{FEW}){QUOTE},? \(?(?:all |in )?(?:lower ?case|upper ?case|one word|no (?:spaces?|capitals?)"
-        r"|with (?:an? |the |no )?(?:small|capital|big|spaces?)\b|capital [a-z]\b|small [a-z]\b|alles klein"
-        r"|alles zusammen|kleingeschrieben|großgeschrieben|zusammengeschrieben|klein geschrieben|tout en minuscules"
-        r"|en un (?:seul )?mot|(?:todo )?en minúsculas?|tutto (?:minuscolo|attaccato)|tudo (?:minúsculo|junto)"
+        rf"|{QUOTE}(?P<words>{FEW}){QUOTE},? \(?(?:all |in )?(?:lower ?case|upper ?case|one word"
+        rf"|no (?:spaces?|capitals?)"
+        r"|with (?:an? |the |no )?(?:small|capital|big|spaces?)\b|capital [a-z]\b|small [a-z]\b"
+        r"|alles klein"
+        r"|alles zusammen|kleingeschrieben|großgeschrieben|zusammengeschrieben|klein geschrieben"
+        r"|tout en minuscules"
+        r"|en un (?:seul )?mot|(?:todo )?en minúsculas?|tutto (?:minuscolo|attaccato)|tudo "
+        r"(?:minúsculo|junto)"
         r"|małymi literami|маленькими буквами|alles aan elkaar|med små bokstäver))",
         case=False,
         clue=any_clue(NOUN_CLUE, any_string("wifi", "wi-fi")),
@@ -444,8 +446,10 @@ TOLD = family(
     ),
     shape(  # password I set snowinmumbai; wi-fi key, conch-republic, lol; pw bara brith
         "PASSWORD",
-        rf"(?<![^\W_])(?:{NOUN}\s(?:I|we|he|she|they|you)\s(?:set|chose|use|used|picked|gave|put)(?: (?:is|was))?"
-        rf"|wi-?fi (?:key|code|password|pass|pw),?)\s{QUOTE}(?P<part>[^\W\d_]{{4,30}}(?:-[^\W\d_]{{2,20}}){{0,4}}){ENDS}",
+        rf"(?<![^\W_])(?:{NOUN}\s(?:I|we|he|she|they|you)\s(?:set|chose|use|used|picked|gave|put)"
+        rf"(?: (?:is|was))?"
+        rf"|wi-?fi (?:key|code|password|pass|pw),?)\s{QUOTE}(?P<part>[^\W\d_]{{4,30}}"
+        rf"(?:-[^\W\d_]{{2,20}}){{0,4}}){ENDS}",
         case=False,
         clue=any_clue(NOUN_CLUE, any_string("wifi", "wi-fi")),
         locate=_locate_unusual,
@@ -455,15 +459,19 @@ TOLD = family(
         "PASSWORD",
         rf"(?:[,;(\u2013\u2014]|:|\A)\s?(?:pw|pwd|mdp|heslo|wachtwoord|lösenord|hasło|salasana|jelszó|parola)(?P<gap>)\s"
         rf"{QUOTE}(?P<part>{FEW})(?=[\"'\u201d.,;!)]|\s*(?:\n|\Z))",
-        clue=any_string("pw", "mdp", "heslo", "wachtwoord", "lösenord", "hasło", "salasana", "jelszó", "parola"),
+        clue=any_string(
+            "pw", "mdp", "heslo", "wachtwoord", "lösenord", "hasło", "salasana", "jelszó", "parola"
+        ),
         locate=_locate_few,
         reach=(6, 140),
     ),
     shape(  # you unlock it by typing kestrel otter plum; type peonies to get in
         "PASSWORD",
-        r"(?<!\w)(?:(?:unlock|open|start|log in|get in)\w{0,4}(?: (?:it|them|this|that|the \w{1,16}))?,? (?:by|just) "
+        r"(?<!\w)(?:(?:unlock|open|start|log in|get in)\w{0,4}(?: (?:it|them|this|that"
+        r"|the \w{1,16}))?,? (?:by|just) "
         rf"(?:typing|entering)(?: in)?(?P<gap>) {QUOTE}(?P<part>{FEW}){ENDS}"
-        rf"|types? (?:in )?{QUOTE}(?P<words>{FEW}){QUOTE} to (?:get in|unlock|log in|open|enter|be let in)\b)",
+        rf"|types? (?:in )?{QUOTE}(?P<words>{FEW}){QUOTE} to (?:get in|unlock|log in|open|enter"
+        rf"|be let in)\b)",
         case=False,
         clue=any_string("typing", "entering", "type"),
         locate=_locate_either,
@@ -473,7 +481,8 @@ TOLD = family(
         "PASSWORD",
         rf"(?<!\w)(?:with|use|using|take|try|set|mit|nimm|avec|con|com|met|med)\s{QUOTE}"
         r"(?P<part>[^\W\d_]{4,30}(?:-[^\W\d_]{2,20}){0,4})[\"'`\u201d\u201c\u00bb]?"
-        r"\s(?:as|als|comme|como|come|som)\s(?:the |a |my |his |her |our |le |la |das |il )?(?:\w{1,12} )?"
+        r"\s(?:as|als|comme|como|come|som)\s(?:the |a |my |his |her |our |le |la |das |il )?"
+        r"(?:\w{1,12} )?"
         rf"{NOUN}(?=[.,;:!?)]|\s*(?:\n|\Z)| (?:and|for|und|et|y|e)\b)",
         case=False,
         clue=NOUN_CLUE,
@@ -484,7 +493,8 @@ TOLD = family(
         "PASSWORD",
         r"(?<!\w)(?:alarm|larm|lock|safe|unlock|tresor|schloss|account|konto|signature|phone|telefon|laptop|door"
         r"|box|сигнализац|підпис|подпис|сейф|замок|защищ|захищ|zám|alarm|caisse|coffre|caja|cofre)"
-        r"[^\n.!?]{0,60}?\s(?:with|mit|avec|con|com|met|med)\s(?:the |dem |das |le |la |a |il |o |het )?"
+        r"[^\n.!?]{0,60}?\s(?:with|mit|avec|con|com|met|med)\s(?:the |dem |das |le |la |a |il |o "
+        r"|het )?"
         r"(?:word|wort|mot|palabra|parola|palavra|woord|ordet)\s"
         rf"{QUOTE}(?P<part>[^\W\d_]{{3,30}}(?:-[^\W\d_]{{2,20}}){{0,3}}){ENDS}",
         case=False,
@@ -494,7 +504,8 @@ TOLD = family(
     shape(
         "PASSWORD",
         r"(?:защищ|захищ|заблок|откры|відкри|сигнализац|сигналізац|підпис|подпис|chroni|zabezpiecz|otvír|zamk)\w{0,12}"
-        r"[^\n.!?]{0,40}?\s(?:словом|кодовым словом|кодовим словом|słowem|hasłem|slovem|heslem|паролем)\s"
+        r"[^\n.!?]{0,40}?\s(?:словом|кодовым словом|кодовим словом|słowem|hasłem|slovem|heslem"
+        r"|паролем)\s"
         rf"{QUOTE}(?P<part>[^\W\d_]{{3,30}}(?:-[^\W\d_]{{2,20}}){{0,3}}){ENDS}",
         case=False,
         clue=any_string("словом", "słowem", "hasłem", "slovem", "heslem", "паролем"),
@@ -505,13 +516,16 @@ TOLD = family(
         r"(?:密码|密碼|口令|暗号|暗號|合言葉|パスワード|パスフレーズ|ロック解除|비밀번호|암호)"
         r"[^\n。！？\"\u201c\u2018'「『]{0,8}[\"\u201c\u2018'「『](?P<part>[^\s\"\u201d\u2019'」』]{2,30})[\"\u201d\u2019'」』]",
         lambda value: not (is_placeholder(value) or is_worded(value)),
-        clue=any_string("密", "口令", "暗号", "暗號", "合言葉", "パス", "ロック解除", "비밀번호", "암호"),
+        clue=any_string(
+            "密", "口令", "暗号", "暗號", "合言葉", "パス", "ロック解除", "비밀번호", "암호"
+        ),
         reach=(4, 60),
     ),
     shape(  # Agent: what is the password on the account? Customer: I think it's dumpling
         "PASSWORD",
         r"(?<!\w)(?:confirm|verify|give|tell|what(?:['\u2019]s| is| was))\b[^\n.!?]{0,60}?"
-        r"(?<!\w)(?:password|memorable word|security word|pass ?phrase|safe word)(?P<gap>[^\n.!?]{0,40}?)\?[ \t]*\n{1,2}"
+        r"(?<!\w)(?:password|memorable word|security word|pass ?phrase|safe word)"
+        r"(?P<gap>[^\n.!?]{0,40}?)\?[ \t]*\n{1,2}"
         r"[^\n:]{1,30}:[^\n.!?]{0,50}?(?:(?:it|that)['\u2019]s|it is|is|was) (?:either )?"
         rf"{QUOTE}(?P<part>[^\W\d_]{{4,30}}(?: or [^\W\d_]{{4,30}})?){ENDS}",
         case=False,
@@ -521,24 +535,30 @@ TOLD = family(
     ),
     shape(  # answers to security questions = Mr Whiskers / Toledo
         "PASSWORD",
-        r"(?<!\w)(?i:(?:security|secret|recovery) (?:questions?(?: answers?)?|answers?)|sicherheitsfragen?)\s?[:=]\s"
-        r"(?P<part>(?!W(?:hat|ho|hich|here|hen|as|er)\b)[^\W\d_a-z][^\n/,;.?:]{1,30}(?: ?[/,] ?[^\W\d_a-z][^\n/,;.?:]{1,30}){0,4})"
+        r"(?<!\w)(?i:(?:security|secret|recovery) (?:questions?(?: answers?)?|answers?)"
+        r"|sicherheitsfragen?)\s?[:=]\s"
+        r"(?P<part>(?!W(?:hat|ho|hich|here|hen|as|er)\b)[^\W\d_a-z][^\n/,;.?:]{1,30}"
+        r"(?: ?[/,] ?[^\W\d_a-z][^\n/,;.?:]{1,30}){0,4})"
         r"(?=[.;,]|\s*(?:\n|\Z))",
         clue=any_string("security", "secret", "recovery", "sicherheitsfrage"),
         reach=(10, 220),
     ),
-    shape(  # first pet was Biscuit, mother's maiden name Tregenza, memorable place Porthcurno beach
+    shape(  # first pet was Biscuit, mother's maiden name Quill, memorable place Larkhill
         "PASSWORD",
-        r"(?<!\w)(?i:(?:my |her |his |their |the )?(?:first (?:pet|school|car|teacher|street)|mother['\u2019]s maiden name"
-        r"|favou?rite (?:teacher|book|film|place|food)|place of birth|memorable (?:word|place|name|date|phrase)))"
-        r"(?: is| was|:| =)?\s(?P<part>(?-i:[A-ZÀ-Þ])[^\W\d_]{2,20}(?: [^\W\d_]{2,20}){0,2}?)(?=[.,;)]|\s*(?:\n|\Z))",
+        r"(?<!\w)(?i:(?:my |her |his |their |the )?(?:first (?:pet|school|car|teacher|street)"
+        r"|mother['\u2019]s maiden name"
+        r"|favou?rite (?:teacher|book|film|place|food)|place of birth|memorable (?:word|place"
+        r"|name|date|phrase)))"
+        r"(?: is| was|:| =)?\s(?P<part>(?-i:[A-ZÀ-Þ])[^\W\d_]{2,20}(?: [^\W\d_]{2,20}){0,2}?)"
+        r"(?=[.,;)]|\s*(?:\n|\Z))",
         clue=any_string("first ", "maiden", "favo", "birth", "memorable"),
         locate=_locate_answer,
         reach=(14, 110),
     ),
     shape(  # password's the name of our first cat plus our street, so mogwaiacacia
         "PASSWORD",
-        rf"(?<![^\W_]){NOUN}(?P<gap>[^\n.?!]{{5,110}}?), (?:so|also|donc|así que|quindi|dus) (?:it['\u2019]s |it is )?"
+        rf"(?<![^\W_]){NOUN}(?P<gap>[^\n.?!]{{5,110}}?), (?:so|also|donc|así que|quindi|dus) "
+        rf"(?:it['\u2019]s |it is )?"
         rf"{QUOTE}(?P<part>[^\W\d_]{{7,30}}){ENDS}",
         case=False,
         clue=NOUN_CLUE,
