@@ -104,7 +104,8 @@ _PREDICATES = words_of(
     private public case-sensitive alphanumeric numeric written given broken forgotten stolen shown
     taken chosen sent kept lost gone back over mine yours hers ours theirs this that these those
     what which where when again only very quite just still always never good okay bytes text
-    incorrecta incorrecto inválida inválido urgent working stuck down up out off visible mine sorry sure unclear slow longer shorter
+    incorrecta incorrecto inválida inválido
+    urgent working stuck down up out off visible mine sorry sure unclear slow longer shorter
     string part history something anything everything nothing identical plaintext cleartext weird
     ok important easy hard simple complex confidential personal default standard compulsory bound
     per-user one-time time-limited up-to-date out-of-date read-only present absent different
