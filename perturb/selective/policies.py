@@ -13,8 +13,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, groupby
 from math import ceil
+from operator import attrgetter
 from types import MappingProxyType
 
 from perturb.errors import ParameterError
@@ -83,7 +84,10 @@ class PatternPolicy:
         lexicon: Collection[str] = (),
         cells: Collection[str] = (),
     ) -> None:
-        self._shapes, self._cells = tuple(shapes), frozenset(cells)
+        self._cells = frozenset(cells)
+        self._families = [
+            (clue, tuple(few)) for clue, few in groupby(shapes, attrgetter("family"))
+        ]
         self._proper, self._common, self._lexicon = proper, common, lexicon
         marks = [(shape.type, shape.source) for shape in shapes]
         self.version = sha256(
@@ -99,9 +103,12 @@ class PatternPolicy:
         readings.setdefault(shown.text, shown)
         facts = {text: Facts(text) for text in readings}
         for reading in readings.values():
-            for shape in self._shapes:
-                for start, end in shape.search(facts[reading.text]):
-                    yield Span(*reading.span(start, end), shape.type)
+            for clue, shapes in self._families:
+                if clue is not None and not clue(facts[reading.text]):
+                    continue
+                for shape in shapes:
+                    for start, end in shape.search(facts[reading.text]):
+                        yield Span(*reading.span(start, end), shape.type)
             if self._proper is not None:
                 words = self._proper, self._common, self._lexicon
                 for start, end in find_names(reading.text, *words):

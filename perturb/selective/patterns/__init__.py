@@ -9,11 +9,13 @@ from perturb.selective.patterns.accounts import ACCOUNTS
 from perturb.selective.patterns.amounts import AMOUNTS
 from perturb.selective.patterns.births import BIRTHS
 from perturb.selective.patterns.chats import CHATS
+from perturb.selective.patterns.codes import CODES
 from perturb.selective.patterns.contact import CONTACT
 from perturb.selective.patterns.dates import DATES
 from perturb.selective.patterns.identifiers import IDENTIFIERS, OTHERS
 from perturb.selective.patterns.labelled import LABELLED
 from perturb.selective.patterns.letters import LETTERS
+from perturb.selective.patterns.logins import LOGINS
 from perturb.selective.patterns.names import NAME, find_distinctive_words, find_names
 from perturb.selective.patterns.people import PEOPLE
 from perturb.selective.patterns.persons import PERSONS
@@ -39,6 +41,8 @@ RULES = 12  # increment whenever the code here, beside the expressions, marks ot
 SHIPPED: tuple[Shape, ...] = (
     *SECRETS,
     *TOLD,
+    *LOGINS,
+    *CODES,
     *BIRTHS,
     *ACCOUNTS,
     *AMOUNTS,

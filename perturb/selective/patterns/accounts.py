@@ -134,7 +134,9 @@ _NAME = r"[A-Za-z_À-ž][\w.-]{1,31}"
 def _locate_by_key(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of the name of an account in a setting; None where there is none."""
     found = read_setting(match)
-    if found is None or found.between in ("(", ",", "|") or found.between.isalpha():
+    if found is None or found.between in ("(", "|") or found.between.isalpha():
+        return None
+    if found.between == "," and not found.is_constant:
         return None
     prefix = found.name[: len(found.name) - len(found.key)].lower()
     if prefix.endswith(_NO_USERS) or found.before.endswith(("${", "$", "{", "%(", "@")):
@@ -164,11 +166,13 @@ _NO_USERS = ("no_", "is_", "has_", "type_", "per_", "by_", "multi_", "file", "do
 def _is_bare_name(setting: KeyValue, value: str) -> bool:
     """Tell if a value without quotation marks is a name, and no variable or type."""
     after = setting.after
-    logged = setting.is_joined and re.match(r"[ \t]\w+=", after) is not None
+    logged = setting.is_joined and re.match(r"(?:[ \t]|, ?)\w+=", after) is not None
     # SMTP_USER=mira.holz, where `USER=config.user` is none
     named = setting.is_shell and any(map(_is_rare_given, re.split(r"[._-]", value)))
     if (is_reference(value, after) and not (logged or named)) or value[0].isdigit():
         return False
+    if setting.name.lower().startswith("ansible_"):
+        return True
     if is_ordinary_word(value):
         return False
     if setting.is_shell or setting.is_option or setting.is_element:
@@ -182,7 +186,9 @@ def _is_bare_name(setting: KeyValue, value: str) -> bool:
     line = setting.before.rpartition("\n")[2]
     calls = line.count("(") > line.count(")")
     return (
-        setting.is_joined and not calls and re.match(r"[\s&;\"'\]|]|,\s\w+=|\Z", after) is not None
+        setting.is_joined
+        and not calls
+        and re.match(r"[\s&;\"'\]|]|,\s?\w+=|\Z", after) is not None
     )
 
 
@@ -206,11 +212,22 @@ def _locate_login(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of an account in a sentence: a word with digits or signs, or, after a verb
     or a colon, one of no dictionary."""
     name = match["part"].lower()
-    if all(is_ordinary_word(word) for word in re.split(r"[\d._-]+", name) if word):
+    words = [word for word in re.split(r"[\d._-]+", name) if len(word) > 2]
+    if all(map(is_ordinary_word, words)) and (words or sum(map(str.isdigit, name)) < 4):
         return None
     told = bool(match["says"].strip()) and match["part"].islower()
     drawn = _is_drawn_account(name) and not _VERSIONS.search(name)
     return match.span("part") if told or drawn else None
+
+
+_WORD_OF_CODE = re.compile(r"\w*(?:ed|ing|able|ible)\Z|.*\.(?:py|js|ts|go|rs|md|json|ya?ml)\Z")
+
+
+def _is_no_word(name: str) -> bool:
+    """Tell if the name of an account is no word of a sentence or of code."""
+    words = [word for word in re.split(r"[\d._-]+", name) if word]
+    plain = all(map(is_ordinary_word, words)) and "." not in name
+    return not plain and _WORD_OF_CODE.match(name) is None
 
 
 def _locate_grantee(match: re.Match[str]) -> tuple[int, int] | None:
@@ -591,5 +608,104 @@ ACCOUNTS = (
             "docker dockerhub linkedin mastodon",
         ),
         reach=(4, 80),
+    ),
+    shape(  # .pgpass
+        "USERNAME",
+        rf"(?m:^)[\w.*-]{{1,100}}:(?:\d{{2,5}}|\*):[\w.*-]{{1,64}}:(?P<part>{_NAME}):\S{{3,100}}(?m:$)",
+        _has_login,
+        clue=any_match(r":(?:\d{2,5}|\*):"),
+        reach=(110, 240),
+    ),
+    shape(  # the configuration of ssh
+        "USERNAME",
+        r"(?m:^)[ \t]*Host(?:Name)?[ \t=]{1,4}[^\n]{1,80}\n(?:[ \t]{1,8}[A-Z][^\n]{1,120}\n){0,8}?"
+        rf"[ \t]{{0,8}}User[ \t=]{{1,4}}(?P<part>{_NAME})[ \t]*(?m:$)",
+        is_personal_account,
+        clue=all_clues(any_match(r"User[ \t=]"), any_string("host")),
+        reach=(1300, 60),
+    ),
+    shape(  # /user:FIRM\\mira, as FIRM\\mira
+        "USERNAME",
+        r"(?:(?<![\w/])/u(?:ser)?:(?:[\w.-]{1,40}\\{1,2})?|(?<!\w)(?:as|user|login|account|by|owner"
+        r"|runas|username)[ :=]{1,3}[\"'`]?[A-Z][\w.-]{1,30}\\{1,2})"
+        rf"(?P<part>{_NAME})(?![\w\\])",
+        is_personal_account,
+        clue=any_string("/u", "\\"),
+        reach=(50, 60),
+    ),
+    shape(  # User ID=shop_app;Password=…
+        "USERNAME",
+        rf"(?<!\w)(?:user ?id|uid|user(?:name)?|login) ?= ?(?P<part>{_NAME});\s?(?:password"
+        rf"|pwd) ?=",
+        _has_login,
+        case=False,
+        clue=all_clues(any_string("user", "uid", "login"), any_string("password", "pwd")),
+    ),
+    shape(  # he logs in to the laptop as exam17
+        "USERNAME",
+        r"(?<!\w)(?:log(?:s|ged|ging)?[ -]?(?:in|on)|sign(?:s|ed|ing)? (?:in|on)"
+        r"|anmeld\w{0,4}|eingeloggt|einlogg\w{0,4}|meld\w{0,2} (?:mich|sich)|connecte\w{0,2}"
+        r"|identifi\w{1,4}"
+        r"|inici[oa] sesión|entr[oa]|acced\w{1,3}|inlogg\w{0,4}|log(?:t|de)? \w{2,3} in"
+        r"|logg\w{0,2} \w{3} (?:in|på)"
+        r"|loguj\w{1,3}|hlásím|přihlašuj\w{1,3}|вхожу|захожу|захожу|заходжу|входит)"
+        r"(?:\s[^\s.!?,;:]{1,24}){0,6}?\s(?:as|als|en tant que|comme|como|come|jako|som|как|як"
+        r"|met|mit"
+        r"|with|avec|con|com|med|z|с|з)(?: (?:the )?(?:user|account|username|login|benutzer))?"
+        rf"\s[\"'`]?(?P<part>{_NAME}(?<![.-]))(?=[\"'`]?(?:[\s,;:!?)]|\.(?:\s|\Z)|\Z))",
+        lambda name: (
+            any(map(str.isdigit, name))
+            and _is_drawn_account(name)
+            and not _VERSIONS.search(name.lower())
+        ),
+        case=False,
+        clue=any_string(
+            *("log", "sign", "meld", "identif", "sesión", "entr", "acced", "hlás", "hlaš"),
+            *("вхо", "захо"),
+        ),
+        reach=(14, 220),
+    ),
+    shape(  # the runner user is night-lorimer; user mira.h says
+        "USERNAME",
+        r"(?<!\w)(?:user|account|userid)(?: (?P<says>is|was)| ?:|(?=\s\S{3,40} (?:says?|said"
+        r"|reports?|reported"
+        r"|wrote|complain\w{1,3}|gets?|got|sees|cannot|can['\u2019]t|could)\b)) [\"'`]?"
+        r"(?P<part>[a-z][\w.-]{2,31}(?<![.-]))"
+        r"(?=[\"'`]?(?:[\s,;!?)]|\.(?:\s|\Z)|\Z))",
+        lambda name: is_personal_account(name) and _is_no_word(name),
+        clue=any_listed("user account userid"),
+        reach=(4, 110),
+    ),
+    shape(  # 微信号mira_0415
+        "USERNAME",
+        r"(?:微信号?|QQ号?|账号|帐号|帳號|用户名|アカウント名?|ユーザー名"
+        r"|LINE ?ID|아이디|계정)(?:是|为|：|:|は|은|는)?\s?"
+        rf"(?P<part>{_NAME})",
+        lambda name: is_personal_account(name) and not is_ordinary_word(name),
+        clue=any_string(
+            *(
+                "微信",
+                "qq",
+                "账号",
+                "帐号",
+                "帳號",
+                "用户名",
+                "アカウント",
+                "ユーザー名",
+                "line",
+                "아이디",
+                "계정",
+            )
+        ),
+        reach=(4, 60),
+    ),
+    shape(  # gh: mira-codes |
+        "USERNAME",
+        rf"(?<![\w-])(?:gh|ig|tg|github|gitlab|insta|telegram)(?:: ?|/)(?P<part>{_NAME})(?=\s*"
+        rf"(?:\n|\Z|[|,;\u00b7]))",
+        lambda name: _is_drawn_account(name) or (is_personal_account(name) and "-" in name),
+        case=False,
+        clue=any_string("gh", "ig", "tg", "github", "gitlab", "insta", "telegram"),
+        reach=(4, 60),
     ),
 )

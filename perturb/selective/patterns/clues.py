@@ -23,6 +23,7 @@ __all__ = [
     "any_listed",
     "any_match",
     "any_string",
+    "any_string_of",
     "beyond_ascii",
     "find_places",
     "least_digits",
@@ -43,11 +44,13 @@ class Facts:
         text: the text.
         lower: the text in small letters.
         unusual: whether it has letters that `re` and `str.lower` read in different ways.
+        told: what clues of strings have told already, by `id`: many expressions share one.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.lower = text.lower()
+        self.told: dict[int, bool] = {}
         self.unusual = not text.isascii() and (
             len(self.lower) != len(text) or any(letter in text for letter in _UNUSUAL)
         )
@@ -93,7 +96,11 @@ class Strings:
     strings: tuple[str, ...]
 
     def __call__(self, facts: Facts) -> bool:
-        return facts.unusual or any(map(facts.lower.__contains__, self.strings))
+        told = facts.told.get(id(self))
+        if told is None:
+            told = facts.unusual or any(map(facts.lower.__contains__, self.strings))
+            facts.told[id(self)] = told
+        return told
 
     def places(self, facts: Facts) -> Iterator[int]:
         """Yield the places of the strings; the text must not be unusual."""
@@ -148,6 +155,25 @@ def _with_dots(words: Iterable[str]) -> Iterator[str]:
         yield word
         if "ı" in word:
             yield word.replace("ı", "i")
+
+
+def any_string_of(clues: Iterable[Clue]) -> Strings:
+    """Return one clue for all of these: a string of one of them, as each needs one to pass.
+
+    >>> any_string_of([any_string("b"), all_clues(least_digits(3), any_string("a", "b"))])
+    Strings(strings=('a', 'b'))
+    """
+    return Strings(tuple(sorted(set(chain.from_iterable(map(_strings_of, clues))))))
+
+
+def _strings_of(clue: Clue) -> tuple[str, ...]:
+    if isinstance(clue, Strings):
+        return clue.strings
+    if isinstance(clue, All):  # one of them is enough
+        return next(filter(None, map(_strings_of, clue.clues)), ())
+    if isinstance(clue, Any):
+        return tuple(chain.from_iterable(map(_strings_of, clue.clues)))
+    return ()
 
 
 def any_match(pattern: str) -> Clue:

@@ -24,7 +24,7 @@ from perturb.selective.patterns.settings import (
 )
 from perturb.selective.patterns.shape import any_of, shape, words_of
 
-__all__ = ["NOUN", "NOUN_CLUE", "SECRETS", "is_worded"]
+__all__ = ["NOUN", "NOUN_CLUE", "SECRETS", "is_sentence", "is_worded"]
 
 _TOKENS = "|".join(
     (
@@ -241,6 +241,8 @@ def _is_written(found: KeyValue) -> bool:
     """Tell if the sign between key and value says that the value belongs to the key."""
     between, value = found.between, found.value
     if between in ("(", ","):
+        if found.is_constant:
+            return True
         calls = between == "(" or re.search(r"\( ?[\"'`]?[#.]?\Z", found.before) is not None
         return bool(found.quote) and calls and _is_marked(value) and " " not in value
     if between == "|":
@@ -315,12 +317,19 @@ def _is_password(found: KeyValue) -> bool:
 
 
 def _is_argument(found: KeyValue) -> bool:
-    """Tell if a setting is an argument of a command, or stands beside a user's name:
-    `--set db.password=x`, `user=mira,password=x`."""
+    """Tell if a setting is an argument of a command, or stands beside a user's name or after
+    another setting: `--set db.password=x`, `user=mira,password=x`, `host=a password=x`."""
     if not found.is_joined:
         return False
     before = found.before + found.name[: len(found.name) - len(found.key)]
-    return _ARGUMENT.search(before) is not None
+    ends = re.match(r"\s|\Z", found.after) is not None
+    return _ARGUMENT.search(before) is not None or (
+        ends and _SETTING_BEFORE.search(found.before) is not None
+    )
+
+
+# `host=db1 ` before the key, as in an inventory of Ansible and in a data source of libpq
+_SETTING_BEFORE = re.compile(r"(?:\A|\s)[\w.-]{0,40}=[^\s=(){},;\"'`]{1,60}[ \t]{1,4}\Z")
 
 
 _ARGUMENT = re.compile(
@@ -412,6 +421,24 @@ def _locate_password(match: re.Match[str]) -> tuple[int, int] | None:
     return None if match["user"] == match["part"] else match.span("part")
 
 
+def is_sentence(value: str) -> bool:
+    """Tell if a value of several words is about passwords.
+
+    >>> [is_sentence(value) for value in ("must be longer", "three red kites")]
+    [True, False]
+    """
+    return _SENTENCE.search(value) is not None
+
+
+def _is_phrase(value: str) -> bool:
+    """Tell if the words after a key are a passphrase, and no sentence about one."""
+    first = value.split()[0].lower()
+    return not (_SENTENCE.search(value) or first in _HINTS or first in _TO_DO)
+
+
+_TO_DO = words_of("ask call contact see same leave use choose create set type write add get none")
+
+
 def _is_basic(value: str) -> bool:
     """Check that a value is `user:password` in base64."""
     try:
@@ -438,7 +465,7 @@ def _locate_after_address(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 _COMMUNITIES = words_of("public private encryption authentication string ro rw level encrypted")
-_HEADER = r"(?<!\w)authorization[\"'`]?(?: ?[:=,] ?|\]? ?= ?)[\"'`]?"
+_HEADER = r"(?<!\w)authorization[\"'`]?(?: ?[:=,] ?|\]? ?= ?)\[?[\"'`]?"
 
 SECRETS = (
     shape("PRIVATE_KEY", _BLOCK, clue=any_string("private key"), reach=(90, 8200)),
@@ -504,7 +531,7 @@ SECRETS = (
     shape(  # .pgpass
         "PASSWORD",
         r"(?m:^)[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.*-]{1,64}:"
-        r"(?P<part>[^\s:]{3,100})$",
+        r"(?P<part>(?:[^\s:\\]|\\[:\\]){3,100})(?m:$)",
         _is_credential,
         clue=any_match(r":(?:\d{2,5}|\*):"),
         reach=(110, 240),
@@ -715,5 +742,55 @@ SECRETS = (
         lambda value: not is_placeholder(value),
         clue=any_string("htpasswd"),
         reach=(2, 290),
+    ),
+    shape(  # AUTH_KEY, LOGGED_IN_SALT: signs of any kind
+        "API_KEY",
+        r"(?<![A-Z])(?:SECURE_AUTH|AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)[\"']?\s?(?:,|=>|=|:)\s{0,4}"
+        r"[\"'](?P<part>[^\"'\n]{16,100})[\"']",
+        lambda value: not is_placeholder(value),
+        clue=any_string("_key", "_salt"),
+        reach=(24, 130),
+    ),
+    shape(  # "Jwt": {"Key": "…"}, where the key of all of them says which key it is
+        "API_KEY",
+        r"(?<![A-Za-z])(?:jwt\w{0,20}|\w{0,12}tokens?|signing|encryption|crypto\w{0,6}|hmac|secrets?"
+        r"|security|auth\w{0,12})[\"']?\s{0,2}:\s{0,8}\{?[^{}]{0,200}?(?<![\w-])[\"']?"
+        r"(?:key|salt|iv|signature)[\"']?\s{0,2}:\s{0,2}[\"']?(?P<part>[\w+/=.~-]{16,200})",
+        lambda value: looks_random(value, 16) and not is_placeholder(value),
+        case=False,
+        clue=all_clues(
+            any_string("jwt", "token", "signing", "encryption", "crypto", "hmac", "sec", "auth"),
+            any_match(r"(?i)(?<![\w-])[\"']?(?:key|salt|iv|signature)[\"']?\s{0,2}:"),
+        ),
+    ),
+    shape(  # {username: mira, password: three plain words}: these name no variable
+        "PASSWORD",
+        r"(?:(?m:^)[ \t]{0,40}(?:- )?|[{,][ ]?)(?:\w{1,20}[_-])?"
+        r"(?:password|passwd|passphrase|pass|pwd):[ ]"
+        r"(?P<part>[^\W\d_][^\s\"'`{}\[\]<>|,:;()=#$]{0,30}"
+        r"(?:[ ][^\s\"'`{}\[\]<>|,:;()=#$]{1,30}){1,6})(?=[ ]?[,}]|[ ]?(?:\n|\Z))",
+        _is_phrase,
+        clue=any_string("pass: ", "password: ", "passwd: ", "passphrase: ", "pwd: "),
+        reach=(84, 260),
+    ),
+    shape(  # what a hash is made of: BCrypt::Password.create("kestrel")
+        "PASSWORD",
+        r"(?:bcrypt(?:::password)?(?:\.(?:hash(?:sync|pw)?|create)|\.generate_?from_?password)?"
+        r"|(?:generate_password_hash|make_password|password_hash|hash_?password|hashpw|set_password"
+        r"|hash::make|argon2(?:\.hash|id)?|encode_password|htpasswd|setpassword"
+        r"|(?:password|passwd)_?encoder\(?\)?\.encode))\(\s?(?:\[\]byte\()?b?"
+        r"[\"'](?P<part>[^\"'\n]{4,100})[\"']",
+        _is_credential,
+        case=False,
+        clue=any_string("bcrypt", "password", "hashpw", "hash::make", "argon2", "encode("),
+        reach=(24, 180),
+    ),
+    shape(  # <input type="hidden" name="csrf_token" value="ba45-2e10-…">
+        "API_KEY",
+        r"<(?:input|meta)\b[^<>]{0,200}?\bname=[\"']?[\w.-]{0,30}(?:token|csrf|nonce)[\w.-]{0,12}[\"']?"
+        r"\s(?:[^<>]{0,100}?\s)?(?:value|content)=[\"'](?P<part>[\w+/=.-]{12,300})[\"']",
+        lambda value: sum(map(str.isdigit, value)) > 3 and not is_placeholder(value),
+        case=False,
+        clue=all_clues(any_string("<input", "<meta"), any_string("token", "csrf", "nonce")),
     ),
 )

@@ -142,6 +142,11 @@ class KeyValue:
         return begins and bool(_LINE.fullmatch(line)) and bool(_REST.match(self.after))
 
     @property
+    def is_constant(self) -> bool:
+        """Tell if the setting is a constant of PHP: `define('DB_USER', 'x')`."""
+        return bool(self.quote) and _DEFINES.search(self.before) is not None
+
+    @property
     def is_element(self) -> bool:
         """Tell if the key is the tag of an element: `<password>x</password>`."""
         return (
@@ -151,6 +156,7 @@ class KeyValue:
         )
 
 
+_DEFINES = re.compile(r"(?<!\w)define\(\s?[\"']\Z", re.IGNORECASE)
 _OTHER_SCRIPT = re.compile(r"(?<=[!-~])(?=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])")
 _TAG = re.compile(r"<(?:[\w-]{1,30}:)?\Z")
 _SIGNS_AFTER = ",;:.!?…"

@@ -1,21 +1,21 @@
-"""Find secrets that people tell in a sentence: passwords and passphrases, PINs, the keys of
-networks, the codes of doors, the words of a wallet, and answers to a bank's questions."""
+"""Find secrets that people tell in a sentence: passwords and passphrases, the keys of networks,
+the words of a wallet, and answers to a bank's questions. Codes in figures are `codes`'."""
 
 from __future__ import annotations
 
 import re
 
 from perturb.selective.patterns.clues import (
-    all_clues,
     any_clue,
     any_string,
-    least_digits,
 )
-from perturb.selective.patterns.secrets import NOUN, NOUN_CLUE, is_worded
-from perturb.selective.patterns.settings import is_placeholder
-from perturb.selective.patterns.shape import any_of, shape, words_of
+from perturb.selective.patterns.codes import IS
+from perturb.selective.patterns.secrets import NOUN, NOUN_CLUE, is_sentence, is_worded
+from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
+from perturb.selective.patterns.shape import family, shape, words_of
+from perturb.text.marks import MARKS
 
-__all__ = ["TOLD"]
+__all__ = ["ENDS", "FEW", "IS", "QUOTE", "TOLD", "VALUE", "is_drawn", "is_first_word"]
 
 
 def _locate_phrase(match: re.Match[str]) -> tuple[int, int] | None:
@@ -40,25 +40,15 @@ _NO_SEEDS = words_of(
     the and for are you not from has was your have of to in is it on as
     """
 )
-_CODE_WORDS = (
-    r"(?:(?:pin|puk|otp|tan|cvv2?|cvc2?|passcode|digicode|geheimzahl)(?:[ -](?:code|nummer))?"
-    r"|(?:door|access|security|sign-?in|log-?in|verification|entry|gate|alarm|safe|unlock"
-    r"|confirmation|zugangs|tür|sicherheits|bestätigungs)[ -]?code"
-    r"|code (?:für|for|to|of) (?:die|the|your|our) (?:tür|door|gate|safe|alarm)"
-    r"|código de (?:acceso|verificación|seguridad)|code (?:d['’]accès|de vérification|secret))"
-)
-
-_IS = (
-    r"(?:is|was|will be|ist|lautet|war|wird|est|était|sera|es|era|será|é|è|sarà|to|jest|er|är|var"
-    r"|on|oli|je|bude|este|είναι|היא|הוא|là|adalah|है|это|c['\u2019]est)"
-)
-_VALUE = (
+VALUE = (
     r"(?P<part>(?!/)[^\s\"'`\u201c\u201d\u201e\u00ab\u00bb<>]{5,60}"
     r"(?<![.,;:?)\]}\u2026\u3002]))"
 )
-_QUOTE = r"[\"'`\u201c\u201e\u00ab]?"
-_ENDS = (
-    r"(?=[\"'`\u201d\u201c\u00bb.,;:!?)\u2026\u3002]|\s(?:and|und|et|y|e|og|och|ja|i|a|și|si|и|та"
+QUOTE = r"[\"'`\u201c\u201e\u00ab\u2018\u300c]?"
+# A few words, of any script.
+FEW = rf"[^\W\d_][\w{MARKS}'\u2019-]{{2,30}}(?:[ ][^\W\d_][\w{MARKS}'\u2019-]{{0,20}}){{0,4}}?"
+ENDS = (
+    r"(?=[\"'`\u201d\u201c\u00bb\u2019\u300d.,;:!?)\u2026\u3002\uff0c\u3001\u0964\u060c]|\s(?:and|und|et|y|e|og|och|ja|i|a|și|si|и|та"
     r"|va|ve|but|aber|है|ו\w+|و\w+|και)\s|\s[(\u2013\u2014-]|\s*(?:\n|\Z))"
 )
 # What a text about passwords says of them, before a word that looks like one.
@@ -73,12 +63,13 @@ _NO_SECRETS = words_of(
     """
     sha md bcrypt scrypt argon pbkdf utf base oauth aes rsa rfc iso python windows office version
     step line page item test user users admin chars characters zeichen chapter section error room
-    http https localhost java node type level option abc xyz foo bar mysql postgres
+    http https localhost bluetooth ethernet gps nfc lte usb wlan wifi java node type level
+    option abc xyz foo bar mysql postgres
     """
 )
 
 
-def _is_drawn(value: str) -> bool:
+def is_drawn(value: str) -> bool:
     """Tell if a word has the form of a password: digits or signs among letters."""
     letters = [run.lower() for run in re.findall(r"[^\W\d_]+", value)]
     if not letters or is_placeholder(value) or re.search(r"://|@[\w-]+\.\w|\(\)|\w\(", value):
@@ -94,7 +85,7 @@ def _is_drawn(value: str) -> bool:
 def _is_drawn_or_joined(value: str) -> bool:
     """Tell if a word is a key of a network: drawn, or of words with hyphens."""
     joined = re.fullmatch(r"[^\W\d_]{3,}(?:-[^\W_]{2,}){1,5}", value) is not None
-    return _is_drawn(value) or (joined and value.count("-") > 1)
+    return is_drawn(value) or (joined and value.count("-") > 1)
 
 
 def _locate_told(match: re.Match[str]) -> tuple[int, int] | None:
@@ -113,6 +104,8 @@ _PREDICATES = words_of(
     private public case-sensitive alphanumeric numeric written given broken forgotten stolen shown
     taken chosen sent kept lost gone back over mine yours hers ours theirs this that these those
     what which where when again only very quite just still always never good okay bytes text
+    incorrecta incorrecto inválida inválido
+    urgent working stuck down up out off visible mine sorry sure unclear slow longer shorter
     string part history something anything everything nothing identical plaintext cleartext weird
     ok important easy hard simple complex confidential personal default standard compulsory bound
     per-user one-time time-limited up-to-date out-of-date read-only present absent different
@@ -132,7 +125,9 @@ _FIRST_WORDS = words_of(
     """
     a an the one my your his her our their its this that to for of in on at by with from as not no
     any some all it you we they i he she who used ein eine der die das le la les un une el los il
-    lo uno o os um uma
+    lo uno o os um uma and or und oder et ou y e and but if when then than so also plus und ist war
+    und och og i och via per is are was were be been has have had do does did can could will would
+    must should may might please bitte per just only same don't doesn't isn't i'm it's
     """
 )
 
@@ -142,6 +137,27 @@ def _is_word(value: str) -> bool:
     word = value.lower()
     described = word in _PREDICATES or _PREDICATE.fullmatch(word) is not None
     return not (described or is_worded(value) or is_placeholder(value))
+
+
+def is_first_word(word: str) -> bool:
+    """Tell if a word may be the first one of a password of words.
+
+    >>> [is_first_word(word) for word in ("the", "required", "kestrel")]
+    [False, False, True]
+    """
+    word = word.strip("'-\u2019").lower()
+    return word not in _FIRST_WORDS and word not in _AFTER_NOUN and _is_word(word)
+
+
+# What a word for a password stands before, in the name of another thing.
+_AFTER_NOUN = words_of(
+    """
+    manager managers policy policies protection generator field fields prompt hashes hashing salt
+    salts rules rule recovery protected sharing authentication login list lists file files hint
+    hints strength length page pages box form forms entry fatigue rotation grant flow history
+    expiry security expired cracking leak leaks breach attack attacks storage vault screen
+    """
+)
 
 
 def _locate_word(match: re.Match[str]) -> tuple[int, int] | None:
@@ -159,74 +175,95 @@ def _locate_word(match: re.Match[str]) -> tuple[int, int] | None:
 def _locate_words(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a few words that open something, unless they begin a sentence."""
     first = re.split(r"[\s-]", match["part"], maxsplit=1)[0]
-    if first.lower() in _FIRST_WORDS or _ABOUT.search(match["gap"]):
+    quoted = match.string[match.start("part") - 1] in _MARKS_BEFORE
+    if (first.lower() in _FIRST_WORDS and not quoted) or _ABOUT.search(match["gap"]):
         return None
     return match.span("part") if _is_word(first) else None
 
 
-_DIGIT = any_of(
-    "zero oh nought one two three four five six seven eight nine",
-    "null eins zwo zwei drei vier fünf sechs sieben acht neun",
-    "zéro un deux trois quatre cinq sept huit neuf",
-    "cero uno dos tres cuatro cinco seis siete ocho nueve",
-    "due tre quattro cinque sei sette otto nove",
-    "nul een twee drie vijf zes zeven negen um dois três quatro sete oito",
+_MARKS_BEFORE = '"\u201c\u201e\u00ab'
+
+
+def _locate_quoted(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of words in quotation marks after a word for a password."""
+    value = match["part"]
+    if _ABOUT.search(match["gap"]) or (" " in value and is_sentence(value)):
+        return None
+    return match.span("part") if _is_word(value.split()[0]) and not is_placeholder(value) else None
+
+
+def _locate_few(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a few words that a sentence gives as a password."""
+    words = match["part"].split()
+    if _ABOUT.search(match["gap"]) or (len(words) > 1 and is_sentence(match["part"])):
+        return None
+    return match.span("part") if is_first_word(words[0]) else None
+
+
+def _locate_unusual(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a word that no dictionary has, or of words with hyphens."""
+    word = match["part"]
+    usual = is_ordinary_word(word) and "-" not in word
+    return match.span("part") if not usual and is_first_word(word.split("-")[0]) else None
+
+
+def _locate_unusual_few(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a few words, the first of which no dictionary has."""
+    first = match["part"].split()[0]
+    return match.span("part") if is_first_word(first) and not is_ordinary_word(first) else None
+
+
+def _locate_either(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a few words in the group `words` or `part`."""
+    group = "words" if match["words"] else "part"
+    return match.span(group) if is_first_word(match[group].split()[0]) else None
+
+
+def _locate_answer(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of an answer where the text is about a bank, or about logging in."""
+    low, high = max(0, match.start() - 240), match.end() + 240
+    words = match["part"].lower().split()
+    about = _OF_SECURITY.search(match.string, low, high) is not None
+    return match.span("part") if about and _FIRST_WORDS.isdisjoint(words) else None
+
+
+_OF_SECURITY = re.compile(
+    r"(?i)\b(?:security|bank(?:ing)?|secret question|reset|recover\w*|log ?in|password|verif\w+"
+    r"|PIN)\b"
 )
+
+
 _SAYS = (
-    rf"(?:['\u2019]s\s|\s?[:：=]\s?"
-    rf"|\s(?P<is>{_IS})(?:\s(?:now|still|just|jetzt|toujours|ahora))?\s)"
+    rf"(?:['\u2019]s\s|\s?[:：=]\s?|\ssays?\s"
+    rf"|\s(?P<is>{IS})(?:\s(?:now|still|just|jetzt|toujours|ahora))?\s)"
 )
-_GAP = r"(?P<gap>(?:[ ,][^\s.:;!?=\"'()|<>{}\[\]]{1,20}){0,6}?)"
+_GAP = r"(?P<gap>(?:,?[ ,][^\s.:;!?=\"()|<>{}\[\],]{1,20}){0,7}?)"
 _WORDS = r"(?P<part>[^\W\d_][\w'\u2019-]{2,24}(?:[ ,-]{1,2}[^\W\d_][\w'\u2019-]{0,20}){0,7}?)"
 _ANSWERS = (
     r"(?:(?:security|secret|recovery) answer|answer (?:to|for) (?:the|my|your|her|his|our|their)"
     r" (?:\w{1,12} )?(?:security|secret|recovery) question|memorable (?:word|place|name|phrase)"
-    r"|(?:safe|code|pick-?up) ?word|(?:secret|collection|pick-?up) (?:word|phrase|password)"
-    r"|pass ?phrase|sicherheitsantwort|(?:code|losungs|geheim)wort|palabra (?:clave|secreta)"
+    r"|(?:safe|code|pick-?up) ?word|(?:secret|collection|pick-?up|security|family|school)"
+    r" (?:word|phrase|password)|(?:(?:tele)?phone )?banking (?:pass)?word"
+    r"|pass ?phrase|sicherheitsantwort|(?:code|losungs|geheim)wort|palabra secreta"
     r"|mot (?:secret|de code)|phrase secrète|parola d['\u2019]ordine|frase secreta)"
 )
 
-_DOORS = (
-    r"(?:door|front|back|gate|garage|padlock|lock(?:er|box)?|key ?safe|safe|alarm|entry|building"
-    r"|bike|bin store|gym|tor|tür|haus|garagen|schlüsselsafe|schlüsseltresor|tresor|schließfach)"
-)
-_CODES = (
-    rf"(?:{_DOORS}[ -]?(?:code|combo|combination|pin)"
-    rf"|(?:code|combo|combination|pin) (?:to|for|of) (?:the|my|our) (?:\w+ )?{_DOORS}"
-    r"|code (?:de la porte|du portail|de l['\u2019]immeuble|du coffre|de l['\u2019]alarme)"
-    r"|código (?:del portal|de la puerta|de la alarma|do portão|da porta|do alarme)"
-    r"|codice (?:del cancello|della porta|del portone|dell['\u2019]allarme)"
-    r"|port-?kod(?:en)?|dørkode(?:n)?|pin[ -]?code|pinkod(?:en)?|pinkode(?:n)?|pin-?kód|pin-?koodi"
-    r"|ovikoodi"
-    r"|kod do (?:bramy|drzwi|klatki|domofonu|furtki)|kapı (?:şifresi|kodu)"
-    r"|код (?:от|к|для) (?:домофона|двери|подъезда|сейфа|ворот|домофону)|пин-?код(?: \w{1,12})?"
-    r"|пін(?:-?код)?|取款密码|门禁密码|开门密码|पिन|رمز (?:الباب|الدخول))"
-)
 
-
-TOLD = (
-    shape(
-        "PASSWORD",
-        rf"(?<!\w){_CODE_WORDS}(?!\w)[\"'`*]{{0,3}}"
-        r"(?: (?:at|for|to|of|für|von|vom|der|zu|de|del|du)\b[^\n:`]{1,40}?)?"
-        r"(?::? ?| ?[:=-]{1,2} ?| (?:is|ist|lautet|est|es) )"
-        r"[\"'`]?(?P<part>\d(?:[ -]?\d){2,7}[#*]?)(?![\w.]\d|\w)",
-        case=False,
-        clue=all_clues(
-            least_digits(3),
-            any_string(
-                *("pin", "puk", "otp", "tan", "cvv", "cvc", "passcode", "digicode", "geheimzahl"),
-                *("code", "código"),
-            ),
-        ),
-        reach=(20, 130),
-    ),
+TOLD = family(
     shape(  # Wi-Fi: `LotusOffice` / `glaze&fire`
         "PASSWORD",
         r"(?<!\w)(?:wi-?fi|wlan)\b[^\n/]{0,40}:[^\n/]{1,50} / ?(?P<quote>[`\"'])"
         r"(?P<part>[^\n`\"'/]{4,60})(?P=quote)",
         case=False,
         clue=any_string("wifi", "wi-fi", "wlan"),
+    ),
+    shape(  # WiFi "Casa Loro" / kestrel2go
+        "PASSWORD",
+        rf"(?<!\w)(?:wi-?fi|wlan)\b[^\n/]{{1,60}} / ?{QUOTE}{VALUE}{ENDS}",
+        lambda value: is_drawn(value) and any(map(str.isdigit, value)),
+        case=False,
+        clue=any_string("wifi", "wi-fi", "wlan"),
+        reach=(4, 150),
     ),
     shape(
         "PASSWORD",
@@ -248,9 +285,9 @@ TOLD = (
         "PASSWORD",
         rf"(?<![^\W_]){NOUN}(?![^\W\d_])"
         r"(?P<gap>(?:[ ,][^\s.:;!?=\"'()|<>{}\[\]]{1,20}){0,6}?)"
-        rf"(?:\s{_IS}(?:\s(?:now|still|just|übrigens|jetzt|immer noch|toujours|ahora))?\s"
-        rf"|\s?[:：]\s?){_QUOTE}{_VALUE}",
-        _is_drawn,
+        rf"(?:\s{IS}(?:\s(?:now|still|just|übrigens|jetzt|immer noch|toujours|ahora))?\s"
+        rf"|\s?[:：]\s?){QUOTE}{VALUE}",
+        is_drawn,
         case=False,
         clue=NOUN_CLUE,
         locate=_locate_told,
@@ -261,8 +298,8 @@ TOLD = (
         r"(?:(?:\A|[\n,;:.(\u2013\u2014-])\s{0,2}|(?<!\w)(?:and|und|et|y|e|og|och|with|mit|avec|con"
         r"|com|my|mi|mein|mon|min|ma|a|temp|temporary|new|old|admin|root|guest|le|la|das|the|и)\s)"
         rf"{NOUN}(?:\s(?:for|of|to|от|для|für|zu[mr]?|del?|do|du)\s\w{{1,20}})?\s"
-        rf"{_QUOTE}{_VALUE}{_ENDS}",
-        lambda value: _is_drawn(value) and sum(map(str.isalpha, value)) > 3,
+        rf"{QUOTE}{VALUE}{ENDS}",
+        lambda value: is_drawn(value) and sum(map(str.isalpha, value)) > 3,
         case=False,
         clue=NOUN_CLUE,
         reach=(30, 130),
@@ -271,8 +308,8 @@ TOLD = (
         "PASSWORD",
         rf"(?<![^\W_])(?:{NOUN}|(?:wi-?fi|wlan)\s(?:key|code))(?P<gap> [^\n?]{{8,120}}?)"
         r"(?<!\w)(?:and|und|et|y|e|и)\s(?:for|the|für|das|pour|celui|para|la|a)\s"
-        rf"[^\n.,;?]{{1,40}}?(?:it['\u2019]s|\s{_IS})\s{_QUOTE}{_VALUE}{_ENDS}",
-        lambda value: _is_drawn(value) and any(map(str.isdigit, value)),
+        rf"[^\n.,;?]{{1,40}}?(?:it['\u2019]s|\s{IS})\s{QUOTE}{VALUE}{ENDS}",
+        lambda value: is_drawn(value) and any(map(str.isdigit, value)),
         case=False,
         clue=any_clue(NOUN_CLUE, any_string("wifi", "wi-fi", "wlan")),
         locate=_locate_told,
@@ -281,8 +318,8 @@ TOLD = (
     shape(  # use Kestrel#4421 as temp password
         "PASSWORD",
         r"(?<!\w)(?:use|using|take|try|nimm|nehmt|utilise[rz]?|usa)\s"
-        rf"{_VALUE}\s(?:as|als|comme|como|come)\s[^\n.,;]{{0,24}}?(?<![^\W_]){NOUN}(?![^\W\d_])",
-        _is_drawn,
+        rf"{VALUE}\s(?:as|als|comme|como|come)\s[^\n.,;]{{0,24}}?(?<![^\W_]){NOUN}(?![^\W\d_])",
+        is_drawn,
         case=False,
         clue=NOUN_CLUE,
         reach=(124, 24),
@@ -292,7 +329,7 @@ TOLD = (
         r"(?<!\w)(?:wi-?fi|wlan|wpa[23]?|ssid|network|netzwerk|red|réseau|rede|rete|hotspot)\b"
         r"(?:[^\n.]|\.(?!\s)){0,60}?(?<!\w)"
         r"(?:key|schlüssel|clave|clé|chiave|chave|klucz|nyckel|nøkkel|nøgle|ключ|キー|密钥)"
-        rf"(?:\s{_IS}|\s?[:：=]|は|是)?\s?{_QUOTE}{_VALUE}{_ENDS}",
+        rf"(?:\s{IS}|\s?[:：=]|は|是)?\s?{QUOTE}{VALUE}{ENDS}",
         _is_drawn_or_joined,
         case=False,
         clue=any_string(
@@ -300,28 +337,11 @@ TOLD = (
         ),
         reach=(4, 160),
     ),
-    shape(  # the padlock code changes to 7319; combination to the safe is 24-7-36
-        "PASSWORD",
-        rf"(?<!\w){_CODES}(?![^\W\d_])(?: (?:at|of|for|der|du|de|am|im) [^\n:.,;]{{1,24}}?)?"
-        r"(?:\s?[:=>\uff1a]\s?|\s(?:changes to|changed to|neu|new|now|jetzt|ahora"
-        rf"|{_IS})\s|,? c['\u2019]est |\s?){_QUOTE}"
-        r"(?P<part>[*#]?(?:\d(?:[ -]?\d){2,7}|[A-ZА-Я]?\d{1,4}[A-ZА-Я]\d{1,5}|[A-Z]\d{3,6})[*#]?)"
-        r"(?![\w.]\d|\w)",
-        case=False,
-        clue=all_clues(
-            least_digits(3),
-            any_string(
-                *("code", "combo", "combination", "pin", "kod", "код", "пін", "пин", "密码"),
-                *("código", "codice", "kode", "kód", "koodi", "şifresi", "पिन", "رمز"),
-            ),
-        ),
-        reach=(44, 130),
-    ),
     shape(  # my creds (mira : kestrel9)
         "PASSWORD",
         r"(?<!\w)(?:creds?|credentials?|logins?|zugang(?:sdaten)?)(?: is| are| ist| sind)?:? ?"
         r"\(? ?[\w.@+-]{2,64} ?[:/] ?(?P<part>[^\s/\"'`():]{5,60}(?<![.,;:!?)]))",
-        _is_drawn,
+        is_drawn,
         case=False,
         clue=any_string("cred", "login", "zugang"),
         reach=(10, 180),
@@ -329,7 +349,9 @@ TOLD = (
     shape(  # the wifi password is sunflower
         "PASSWORD",
         rf"(?<![^\W_]){NOUN}(?![^\W\d_]){_GAP}(?!\s?[:：=]){_SAYS}"
-        rf"{_QUOTE}(?P<part>[^\W\d_]{{4,30}}(?:-[^\W\d_]{{2,20}}){{0,4}}){_ENDS}",
+        rf"{QUOTE}(?P<part>[^\W\d_]{{4,30}}(?:-[^\W\d_]{{2,20}}){{0,4}}"
+        r"|[\u0590-\u06ff]{2,20}(?: [\u0590-\u06ff]{2,20}){0,2}?)"
+        rf"{ENDS}",
         case=False,
         clue=NOUN_CLUE,
         locate=_locate_word,
@@ -339,23 +361,15 @@ TOLD = (
         "PASSWORD",
         r"(?<!\w)(?:my|our|wi-?fi|wlan|portal|router|laptop|e-?mail|netflix|mein|unser|mon|notre|mi)"
         rf"[ -]{NOUN}(?P<gap>(?: (?:at|for|to|on) [^\n:]{{1,30}}?)?)(?P<is>\s?[:：]) "
-        rf"{_QUOTE}(?P<part>[^\W\d_]{{4,30}}(?:-[^\W\d_]{{2,20}}){{0,4}}){_ENDS}",
+        rf"{QUOTE}(?P<part>[^\W\d_]{{4,30}}(?:-[^\W\d_]{{2,20}}){{0,4}}){ENDS}",
         case=False,
         clue=NOUN_CLUE,
         locate=_locate_word,
         reach=(34, 130),
     ),
-    shape(  # my PIN is four eight one nine
-        "PASSWORD",
-        rf"(?<!\w)(?:pin|passcode|code|combination|combo|geheimzahl|código|codice){_GAP}{_SAYS}"
-        rf"(?P<part>{_DIGIT}(?:[ ,-]{{1,2}}{_DIGIT}){{2,7}})(?!\w)",
-        case=False,
-        clue=any_string("pin", "code", "comb", "geheimzahl", "código", "codice"),
-        reach=(16, 240),
-    ),
     shape(  # memorable word: larkspur
         "PASSWORD",
-        rf"(?<!\w){_ANSWERS}{_GAP}{_SAYS}{_QUOTE}{_WORDS}{_ENDS}",
+        rf"(?<!\w){_ANSWERS}{_GAP}{_SAYS}{QUOTE}{_WORDS}{ENDS}",
         case=False,
         clue=any_string(
             *(
@@ -378,10 +392,187 @@ TOLD = (
         "PASSWORD",
         r"(?<!\w)(?:(?:security|secret|recovery) question|sicherheitsfrage|pregunta de seguridad"
         r"|question (?:secrète|de sécurité)|domanda di sicurezza)(?P<gap>[^\n]{0,100}?[\n ]{1,2})"
-        rf"(?:answer|a|antwort|respuesta|réponse|risposta)\s?[:=]\s?{_QUOTE}{_WORDS}{_ENDS}",
+        rf"(?:answer|a|antwort|respuesta|réponse|risposta)\s?[:=]\s?{QUOTE}{_WORDS}{ENDS}",
         case=False,
         clue=any_string("question", "sicherheitsfrage", "pregunta", "domanda"),
         locate=_locate_words,
         reach=(20, 320),
+    ),
+    shape(  # password "kestrel"; пароль поменяла на «сирень под окном»
+        "PASSWORD",
+        rf"(?<![^\W_])(?:{NOUN}|pass|συνθηματικό)(?![^\W\d_])(?P<gap>(?:,?\s[^\s.:;!?=\"()|<>{{}}\[\]]{{1,20}}){{0,8}}?)"
+        rf"(?:\s(?:{IS}|to|into|as|on|auf|in|zu|als|à|en|a|por|su|para|naar|til|till|do|na|на|в|σε)\s|\s?[:：]\s?|\s)"
+        r"[\"\u201c\u201e\u00ab\u2018\u300c](?P<part>[^\W\d_][^\n\"\u201c\u201d\u00bb\u300d]{2,40})[\"\u201d\u201c\u00bb\u2019\u300d]",
+        case=False,
+        clue=any_clue(NOUN_CLUE, any_string("συνθηματικό")),
+        locate=_locate_quoted,
+        reach=(24, 290),
+    ),
+    shape(  # the pass is uh Monday hates me; the password is sunflower with a small s
+        "PASSWORD",
+        rf"(?<![^\W_])(?:{NOUN}|pass|wi-?fi (?:key|code)){_GAP}{_SAYS}"
+        rf"(?:(?:u[hm]m?|er|erm|äh|ähm|eh|euh|ee),? {QUOTE}(?P<part>{FEW}){ENDS}"
+        rf"|{QUOTE}(?P<words>{FEW}){QUOTE},? \(?(?:all |in )?(?:lower ?case|upper ?case|one word"
+        rf"|no (?:spaces?|capitals?)"
+        r"|with (?:an? |the |no )?(?:small|capital|big|spaces?)\b|capital [a-z]\b|small [a-z]\b"
+        r"|alles klein"
+        r"|alles zusammen|kleingeschrieben|großgeschrieben|zusammengeschrieben|klein geschrieben"
+        r"|tout en minuscules"
+        r"|en un (?:seul )?mot|(?:todo )?en minúsculas?|tutto (?:minuscolo|attaccato)|tudo "
+        r"(?:minúsculo|junto)"
+        r"|małymi literami|маленькими буквами|alles aan elkaar|med små bokstäver))",
+        case=False,
+        clue=any_clue(NOUN_CLUE, any_string("wifi", "wi-fi")),
+        locate=_locate_either,
+        reach=(24, 330),
+    ),
+    shape(  # hasło do Wi-Fi: pierogi; the password for the shed laptop: kestrel
+        "PASSWORD",
+        rf"(?<![^\W_]){NOUN}(?P<gap>\s(?:for|to|of|on|für|zum|zur|bei|pour|du|de|del|do|da|dla|od|от|для|к|до|till"
+        r"|för|til|på|voor|van|w|na|di|per|al|ke)\s[^\n:;.!?=(){}\[\]<>]{1,40}?)\s?[:：]\s"
+        rf"{QUOTE}(?P<part>{FEW}){ENDS}",
+        case=False,
+        clue=NOUN_CLUE,
+        locate=_locate_few,
+        reach=(24, 250),
+    ),
+    shape(  # parolam kestanebalı; पासवर्ड गंगामैया
+        "PASSWORD",
+        rf"(?<![^\W_])(?:parolam|parolamız|şifrem|şifremiz|jelszavam|salasanani|पासवर्ड)(?P<gap>)(?P<is>)\s{QUOTE}"
+        rf"(?P<part>[^\W\d_](?:[^\W\d_]|[{MARKS}]){{4,30}})(?=[\"'.,;!)।]|\s*(?:\n|\Z))",
+        case=False,
+        clue=any_string("parolam", "şifrem", "jelszavam", "salasanani", "पासवर्ड"),
+        locate=_locate_word,
+        reach=(4, 70),
+    ),
+    shape(  # password I set snowinmumbai; wi-fi key, conch-republic, lol; pw bara brith
+        "PASSWORD",
+        rf"(?<![^\W_])(?:{NOUN}\s(?:I|we|he|she|they|you)\s(?:set|chose|use|used|picked|gave|put)"
+        rf"(?: (?:is|was))?"
+        rf"|wi-?fi (?:key|code|password|pass|pw),?)\s{QUOTE}(?P<part>[^\W\d_]{{4,30}}"
+        rf"(?:-[^\W\d_]{{2,20}}){{0,4}}){ENDS}",
+        case=False,
+        clue=any_clue(NOUN_CLUE, any_string("wifi", "wi-fi")),
+        locate=_locate_unusual,
+        reach=(24, 120),
+    ),
+    shape(  # ..., pw bara brith
+        "PASSWORD",
+        rf"(?:[,;(\u2013\u2014]|:|\A)\s?(?:pw|pwd|mdp|heslo|wachtwoord|lösenord|hasło|salasana|jelszó|parola)(?P<gap>)\s"
+        rf"{QUOTE}(?P<part>{FEW})(?=[\"'\u201d.,;!)]|\s*(?:\n|\Z))",
+        clue=any_string(
+            "pw", "mdp", "heslo", "wachtwoord", "lösenord", "hasło", "salasana", "jelszó", "parola"
+        ),
+        locate=_locate_few,
+        reach=(6, 140),
+    ),
+    shape(  # you unlock it by typing kestrel otter plum; type peonies to get in
+        "PASSWORD",
+        r"(?<!\w)(?:(?:unlock|open|start|log in|get in)\w{0,4}(?: (?:it|them|this|that"
+        r"|the \w{1,16}))?,? (?:by|just) "
+        rf"(?:typing|entering)(?: in)?(?P<gap>) {QUOTE}(?P<part>{FEW}){ENDS}"
+        rf"|types? (?:in )?{QUOTE}(?P<words>{FEW}){QUOTE} to (?:get in|unlock|log in|open|enter"
+        rf"|be let in)\b)",
+        case=False,
+        clue=any_string("typing", "entering", "type"),
+        locate=_locate_either,
+        reach=(44, 170),
+    ),
+    shape(  # with kestrelcastle as the password
+        "PASSWORD",
+        rf"(?<!\w)(?:with|use|using|take|try|set|mit|nimm|avec|con|com|met|med)\s{QUOTE}"
+        r"(?P<part>[^\W\d_]{4,30}(?:-[^\W\d_]{2,20}){0,4})[\"'`\u201d\u201c\u00bb]?"
+        r"\s(?:as|als|comme|como|come|som)\s(?:the |a |my |his |her |our |le |la |das |il )?"
+        r"(?:\w{1,12} )?"
+        rf"{NOUN}(?=[.,;:!?)]|\s*(?:\n|\Z)| (?:and|for|und|et|y|e)\b)",
+        case=False,
+        clue=NOUN_CLUE,
+        locate=_locate_unusual,
+        reach=(120, 30),
+    ),
+    shape(  # the alarm goes off with the word Chanterelle
+        "PASSWORD",
+        r"(?<!\w)(?:alarm|larm|lock|safe|unlock|tresor|schloss|account|konto|signature|phone|telefon|laptop|door"
+        r"|box|сигнализац|підпис|подпис|сейф|замок|защищ|захищ|zám|alarm|caisse|coffre|caja|cofre)"
+        r"[^\n.!?]{0,60}?\s(?:with|mit|avec|con|com|met|med)\s(?:the |dem |das |le |la |a |il |o "
+        r"|het )?"
+        r"(?:word|wort|mot|palabra|parola|palavra|woord|ordet)\s"
+        rf"{QUOTE}(?P<part>[^\W\d_]{{3,30}}(?:-[^\W\d_]{{2,20}}){{0,3}}){ENDS}",
+        case=False,
+        clue=any_string("word", "wort", "mot ", "palabra", "parola", "palavra", "woord", "ordet"),
+        reach=(110, 60),
+    ),
+    shape(
+        "PASSWORD",
+        r"(?:защищ|захищ|заблок|откры|відкри|сигнализац|сигналізац|підпис|подпис|chroni|zabezpiecz|otvír|zamk)\w{0,12}"
+        r"[^\n.!?]{0,40}?\s(?:словом|кодовым словом|кодовим словом|słowem|hasłem|slovem|heslem"
+        r"|паролем)\s"
+        rf"{QUOTE}(?P<part>[^\W\d_]{{3,30}}(?:-[^\W\d_]{{2,20}}){{0,3}}){ENDS}",
+        case=False,
+        clue=any_string("словом", "słowem", "hasłem", "slovem", "heslem", "паролем"),
+        reach=(70, 60),
+    ),
+    shape(  # 接孩子的暗号改成"糖葫芦"; ロック解除は「さくらもち」
+        "PASSWORD",
+        r"(?:密码|密碼|口令|暗号|暗號|合言葉|パスワード|パスフレーズ|ロック解除|비밀번호|암호)"
+        r"[^\n。！？\"\u201c\u2018'「『]{0,8}[\"\u201c\u2018'「『](?P<part>[^\s\"\u201d\u2019'」』]{2,30})[\"\u201d\u2019'」』]",
+        lambda value: not (is_placeholder(value) or is_worded(value)),
+        clue=any_string(
+            "密", "口令", "暗号", "暗號", "合言葉", "パス", "ロック解除", "비밀번호", "암호"
+        ),
+        reach=(4, 60),
+    ),
+    shape(  # Agent: what is the password on the account? Customer: I think it's dumpling
+        "PASSWORD",
+        r"(?<!\w)(?:confirm|verify|give|tell|what(?:['\u2019]s| is| was))\b[^\n.!?]{0,60}?"
+        r"(?<!\w)(?:password|memorable word|security word|pass ?phrase|safe word)"
+        r"(?P<gap>[^\n.!?]{0,40}?)\?[ \t]*\n{1,2}"
+        r"[^\n:]{1,30}:[^\n.!?]{0,50}?(?:(?:it|that)['\u2019]s|it is|is|was) (?:either )?"
+        rf"{QUOTE}(?P<part>[^\W\d_]{{4,30}}(?: or [^\W\d_]{{4,30}})?){ENDS}",
+        case=False,
+        clue=any_string("password", "memorable word", "security word", "phrase", "safe word"),
+        locate=_locate_few,
+        reach=(90, 220),
+    ),
+    shape(  # answers to security questions = Mr Whiskers / Toledo
+        "PASSWORD",
+        r"(?<!\w)(?i:(?:security|secret|recovery) (?:questions?(?: answers?)?|answers?)"
+        r"|sicherheitsfragen?)\s?[:=]\s"
+        r"(?P<part>(?!W(?:hat|ho|hich|here|hen|as|er)\b)[^\W\d_a-z][^\n/,;.?:]{1,30}"
+        r"(?: ?[/,] ?[^\W\d_a-z][^\n/,;.?:]{1,30}){0,4})"
+        r"(?=[.;,]|\s*(?:\n|\Z))",
+        clue=any_string("security", "secret", "recovery", "sicherheitsfrage"),
+        reach=(10, 220),
+    ),
+    shape(  # first pet was Biscuit, mother's maiden name Quill, memorable place Larkhill
+        "PASSWORD",
+        r"(?<!\w)(?i:(?:my |her |his |their |the )?(?:first (?:pet|school|car|teacher|street)"
+        r"|mother['\u2019]s maiden name"
+        r"|favou?rite (?:teacher|book|film|place|food)|place of birth|memorable (?:word|place"
+        r"|name|date|phrase)))"
+        r"(?: is| was|:| =)?\s(?P<part>(?-i:[A-ZÀ-Þ])[^\W\d_]{2,20}(?: [^\W\d_]{2,20}){0,2}?)"
+        r"(?=[.,;)]|\s*(?:\n|\Z))",
+        clue=any_string("first ", "maiden", "favo", "birth", "memorable"),
+        locate=_locate_answer,
+        reach=(14, 110),
+    ),
+    shape(  # password's the name of our first cat plus our street, so mogwaiacacia
+        "PASSWORD",
+        rf"(?<![^\W_]){NOUN}(?P<gap>[^\n.?!]{{5,110}}?), (?:so|also|donc|así que|quindi|dus) "
+        rf"(?:it['\u2019]s |it is )?"
+        rf"{QUOTE}(?P<part>[^\W\d_]{{7,30}}){ENDS}",
+        case=False,
+        clue=NOUN_CLUE,
+        locate=_locate_unusual,
+        reach=(24, 190),
+    ),
+    shape(  # the password was never changed from letmein please
+        "PASSWORD",
+        rf"(?<![^\W_]){NOUN}(?P<gap>\s(?:\w{{1,12}}\s){{0,3}}?(?:changed|gewechselt|geändert))\s(?:from|von|to|in)\s"
+        rf"{QUOTE}(?P<part>{FEW}){ENDS}",
+        case=False,
+        clue=NOUN_CLUE,
+        locate=_locate_unusual_few,
+        reach=(24, 220),
     ),
 )
