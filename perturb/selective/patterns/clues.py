@@ -160,10 +160,16 @@ def _with_dots(words: Iterable[str]) -> Iterator[str]:
 def any_string_of(clues: Iterable[Clue]) -> Strings:
     """Return one clue for all of these: a string of one of them, as each needs one to pass.
 
+    Raises:
+        ValueError: one of them passes without a string.
+
     >>> any_string_of([any_string("b"), all_clues(least_digits(3), any_string("a", "b"))])
     Strings(strings=('a', 'b'))
     """
-    return Strings(tuple(sorted(set(chain.from_iterable(map(_strings_of, clues))))))
+    each = [*map(_strings_of, clues)]
+    if not all(each):
+        raise ValueError("each of the clues must ask for a string")
+    return Strings(tuple(sorted(set(chain.from_iterable(each)))))
 
 
 def _strings_of(clue: Clue) -> tuple[str, ...]:

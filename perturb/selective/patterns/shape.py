@@ -152,8 +152,12 @@ def shape(
 
 
 def family(*shapes: Shape) -> tuple[Shape, ...]:
-    """Return shapes whose clues are strings, each behind one clue for all of them."""
-    clue = any_string_of(shape.clue for shape in shapes)
+    """Return shapes whose clues ask for strings, each behind one clue for all of them.
+
+    Raises:
+        ValueError: a clue asks for no string: the others' strings would hide its matches.
+    """
+    clue = any_string_of([shape.clue for shape in shapes])
     return tuple(replace(shape, family=clue) for shape in shapes)
 
 

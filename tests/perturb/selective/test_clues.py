@@ -63,14 +63,18 @@ LISTED = (
 
 
 def find_hidden(shapes: Iterable[Shape], text: str) -> list[tuple[str, str]]:
-    """Return the types and the texts of the parts that a clue hides, or that lie beyond the reach
-    of its places."""
+    """Return the types and the texts of the parts that a clue hides, its own or its family's, or
+    that lie beyond the reach of its places."""
     facts = Facts(text)
     return [
         (shape.type, text[start:end])
         for shape in shapes
-        for start, end in set(shape.find(text)) - set(shape.search(facts))
+        for start, end in set(shape.find(text)) - set(_search(shape, facts))
     ]
+
+
+def _search(shape: Shape, facts: Facts) -> Iterator[tuple[int, int]]:
+    return shape.search(facts) if shape.family is None or shape.family(facts) else iter(())
 
 
 def list_examples() -> Iterator[str]:
