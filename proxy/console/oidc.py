@@ -37,7 +37,7 @@ from proxy.access.people import Person
 from proxy.config.server import Oidc, Role, is_safe
 from proxy.errors import ApiError, ConfigError
 
-__all__ = ["PROVIDER", "Attempt", "Provider", "refuse"]
+__all__ = ["PROVIDER", "Attempt", "Provider", "find_person", "refuse"]
 
 logger = logging.getLogger("inferdpt.console")
 
