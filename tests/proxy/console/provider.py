@@ -7,7 +7,7 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -24,7 +24,7 @@ RSA = RSAKey.generate_key(2048, {"kid": "one"})
 OTHER = RSAKey.generate_key(2048, {"kid": "one"})  # another key that calls itself the same
 EC = ECKey.generate_key("P-256", {"kid": "two"})
 
-Answer = Callable[[web.Request], web.StreamResponse]
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def encode(data: bytes) -> str:
@@ -85,7 +85,7 @@ class FakeProvider:
     async def serve(self, request: web.Request) -> web.StreamResponse:
         self.asked[request.path] = self.asked.get(request.path, 0) + 1
         if request.path in self.answers:
-            return self.answers[request.path](request)
+            return await self.answers[request.path](request)
         if request.path == "/.well-known/openid-configuration":
             return web.json_response(
                 {

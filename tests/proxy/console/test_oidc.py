@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -18,6 +19,8 @@ import pytest
 from aiohttp import web
 from joserfc import jws
 from joserfc.jwk import OctKey, RSAKey
+from joserfc.jws import JWSRegistry
+from sqlalchemy import func, select, update
 
 from perturb import EmbeddingTable
 from proxy.access import admission, people
@@ -31,6 +34,8 @@ from proxy.console import door, oidc
 from proxy.console.oidc import PROVIDER, Provider, find_person
 from proxy.errors import ApiError, ConfigError
 from proxy.records.rekey import rekey
+from proxy.storage.schema import SESSIONS
+from proxy.storage.store import Store
 from tests.limits import LIMIT
 from tests.proxy.conftest import MODEL, Proxy, merge, running_proxy
 from tests.proxy.console.browser import Browser, Page, browsing
@@ -91,6 +96,12 @@ async def sign_in(browser: Browser, provider: FakeProvider, **claims: Any) -> Pa
     return page
 
 
+async def count(store: Store) -> int:
+    """Count the rows of sessions, of ended ones, too."""
+    query = select(func.count()).select_from(SESSIONS)
+    return await store.scan(lambda connection: connection.scalars(query).one())
+
+
 @pytest.fixture
 async def provider() -> AsyncIterator[FakeProvider]:
     async with providing() as running:
@@ -133,7 +144,6 @@ class TestRealProvider:
                     form = await browser.session.get(f"{proxy.root}/console/oidc")
                     back = await browser.session.post(form.url, data={"action": "deny"})
                     assert back.status == 403
-                    assert "did not let you in" in await back.text()
                     assert (await browser.get("/budgets")).status == 401
 
 
@@ -144,7 +154,9 @@ async def test_the_request_is_a_code_flow_with_pkce(
         signing_in(table, provider, scopes=["email", "openid"]) as proxy,
         browsing(proxy.root) as browser,
     ):
-        page = await go(browser, "/oidc?next=https://evil.example&redirect_uri=https://evil.example")
+        page = await go(
+            browser, "/oidc?next=https://evil.example&redirect_uri=https://evil.example"
+        )
         query = parse_qs(urlsplit(page.headers["Location"]).query)
         state, nonce, challenge = (
             query.pop(name)[0] for name in ("state", "nonce", "code_challenge")
@@ -228,7 +240,9 @@ class TestAttempts:
             mine = await begin(victim, provider)
             assert (await come_back(victim, {"state": mine["state"]})).status == 403
             mine = await begin(victim, provider)
-            assert (await come_back(victim, {**mine, "error": "access_denied"})).status == 403
+            denied = await come_back(victim, {**mine, "error": "access_denied"})
+            assert denied.status == 403
+            assert "did not let you in" in denied.text
             assert provider.forms == []
             # A code of another attempt: the provider misses its verifier.
             mine = await begin(victim, provider)
@@ -255,8 +269,7 @@ class TestAttempts:
         provider.forgets = False
         async with signing_in(table, provider) as proxy, browsing(proxy.root) as browser:
             query = await begin(browser, provider)
-            cookies = browser.session.cookie_jar.filter_cookies(f"{proxy.root}/console{CALLBACK}")
-            kept = cookies[door.ATTEMPT].value
+            kept = browser.cookies[door.ATTEMPT]
             assert (await come_back(browser, query)).status == 200
             if ended:
                 await browser.get("/budgets")
@@ -334,6 +347,14 @@ def sign_and_change(claims: dict[str, Any]) -> str:
     return f"{head}.{changed}.{tail}"
 
 
+def sign_critical(claims: dict[str, Any]) -> str:
+    """Ask for an extension that nobody knows, with a good signature."""
+    head = encode(json.dumps({"alg": "RS256", "kid": "one", "crit": ["x"], "x": 1}).encode())
+    signed = f"{head}.{encode(json.dumps(claims).encode())}"
+    signature = JWSRegistry.algorithms["RS256"].sign(signed.encode(), RSA)
+    return f"{signed}.{encode(signature)}"
+
+
 def sign_text(text: str) -> Any:
     return lambda claims: jws.serialize_compact({"alg": "RS256", "kid": "one"}, text, RSA)
 
@@ -344,7 +365,7 @@ UNSIGNED: dict[str, Any] = {
     "the public key as a secret": sign_with_public_key,
     "changed": sign_and_change,
     "an unknown key": FakeProvider.sign_with(RSAKey.generate_key(2048, {"kid": "three"})),
-    "a critical header": FakeProvider.sign_with(RSA, crit=["x"], x=1),
+    "a critical header": sign_critical,
     "no token": lambda claims: "no token",
     "five parts": lambda claims: FakeProvider.sign_with()(claims) + ".a.b",
     "no claims": sign_text("[]"),
@@ -446,32 +467,32 @@ class TestTokens:
             assert (await sign_in(browser, provider)).status == 403
 
 
-def huge(request: web.Request) -> web.Response:
+async def huge(request: web.Request) -> web.Response:
     return web.json_response({"keys": [], "padding": "x" * 600_000})
 
 
-def many(request: web.Request) -> web.Response:
+async def many(request: web.Request) -> web.Response:
     return web.json_response({"keys": [0] * 30_000})
 
 
-def redirect(request: web.Request) -> web.Response:
+async def redirect(request: web.Request) -> web.Response:
     assert request.query_string == ""
     return web.Response(status=302, headers={"Location": f"{request.path}?again"})
 
 
-def broken(request: web.Request) -> web.Response:
+async def broken(request: web.Request) -> web.Response:
     return web.Response(text="{", content_type="application/json")
 
 
-def failing(request: web.Request) -> web.Response:
+async def failing(request: web.Request) -> web.Response:
     return web.Response(status=500)
 
 
-def empty(request: web.Request) -> web.Response:
+async def empty(request: web.Request) -> web.Response:
     return web.json_response({})
 
 
-def listed(request: web.Request) -> web.Response:
+async def listed(request: web.Request) -> web.Response:
     return web.json_response([1])
 
 
@@ -522,16 +543,18 @@ class TestDocuments:
         self, table: EmbeddingTable, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(oidc, "SECONDS", 0.05)
+        ends = asyncio.Event()
 
         async def hang(request: web.Request) -> web.StreamResponse:
             response = web.StreamResponse()
             await response.prepare(request)
-            await response.write(b"{")
+            await ends.wait()
             return response
 
-        provider.serve = hang  # type: ignore[method-assign]
+        provider.answers[PLACES[0]] = hang
         with pytest.raises(ApiError) as caught:
             await Provider(Oidc(**oidc_of(provider))).read_metadata()
+        ends.set()
         assert caught.value.status == 503
 
     async def test_a_failed_provider_is_asked_again_after_a_rest(
@@ -557,11 +580,15 @@ class TestDocuments:
     async def test_the_secret_goes_where_the_provider_wants_it(
         self, table: EmbeddingTable, provider: FakeProvider
     ) -> None:
-        for methods in (None, ["client_secret_post"], ["client_secret_post", "client_secret_basic"]):
+        for methods in (
+            None,
+            ["client_secret_post"],
+            ["client_secret_post", "client_secret_basic"],
+        ):
             provider.metadata = {"token_endpoint_auth_methods_supported": methods}
             async with signing_in(table, provider) as proxy, browsing(proxy.root) as browser:
                 assert (await sign_in(browser, provider)).status == 200
-                in_form = methods == ["client_secret_post"]
+                in_form = methods == [post]
                 assert (provider.headers[-1] is None) is in_form
                 assert ("client_secret" in provider.forms[-1]) is in_form
         async with (
@@ -576,6 +603,10 @@ class TestDocuments:
         ):
             assert (await sign_in(browser, provider)).status == 200
             assert provider.headers[-1] is None
+
+
+def read_folder(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.iterdir())
 
 
 class TestSessions:
@@ -622,15 +653,14 @@ class TestSessions:
             await sign_in(browser, provider)
             store, settings = proxy.app[STORE], proxy.app[CONFIG].server.oidc
             id_ = browser.cookies[door.COOKIE].split(".")[2]
-            for seconds, lasts in ((7190, True), (7210, False)):
-                later = time.time() + seconds
-                found = await People(store, settings, clock=lambda: later).find(id_)
-                assert (found is not None) is lasts
+            soon, later = time.time() + 7190, time.time() + 7210
+            assert await People(store, settings, clock=lambda: soon).find(id_) is not None
+            assert await People(store, settings, clock=lambda: later).find(id_) is None
             monkeypatch.setattr(door.time, "time", lambda: later)
             assert (await browser.get("/budgets")).status == 401
-            assert (await store.info())["sessions"] == 1
+            assert await count(store) == 1
             await store.sweep(1e9, 10**6, now=time.time() + 1000)
-            assert (await store.info())["sessions"] == 0
+            assert await count(store) == 0
 
     async def test_a_person_has_a_number_of_sessions(
         self, table: EmbeddingTable, provider: FakeProvider
@@ -661,21 +691,14 @@ class TestSessions:
         self, table: EmbeddingTable, provider: FakeProvider
     ) -> None:
         """A row that is moved to another session is not opened."""
-        from sqlalchemy import update
-
-        from proxy.storage.schema import SESSIONS
-
         async with signing_in(table, provider) as proxy:
             store, settings = proxy.app[STORE], proxy.app[CONFIG].server.oidc
             kept = People(store, settings)
             await kept.begin("a", Person("u-1", "operator", "u-1"))
             await kept.begin("b", Person("u-2", "member", "u-2"))
             mine, other = kept._name("a"), kept._name("b")
-            value = await store.read(
-                lambda c: c.execute(
-                    SESSIONS.select().where(SESSIONS.c.key == mine)
-                ).first().value  # fmt: skip
-            )
+            find = select(SESSIONS.c.value).where(SESSIONS.c.key == mine)
+            value = await store.read(lambda c: c.scalar(find))
             moved = update(SESSIONS).where(SESSIONS.c.key == other).values(value=value)
             await store.write(lambda c: c.execute(moved))
             with pytest.raises(ApiError) as caught:
@@ -689,7 +712,7 @@ class TestSessions:
             store, settings = proxy.app[STORE], proxy.app[CONFIG].server.oidc
             await People(store, settings).begin("id", Person("u-1", "operator", "u-1"))
             changed, _ = await rekey(store, b"x" * 32)
-            assert (await changed.info())["sessions"] == 0
+            assert await count(changed) == 0
 
     async def test_nothing_of_the_provider_is_kept_or_logged(
         self, table: EmbeddingTable, provider: FakeProvider
@@ -713,9 +736,12 @@ class TestSessions:
             assert "/console/oidc/callback" in logged
             assert [each for each in secrets if each in logged] == []
             folder = Path(proxy.app[CONFIG].store.folder or "")
-            stored = b"".join(path.read_bytes() for path in folder.iterdir())
+            stored = await asyncio.to_thread(read_folder, folder)
             known = (*secrets, "u-canary", *(token.split(".")[2] for token in tokens))
             assert [each for each in known if each.encode() in stored] == []
+
+
+TEAMS = {"tenant_claim": "groups", "tenants": {"r": "red", "b": "blue"}}
 
 
 class TestRoles:
@@ -752,7 +778,11 @@ class TestRoles:
             ({"tenant_claim": "team"}, {"team": "a\nb"}, None),
             ({"tenant_claim": "team"}, {"team": ""}, None),
             ({"tenant_claim": "team"}, {"team": "webui::red"}, None),
-            ({"tenant_claim": "groups", "tenants": {"r": "red"}}, {"groups": ["staff", "r"]}, "red"),
+            (
+                {"tenant_claim": "groups", "tenants": {"r": "red"}},
+                {"groups": ["staff", "r"]},
+                "red",
+            ),
             ({"tenant_claim": "groups", "tenants": {"r": "red"}}, {}, None),
             (
                 {"tenant_claim": "groups", "tenants": {"r": "red", "b": "blue"}},
@@ -786,7 +816,7 @@ class TestRoles:
             assert "<nav" not in page.text
             for path in ("", "/try", *AUDITED, "/keys"):
                 assert (await browser.get(path)).status == 401
-            assert (await proxy.app[STORE].info())["sessions"] == 0
+            assert await count(proxy.app[STORE]) == 0
 
     async def test_an_operator_manages_keys(
         self, table: EmbeddingTable, provider: FakeProvider
@@ -822,9 +852,10 @@ class TestRoles:
                 assert (await browser.get(path)).status == 200, path
             assert (await go(browser, "")).headers["Location"] == "/console/budgets"
             assert "alice" in (await browser.get("/budgets")).text
-            assert '"tenant": "alice"' in (
-                await browser.get("/records/export?tenant=alice&format=jsonl")
-            ).text
+            assert (
+                '"tenant": "alice"'
+                in (await browser.get("/records/export?tenant=alice&format=jsonl")).text
+            )
             health = await browser.get("/health")
             assert "Time by stage" in health.text
             assert "Ask the remotes" not in health.text
@@ -959,7 +990,7 @@ class TestConfiguration:
         self, settings: dict[str, Any], message: str
     ) -> None:
         given = settings["oidc"]
-        if given.keys().isdisjoint({"client_id", "issuer"}) or message.startswith("issuer must b"):
+        if given.keys().isdisjoint({"client_id", "issuer"}) or "begin" in message:
             good = {"issuer": "https://a.example", "client_id": "p", "roles": ROLES}
             settings = {**settings, "oidc": {**good, **given}}
         with pytest.raises(ConfigError, match=message):
@@ -995,8 +1026,6 @@ class TestConfiguration:
 async def test_doctor_reads_the_providers_keys(
     provider: FakeProvider, answers: bool, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    import asyncio
-
     if not answers:
         provider.metadata = {"issuer": "https://other.example"}
     given = merge(
