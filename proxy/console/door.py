@@ -127,9 +127,9 @@ class ConsoleDoor:
 
     def answer_error(self, request: web.Request, error: ApiError) -> web.Response:
         """Return the page of an error; without a session, the page that asks for a key."""
-        if error.status == 401 and SESSION in request:
-            return render_login(request, make_token(request), error)
-        return render_error(request, error)
+        token = make_token(request) if SESSION in request else ""
+        render = render_login if error.status == 401 and token else render_error
+        return render(request, token, error)
 
     def set_headers(self, request: web.Request, response: web.StreamResponse) -> None:
         """Set the headers of a page, and the cookie of a new session."""

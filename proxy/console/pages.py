@@ -85,9 +85,9 @@ def render_login(request: web.Request, token: str, error: ApiError) -> web.Respo
     return _respond(text, error.status)
 
 
-def render_error(request: web.Request, error: ApiError) -> web.Response:
+def render_error(request: web.Request, token: str, error: ApiError) -> web.Response:
     """Return the page of an error. It names what is wrong, and never what was sent."""
-    text = render(request, "error.html", token="", error=error)
+    text = render(request, "error.html", token=token, error=error)
     response = _respond(text, error.status)
     response.headers.update(error.headers)
     return response
