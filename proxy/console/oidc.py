@@ -24,6 +24,7 @@ import hmac
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, get_args
 from urllib.parse import quote, urlencode, urlsplit
@@ -46,6 +47,7 @@ ALGORITHMS = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "Ed25519", "EdDSA"),
 )
+KINDS = ("RSA", "EC", "OKP")  # of keys
 SECONDS = 10.0  # for each answer of the provider
 LIMIT = Limit(500_000, 20_000)  # a large set of keys has 100 kB
 LASTING = 3600.0  # seconds for which a document of the provider is used
@@ -137,14 +139,20 @@ class Provider:
             renewed: whether they may be no older than a minute.
         """
         from joserfc.errors import JoseError
-        from joserfc.jwk import KeySet
+        from joserfc.jwk import KeySet, import_key
 
         metadata = await self.read_metadata()
         found = await self._keys.read(metadata["jwks_uri"], RENEWAL if renewed else LASTING)
-        try:
-            return KeySet.import_key_set(found)
-        except (JoseError, ValueError, TypeError, KeyError, AttributeError):
-            raise _fail("its keys cannot be read") from None
+        listed = found.get("keys") if isinstance(found, dict) else None
+        keys = []
+        for each in listed if isinstance(listed, list) else ():
+            if not isinstance(each, dict) or each.get("kty") not in KINDS:
+                continue
+            with suppress(JoseError, ValueError, TypeError, KeyError, AttributeError):
+                keys.append(import_key(each))  # or it is on a curve that the library lacks
+        if not keys:
+            raise _fail("it has no key that can be read")
+        return KeySet(keys)
 
     async def write_request(self, attempt: Attempt, back: str) -> str:
         """Return the address at which the browser asks to sign in; raise `ApiError`.

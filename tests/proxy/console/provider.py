@@ -40,6 +40,7 @@ class FakeProvider:
         changes: laid over the claims of a token; None leaves out a claim.
         metadata: laid over its configuration.
         keys: that it publishes.
+        strange: further entries among them.
         sign: makes an ID token of claims.
         answers: replaces the answer to a path.
         asked: how often each path was requested.
@@ -53,6 +54,7 @@ class FakeProvider:
         self.changes: dict[str, Any] = {}
         self.metadata: dict[str, Any] = {}
         self.keys: list[Any] = [RSA]
+        self.strange: list[Any] = []
         self.sign: Callable[[dict[str, Any]], str] = self.sign_with()
         self.answers: dict[str, Answer] = {}
         self.asked: dict[str, int] = {}
@@ -97,7 +99,8 @@ class FakeProvider:
                 }
             )
         if request.path == "/keys":
-            return web.json_response({"keys": [key.as_dict(private=False) for key in self.keys]})
+            keys = [key.as_dict(private=False) for key in self.keys]
+            return web.json_response({"keys": [*self.strange, *keys]})
         if request.path == "/token" and request.content_type == FORM:
             return self._give_token(request, dict(await request.post()))
         raise web.HTTPNotFound

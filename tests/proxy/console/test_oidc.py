@@ -284,6 +284,16 @@ class TestAttempts:
                     assert "used before" in await response.text()
             assert (await come_back(browser, query)).status == 403  # its cookie is used up
 
+    async def test_an_answer_that_cannot_be_read_counts_nothing(
+        self, table: EmbeddingTable, provider: FakeProvider
+    ) -> None:
+        async with signing_in(table, provider) as proxy, browsing(proxy.root) as browser:
+            for query in ("state=%ff%00&code=%ed%a0%80", "state", "state=a&state=b", "%", "iss=x"):
+                await begin(browser, provider)
+                assert (await go(browser, f"{CALLBACK}?{query}")).status == 403
+                cookie = f"{door.ATTEMPT}={query}"
+                assert (await go(browser, CALLBACK, Cookie=cookie)).status == 403
+
     async def test_an_attempt_is_over_after_a_while(
         self, table: EmbeddingTable, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -449,6 +459,14 @@ class TestTokens:
         provider.keys = [RSA, EC]  # which of them is not said
         async with signing_in(table, provider) as proxy, browsing(proxy.root) as browser:
             assert (await sign_in(browser, provider)).status == 403
+
+    async def test_keys_of_unknown_kinds_do_not_hide_the_others(
+        self, table: EmbeddingTable, provider: FakeProvider
+    ) -> None:
+        unknown = {"kty": "EC", "crv": "P-0", "x": "AA", "y": "AA", "kid": "four"}
+        provider.strange = [unknown, {"kty": "AKP", "kid": "five"}, {"kty": "RSA"}, 1, None, "x"]
+        async with signing_in(table, provider) as proxy, browsing(proxy.root) as browser:
+            assert (await sign_in(browser, provider)).status == 200
 
     async def test_an_unknown_key_is_asked_for_once_a_minute(
         self, table: EmbeddingTable, provider: FakeProvider
