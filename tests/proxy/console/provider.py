@@ -43,6 +43,7 @@ class FakeProvider:
         strange: further entries among them.
         sign: makes an ID token of claims.
         answers: replaces the answer to a path.
+        extra: is in every answer, too, by path.
         asked: how often each path was requested.
         forms: what its token endpoint received.
         forgets: whether a code counts once, as it should.
@@ -57,6 +58,7 @@ class FakeProvider:
         self.strange: list[Any] = []
         self.sign: Callable[[dict[str, Any]], str] = self.sign_with()
         self.answers: dict[str, Answer] = {}
+        self.extra: dict[str, dict[str, Any]] = {}
         self.asked: dict[str, int] = {}
         self.forms: list[dict[str, str]] = []
         self.headers: list[str | None] = []
@@ -96,11 +98,14 @@ class FakeProvider:
                     "token_endpoint": f"{self.root}/token",
                     "jwks_uri": f"{self.root}/keys",
                     **self.metadata,
+                    **self.extra.get(request.path, {}),
                 }
             )
         if request.path == "/keys":
             keys = [key.as_dict(private=False) for key in self.keys]
-            return web.json_response({"keys": [*self.strange, *keys]})
+            return web.json_response(
+                {"keys": [*self.strange, *keys], **self.extra.get(request.path, {})}
+            )
         if request.path == "/token" and request.content_type == FORM:
             return self._give_token(request, dict(await request.post()))
         raise web.HTTPNotFound
@@ -126,7 +131,8 @@ class FakeProvider:
             **self.changes,
         }
         token = self.sign({name: value for name, value in claims.items() if value is not None})
-        return web.json_response({"access_token": "at-secret", "id_token": token})
+        told = {"access_token": "at-secret", "id_token": token}
+        return web.json_response({**told, **self.extra.get(request.path, {})})
 
     @staticmethod
     def _fits(asked: dict[str, str], form: dict[str, Any]) -> bool:
