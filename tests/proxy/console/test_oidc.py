@@ -799,6 +799,13 @@ class TestRoles:
         else:
             assert find_person(claims, settings).role == role
 
+    @pytest.mark.parametrize("group", ["admins", "audit"])
+    def test_who_sees_all_tenants_is_one_of_their_own(self, group: str) -> None:
+        given = {"issuer": "https://a.example", "client_id": CLIENT, "roles": ROLES}
+        claims = {"sub": "u-1", "groups": [group, "r"], "team": "red"}
+        for over in ({"tenant_claim": "team"}, TEAMS):
+            assert find_person(claims, Oidc(**{**given, **over})).tenant == "u-1"
+
     @pytest.mark.parametrize(
         ("over", "claims", "tenant"),
         [
