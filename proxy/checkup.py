@@ -26,6 +26,7 @@ from proxy.access.auth import Client, Grant, Keyring
 from proxy.config.hints import base_url_hints, without_user
 from proxy.config.settings import Config, Remote, Server, is_loopback
 from proxy.config.upstreams.remote import find_place, make_prefix
+from proxy.console.oidc import Provider
 from proxy.demonstrations import read_demonstrations
 from proxy.errors import ApiError, ConfigError
 from proxy.local import local_backend, local_model
@@ -59,6 +60,7 @@ async def _check(config: Config) -> int:
         *[await _check_identity(alias, remote) for alias, remote in config.every_remote.items()],
         await _check_local(config),
         _check_disk(config),
+        await _check_signing_in(config.server),
         await _check_exposure(config),
     ]
     return 1 if any(problems) else 0
@@ -223,6 +225,20 @@ async def _check_local(config: Config) -> bool:
     return _print_good("local", f"{config.local.mode} model answers; {size}")
 
 
+async def _check_signing_in(server: Server) -> bool:
+    """Check that the provider at which people sign in can be used, if there is one."""
+    if server.oidc.issuer is None:
+        return False
+    try:
+        await Provider(server.oidc).read_keys()
+    except ConfigError as exc:
+        return _print_bad("oidc", str(exc), "run that command")
+    except ApiError:
+        text = f"the configuration or the keys of {server.oidc.issuer} cannot be read"
+        return _print_bad("oidc", text, "check server.oidc.issuer; the log above says why")
+    return _print_good("oidc", f"people sign in at {server.oidc.issuer}")
+
+
 async def _check_exposure(config: Config) -> bool:
     """Check the store and report the clients that are served."""
     server = config.server
@@ -232,7 +248,8 @@ async def _check_exposure(config: Config) -> bool:
             await keyring.check()
             mode = await keyring.mode()
             locked = await keyring.required()
-            closed = locked and not await keyring.count_in_force()
+            alone = locked and server.oidc.issuer is None
+            closed = alone and not await keyring.count_in_force()
             lost = await _find_keyless(keyring, server) if locked else []
             _print_good("store", f"{store}; {(await store.info())['releases']} texts")
             wrong = await _check_rates(config, store)

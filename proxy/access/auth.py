@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -29,12 +30,12 @@ from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, not_, 
 
 from perturb import Sanitizer
 from perturb.sanitizer import Demands
-from perturb.selective.actions import check_actions
+from perturb.selective.actions import ACTIONS, EVERY, Actions, check_actions
 from perturb.selective.parameters import check_thresholds
 from perturb.selective.terms import check_terms
 from proxy.config.errors import explain_key
 from proxy.config.section import Section
-from proxy.config.server import OF_USER, ClientKey
+from proxy.config.server import OF_USER, ClientKey, Role
 from proxy.config.settings import Server, is_loopback
 from proxy.config.store import Budget
 from proxy.errors import (
@@ -127,6 +128,46 @@ class Grant(Section):
         """Return what is asked for beyond the configuration."""
         return Demands.of(self.actions, self.deny, self.thresholds)
 
+    def meet(self, other: Grant) -> Grant:
+        """Return the limits of both, the stricter of each."""
+        both = (self, other)
+
+        def lowest(name: str, of: Sequence[Any] = both) -> Any:
+            found = [value for each in of if (value := getattr(each, name)) is not None]
+            return min(found, default=None)
+
+        def common(name: str) -> tuple[str, ...] | None:
+            lists = [value for each in both if (value := getattr(each, name)) is not None]
+            return tuple(item for item in lists[0] if item in lists[-1]) if lists else None
+
+        # Without it, a type that is not named would count as one with the usual action.
+        weakest = (EVERY, ACTIONS[0])
+        actions = Actions((weakest, *self.actions.items())).strengthen(other.actions.items())
+        least = [each.epsilon_min for each in both if each.epsilon_min is not None]
+        budgets = ("budget", "budget_tokens", "budget_unbounded")
+        return self.model_copy(
+            update={
+                **{name: common(name) for name in ("mechanisms", "models")},
+                **{name: lowest(name) for name in ("epsilon_max", "requests_per_minute", "burst")},
+                "epsilon_min": max(least, default=None),
+                "actions": dict(pair for pair in actions.pairs if pair != weakest),
+                "deny": tuple(dict.fromkeys((*self.deny, *other.deny))),
+                "thresholds": {
+                    type_: min(each.thresholds.get(type_, 1.0) for each in both)
+                    for type_ in (*self.thresholds, *other.thresholds)
+                },
+                **{
+                    name: Budget(
+                        **{
+                            scope: lowest(scope, [getattr(each, name) for each in both])
+                            for scope in Budget.model_fields
+                        }
+                    )
+                    for name in budgets
+                },
+            }
+        )
+
 
 @dataclass(frozen=True)
 class Visit:
@@ -154,6 +195,7 @@ class Client:
         visit: the request, once it is admitted.
         on_behalf: whether the key is of a front end. The tenant is then its user or, where no
             user is named, the front end.
+        role: of a person who signed in to the console; None for a key.
     """
 
     tenant: str
@@ -161,6 +203,7 @@ class Client:
     key: str = ""
     visit: Visit = Visit()
     on_behalf: bool = False
+    role: Role | None = None
 
     def during(self, visit: Visit) -> Client:
         """Return the client during a request."""
@@ -321,13 +364,19 @@ class Keyring:
         self._digests = Digests(store)
         self._server = server
         self._clock = clock
-        self.locked = locked or bool(server.keys) or not is_loopback(server.host)
+        self.locked = locked or self._demanded
+
+    @property
+    def _demanded(self) -> bool:
+        """Return whether the configuration demands keys."""
+        server = self._server
+        return bool(server.keys) or not is_loopback(server.host) or server.oidc.issuer is not None
 
     async def required(self) -> bool:
         """Return whether clients need a key.
 
-        They do if there is any key, also a revoked one, or if the proxy listens to more than
-        this machine. Once they do, `locked` stays true.
+        They do if there is any key, also a revoked one, if the proxy listens to more than this
+        machine, or if people sign in. Once they do, `locked` stays true.
         """
         if not self.locked:
             self.locked = await self._store.read(lambda c: c.scalar(_ANY)) is not None
@@ -349,9 +398,11 @@ class Keyring:
         """Check that the proxy may start.
 
         Raises:
-            ConfigError: it is open to the network and no client has a key.
+            ConfigError: it is open to the network, no client has a key, and nobody can sign in to
+                make one.
         """
-        if not is_loopback(self._server.host) and not await self.count_in_force():
+        alone = is_loopback(self._server.host) or self._server.oidc.issuer is not None
+        if not alone and not await self.count_in_force():
             raise ConfigError(
                 "server.host is not a loopback address, and neither server.keys nor the store "
                 "has a key: give clients keys (`inferdpt keys create TENANT`) or listen on "
@@ -427,6 +478,13 @@ class Keyring:
         stored = await self._row(name)
         return None if stored is None else self._hold(stored)
 
+    async def find_grant(self, tenant: str) -> Grant:
+        """Return the limits of a tenant's keys in force, the strictest of each, for a person."""
+        mine = select(KEYS).where(KEYS.c.tenant == tenant, self._in_force())
+        rows = await self._store.scan(lambda connection: connection.execute(mine).all())
+        grants = [self._open(row) for row in rows]
+        return reduce(Grant.meet, grants) if grants else Grant()
+
     async def recall(self, tenant: str, key: str) -> Client:
         """Return the client that a tenant's key, named by its id, stands for now.
 
@@ -451,7 +509,9 @@ class Keyring:
 
     def sees_all(self, client: Client) -> bool:
         """Return whether a client may see every tenant's figures. No front end may: whoever has
-        its key names its users."""
+        its key names its users. Of a person, the role alone decides."""
+        if client.role is not None:
+            return client.role != "member"
         known = client.tenant in self._server.operators and not client.on_behalf
         return known or not self.locked
 
@@ -563,8 +623,10 @@ class Keyring:
         Raises:
             ConfigError: the configuration demands keys, or a key is in force.
         """
-        if self._server.keys or not is_loopback(self._server.host):
-            raise ConfigError("server.keys or server.host demands keys: change that first")
+        if self._demanded:
+            raise ConfigError(
+                "server.keys, server.host or server.oidc demands keys: change that first"
+            )
         if count := await self.count_in_force():
             raise ConfigError(f"keys in force: {count}; revoke them first (`inferdpt keys list`)")
         ended = delete(KEYS).where(not_(self._in_force()))

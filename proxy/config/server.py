@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 from typing import Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from proxy.config.privacy import find_sanitizer
 from proxy.config.section import Section
 from proxy.config.store import Budget
+from proxy.config.upstreams.connection import BaseUrl
 
-__all__ = ["OF_USER", "ClientKey", "Limits", "Server", "is_loopback"]
+__all__ = ["OF_USER", "ClientKey", "Limits", "Oidc", "Role", "Server", "is_loopback", "is_safe"]
 
 OF_USER = "::"  # in a tenant's name, between a front end and its user
 SECRET_HEADERS = ("authorization", "cookie", "proxy-authorization", "x-api-key")
@@ -36,6 +38,76 @@ class ClientKey(Section):
         if OF_USER in value:
             raise ValueError(f"{OF_USER!r} is in the names of front ends' users alone")
         return value
+
+
+Role = Literal["operator", "auditor", "member"]  # of a person, from the strongest
+
+
+class Oidc(Section):
+    """Hold how people sign in to the console with OpenID Connect."""
+
+    issuer: BaseUrl | None = Field(
+        None,
+        description="OpenID Connect provider at which people sign in to the console: its issuer, "
+        "spelled as the provider does. null is off. With a provider, clients need keys.",
+    )
+    client_id: str = Field("", description="Name of the proxy at the provider.")
+    client_secret: SecretStr | None = Field(
+        None,
+        description="The provider's secret for the proxy. null is a public client. Prefer the "
+        "variable INFERDPT_SERVER__OIDC__CLIENT_SECRET.",
+    )
+    public_url: BaseUrl | None = Field(
+        None,
+        description="Address of the proxy in browsers, without a path. The provider sends people "
+        "back to `/console/oidc/callback` below it. null is this machine, whichever of its "
+        "loopback addresses the browser uses.",
+    )
+    scopes: tuple[str, ...] = Field(
+        (), description="Scopes that are asked for beside openid, such as [email, groups]."
+    )
+    roles_claim: str = Field(
+        "groups", min_length=1, description="Claim of the ID token with a person's groups."
+    )
+    roles: dict[str, Role] = Field(
+        {},
+        description="Values of that claim, each with a role: operator, auditor or member. The "
+        "strongest counts; a person without one is refused.",
+    )
+    tenant_claim: str = Field(
+        "sub",
+        min_length=1,
+        description="Claim of the ID token that gives a member's tenant. Users must not be able "
+        "to change it; `email` counts only if the provider verified it.",
+    )
+    tenants: dict[str, str] = Field(
+        {},
+        description="Values of that claim, each with a tenant; a member needs exactly one. {} "
+        "takes the value itself as the tenant's name.",
+    )
+    hours: float = Field(
+        8.0, ge=1, le=24, description="Hours after which a person has to sign in again."
+    )
+    keys: bool = Field(True, description="Let clients' keys open the console, too.")
+
+    @model_validator(mode="after")
+    def _check_whole(self) -> Oidc:
+        if self.issuer is None:
+            if self.model_dump(exclude_defaults=True):
+                raise ValueError("issuer must be set: without it, nobody signs in")
+            return self
+        for name in ("client_id", "roles"):
+            if not getattr(self, name):
+                raise ValueError(f"{name} must be set for an issuer")
+        for name in ("issuer", "public_url"):
+            url = getattr(self, name)
+            if url is not None and not is_safe(url):
+                raise ValueError(f"{name} must begin with https:// unless it is of this machine")
+        if self.public_url is not None and urlsplit(self.public_url).path not in ("", "/"):
+            raise ValueError("public_url must have no path: the console is at /console")
+        if any(not name.isprintable() or OF_USER in name for name in self.tenants.values()):
+            raise ValueError(f"tenants must be printable names without {OF_USER!r}")
+        return self
 
 
 class Server(Section):
@@ -76,6 +148,7 @@ class Server(Section):
         description="Serve the console at /console: pages for a browser, under the same keys. "
         "Keys are managed there by operators and, without keys, by this machine.",
     )
+    oidc: Oidc = Field(Oidc(), description="How people sign in to the console.")
     cors_origins: tuple[str, ...] = Field(
         (), description='Browser origins that may call the proxy, or ["*"].'
     )
@@ -119,6 +192,15 @@ class Server(Section):
         if value.lower() in SECRET_HEADERS:  # a key must not become a name, which is logged
             raise ValueError("must be a header that holds no secret")
         return value
+
+    @model_validator(mode="after")
+    def _check_signing_in(self) -> Server:
+        if self.oidc.issuer is not None:
+            if not self.console:
+                raise ValueError("oidc needs the console: people sign in to nothing else")
+            if self.oidc.public_url is None and not is_loopback(self.host):
+                raise ValueError("oidc.public_url must be set where host is not of this machine")
+        return self
 
 
 class Limits(Section):
@@ -229,6 +311,12 @@ class Limits(Section):
         if place != "store" and not place.startswith(("redis://", "rediss://")):
             raise ValueError("must be store, redis://HOST:PORT or rediss://HOST:PORT")
         return value
+
+
+def is_safe(url: str) -> bool:
+    """Return whether a URL is of TLS or of this machine."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or is_loopback(parts.hostname or "")
 
 
 def is_loopback(host: str) -> bool:

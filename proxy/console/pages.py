@@ -6,6 +6,7 @@ import json
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
@@ -47,8 +48,14 @@ def render(request: web.Request, name: str, **values: Any) -> str:
     """Return the text of a page."""
     client: Client | None = request.get(TENANT)
     keyring, config = request.app.get(KEYRING), request.app[CONFIG]
-    operator = client is not None and keyring is not None and keyring.sees_all(client)
-    hidden = {"keys": not operator, "batches": not config.batches.enabled}
+    audits = client is not None and client.role == "auditor"
+    sees_all = client is not None and keyring is not None and keyring.sees_all(client)
+    operator = sees_all and not audits
+    hidden = {
+        "try": audits,
+        "keys": not operator,
+        "batches": audits or not config.batches.enabled,
+    }
     pages = [each for each in PAGES if not hidden.get(each[0])]
     return (
         _environment()
@@ -57,6 +64,7 @@ def render(request: web.Request, name: str, **values: Any) -> str:
             pages=pages if client is not None else [],
             here=request.path.removeprefix("/console").strip("/").partition("/")[0] or "try",
             tenant=client.tenant if client is not None else None,
+            role=client.role if client is not None else None,
             locked=keyring is not None and keyring.locked,
             operator=operator,
             gateway=config.local.mode == "none",
@@ -67,15 +75,19 @@ def render(request: web.Request, name: str, **values: Any) -> str:
 
 
 def render_login(request: web.Request, token: str, error: ApiError) -> web.Response:
-    """Return the page that asks for a key."""
+    """Return the page that asks for a key, or leads to the provider."""
     wrong = error.message if request.method == "POST" else None
-    text = render(request, "login.html", token=token, wrong=wrong)
+    settings = request.app[CONFIG].server.oidc
+    provider = urlsplit(settings.issuer or "").hostname
+    text = render(
+        request, "login.html", token=token, wrong=wrong, provider=provider, keys=settings.keys
+    )
     return _respond(text, error.status)
 
 
-def render_error(request: web.Request, error: ApiError) -> web.Response:
+def render_error(request: web.Request, token: str, error: ApiError) -> web.Response:
     """Return the page of an error. It names what is wrong, and never what was sent."""
-    text = render(request, "error.html", token="", error=error)
+    text = render(request, "error.html", token=token, error=error)
     response = _respond(text, error.status)
     response.headers.update(error.headers)
     return response

@@ -6,7 +6,8 @@ from aiohttp import web
 
 from proxy.api.app_keys import CONFIG
 from proxy.api.doors import CONSOLE, CONSOLE_PATH
-from proxy.console.door import LOGIN, ConsoleDoor
+from proxy.console.door import CALLBACK, LOGIN, LOGOUT, SIGN_IN, ConsoleDoor
+from proxy.console.oidc import PROVIDER, Provider
 from proxy.console.views import (
     batches,
     budgets,
@@ -22,7 +23,11 @@ __all__ = ["add_console"]
 
 
 def add_console(app: web.Application) -> None:
-    """Add the console's routes, and the door in front of them."""
+    """Add the console's routes, and the door in front of them.
+
+    Raises:
+        ConfigError: people sign in, and what that needs is not installed.
+    """
     app[CONSOLE] = ConsoleDoor()
     get, post = web.get, web.post
     app.add_routes(
@@ -43,10 +48,18 @@ def add_console(app: web.Application) -> None:
             post(f"{CONSOLE_PATH}/keys/rotate", keys.rotate_key),
             post(f"{CONSOLE_PATH}/keys/revoke", keys.revoke_key),
             post(LOGIN, sessions.log_in),
-            post(f"{CONSOLE_PATH}/logout", sessions.log_out),
+            post(LOGOUT, sessions.log_out),
             get(f"{CONSOLE_PATH}/static/{{name}}", sessions.send_static),
         ]
     )
+    if app[CONFIG].server.oidc.issuer is not None:
+        app[PROVIDER] = Provider(app[CONFIG].server.oidc)
+        app.add_routes(
+            [
+                get(SIGN_IN, sessions.begin_sign_in, allow_head=False),
+                get(CALLBACK, sessions.end_sign_in, allow_head=False),
+            ]
+        )
     if app[CONFIG].batches.enabled:
         path = f"{CONSOLE_PATH}/batches"
         app.add_routes(

@@ -41,6 +41,7 @@ from proxy.storage.schema import (
     RATES,
     RECORDS,
     RELEASES,
+    SESSIONS,
     SPENDS,
 )
 from proxy.storage.store import Store
@@ -155,7 +156,7 @@ def _seal_rows(connection: Connection, column: Column[Any], old: Digests, new: D
 def _forget(connection: Connection) -> tuple[int, int, int]:
     """Forget what only the old secret names; return the number of texts, answers and
     conversations."""
-    for table in (PASSAGES, RATES, CHARGES, OWNER_SPENDS, OWNERS):
+    for table in (PASSAGES, RATES, CHARGES, OWNER_SPENDS, OWNERS, SESSIONS):
         connection.execute(delete(table))
     texts, answers = (connection.execute(delete(each)).rowcount for each in (RELEASES, ANSWERS))
     for table in (DISCLOSURES, SPENDS):

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 METADATA = MetaData()
-REVISION = "0011"  # of the last migration
+REVISION = "0012"  # of the last migration
 
 # Alembic's own table, as Alembic makes it.
 VERSIONS = Table(
@@ -246,4 +246,15 @@ KEYS = Table(
     Column("owner", Text, nullable=False, server_default=""),
     Column("expires", Double),
     Column("used", Double),
+)
+
+# The sessions of people who signed in to the console: an HMAC of each and of its person. `value`,
+# encrypted, holds the person. A session that was ended keeps its row for a while.
+SESSIONS = Table(
+    "sessions",
+    METADATA,
+    Column("key", LargeBinary(32), primary_key=True),
+    Column("person", LargeBinary(32), nullable=False, index=True),
+    Column("value", LargeBinary, nullable=False),
+    Column("expires", Double, nullable=False, index=True),  # seconds since 1970
 )

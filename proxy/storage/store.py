@@ -29,12 +29,14 @@ from proxy.storage.schema import (
     RATES,
     RECORDS,
     RELEASES,
+    SESSIONS,
     SPENDS,
 )
 
-__all__ = ["SWEEP_SECONDS", "Store"]
+__all__ = ["SIGN_IN_SECONDS", "SWEEP_SECONDS", "Store"]
 
 SWEEP_SECONDS = 600.0
+SIGN_IN_SECONDS = 600.0  # for signing in; a session's row stays as long, so that none begins twice
 COUNTED = (
     RELEASES,
     ANSWERS,
@@ -138,6 +140,7 @@ class Store:
                 old &= table.c.scope == "conversation"
             gone += await self._delete(table, old)
         await self._delete(RATES, RATES.c.full_at < now)  # a full bucket is the same as none
+        await self._delete(SESSIONS, SESSIONS.c.expires < now - SIGN_IN_SECONDS)
         gone += await self.sweep_files(now)
         for table in (RELEASES, ANSWERS, PASSAGES):
             for tenant, limit in await self._beyond(table, rows):

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 IMAGE = ROOT / "deploy" / "requirements.txt"
 RELEASE = ROOT / "scripts" / "release" / "requirements.txt"
 BACKEND = "setuptools"  # builds the package itself
-EXTRAS = ("embedded", "offline", "postgres")  # that an image may have
+EXTRAS = ("embedded", "offline", "oidc", "postgres")  # that an image may have
 TOOLS = ("build", "cyclonedx-bom", "packaging", BACKEND, "twine")  # for scripts.release
 HEAD = "# Made by `python -m scripts.release.hashes`.\n"
 

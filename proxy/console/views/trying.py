@@ -10,6 +10,7 @@ from aiohttp import web
 
 from perturb.work import SHORT, offload
 from proxy.api.app_keys import CONFIG, PIPELINE, PLAN, POLICY, REMOTES, TENANT
+from proxy.api.doors import CONSOLE_PATH
 from proxy.api.handlers import send_page
 from proxy.console.door import make_token, read_form
 from proxy.console.figures import find_figures
@@ -58,7 +59,9 @@ class Shown:
 
 
 async def show(request: web.Request) -> web.Response:
-    """Show the empty page."""
+    """Show the empty page; auditors begin with budgets."""
+    if request[TENANT].role == "auditor":
+        return web.Response(status=303, headers={"Location": f"{CONSOLE_PATH}/budgets"})
     return _show(request, {"text": SAMPLE}, [])
 
 

@@ -90,6 +90,7 @@ async def test_everybody_says_what_the_running_proxy_does(capsys: Any) -> None:
 
 
 CONFIGURED: Any = [{"tenant": "a", "sha256": "0" * 64}]
+SIGNING_IN: Any = {"issuer": "https://a.example", "client_id": "p", "roles": {"x": "member"}}
 
 
 @pytest.mark.parametrize(
@@ -97,6 +98,7 @@ CONFIGURED: Any = [{"tenant": "a", "sha256": "0" * 64}]
     [
         Server(host="0.0.0.0"),
         Server(keys=CONFIGURED),
+        Server(oidc=SIGNING_IN),
     ],
 )
 async def test_what_the_configuration_locks_no_command_opens(
@@ -106,7 +108,7 @@ async def test_what_the_configuration_locks_no_command_opens(
         keyring = Keyring(store, server)
         id_, _ = await keyring.create("alice", Grant())
         await keyring.revoke(id_)
-        with pytest.raises(ConfigError, match=r"server\.keys or server\.host demands keys"):
+        with pytest.raises(ConfigError, match=r"server\.oidc demands keys"):
             await keyring.reopen()
         assert len(await keyring.list_keys()) == 1
         assert (await keyring.mode()).startswith("keys required")
