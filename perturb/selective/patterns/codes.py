@@ -7,6 +7,7 @@ import re
 
 from perturb.selective.patterns.clues import (
     all_clues,
+    any_clue,
     any_listed,
     any_match,
     any_string,
@@ -69,10 +70,11 @@ _LOCKS = (
 _LETTERED = r"(?-i:[A-ZА-Я]\d{3,6}[A-ZА-Я]?|\d{2,6}[A-ZА-Я]\d{0,5})"
 _FIGURES = rf"(?:[*#]?\d(?:[ -]?\d){{2,7}}[#*]?|{_LETTERED}|\d{{1,2}}(?:[ -]\d{{1,2}}){{2,3}})"
 _ENDED = r"(?![\w%\u20ac$£°]|[.:,/-]\d| ?(?:%|°|€|\$|£|dB|Hz|kHz|kW|mm|cm|km|m\b|V\b|W\b|x\b|×))"
-_TURNS = (
-    r"(?:left|right|clockwise|anticlockwise|links|rechts|gauche|droite|izquierda|derecha"
-    r"|vänster|höger)"
+_TURN_LIST = (
+    "left right clockwise anticlockwise links rechts gauche droite izquierda derecha vänster höger"
 )
+_TURNS = any_of(_TURN_LIST)
+_SIGN_LIST = "star hash pound stern raute étoile dièse asterisco"
 _SIGNED = (  # 4-7-1-8; left 12, right 40, left 7; star 6262; 0907#
     rf"(?:\d(?:[-\u2013]\d){{2,7}}|{_TURNS} (?:to )?\d{{1,2}}(?:,? (?:then )?{_TURNS} "
     rf"(?:to )?\d{{1,2}}){{1,4}}"
@@ -80,9 +82,8 @@ _SIGNED = (  # 4-7-1-8; left 12, right 40, left 7; star 6262; 0907#
     r"|\d{3,8}(?:[#*]| (?:hash|star|pound|stern|raute|étoile|dièse)(?!\w)))"
 )
 
-_SIGNED_CLUE = any_match(
-    rf"\d[-\u2013]\d[-\u2013]\d|\d ?[#*]|[#*]\d|(?i:{_TURNS}|star|hash|pound|stern|raute|étoile"
-    rf"|dièse|asterisco)"
+_SIGNED_CLUE = any_clue(
+    any_match(r"\d[-\u2013]\d[-\u2013]\d|\d ?[#*]|[#*]\d"), any_listed(_TURN_LIST, _SIGN_LIST)
 )
 
 # -- in words -------------------------------------------------------------------------------------
@@ -222,7 +223,7 @@ CODES = family(
         rf"{_OPENED}(?![^\W\d_])[^\n.!?]{{0,50}}?(?<![\w.,:/*#-])(?P<part>{_SIGNED})"
         r"(?![\w/*-]|[.,:]\d)",
         case=False,
-        clue=all_clues(least_digits(3), _SIGNED_CLUE, _OPENED_CLUE),
+        clue=all_clues(least_digits(2), _SIGNED_CLUE, _OPENED_CLUE),
         reach=(100, 130),
     ),
     shape(  # my PIN is four eight one nine
