@@ -649,9 +649,11 @@ ACCOUNTS = (
         r"|inici[oa] sesión|entr[oa]|acced\w{1,3}|inlogg\w{0,4}|log(?:t|de)? \w{2,3} in"
         r"|logg\w{0,2} \w{3} (?:in|på)"
         r"|loguj\w{1,3}|hlásím|přihlašuj\w{1,3}|вхожу|захожу|захожу|заходжу|входит)"
-        r"(?:\s[^\s.!?,;:]{1,24}){0,6}?\s(?:as|als|en tant que|comme|como|come|jako|som|как|як"
-        r"|met|mit"
-        r"|with|avec|con|com|med|z|с|з)(?: (?:the )?(?:user|account|username|login|benutzer))?"
+        r"(?:\s[^\s.!?,;:]{1,24}){0,6}?\s(?:(?:as|als|en tant que|comme|como|come|jako|som|как|як)"
+        r"(?: (?:the )?(?:user|account|username|login|benutzer))?"
+        # With Google or GitHub people sign in, too.
+        r"|(?:met|mit|with|avec|con|com|med|z|с|з) (?:the )?(?:user|account|username|login"
+        r"|benutzer|gebruiker|identifiant|usuario|utente|loginem))"
         rf"\s[\"'`]?(?P<part>{_NAME}(?<![.-]))(?=[\"'`]?(?:[\s,;:!?)]|\.(?:\s|\Z)|\Z))",
         lambda name: (
             any(map(str.isdigit, name))

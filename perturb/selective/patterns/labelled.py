@@ -427,8 +427,8 @@ LABELLED = (
         clue=all_clues(least_digits(4), any_string("pass", "pasaport", "paspoort")),
         reach=(12, 80),
     ),
-    shape(  # MC 5397 8649 9257 4896, mistyped or not
-        "CREDIT_CARD",
+    shape(  # MC 5397 8649 9257 4896, mistyped
+        "ACCOUNT_NUMBER",
         r"(?<!\w)(?:card|karte|carte|tarjeta|carta|visa|master(?:card)?|amex|mc|jcb|maestro)\b"
         r"[^\n\d]{0,20}(?P<part>(?:\d{4}[ -]){3}\d{4})(?![\w-])",
         case=False,

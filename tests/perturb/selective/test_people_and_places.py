@@ -170,7 +170,7 @@ FOUND = {
         "last4":"⟦6467⟧","exp"
         Visa …⟦6467⟧ was
         "card":"visa","exp":"⟦09/27⟧"
-        MC 5397 8649 9257 4896 ⟦04/29⟧ LDW
+        card: MC ⟦5397 8649 9257 4896⟧ ⟦04/29⟧ LDW
     """,
     "NATIONAL_ID": """
         AHV-Nr. ⟦756.6554.9155.26⟧, danke
@@ -431,9 +431,6 @@ FOUND = {
         pedido ⟦7719-MX-04⟧ no llega
         her insurance is ⟦KL-4410-88213-D⟧.
         hospital no. ⟦QX 551-0278⟧ of hers
-    """,
-    "CREDIT_CARD": r"""
-        card: MC ⟦5397 8649 9257 4896⟧ by
     """,
 }
 
