@@ -59,7 +59,7 @@ _ACRONYMS = """
 """
 # Beside the number alone, without a word for one: `booking 4471.882.093`.
 _FILES = """
-    policy membership member booking reservation confirmation serial waybill tracking e-ticket
+    policy membership member booking reservation confirmation waybill tracking e-ticket
     eticket railcard voucher chart accession badge employee personnel candidate licence license
     registration crime_reference patient insured meter account customer student payroll
     receipt lab_number hospital_no hosp_no medical_aid creditor_id zoom_id meeting_id case_no

@@ -683,6 +683,7 @@ b. 4 and c. 5, add. b. 2
 شارع الصفا قديم
 ending 2024 with style
 Cad drawings No 5
+SOA serial 2026112501; TTL 604800 1800
 """
 
 
