@@ -181,7 +181,7 @@ BIRTHS = (
         "DATE_OF_BIRTH",
         rf"(?<![\w.-])b\. ?(?P<part>{_FORMS})(?![\w/-])",
         _is_recent,
-        clue=all_clues(least_digits(2), any_string("b.")),
+        clue=all_clues(least_digits(1), any_string("b.")),
         case=False,
         reach=(4, 60),
     ),

@@ -194,7 +194,7 @@ CODES = family(
         rf"(?P<part>{_FIGURES}){_ENDED}",
         case=False,
         clue=all_clues(
-            least_digits(3),
+            least_digits(2),
             any_string(
                 *("code", "combo", "combination", "pin", "kod", "код", "пін", "пин", "密码"),
                 *("código", "codice", "kode", "kód", "koodi", "şifresi", "पिन", "رمز", "ओटीपी"),
@@ -275,7 +275,10 @@ CODES = family(
         case=False,
         clue=all_clues(
             least_digits(4),
-            any_string("backup", "back-up", "recovery", "emergency", "scratch", "rescue", "2fa"),
+            any_string(
+                *("backup", "back-up", "recovery", "emergency", "scratch", "rescue", "2fa"),
+                *("wiederherstellungs", "notfall", "reserve", "secours"),
+            ),
         ),
         reach=(4, 300),
     ),
@@ -285,7 +288,7 @@ CODES = family(
         r"\b[^\n.!?]{0,40}?(?<!\w)(?P<part>[a-z]{4}(?: [a-z]{4}){3})(?![\w-]| [a-z]{4}\b)",
         clue=any_string("pass", "kennwort", "contraseña", "senha", "wachtwoord"),
         locate=_locate_groups,
-        reach=(4, 90),
+        reach=(12, 90),
     ),
     shape(  # the seed begins "ladder motor canvas"
         "PASSWORD",

@@ -103,8 +103,8 @@ def _locate_social(match: re.Match[str]) -> tuple[int, int] | None:
     return None if printed else match.span()
 
 
-# In a row of digits, on the card that was sold in wallets, and in advertising.
-_PRINTED = frozenset(("123456789", "078051120", "219099999", "111111111", "000000000"))
+# A row of digits, or one over and over.
+_PRINTED = frozenset(("123456789", "111111111", "000000000"))
 _OWNED = 40  # characters before a number that its label is in
 _NUMBER_WORD = re.compile(r"ssn|social|security|\b(?:number|id|no|nr)\b", re.IGNORECASE)
 

@@ -422,7 +422,8 @@ LABELLED = (
     shape(  # passport copy, 534718820
         "NATIONAL_ID",
         r"(?<!\w)(?:passport|pass|passeport|pasaporte|passaporto|paspoort)(?: [a-z]{2,12}){1,4}"
-        r"[:,]? (?P<part>(?-i:(?=[A-Z\d]{0,8}\d{3})[A-Z\d]{8,9}))(?![\w-])",
+        r"[:,]? (?P<part>(?-i:[A-Z\d]{8,9}))(?![\w-])",
+        lambda text: len(digits(text)) > 3,
         case=False,
         clue=all_clues(least_digits(4), any_string("pass", "pasaport", "paspoort")),
         reach=(12, 80),

@@ -432,10 +432,13 @@ def is_sentence(value: str) -> bool:
 
 def _is_phrase(value: str) -> bool:
     """Tell if the words after a key are a passphrase, and no sentence about one."""
-    first = value.split()[0].lower()
-    return not (_SENTENCE.search(value) or first in _HINTS or first in _TO_DO)
+    first, plain = value.split()[0].lower(), value.lower()
+    # In files of translations, the texts beside such a key speak of passwords.
+    about = value.endswith(("?", "!", "…")) or any(stem in plain for stem in _ABOUT_PASSWORDS)
+    return not (about or _SENTENCE.search(value) or first in _HINTS or first in _TO_DO)
 
 
+_ABOUT_PASSWORDS = (*_NOUN_STRINGS, "hasł", "hesl", "wachtw", "lösen", "adgang")
 _TO_DO = words_of("ask call contact see same leave use choose create set type write add get none")
 
 

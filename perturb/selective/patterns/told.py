@@ -114,6 +114,7 @@ _PREDICATES = words_of(
     secrète unique falso falsa corta corto larga largo vacía vacío igual nueva nueva vieja segura
     corretta errata sbagliata lunga breve vuota nuova vecchia segreta sicura obbligatoria giusta
     correta errada longa curta vazia nova velha obrigatória secreta
+    ważne błędne poprawne niepoprawne wymagane nieprawidłowe długie krótkie silne słabe stare nowe
     неверный верный неправильный правильный длинный короткий обязателен секретный
     """
 )
@@ -499,7 +500,7 @@ TOLD = family(
         r"(?:word|wort|mot|palabra|parola|palavra|woord|ordet)\s"
         rf"{QUOTE}(?P<part>[^\W\d_]{{3,30}}(?:-[^\W\d_]{{2,20}}){{0,3}}){ENDS}",
         case=False,
-        clue=any_string("word", "wort", "mot ", "palabra", "parola", "palavra", "woord", "ordet"),
+        clue=any_string("word", "wort", "mot", "palabra", "parola", "palavra", "woord", "ordet"),
         reach=(110, 60),
     ),
     shape(
