@@ -860,7 +860,8 @@ PERSONS = (
     ),
     shape(  # carer Comfort Adeyemi, 07700 900 129
         "PERSON",
-        rf"(?<![\w'’-])(?P<part>{WRITTEN_NAME})(?:\*\*)?(?: \([^()\n]{{1,20}}\))?,? (?={_NUMBER})",
+        rf"(?<![\w'’-])(?P<part>{WRITTEN_NAME})(?:\*\*)?(?: \([^()\n]{{1,20}}\))?,? (?={_NUMBER})"
+        r"(?!\d{3}-\d\d-\d{4}(?!\d))",
         clue=all_clues(least_digits(7), any_match(r"(?:[^\W\d_]|[).*]),? (?:\+|\(?0)\d")),
         locate=_locate_before_number,
         reach=(220, 40),
