@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from perturb.text.surrogates import replace_surrogates
+from perturb.text.fold import replace_halves
 
 __all__ = [
     "Backend",
@@ -184,7 +184,7 @@ def _read_string(value: Any) -> str:
         return ""
     if not isinstance(value, str):
         raise ValueError("not a text")
-    return replace_surrogates(value)
+    return replace_halves(value)
 
 
 def read_count(value: Any) -> int:
@@ -238,7 +238,7 @@ def read_finish_reason(value: Any) -> str | None:
 
 def read_stop(value: Any) -> str | None:
     """Return the stop sequence that ended an answer, which vLLM names; others are None."""
-    return replace_surrogates(value) if isinstance(value, str) else None
+    return replace_halves(value) if isinstance(value, str) else None
 
 
 def read_message(value: Any, *, streamed: bool = False) -> dict[str, Any]:
@@ -342,5 +342,5 @@ def _read_function(value: Any, *, whole: bool) -> dict[str, str]:
 def _read_arguments(value: Any) -> str:
     """Return a call's arguments as JSON text. Some servers send the object itself."""
     if isinstance(value, dict):
-        return replace_surrogates(json.dumps(value, ensure_ascii=False))
+        return replace_halves(json.dumps(value, ensure_ascii=False))
     return read_text(value)

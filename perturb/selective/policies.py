@@ -13,9 +13,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import chain, groupby
+from itertools import chain
 from math import ceil
-from operator import attrgetter
 from types import MappingProxyType
 
 from perturb.errors import ParameterError
@@ -31,7 +30,7 @@ from perturb.selective.patterns import (
     find_names,
     shape_types,
 )
-from perturb.selective.patterns.clues import Facts
+from perturb.selective.patterns.clues import Facts, Index
 from perturb.selective.patterns.forms import find_fields, find_listed
 from perturb.selective.patterns.names import NAME_TYPES
 from perturb.selective.patterns.tables import CELL_TYPES, find_cells
@@ -85,9 +84,8 @@ class PatternPolicy:
         cells: Collection[str] = (),
     ) -> None:
         self._cells = frozenset(cells)
-        self._families = [
-            (clue, tuple(few)) for clue, few in groupby(shapes, attrgetter("family"))
-        ]
+        self._shapes = tuple(shapes)
+        self._index = Index(shape.clue for shape in shapes)
         self._proper, self._common, self._lexicon = proper, common, lexicon
         marks = [(shape.type, shape.source) for shape in shapes]
         self.version = sha256(
@@ -103,12 +101,10 @@ class PatternPolicy:
         readings.setdefault(shown.text, shown)
         facts = {text: Facts(text) for text in readings}
         for reading in readings.values():
-            for clue, shapes in self._families:
-                if clue is not None and not clue(facts[reading.text]):
-                    continue
-                for shape in shapes:
-                    for start, end in shape.search(facts[reading.text]):
-                        yield Span(*reading.span(start, end), shape.type)
+            for number in self._index.find(facts[reading.text]):
+                shape = self._shapes[number]
+                for start, end in shape.search(facts[reading.text]):
+                    yield Span(*reading.span(start, end), shape.type)
             if self._proper is not None:
                 words = self._proper, self._common, self._lexicon
                 for start, end in find_names(reading.text, *words):

@@ -1,4 +1,7 @@
-"""Text as policies read it: look-alikes become plain characters, and places are kept."""
+"""Text as policies read it: look-alikes become plain characters, and places are kept.
+
+And the halves of surrogate pairs, which JSON can spell and UTF-8 cannot encode.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ __all__ = [
     "display_small",
     "fold",
     "read",
+    "replace_halves",
     "spell_entities",
 ]
 
@@ -179,3 +183,14 @@ def _plain(found: re.Match[str]) -> str:
     if found[2]:
         return "-"
     return str(int(found[0])) if found[0].isdecimal() else chr(ord(found[0]) - 0xFEE0)
+
+
+def replace_halves(text: str) -> str:
+    """Return a text with U+FFFD in place of each half of a surrogate pair that has no other half.
+
+    >>> replace_halves("a\\ud83d\\ude00 \\ud800") == "a\\U0001f600 \\ufffd"
+    True
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

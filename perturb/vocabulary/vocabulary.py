@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from perturb.errors import DocumentTooLong, ParameterError, VocabularyError
 from perturb.install import install_command
+from perturb.text.fold import replace_halves
 from perturb.text.once import compute_once
-from perturb.text.surrogates import replace_surrogates
 from perturb.vocabulary.exclusions import EXCLUSIONS_VERSION, excluded_strings
 
 __all__ = [
@@ -68,7 +68,7 @@ def encode_text(text: str, encoding: tiktoken.Encoding | None = None) -> NDArray
     [64, 15140]
     """
     encoding = encoding or load_encoding()
-    text = replace_surrogates(text)
+    text = replace_halves(text)
     if len(text) <= PIECE_CHARACTERS:
         return encoding.encode_to_numpy(text, allowed_special=_NONE, disallowed_special=())
     pieces = [

@@ -29,7 +29,7 @@ import tiktoken
 from numpy.typing import NDArray
 
 from perturb.errors import DocumentTooLong, ParameterError
-from perturb.text.surrogates import replace_surrogates
+from perturb.text.fold import replace_halves
 from perturb.vocabulary.exclusions import EXCLUSIONS_VERSION, excluded_strings
 from perturb.vocabulary.vocabulary import (
     DEFAULT_SIZE,
@@ -202,7 +202,7 @@ class WordVocabulary(Vocabulary):
 def _cut(text: str) -> Iterator[tuple[str, bool, str]]:
     """Yield each word of a text, after the stretch before it and whether one blank follows that;
     last of all, the stretch after the last word, with the word ""."""
-    text = replace_surrogates(text)
+    text = replace_halves(text)
     end = 0
     for found in WORD.finditer(text):
         start = found.start()

@@ -19,7 +19,7 @@ from typing import Any, NoReturn, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from perturb.text.surrogates import replace_surrogates
+from perturb.text.fold import replace_halves
 from proxy.config.settings import Limits
 from proxy.errors import ApiError, bad_request, too_large, unsupported
 from proxy.requests.protocol import Json, Options, StreamOptions
@@ -223,7 +223,7 @@ def _measure(body: bytes, limits: Limits) -> None:
 def _replace_halves(value: Any) -> Any:
     """Replace every lone surrogate, which UTF-8 cannot encode, by U+FFFD."""
     if isinstance(value, str):
-        return replace_surrogates(value)
+        return replace_halves(value)
     if isinstance(value, dict):
         return {_replace_halves(key): _replace_halves(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -15,6 +15,7 @@ __all__ = [
     "Any",
     "Clue",
     "Facts",
+    "Index",
     "Listed",
     "Match",
     "Strings",
@@ -23,7 +24,6 @@ __all__ = [
     "any_listed",
     "any_match",
     "any_string",
-    "any_string_of",
     "beyond_ascii",
     "find_places",
     "least_digits",
@@ -44,13 +44,11 @@ class Facts:
         text: the text.
         lower: the text in small letters.
         unusual: whether it has letters that `re` and `str.lower` read in different ways.
-        told: what clues of strings have told already, by `id`: many expressions share one.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.lower = text.lower()
-        self.told: dict[int, bool] = {}
         self.unusual = not text.isascii() and (
             len(self.lower) != len(text) or any(letter in text for letter in _UNUSUAL)
         )
@@ -85,7 +83,17 @@ def beyond_ascii(facts: Facts) -> bool:
 
 def least_digits(least: int) -> Clue:
     """Return the clue of an expression whose matches hold so many digits or more."""
-    return lambda facts: facts.digits >= least
+    return LeastDigits(least)
+
+
+@dataclass(frozen=True)
+class LeastDigits:
+    """The clue of an expression whose matches hold so many digits or more."""
+
+    least: int
+
+    def __call__(self, facts: Facts) -> bool:
+        return facts.digits >= self.least
 
 
 @dataclass(frozen=True)
@@ -96,11 +104,7 @@ class Strings:
     strings: tuple[str, ...]
 
     def __call__(self, facts: Facts) -> bool:
-        told = facts.told.get(id(self))
-        if told is None:
-            told = facts.unusual or any(map(facts.lower.__contains__, self.strings))
-            facts.told[id(self)] = told
-        return told
+        return facts.unusual or any(map(facts.lower.__contains__, self.strings))
 
     def places(self, facts: Facts) -> Iterator[int]:
         """Yield the places of the strings; the text must not be unusual."""
@@ -157,31 +161,6 @@ def _with_dots(words: Iterable[str]) -> Iterator[str]:
             yield word.replace("ı", "i")
 
 
-def any_string_of(clues: Iterable[Clue]) -> Strings:
-    """Return one clue for all of these: a string of one of them, as each needs one to pass.
-
-    Raises:
-        ValueError: one of them passes without a string.
-
-    >>> any_string_of([any_string("b"), all_clues(least_digits(3), any_string("a", "b"))])
-    Strings(strings=('a', 'b'))
-    """
-    each = [*map(_strings_of, clues)]
-    if not all(each):
-        raise ValueError("each of the clues must ask for a string")
-    return Strings(tuple(sorted(set(chain.from_iterable(each)))))
-
-
-def _strings_of(clue: Clue) -> tuple[str, ...]:
-    if isinstance(clue, Strings):
-        return clue.strings
-    if isinstance(clue, All):  # one of them is enough
-        return next(filter(None, map(_strings_of, clue.clues)), ())
-    if isinstance(clue, Any):
-        return tuple(chain.from_iterable(map(_strings_of, clue.clues)))
-    return ()
-
-
 def any_match(pattern: str) -> Clue:
     """Return the clue of an expression whose matches hold a match of a quicker one."""
     return Match(re.compile(pattern))
@@ -227,6 +206,84 @@ def all_clues(*clues: Clue) -> Clue:
 def any_clue(*clues: Clue) -> Clue:
     """Return a clue that passes if any of these does."""
     return Any(clues)
+
+
+class Index:
+    """Find which of many expressions may have a match in a text, without a look at each of them:
+    by the strings, the words and the digits that their clues ask for.
+
+    Args:
+        clues: of the expressions.
+
+    >>> index = Index([any_string("@"), any_listed("euro"), least_digits(9), no_clue])
+    >>> index.find(Facts("5 euro"))
+    [1, 3]
+    """
+
+    def __init__(self, clues: Iterable[Clue]) -> None:
+        self._least: list[int] = []
+        self._others: set[int] = set()  # that ask for no string and no word
+        self._by_string: dict[str, list[int]] = {}
+        self._by_word: dict[str, list[int]] = {}
+        for number, clue in enumerate(clues):
+            asked = _read_asked(clue)
+            self._least.append(_read_least(clue))
+            if asked is None:
+                self._others.add(number)
+            for string in asked.strings if asked is not None else ():
+                self._by_string.setdefault(string, []).append(number)
+            for word in asked.words if asked is not None else ():
+                self._by_word.setdefault(word, []).append(number)
+
+    def find(self, facts: Facts) -> list[int]:
+        """Return the numbers of the expressions that may have a match, in order."""
+        if facts.unusual:
+            return [*range(len(self._least))]
+        found, lower = set(self._others), facts.lower
+        for string, numbers in self._by_string.items():
+            if string in lower:
+                found.update(numbers)
+        for word in self._by_word.keys() & facts.words:
+            found.update(self._by_word[word])
+        return sorted(number for number in found if self._least[number] <= facts.digits)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Hold strings and words, of which a text with a match has one."""
+
+    strings: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+
+
+def _read_asked(clue: Clue) -> _Asked | None:
+    """Return what a clue asks for; None if it passes texts without any string or word."""
+    if isinstance(clue, Strings):
+        return _Asked(strings=frozenset(clue.strings))
+    if isinstance(clue, Listed):
+        return _Asked(words=clue.words)
+    if isinstance(clue, All):  # one of them is enough; words are looked up fastest
+        each = [asked for asked in map(_read_asked, clue.clues) if asked is not None]
+        return min(each, key=lambda asked: len(asked.strings), default=None)
+    if isinstance(clue, Any):
+        each = [asked for asked in map(_read_asked, clue.clues) if asked is not None]
+        if len(each) == len(clue.clues):
+            return _Asked(
+                frozenset(chain.from_iterable(asked.strings for asked in each)),
+                frozenset(chain.from_iterable(asked.words for asked in each)),
+            )
+    return None
+
+
+def _read_least(clue: Clue) -> int:
+    """Return how many digits a text must have at the least to pass a clue."""
+    if isinstance(clue, LeastDigits):
+        return clue.least
+    if isinstance(clue, All):
+        return max(map(_read_least, clue.clues))
+    if isinstance(clue, Any):
+        return min(map(_read_least, clue.clues))
+    return 0
 
 
 def find_places(clue: Clue, facts: Facts) -> list[int] | None:

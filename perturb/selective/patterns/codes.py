@@ -14,7 +14,7 @@ from perturb.selective.patterns.clues import (
     least_digits,
 )
 from perturb.selective.patterns.settings import is_ordinary_word
-from perturb.selective.patterns.shape import any_of, family, shape, words_of
+from perturb.selective.patterns.shape import any_of, shape, words_of
 
 __all__ = ["CODES"]
 
@@ -169,7 +169,7 @@ def _locate_read_out(match: re.Match[str]) -> tuple[int, int] | None:
     return None if _NO_CODE.search(before) else match.span("part")
 
 
-CODES = family(
+CODES = (
     shape(
         "PASSWORD",
         rf"(?<!\w){_CODE_WORDS}(?!\w)[\"'`*]{{0,3}}"

@@ -9,22 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from perturb.selective.patterns.clues import (
-    Clue,
-    Facts,
-    any_string_of,
-    find_places,
-    no_clue,
-)
+from perturb.selective.patterns.clues import Clue, Facts, find_places, no_clue
 from perturb.text.expressions import Expression
 from perturb.text.windows import find_all
 
-__all__ = ["Lazy", "Locate", "Shape", "any_of", "digits", "family", "shape", "words_of"]
+__all__ = ["Lazy", "Locate", "Shape", "any_of", "digits", "shape", "words_of"]
 
 Locate = Callable[[Any], tuple[int, int] | None]  # of a match of `re`
 
@@ -60,8 +54,6 @@ class Shape:
             searched.
         locate: returns the place of the part in a match with the group `part`, which may be
             smaller than the group; None where the surroundings say that it is no part.
-        family: a clue for many shapes, each of whose matches passes it: a policy tests it once
-            for all of them.
     """
 
     type: str
@@ -70,7 +62,6 @@ class Shape:
     clue: Clue = no_clue
     locate: Locate | None = None
     reach: tuple[int, int] | None = None
-    family: Clue | None = None
 
     @property
     def source(self) -> str:
@@ -149,16 +140,6 @@ def shape(
     """Compile a shape; `case` says whether capitals matter, `clue` what every match holds,
     `locate` where the part lies in a match, and `reach` how far a match goes around its clue."""
     return Shape(type, Lazy(pattern, 0 if case else re.IGNORECASE), passes, clue, locate, reach)
-
-
-def family(*shapes: Shape) -> tuple[Shape, ...]:
-    """Return shapes whose clues ask for strings, each behind one clue for all of them.
-
-    Raises:
-        ValueError: a clue asks for no string: the others' strings would hide its matches.
-    """
-    clue = any_string_of([shape.clue for shape in shapes])
-    return tuple(replace(shape, family=clue) for shape in shapes)
 
 
 def digits(text: str) -> list[int]:

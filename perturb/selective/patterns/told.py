@@ -12,7 +12,7 @@ from perturb.selective.patterns.clues import (
 from perturb.selective.patterns.codes import IS
 from perturb.selective.patterns.secrets import NOUN, NOUN_CLUE, is_sentence, is_worded
 from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
-from perturb.selective.patterns.shape import family, shape, words_of
+from perturb.selective.patterns.shape import shape, words_of
 from perturb.text.marks import MARKS
 
 __all__ = ["ENDS", "FEW", "IS", "QUOTE", "TOLD", "VALUE", "is_drawn", "is_first_word"]
@@ -250,7 +250,7 @@ _ANSWERS = (
 )
 
 
-TOLD = family(
+TOLD = (
     shape(  # Wi-Fi: `LotusOffice` / `glaze&fire`
         "PASSWORD",
         r"(?<!\w)(?:wi-?fi|wlan)\b[^\n/]{0,40}:[^\n/]{1,50} / ?(?P<quote>[`\"'])"

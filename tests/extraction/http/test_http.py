@@ -30,7 +30,7 @@ from extraction.http.client import (
     Unreadable,
     parse,
 )
-from perturb.text.surrogates import replace_surrogates
+from perturb.text.fold import replace_halves
 from tests.extraction.local_servers import RECEIVED, SENT, unused_port
 from tests.limits import LIMIT
 from tests.servers import FakeServer, fake_server, status
@@ -190,13 +190,13 @@ def test_json_in_utf8_is_read_with_or_without_its_mark():
 
 @given(st.text(st.characters()))
 def test_a_text_comes_out_in_whole_characters(text):
-    whole = replace_surrogates(text)
+    whole = replace_halves(text)
     whole.encode("utf-8")
     assert whole == text or any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def test_each_lone_surrogate_is_one_replacement():
-    assert replace_surrogates("a\ud800b\udc00\ud83d\ude00") == "a\ufffdb\ufffd😀"
+    assert replace_halves("a\ud800b\udc00\ud83d\ude00") == "a\ufffdb\ufffd😀"
 
 
 def test_the_large_limit_holds_what_is_asked_for():

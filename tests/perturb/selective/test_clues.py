@@ -17,6 +17,7 @@ import benchmarks.fidelity
 from perturb.selective.patterns import SHIPPED, Shape, amounts, dates, people, places
 from perturb.selective.patterns.clues import (
     Facts,
+    Index,
     all_clues,
     any_clue,
     any_listed,
@@ -63,8 +64,8 @@ LISTED = (
 
 
 def find_hidden(shapes: Iterable[Shape], text: str) -> list[tuple[str, str]]:
-    """Return the types and the texts of the parts that a clue hides, its own or its family's, or
-    that lie beyond the reach of its places."""
+    """Return the types and the texts of the parts that a clue hides, alone or in an index, or that
+    lie beyond the reach of its places."""
     facts = Facts(text)
     return [
         (shape.type, text[start:end])
@@ -74,7 +75,7 @@ def find_hidden(shapes: Iterable[Shape], text: str) -> list[tuple[str, str]]:
 
 
 def _search(shape: Shape, facts: Facts) -> Iterator[tuple[int, int]]:
-    return shape.search(facts) if shape.family is None or shape.family(facts) else iter(())
+    return shape.search(facts) if Index([shape.clue]).find(facts) else iter(())
 
 
 def list_examples() -> Iterator[str]:
