@@ -88,18 +88,23 @@ NO_NAMES = DEPARTMENTS | words_of(
     this that what who ok
     """
 )
-_KIN = any_of(
-    """
+_RELATIVES = """
     husband wife spouse partner boyfriend girlfriend fiancé fiancée fiance fiancee ex ex-husband
     ex-wife mother father mom mum dad mama papa brother sister sibling son daughter child kid baby
     grandson granddaughter grandmother grandfather grandma grandpa uncle aunt auntie cousin nephew
     niece stepfather stepmother stepson stepdaughter mother-in-law father-in-law brother-in-law
-    sister-in-law twin boss manager supervisor colleague coworker co-worker teammate friend mate
-    buddy bestie roommate flatmate housemate neighbour neighbor landlord landlady tenant client
-    customer patient doctor dentist therapist psychiatrist counsellor counselor lawyer solicitor
-    attorney accountant teacher tutor professor coach nanny babysitter carer nurse student intern
-    assistant secretary ceo cto cfo
+    sister-in-law mother_in_law father_in_law brother_in_law sister_in_law twin roommate flatmate
+    housemate neighbour neighbor landlord landlady nanny babysitter carer grandad granddad granny
+    gran nan stepmum stepdad childminder
+"""
+_KIN = any_of(
+    _RELATIVES,
     """
+    boss manager supervisor colleague coworker co-worker teammate friend mate buddy bestie tenant
+    client customer patient doctor dentist therapist psychiatrist counsellor counselor lawyer
+    solicitor attorney accountant teacher tutor professor coach nurse student intern assistant
+    secretary ceo cto cfo
+    """,
 )
 _KIN_FARTHER = any_of(
     """
@@ -538,13 +543,6 @@ _NEIGHBOURS = """
 _ASKED = "fragen anrufen sagen schreiben erreichen bitten treffen einladen abholen gefragt gesehen"
 
 
-_RELATIVES = """
-    brother sister mother father mum mom dad husband wife partner boyfriend girlfriend fiancé
-    fiancée fiance son daughter child grandad granddad grandma granny grandpa gran nan uncle aunt
-    auntie niece nephew cousin stepmum stepdad stepmother stepfather mother-in-law father-in-law
-    brother-in-law sister-in-law mother_in_law father_in_law brother_in_law sister_in_law carer
-    childminder nanny flatmate housemate roommate landlady landlord neighbour
-"""
 _NOBODY_RELATED = words_of(
     """
     earth nature time christmas teresa superior mary abraham god jesus cain abel sun moon may june

@@ -769,7 +769,7 @@ SECRETS = (
     shape(  # {username: mira, password: three plain words}: these name no variable
         "PASSWORD",
         r"(?:(?m:^)[ \t]{0,40}(?:- )?|[{,][ ]?)(?:\w{1,20}[_-])?"
-        r"(?:password|passwd|passphrase|pass|pwd):[ ]"
+        r"(?:password|passwd|passphrase|pass|pwd|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD):[ ]"
         r"(?P<part>[^\W\d_][^\s\"'`{}\[\]<>|,:;()=#$]{0,30}"
         r"(?:[ ][^\s\"'`{}\[\]<>|,:;()=#$]{1,30}){1,6})(?=[ ]?[,}]|[ ]?(?:\n|\Z))",
         _is_phrase,

@@ -45,6 +45,7 @@ VALUE = (
     r"(?<![.,;:?)\]}\u2026\u3002]))"
 )
 QUOTE = r"[\"'`\u201c\u201e\u00ab\u2018\u300c]?"
+_PLAIN = r"[^\W\d_]{4,30}(?:-[^\W\d_]{2,20}){0,4}"  # a word, or some with hyphens
 # A few words, of any script.
 FEW = rf"[^\W\d_][\w{MARKS}'\u2019-]{{2,30}}(?:[ ][^\W\d_][\w{MARKS}'\u2019-]{{0,20}}){{0,4}}?"
 ENDS = (
@@ -350,7 +351,7 @@ TOLD = (
     shape(  # the wifi password is sunflower
         "PASSWORD",
         rf"(?<![^\W_]){NOUN}(?![^\W\d_]){_GAP}(?!\s?[:：=]){_SAYS}"
-        rf"{QUOTE}(?P<part>[^\W\d_]{{4,30}}(?:-[^\W\d_]{{2,20}}){{0,4}}"
+        rf"{QUOTE}(?P<part>{_PLAIN}"
         r"|[\u0590-\u06ff]{2,20}(?: [\u0590-\u06ff]{2,20}){0,2}?)"
         rf"{ENDS}",
         case=False,
@@ -362,7 +363,7 @@ TOLD = (
         "PASSWORD",
         r"(?<!\w)(?:my|our|wi-?fi|wlan|portal|router|laptop|e-?mail|netflix|mein|unser|mon|notre|mi)"
         rf"[ -]{NOUN}(?P<gap>(?: (?:at|for|to|on) [^\n:]{{1,30}}?)?)(?P<is>\s?[:：]) "
-        rf"{QUOTE}(?P<part>[^\W\d_]{{4,30}}(?:-[^\W\d_]{{2,20}}){{0,4}}){ENDS}",
+        rf"{QUOTE}(?P<part>{_PLAIN}){ENDS}",
         case=False,
         clue=NOUN_CLUE,
         locate=_locate_word,
@@ -373,18 +374,8 @@ TOLD = (
         rf"(?<!\w){_ANSWERS}{_GAP}{_SAYS}{QUOTE}{_WORDS}{ENDS}",
         case=False,
         clue=any_string(
-            *(
-                "answer",
-                "memorable",
-                "word",
-                "phrase",
-                "antwort",
-                "wort",
-                "palabra",
-                "mot ",
-                "parola",
-            ),
-            *("frase", "password"),
+            *("answer", "memorable", "word", "phrase", "antwort", "wort", "palabra", "mot "),
+            *("parola", "frase"),
         ),
         locate=_locate_words,
         reach=(50, 330),
@@ -409,7 +400,7 @@ TOLD = (
         locate=_locate_quoted,
         reach=(24, 290),
     ),
-    shape(  # the pass is uh Monday hates me; the password is sunflower with a small s
+    shape(  # the pass is uh kites fly low; the password is kestrel with a small k
         "PASSWORD",
         rf"(?<![^\W_])(?:{NOUN}|pass|wi-?fi (?:key|code)){_GAP}{_SAYS}"
         rf"(?:(?:u[hm]m?|er|erm|äh|ähm|eh|euh|ee),? {QUOTE}(?P<part>{FEW}){ENDS}"
@@ -427,7 +418,7 @@ TOLD = (
         locate=_locate_either,
         reach=(24, 330),
     ),
-    shape(  # hasło do Wi-Fi: pierogi; the password for the shed laptop: kestrel
+    shape(  # hasło do Wi-Fi: pustułka; the password for the shed laptop: kestrel
         "PASSWORD",
         rf"(?<![^\W_]){NOUN}(?P<gap>\s(?:for|to|of|on|für|zum|zur|bei|pour|du|de|del|do|da|dla|od|от|для|к|до|till"
         r"|för|til|på|voor|van|w|na|di|per|al|ke)\s[^\n:;.!?=(){}\[\]<>]{1,40}?)\s?[:：]\s"
@@ -437,7 +428,7 @@ TOLD = (
         locate=_locate_few,
         reach=(24, 250),
     ),
-    shape(  # parolam kestanebalı; पासवर्ड गंगामैया
+    shape(  # parolam kerkenez; पासवर्ड बाज़पंख
         "PASSWORD",
         rf"(?<![^\W_])(?:parolam|parolamız|şifrem|şifremiz|jelszavam|salasanani|पासवर्ड)(?P<gap>)(?P<is>)\s{QUOTE}"
         rf"(?P<part>[^\W\d_](?:[^\W\d_]|[{MARKS}]){{4,30}})(?=[\"'.,;!)।]|\s*(?:\n|\Z))",
@@ -446,18 +437,18 @@ TOLD = (
         locate=_locate_word,
         reach=(4, 70),
     ),
-    shape(  # password I set snowinmumbai; wi-fi key, conch-republic, lol; pw bara brith
+    shape(  # password I set kestrelpine; wi-fi key, loro-gato
         "PASSWORD",
         rf"(?<![^\W_])(?:{NOUN}\s(?:I|we|he|she|they|you)\s(?:set|chose|use|used|picked|gave|put)"
         rf"(?: (?:is|was))?"
-        rf"|wi-?fi (?:key|code|password|pass|pw),?)\s{QUOTE}(?P<part>[^\W\d_]{{4,30}}"
-        rf"(?:-[^\W\d_]{{2,20}}){{0,4}}){ENDS}",
+        rf"|wi-?fi (?:key|code|password|pass|pw),?)\s{QUOTE}(?P<part>{_PLAIN})"
+        rf"{ENDS}",
         case=False,
         clue=any_clue(NOUN_CLUE, any_string("wifi", "wi-fi")),
         locate=_locate_unusual,
         reach=(24, 120),
     ),
-    shape(  # ..., pw bara brith
+    shape(  # ..., pw red kestrel
         "PASSWORD",
         rf"(?:[,;(\u2013\u2014]|:|\A)\s?(?:pw|pwd|mdp|heslo|wachtwoord|lösenord|hasło|salasana|jelszó|parola)(?P<gap>)\s"
         rf"{QUOTE}(?P<part>{FEW})(?=[\"'\u201d.,;!)]|\s*(?:\n|\Z))",
@@ -467,7 +458,7 @@ TOLD = (
         locate=_locate_few,
         reach=(6, 140),
     ),
-    shape(  # you unlock it by typing kestrel otter plum; type peonies to get in
+    shape(  # you unlock it by typing kestrel otter plum; type kestrel to get in
         "PASSWORD",
         r"(?<!\w)(?:(?:unlock|open|start|log in|get in)\w{0,4}(?: (?:it|them|this|that"
         r"|the \w{1,16}))?,? (?:by|just) "
@@ -482,7 +473,7 @@ TOLD = (
     shape(  # with kestrelcastle as the password
         "PASSWORD",
         rf"(?<!\w)(?:with|use|using|take|try|set|mit|nimm|avec|con|com|met|med)\s{QUOTE}"
-        r"(?P<part>[^\W\d_]{4,30}(?:-[^\W\d_]{2,20}){0,4})[\"'`\u201d\u201c\u00bb]?"
+        rf"(?P<part>{_PLAIN})[\"'`\u201d\u201c\u00bb]?"
         r"\s(?:as|als|comme|como|come|som)\s(?:the |a |my |his |her |our |le |la |das |il )?"
         r"(?:\w{1,12} )?"
         rf"{NOUN}(?=[.,;:!?)]|\s*(?:\n|\Z)| (?:and|for|und|et|y|e)\b)",
@@ -491,7 +482,7 @@ TOLD = (
         locate=_locate_unusual,
         reach=(120, 30),
     ),
-    shape(  # the alarm goes off with the word Chanterelle
+    shape(  # the alarm goes off with the word Kestrel
         "PASSWORD",
         r"(?<!\w)(?:alarm|larm|lock|safe|unlock|tresor|schloss|account|konto|signature|phone|telefon|laptop|door"
         r"|box|сигнализац|підпис|подпис|сейф|замок|защищ|захищ|zám|alarm|caisse|coffre|caja|cofre)"
@@ -513,7 +504,7 @@ TOLD = (
         clue=any_string("словом", "słowem", "hasłem", "slovem", "heslem", "паролем"),
         reach=(70, 60),
     ),
-    shape(  # 接孩子的暗号改成"糖葫芦"; ロック解除は「さくらもち」
+    shape(  # 暗号改成"红隼"; ロック解除は「はやぶさ」
         "PASSWORD",
         r"(?:密码|密碼|口令|暗号|暗號|合言葉|パスワード|パスフレーズ|ロック解除|비밀번호|암호)"
         r"[^\n。！？\"\u201c\u2018'「『]{0,8}[\"\u201c\u2018'「『](?P<part>[^\s\"\u201d\u2019'」』]{2,30})[\"\u201d\u2019'」』]",
@@ -523,7 +514,7 @@ TOLD = (
         ),
         reach=(4, 60),
     ),
-    shape(  # Agent: what is the password on the account? Customer: I think it's dumpling
+    shape(  # Agent: what is the password on the account? Customer: I think it's kestrel
         "PASSWORD",
         r"(?<!\w)(?:confirm|verify|give|tell|what(?:['\u2019]s| is| was))\b[^\n.!?]{0,60}?"
         r"(?<!\w)(?:password|memorable word|security word|pass ?phrase|safe word)"
@@ -535,7 +526,7 @@ TOLD = (
         locate=_locate_few,
         reach=(90, 220),
     ),
-    shape(  # answers to security questions = Mr Whiskers / Toledo
+    shape(  # answers to security questions = Mr Kestrel / Ulm
         "PASSWORD",
         r"(?<!\w)(?i:(?:security|secret|recovery) (?:questions?(?: answers?)?|answers?)"
         r"|sicherheitsfragen?)\s?[:=]\s"
@@ -545,7 +536,7 @@ TOLD = (
         clue=any_string("security", "secret", "recovery", "sicherheitsfrage"),
         reach=(10, 220),
     ),
-    shape(  # first pet was Biscuit, mother's maiden name Quill, memorable place Larkhill
+    shape(  # first pet was Kestrel, memorable place Larkhill
         "PASSWORD",
         r"(?<!\w)(?i:(?:my |her |his |their |the )?(?:first (?:pet|school|car|teacher|street)"
         r"|mother['\u2019]s maiden name"
@@ -557,7 +548,7 @@ TOLD = (
         locate=_locate_answer,
         reach=(14, 110),
     ),
-    shape(  # password's the name of our first cat plus our street, so mogwaiacacia
+    shape(  # password's the name of the dog and the year in words, so kestreleighty
         "PASSWORD",
         rf"(?<![^\W_]){NOUN}(?P<gap>[^\n.?!]{{5,110}}?), (?:so|also|donc|así que|quindi|dus) "
         rf"(?:it['\u2019]s |it is )?"
@@ -567,7 +558,7 @@ TOLD = (
         locate=_locate_unusual,
         reach=(24, 190),
     ),
-    shape(  # the password was never changed from letmein please
+    shape(  # the password was never changed from kestrel please
         "PASSWORD",
         rf"(?<![^\W_]){NOUN}(?P<gap>\s(?:\w{{1,12}}\s){{0,3}}?(?:changed|gewechselt|geändert))\s(?:from|von|to|in)\s"
         rf"{QUOTE}(?P<part>{FEW}){ENDS}",
