@@ -16,6 +16,7 @@ __all__ = [
     "Clue",
     "Facts",
     "Index",
+    "LeastDigits",
     "Listed",
     "Match",
     "Strings",
