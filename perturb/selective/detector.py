@@ -57,7 +57,8 @@ _NEAR = 120  # characters on both sides of a person that the rest of the name is
 _PARTICLES = PARTICLES | AFTER_PARTICLES
 _NAME_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:(?:-|['’](?![sS]\b))[^\W\d_]+)*")
 _GENITIVE = re.compile(r"\w['’][sS]\Z")
-_LAST_CELL = re.compile(r"[,;\t|][^\s,;|]{0,40}\Z")
+_LAST_CELL = re.compile(r"(?:[,;|][^\s,;|]{0,40}|\t[^\t\n]{0,40})\Z")
+_WRAPPED = 40  # characters: a line that prose fills before it goes on has more
 _LATIN = r"[A-Z\u00c0-\u00de\u0100-\u017f][a-z\u00df-\u024f]{2,30}+"
 _PAIR = re.compile(rf"(?<![\w'’.-]){_LATIN}[ _]{_LATIN}(?:-{_LATIN})?(?!\w)")
 _LISTED = re.compile(
@@ -364,12 +365,15 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
 
 
 def _find_cell(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the line around a part: its end counts if a cell of a table stands there, and its
-    beginning if one ends the line above. Else prose goes on in the next line."""
+    """Return the line around a part: its end counts if a cell of a table stands there or it is
+    short, and its beginning if so does the line above. Else prose goes on in the next line."""
     low, high = text.rfind("\n", 0, start) + 1, text.find("\n", end)
     high = len(text) if high < 0 else high
-    above = low > 0 and _LAST_CELL.search(text, max(0, low - _NEAR - 1), low - 1)
-    own = _LAST_CELL.search(text, max(low, high - _NEAR), high)
+    above = low > 0 and (
+        low - 1 - (text.rfind("\n", 0, low - 1) + 1) < _WRAPPED
+        or _LAST_CELL.search(text, max(0, low - _NEAR - 1), low - 1)
+    )
+    own = high - low < _WRAPPED or _LAST_CELL.search(text, max(low, high - _NEAR), high)
     return low if above else 0, high if own else len(text)
 
 
@@ -467,6 +471,8 @@ def _is_code(text: str, start: int, end: int) -> bool:
         return True
     if _PROJECT_FILE.match(text, start) or _GETTEXT.match(text, start):
         return True
+    if text[start:end].islower() and _is_column(text, start, end):
+        return True
     if text[start - 1 : start] == "." and _VARIABLE.match(text, max(0, start - 2)):
         start -= 2
     found = _ATTRIBUTE.fullmatch(text, start, end)
@@ -474,6 +480,30 @@ def _is_code(text: str, start: int, end: int) -> bool:
         return False
     others = re.finditer(rf"(?<![\w.]){found[1]}\.([a-z]\w*+)", text)
     return any(other[1] != found[2] for other in others)
+
+
+def _is_column(text: str, start: int, end: int) -> bool:
+    """Tell if a word in small letters is a column in SQL, or a part of the name of a package:
+    `WHERE nick = 9`, `org.acme.felix.log`."""
+    before, after = text[max(0, start - 60) : start], text[end : end + 12]
+    if (
+        before.endswith(".")
+        and before[-2:-1].isalnum()
+        and after[:1] == "."
+        and after[1:2].isalpha()
+    ):
+        return True
+    return _COLUMN_BEFORE.search(before) is not None and _COLUMN_AFTER.match(after) is not None
+
+
+_COLUMN_BEFORE = re.compile(
+    r"\b(?:WHERE|SET|BY|SELECT|AND|OR|ON|COLUMN|HAVING|(?:INTO|TABLE|INDEX|KEY)(?: \w{1,40})? ?\()"
+    r"[^()\n]{0,40}?[\s,(`\"]\Z",
+    re.IGNORECASE,
+)
+_COLUMN_AFTER = re.compile(
+    r"[`\"]?(?:\s?(?:[=<>,)]|!=)|\s(?:IN|IS|LIKE|FROM|ASC|DESC|INTEGER|INT|TEXT|VARCHAR)\b)",
+)
 
 
 def _trim(text: str, start: int, end: int, label: int) -> Iterator[tuple[int, int, int]]:

@@ -14,6 +14,7 @@ from perturb.selective.patterns.clues import (
 )
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.settings import (
+    PROGRAMS,
     KeyValue,
     assigned,
     is_ordinary_word,
@@ -26,34 +27,29 @@ from perturb.selective.patterns.shape import any_of, shape, words_of
 __all__ = ["ACCOUNTS", "is_personal_account"]
 
 # Accounts of programs and roles, and what stands for a name.
-_GENERIC = words_of(
+_GENERIC = PROGRAMS | words_of(
     """
     admin administrator root user users username user1 user2 userid login guest test tester
     testuser test_user testing demo example sample default public shared common all everyone nobody
-    none null
-    undefined anonymous anon me you self owner author person name your your_name yourname you
+    none null undefined anonymous anon me you self owner author person name your your_name yourname
     your-username youruser your-user myuser my_user someuser some_user someone somebody foo bar baz
-    foobar ubuntu debian centos fedora alpine arch vagrant docker podman kubernetes kube pi osboxes
-    kali ec2-user ec2_user azureuser cloud-user core opc bitnami rancher git github gitlab gitea hg
-    svn runner runneradmin actions ci ci-bot cibot bot dependabot renovate jenkins circleci travis
-    buildkite builder build deploy deployer deployment release www www-data www_data http httpd
-    apache nginx caddy tomcat node nodejs npm app apps appuser app_user application api web webapp
-    server service services svc worker backend frontend client system systemd daemon bin sys sync
-    games man mail news uucp proxy backup list nfsnobody postgres postgresql mysql mariadb mongo
-    mongodb redis rabbitmq kafka zookeeper elastic elasticsearch kibana grafana prometheus minio
-    sa sysdba oracle db dbuser db_user dba database readonly read_only readwrite reader writer
-    replication replicator operator ops devops dev develop developer devuser staging stage prod
-    production sandbox local localhost home host spark hadoop hive airflow jovyan jupyter colab
-    conda python java django flask rails laravel wordpress wp odoo nextcloud ansible terraform
-    puppet chef salt vault consul nomad coder vscode codespace gitpod workspace project projects
-    src data work tmp temp shared linuxbrew homebrew steam games lost+found support info contact
-    sales marketing team office hello noreply no-reply webmaster postmaster hostmaster abuse
-    security billing customer member moderator editor viewer manager student teacher employee
-    superuser super su supervisor sysadmin monitor monitoring nagios zabbix munin nobody4 staff
-    alice bob carol dave eve mallory john jane johndoe janedoe john.doe jane.doe john_doe jane_doe
-    jdoe jsmith maxmustermann max.mustermann mustermann newuser new_user newstarter olduser
-    currentuser current_user uid gid id email mailbox true false yes no on off string str int text
-    varchar number integer boolean object any required optional missing unknown invalid empty
+    foobar ubuntu debian centos fedora alpine arch kube pi osboxes kali ec2-user ec2_user azureuser
+    cloud-user core opc git hg svn runner runneradmin actions ci ci-bot cibot bot dependabot
+    renovate circleci buildkite builder build deploy deployer deployment release www www-data
+    www_data http app apps appuser app_user application api web webapp server service services svc
+    worker backend frontend client system systemd daemon bin sys sync games man mail news uucp
+    proxy backup list nfsnobody sa sysdba db dbuser db_user dba database readonly read_only
+    readwrite reader writer replication replicator operator ops devops dev develop developer
+    devuser staging stage prod production sandbox local localhost home host colab conda python java
+    flask wp coder vscode codespace gitpod workspace project projects src data work tmp temp
+    linuxbrew homebrew steam lost+found support info contact sales marketing team office hello
+    noreply no-reply webmaster postmaster hostmaster abuse security billing customer member
+    moderator editor viewer manager student teacher employee superuser super su supervisor sysadmin
+    monitor monitoring munin nobody4 staff alice bob carol dave eve mallory john jane johndoe
+    janedoe john.doe jane.doe john_doe jane_doe jdoe jsmith maxmustermann max.mustermann mustermann
+    newuser new_user newstarter olduser currentuser current_user uid gid id email mailbox true
+    false yes no on off string str int text varchar number integer boolean object any required
+    optional missing unknown invalid empty azure-user
     """
 )
 
@@ -75,10 +71,15 @@ def is_personal_account(name: str) -> bool:
         and plain not in _GENERIC
         and plain.rstrip("0123456789_-") not in _GENERIC
         and not is_placeholder(name)
+        and _ATTRIBUTE.fullmatch(plain) is None
         and _FORM.fullmatch(name) is not None
     )
 
 
+# req.user, cfg.influxUsername: where a program keeps the name of an account.
+_ATTRIBUTE = re.compile(
+    r"[a-z_][\w.]*\.(?:\w*(?:user|user_?name|login|account|user_?id|owner)|name|id|e?mail)"
+)
 _NOTES = "|".join(map("".join, (("TO", "DO"), ("FIX", "ME"), ("X", "XX"), ("HA", "CK"))))
 
 
@@ -106,7 +107,18 @@ def _is_unusual_account(name: str) -> bool:
 
 
 def _is_home(name: str) -> bool:
-    return is_personal_account(name) and name.lower() not in _ROUTES
+    return (
+        is_personal_account(name)
+        and name.lower() not in _ROUTES
+        and _FILE_NAME.fullmatch(name) is None
+    )
+
+
+_FILE_NAME = re.compile(  # in /home of a container
+    r"[\w.-]+\.(?:log|txt|html?|css|jsx?|tsx?|json|ya?ml|toml|xml|ini|conf|cfg|env|sh|py|rb|php|sql|md"
+    r"|csv|tar|gz|zip|jar|war|db|sock|pid|png|jpg|svg)",
+    re.IGNORECASE,
+)
 
 
 def _has_login(name: str) -> bool:
@@ -139,7 +151,11 @@ def _locate_by_key(match: re.Match[str]) -> tuple[int, int] | None:
     if found.between == "," and not found.is_constant:
         return None
     prefix = found.name[: len(found.name) - len(found.key)].lower()
+    if found.value.lower() in re.split(r"[._-]", prefix):  # JBOSS_USER=jboss
+        return None
     if prefix.endswith(_NO_USERS) or found.before.endswith(("${", "$", "{", "%(", "@")):
+        return None
+    if found.is_option and _FOR_OWN_USER.search(found.before):
         return None
     value, start = found.value, found.start
     _, sign, own = value.rpartition("\\")  # DOMAIN\mira
@@ -160,6 +176,11 @@ def _locate_by_key(match: re.Match[str]) -> tuple[int, int] | None:
     return start, start + len(value)
 
 
+# With these, `--user` says "for me alone", and another word follows.
+_FOR_OWN_USER = re.compile(
+    r"(?<![\w-])(?:systemctl|journalctl|loginctl|systemd-run|systemd-analyze|busctl|flatpak|pip3?|pipx"
+    r"|easy_install|gem|setup\.py|guix|podman|git config|timedatectl)(?![\w-])[^\n;|&]{0,50}\Z"
+)
 _NO_USERS = ("no_", "is_", "has_", "type_", "per_", "by_", "multi_", "file", "domain", "class")
 
 
@@ -270,7 +291,25 @@ _PATHS = words_of(
 def _locate_profile(match: re.Match[str]) -> tuple[int, int] | None:
     group = match.lastgroup or "site"
     name = match[group].lower()
-    return match.span(group) if name not in _PATHS and is_personal_account(name) else None
+    if name in _PATHS or not is_personal_account(name):
+        return None
+    return None if group == "forge" and _is_project(match, name) else match.span(group)
+
+
+_AROUND = 3000  # characters
+
+
+def _is_project(match: re.Match[str], owner: str) -> bool:
+    """Tell if the owner of a repository that is named nearby is its project: `tinyjs/tiny`."""
+    begin = max(0, match.start() - _AROUND)
+    around = match.string[begin : match.end() + _AROUND].lower()
+    for found in re.finditer(
+        rf"(?:\.(?:com|org)|[\s(\"'`])[/:]?{re.escape(owner)}/([\w.-]{{3,60}})", around
+    ):
+        project = found[1].removesuffix(".git")
+        if owner.startswith(project) or project.startswith(owner):
+            return True
+    return False
 
 
 # Around a handle, these say that it is somebody's and no decorator.
@@ -691,8 +730,8 @@ ACCOUNTS = (
     ),
     shape(  # 微信号mira_0415
         "USERNAME",
-        r"(?:微信号?|QQ号?|账号|帐号|帳號|用户名|アカウント名?|ユーザー名"
-        r"|LINE ?ID|아이디|계정)(?:是|为|：|:|は|은|는)?\s?"
+        r"(?:微信号?|(?<![A-Za-z0-9+/_-])QQ号?|账号|帐号|帳號|用户名|アカウント名?|ユーザー名"
+        r"|(?<![A-Za-z0-9+/_-])LINE ?ID|아이디|계정)(?:是|为|：|:|は|은|는)?\s?"
         rf"(?P<part>{_NAME})",
         lambda name: is_personal_account(name) and not is_ordinary_word(name),
         clue=any_string(

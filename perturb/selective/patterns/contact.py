@@ -48,7 +48,9 @@ def _is_public_address(text: str) -> bool:
     if not is_ip_address(text) or text in _KNOWN or text.endswith(".0.0.0"):
         return False
     address = ipaddress.ip_address(text)
-    if address.version == 6 and not text.startswith(("2", "3")):
+    if address.version == 6 and not re.match("[23][0-9a-fA-F]{3}:", text):
+        return False
+    if address.version == 4 and max(map(int, text.split("."))) < 10:  # a version: 5.0.1.1
         return False
     return address.is_global and not address.is_multicast
 
@@ -70,12 +72,22 @@ def _is_own_address(text: str) -> bool:
     )
 
 
+def _is_ipv6_machine(text: str) -> bool:
+    """Check an address of one machine that is no step in an index: `rows[1::2]`."""
+    lettered = any(c.isalpha() for c in text) and any(len(part) > 2 for part in text.split(":"))
+    return _is_machine(text) and (lettered or len(text.replace("::", ":").split(":")) > 3)
+
+
 def _is_documented(text: str) -> bool:
     """Check an address of the ranges for documentation, which stand for public ones."""
     return text.startswith(("192.0.2.", "198.51.100.", "203.0.113.", "2001:db8:"))
 
 
-_KNOWN = words_of("8.8.8.8 8.8.4.4 1.1.1.1 1.0.0.1 9.9.9.9 1.2.3.4 208.67.222.222 169.254.169.254")
+_KNOWN = words_of(
+    "8.8.8.8 8.8.4.4 1.1.1.1 1.0.0.1 9.9.9.9 1.2.3.4 208.67.222.222 169.254.169.254",
+    "2001:4860:4860::8888 2001:4860:4860::8844 2606:4700:4700::1111 2606:4700:4700::1001",
+    "2620:fe::fe 2620:fe::9",
+)
 # Before an address of a private network, these say that it is one machine's.
 _HOSTED = (
     r"(?:(?<![A-Za-z0-9.])(?:connect(?:ed|s|ing)? to|ip|ipv4|ipv6|ips|ip[ _-]?addr(?:ess)?"
@@ -92,7 +104,8 @@ def _locate_version(match: re.Match[str]) -> tuple[int, int] | None:
     after = match.string[match.end() : match.end() + 3]
     if _VERSION.search(before) or (after[:1] == "/" and after[1:2].isdigit()):
         return None
-    return match.span()
+    low = all(int(number) < _LOW for number in match[0].split("."))
+    return None if low and _RELEASED.search(before) else match.span()
 
 
 def _locate_hosted(match: re.Match[str]) -> tuple[int, int] | None:
@@ -119,6 +132,10 @@ def _is_machines(address: str) -> bool:
     return len(set(plain)) > 2 and plain not in _SHOWN and not plain.startswith("00:00:5e:00:53")
 
 
+_LOW = 40
+_RELEASED = re.compile(
+    r"[a-z]{3,}[-_]\Z|(?:since|from|in|fixes|until|before|after) \Z"
+)  # tool-1.5.0.0
 _VERSION = re.compile(
     r"(?:version|release|assembly|build|upgrade|update|ver|v|to|firmware|sections?|chapters?|clause"
     r"|§|abschnitt|kapitel|(?:(?:up|down)grad|updat)\w{1,4} from|==|[<>~^]=?)"
@@ -205,6 +222,7 @@ _NOWHERE = re.compile(
     re.IGNORECASE,
 )
 
+_OF_FILE = re.compile(r"\.(?:js|jsx|ts|tsx|json|ya?ml|txt|html|css|xml|csv|log|java|cpp)\Z")
 # Of everybody's own network.
 _OWN_NET = re.compile(
     r"(?:127|10)(?:\.\d{1,3}){3}|192\.168(?:\.\d{1,3}){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2}"
@@ -221,7 +239,7 @@ def _locate_address(match: re.Match[str]) -> tuple[int, int] | None:
     if _CREDENTIALS.search(match.string, max(0, match.start() - 120), match.start()):
         return None
     local, _, domain = match[0].lower().rpartition("@")
-    if _is_release(domain):  # react@18.2.0
+    if _is_release(domain) or _OF_FILE.search(domain):  # react@18.2.0, file@main.json
         return None
     if local in _PROGRAMS or (local in _STAND_INS and _NOWHERE.fullmatch(domain)):
         return None
@@ -241,7 +259,8 @@ _HOST_NAME = re.compile(
 )
 # Of services and documentation that everybody knows, and words of code with a dot.
 _PUBLIC_HOST = re.compile(
-    r"(?:.*\.)?(?:(?:github|gitlab|bitbucket|google|googleapis|gmail|amazonaws|azure|windows"
+    r"(?:com|org|net|edu|gov|io)\..*"  # the names of packages: com.acme.shop
+    r"|(?:.*\.)?(?:(?:github|gitlab|bitbucket|google|googleapis|gmail|amazonaws|azure|windows"
     r"|microsoft|office365|outlook|openai|anthropic|docker|cloudflare|heroku|stripe|slack|mailgun"
     r"|sendgrid|twilio|facebook|apple|mozilla|npmjs|pypi|python|debian|ubuntu|kernel|postgresql"
     r"|mysql|mongodb|redis|elastic|apache|nginx|kubernetes|k8s|cncf|ntp|pool|letsencrypt"
@@ -252,7 +271,8 @@ _PUBLIC_HOST = re.compile(
     r"|gitea\.com|sourceforge\.net|gnu\.org|freedesktop\.org|atlassian\.(?:com|net)"
     r"|snowflakecomputing\.com"
     r"|py|js|ts|java|go|rs|json|yaml|yml|conf|cfg|txt|log|html|md|sh|svc|cluster|env|name|com|org"
-    r"|port|url|host|addr|address|get|value|config|settings|test|invalid)",
+    r"|port|url|host|hostname|endpoint|domain|server|netloc|addr|address|get|value|config|settings"
+    r"|test|invalid)",
     re.IGNORECASE,
 )
 
@@ -274,6 +294,10 @@ def _locate_host(match: re.Match[str]) -> tuple[int, int] | None:
         return None
     name = re.split(r"[:/]", found.value.removeprefix("https://").removeprefix("http://"))[0]
     if found.value.startswith("http") or not _HOST_NAME.fullmatch(name):
+        return None
+    # The domain of translated messages, and an entry point: host = acme.sdk:Detector
+    entry = re.match(r":[a-z_]", found.value[len(name) :], re.IGNORECASE)
+    if entry or found.name.lower().endswith(("i18n_domain", "textdomain", "text_domain")):
         return None
     if not name.islower() or _PUBLIC_HOST.fullmatch(name) or _IPV4_FORM.fullmatch(name):
         return None
@@ -297,6 +321,14 @@ def _is_internal(host: str) -> bool:
     return host.islower() and ("-" in host or host.count(".") > 1 or any(map(str.isdigit, host)))
 
 
+def _locate_internal(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a host under an internal ending; None for a module that is imported:
+    `from acme.protobuf.internal import builder`."""
+    before = match.string[max(0, match.start() - 12) : match.start()]
+    return None if _IMPORTS.search(before) else match.span()
+
+
+_IMPORTS = re.compile(r"(?<![\w-])(?:from|import|package|using|namespace|use|require|static) \Z")
 # They stand beside numbers without a blank.
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 
@@ -392,11 +424,14 @@ CONTACT = (
         r"(?![\w(=-]|\.\w)",
         _is_internal,
         clue=any_string(*(f".{end}" for end in INTERNAL)),
+        locate=_locate_internal,
         reach=(460, 40),
     ),
     shape(
         "INTERNAL_HOST",
-        r"(?<![\w\\:])\\\\(?:\\\\)?(?P<part>[A-Za-z][\w-]{1,62})\\{1,2}\w",  # \\nas\files
+        # \\nas\files, in a string \\\\nas\\files; C:\\tools\\bin and "\\tools\\bin" are paths
+        r"(?<![\w\\:.)}\]])\\\\(?P<twice>\\\\)?(?P<part>[A-Za-z][\w-]{1,62})"
+        r"\\(?(twice)\\)\w",
         lambda host: not _ESCAPED.fullmatch(host),
         clue=any_string("\\\\"),
         reach=(6, 80),
@@ -452,7 +487,14 @@ CONTACT = (
     ),
     shape("IP_ADDRESS", _IPV6, _is_public_address, clue=_IPV6_CLUE, reach=(90, 60)),
     shape("IP_ADDRESS", _HOST_IPV6, _is_documented, case=False, clue=_IPV6_CLUE, reach=(90, 60)),
-    shape("INTERNAL_HOST", _HOST_IPV6, _is_machine, case=False, clue=_IPV6_CLUE, reach=(90, 60)),
+    shape(
+        "INTERNAL_HOST",
+        _HOST_IPV6,
+        _is_ipv6_machine,
+        case=False,
+        clue=_IPV6_CLUE,
+        reach=(90, 60),
+    ),
     shape(
         "INTERNAL_HOST",
         assigned(
@@ -481,7 +523,8 @@ CONTACT = (
     ),
     shape(
         "PHONE_NUMBER",
-        rf"(?<![^\W{_IDEOGRAPHS}]|\+)(?:(?=\+)|(?<!\d[.,:/-]))(?:{_PHONES}){_EXTENSION}"
+        # .065 is a fraction in a drawing's path.
+        rf"(?<![^\W{_IDEOGRAPHS}]|\+)(?:(?=\+)|(?<!\d[.,:/-])(?<![-\s,]\.))(?:{_PHONES}){_EXTENSION}"
         rf"(?![^\W{_IDEOGRAPHS}]|[.,]\d)",
         _is_phone,
         locate=_locate_phone,

@@ -39,7 +39,7 @@ _FILED_LIST = """
 """
 _FILED = any_of(_FILED_LIST) + r"(?: (?:no|nr|number|num|id|n[°º])\b\.?)?"
 _STANDARDS = re.compile(
-    r"(?:AES|CIS|CVE|DIN|EN|GPU|HTTP|IEC|IEEE|IP|ISO|JDK|K8|MS|NEN|NIST|PCI|PEP|RFC|RSA|RTX|S3|SHA|SOC|TLS|USB|UTF)\b",
+    r"(?:AES|CIS|CVE|DIN|EN|GPU|HTTP|IEC|IEEE|IP|ISO|JDK|K8|MS|NEN|NIST|PCI|PEP|RFC|RSA|RTX|S3|SHA|SOC|TLS|USB|UTF)(?![A-Za-z])",
     re.IGNORECASE,
 )
 

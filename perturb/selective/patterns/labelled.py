@@ -136,6 +136,13 @@ def _is_document(text: str) -> bool:
     return _is_number(5, text)
 
 
+def _locate_acronym(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a number after its acronym; None for a standard of the internet, whose
+    number has no letters as that of a Mexican taxpayer has: `RFC 10008`."""
+    standard = match[0].startswith("RFC") and not any(map(str.isalpha, match["part"]))
+    return None if standard else match.span("part")
+
+
 def _is_mixed(text: str) -> bool:
     return _is_number(2, text)
 
@@ -290,6 +297,7 @@ LABELLED = (
         rf"(?<![^\W_]){any_of(_ACRONYMS)}(?![^\W\d_]){_LINK}{_VALUE_START}{_VALUE}",
         _is_document,
         clue=all_clues(least_digits(5), any_listed(_ACRONYMS)),
+        locate=_locate_acronym,
         reach=(4, 300),
     ),
     shape(

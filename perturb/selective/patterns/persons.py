@@ -265,13 +265,30 @@ def _locate_named(match: re.Match[str]) -> tuple[int, int] | None:
     if any(word in _LABELS or word in NO_NAMES or is_label_alone(word) for word in words):
         return None
     if sure:
-        return (start, start + len(value)) if _is_sure_name(value, words, found) else None
+        named = _is_sure_name(value, words, found) and not _is_titled_thing(found, words)
+        return (start, start + len(value)) if named else None
     many = len(words) > 1 and all(word[0].isupper() for word in re.split(r"[ ,]+", value) if word)
     unknown = not any(len(word) > 1 and is_ordinary_word(word) for word in words)
     if not value.isascii() and not many and not found.quote:
         return None
     good = many and unknown and not _PLACES.intersection(words)
     return (start, start + len(value)) if good else None
+
+
+def _is_titled_thing(found: KeyValue, words: list[str]) -> bool:
+    """Tell if what is displayed belongs to a package, a theme or a grammar, whose identifier is
+    the same words beside it: `"displayName": "Light Plus", "name": "light-plus"`."""
+    if _join(found.key) not in ("display_name", "displayname"):
+        return False
+    text, start = found.match.string, found.match.start("key")
+    end = found.start + len(found.value)
+    slug = "[-_. ]?".join(map(re.escape, words))
+    one = rf"[\"'](?:name|id|slug|key)[\"'] ?: ?[\"']{slug}[\"']"
+    before, after = text[max(0, start - 120) : start], text[end : end + 120]
+    return (
+        re.search(rf"{one}|[\"']{slug}[\"'] ?: ?\{{\s*[\"']?\Z", before + after, re.IGNORECASE)
+        is not None
+    )
 
 
 def _is_sure_name(value: str, words: list[str], found: KeyValue) -> bool:
@@ -390,6 +407,22 @@ _MAILBOX = re.compile(
     r"|service|newsletter|office|mail|list|dev|users|announce|git|build|ci)(?:[+-].*)?",
     re.IGNORECASE,
 )
+
+
+_AROUND = 3000  # characters
+
+
+def _locate_mention(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a handle; None for a variable of an object, in Ruby: `@conn.execute`."""
+    around = match.string[max(0, match.start() - _AROUND) : match.end() + _AROUND]
+    used = re.search(rf"@{match['part']}(?:\.\w|\[| ?(?:\|\|)?=(?!=))", around)
+    return None if used else match.span("part")
+
+
+def _locate_introduced(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a name after its introduction; None for `also known as NHCB`."""
+    alias = match["part"].isupper() and "known as" in match[0].lower()
+    return None if alias else match.span("part")
 
 
 def _locate_display(match: re.Match[str]) -> tuple[int, int] | None:
@@ -624,6 +657,7 @@ PERSONS = (
         r"(?<![\w.@/])@(?P<part>[a-z]{4,15})(?![\w/-]|\.\w)",
         stands_alone,
         clue=any_string("@"),
+        locate=_locate_mention,
         reach=(4, 20),
     ),
     shape(
@@ -685,6 +719,7 @@ PERSONS = (
         rf"(?P<part>{WRITTEN_NAME})",
         is_given_name,
         clue=any_string(*sorted(_INTRODUCTION_STEMS)),
+        locate=_locate_introduced,
         reach=(40, 330),
     ),
     shape(

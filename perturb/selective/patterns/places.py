@@ -97,7 +97,9 @@ _AMBIGUOUS = re.compile(
 
 
 def _is_romance_street(text: str) -> bool:
-    """Tell if a kind of street has a number, or begins no other phrase."""
+    """Tell if a kind of street has a number, or begins nothing else: no `ul.Close()`."""
+    if re.match(r"[a-z]{1,3}[./][A-Za-z]", text):
+        return any(c.isdigit() for c in text) and " " in text
     if not _AMBIGUOUS.match(text):
         return True
     return any(c.isdigit() for c in text) and text[0].isupper() and " Port " not in text
@@ -122,7 +124,8 @@ _CITY = (
 )
 # A name and a house number before a postcode: `Jagerij 64, 9999 AA`.
 _BARE = (
-    rf"{_CAPITAL}(?: {_CAPITAL}){{0,3}} \d{{1,4}}[a-z]?(?:-\d{{1,3}}|/\d{{1,4}})?"
+    rf"{_CAPITAL}(?: {_CAPITAL}){{0,3}} (?!(?:19|20)\d\d\b)\d{{1,4}}[a-z]?"
+    r"(?:-\d{1,3}|/\d{1,4})?"
     rf"(?=,?\s{{1,3}}(?:[A-Z]{{1,2}}-)?{_FIGURES_CITY} [A-ZÀ-ÖØ-Þ])"
 )
 
@@ -424,7 +427,7 @@ PLACES = (
     ),
     shape(
         "ZIP_CODE",
-        rf"(?<![\w-])(?:{_BRITISH}|{_CANADIAN}|{_IRISH})(?![\w-])",
+        rf"(?<![\w#-])(?:{_BRITISH}|{_CANADIAN}|{_IRISH})(?![\w-])",
         _is_postcode,
         clue=any_match(
             r"\d[ABD-HJLNP-UW-Z]{2}(?!\w)|\d[A-Z] ?\d[A-Z]\d"

@@ -14,6 +14,7 @@ from perturb.selective.patterns.clues import (
     any_string,
 )
 from perturb.selective.patterns.settings import (
+    PROGRAMS,
     KeyValue,
     assigned,
     is_ordinary_word,
@@ -28,7 +29,8 @@ __all__ = ["NOUN", "NOUN_CLUE", "SECRETS", "is_sentence", "is_worded"]
 
 _TOKENS = "|".join(
     (
-        r"sk-(?:[A-Za-z]{1,12}\d{0,3}-){0,3}[A-Za-z0-9_-]{20,}+",  # OpenAI, Anthropic, OpenRouter
+        # OpenAI, Anthropic, OpenRouter; sk-toggle__label-arrow is a class of a page
+        r"sk-(?=[A-Za-z_-]{0,80}\d)(?:[A-Za-z]{1,12}\d{0,3}-){0,3}[A-Za-z0-9_-]{20,}+",
         r"(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AIPA|ANPA|ANVA|AROA)[A-Z0-9]{16}",  # AWS
         r"AIza[\w-]{35}|ya29\.[\w-]{20,}+|GOCSPX-[\w-]{20,}+",  # Google
         r"gh[pousr]_[A-Za-z0-9]{36,}+|github_pat_\w{22,}+",  # GitHub
@@ -196,6 +198,9 @@ def _locate_secret(match: re.Match[str]) -> tuple[int, int] | None:
 _RULES = re.compile(r"[a-z_]+(?::[\w,.-]+)?(?:\|[a-z_]+(?::[\w,.-]+)?)+")
 
 
+_PORT = re.compile(r"\d{1,5}/(?:tcp|udp|sctp)")  # of a service: kpasswd 464/udp
+
+
 def _may_be_secret(found: KeyValue) -> bool:
     value, words = found.value, _read_name(found.name)
     if found.before.endswith(("${", "$", "%(")) and found.between != "=" and not found.is_joined:
@@ -204,7 +209,9 @@ def _may_be_secret(found: KeyValue) -> bool:
         return False
     if is_placeholder(value) or (not found.quote and is_reference(value, found.after)):
         return False
-    if is_worded(value) or len(value) < 3 or _RULES.fullmatch(value):
+    if is_worded(value) or len(value) < 3 or _RULES.fullmatch(value) or _PORT.fullmatch(value):
+        return False
+    if value.lower() in PROGRAMS and not is_ordinary_word(value):  # of its examples
         return False
     key = found.key.lower()
     first = _read_name(found.key)[0] if _read_name(found.key) else key
@@ -401,7 +408,7 @@ _KEY_CLUE = any_string(
 # -- in commands, files and headers -------------------------------------------------------------
 _WORD_OF_SHELL = (
     r"(?:(?P<mark>[\"'])(?P<part>(?:(?!(?P=mark))[^\n]){1,100})(?P=mark)"
-    r"|(?P<bare>[^\s\"']{1,100}))"
+    r"|(?P<bare>[^\s\"'`]{1,100}))"
 )
 
 
@@ -630,7 +637,7 @@ SECRETS = (
         "PASSWORD",
         r"(?<![\w/-])(?:https? (?:-\S{1,40} ){0,3}(?:-a|--auth) ?[\w.@+-]{1,64}:"
         r"|lftp\b[^\n|;&]{0,60}? -u [\w.@+-]{1,64},"
-        r"|(?:smbclient|rpcclient|net)\b[^\n|;&]{0,120}? -U ?[\w.\\@+-]{1,64}%"
+        r"|(?:smbclient|rpcclient|net)(?= )[^\n|;&]{0,120}? -U ?[\w.\\@+-]{1,64}%"
         r"|(?:sqlplus|exp|imp|sqlldr)\s(?:-\S{1,20} )?[\w$#]{1,60}/)(?P<part>[^\s\"'@/]{3,100})",
         _is_credential,
         clue=any_string(
@@ -785,7 +792,7 @@ SECRETS = (
         r"[\"'](?P<part>[^\"'\n]{4,100})[\"']",
         _is_credential,
         case=False,
-        clue=any_string("bcrypt", "password", "hashpw", "hash::make", "argon2", "encode("),
+        clue=any_string("bcrypt", "passw", "hashpw", "hash::make", "argon2"),
         reach=(24, 180),
     ),
     shape(  # <input type="hidden" name="csrf_token" value="ba45-2e10-…">

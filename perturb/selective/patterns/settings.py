@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.shape import any_of
+from perturb.selective.patterns.shape import any_of, words_of
 from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = [
+    "PROGRAMS",
     "VALUE",
     "KeyValue",
     "assigned",
@@ -23,6 +24,21 @@ __all__ = [
     "read_setting",
 ]
 
+# What runs as an account of its own name, or comes with it as the password of its examples.
+PROGRAMS = words_of(
+    """
+    airflow ansible apache artifactory bitnami caddy cassandra chef clickhouse consul couchbase
+    couchdb discourse django docker drupal elastic elasticsearch envoy etcd fluentd ghost gitea
+    github gitlab gitlab-runner glassfish grafana graylog hadoop haproxy harbor hive httpd
+    influx influxdb istio jaeger jboss jenkins jetty joomla jovyan jupyter kafka keycloak kibana
+    kubernetes laravel logstash loki magento mariadb mattermost mediawiki metabase minio
+    minioadmin mongo mongodb moodle mysql nagios nagiosadmin neo4j nextcloud nexus nginx node
+    nodejs nomad npm odoo oracle podman postgres postgresql prometheus pulsar puppet rabbitmq
+    rails rancher redash redis redpanda rocketchat salt solr sonar sonarqube spark splunk
+    superset symfony telegraf tempo terraform tomcat traefik travis vagrant vault weblogic
+    websphere wildfly wordpress zabbix zipkin zookeeper
+    """
+)
 _IS = any_of("is was are ist war lautet lautete heißt est était c'est es era son è é är це это")
 _NOW = any_of("now still currently just set_to set_as jetzt nun aktuell ahora maintenant")
 _ANNOTATION = r"(?:&(?:'static )?)?[A-Za-z][\w.\[\]|<>?]{0,40}"
@@ -171,6 +187,8 @@ def read_setting(match: re.Match[str]) -> KeyValue | None:
         if not setting.is_element:
             return None
         value = value.partition("<")[0]
+        if value.startswith(("-", ".", "/")):  # <user>-token, ~<user>/.config
+            return None
     elif value.startswith("<<") and not setting.quote:
         setting.start += 2
         value = value[2:].partition(">>")[0]

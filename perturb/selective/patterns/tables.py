@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from perturb.selective.patterns.dates import is_long_ago
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import LABEL_TYPES, LABELS, NAMES, PERSONAL, spell
+from perturb.selective.patterns.settings import is_placeholder
 from perturb.text.marks import MARKS
 
 __all__ = ["CELL_TYPES", "find_cells"]
@@ -173,13 +174,23 @@ def _find_copied(text: str) -> Iterator[tuple[int, int, str]]:
                 yield from _read_row(row[1], row.start(), cells, types)
 
 
+_BOUND = tuple(":?%$@{#<&")
+
+
 def _read_row(
     row: str, begin: int, cells: Sequence[tuple[int, int]], types: Sequence[str]
 ) -> Iterator[tuple[int, int, str]]:
     """Yield the cells of a row, which begins at a place of the text, that have a type."""
     for (start, end), type_ in zip(cells, types, strict=True):
         found = row[start:end]
-        if type_ and found and found.casefold() not in _EMPTY and _fits(type_, found):
+        bound = found[:1] in _BOUND and is_placeholder(found)  # :town, %(town)s, ${town}
+        if (
+            type_
+            and found
+            and found.casefold() not in _EMPTY
+            and not bound
+            and _fits(type_, found)
+        ):
             yield begin + start, begin + end, type_.rstrip("?")
 
 

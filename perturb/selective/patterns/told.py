@@ -11,7 +11,7 @@ from perturb.selective.patterns.clues import (
 )
 from perturb.selective.patterns.codes import IS
 from perturb.selective.patterns.secrets import NOUN, NOUN_CLUE, is_sentence, is_worded
-from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
+from perturb.selective.patterns.settings import PROGRAMS, is_ordinary_word, is_placeholder
 from perturb.selective.patterns.shape import shape, words_of
 from perturb.text.marks import MARKS
 
@@ -70,10 +70,15 @@ _NO_SECRETS = words_of(
 )
 
 
+# Addresses, calls, and what a template fills in.
+_NO_FORM = re.compile(r"://|@[\w-]+\.\w|\(\)|\w\(|\{\{|[#$%]\{")
+_PATH = re.compile(r"[\w.\\<>{}-]+(?:/[\w.\\<>{}-]+){2,}")
+
+
 def is_drawn(value: str) -> bool:
     """Tell if a word has the form of a password: digits or signs among letters."""
     letters = [run.lower() for run in re.findall(r"[^\W\d_]+", value)]
-    if not letters or is_placeholder(value) or re.search(r"://|@[\w-]+\.\w|\(\)|\w\(", value):
+    if not letters or is_placeholder(value) or _NO_FORM.search(value):
         return False
     if max(map(len, letters)) < 2 or all(run in _NO_SECRETS for run in letters):
         return False
@@ -171,6 +176,8 @@ def _locate_word(match: re.Match[str]) -> tuple[int, int] | None:
         return None
     if match["is"] == "ist" and not value[0].isupper():
         return None
+    if match["is"] == "to" and not match[0].lower().startswith("has"):  # requests to the console
+        return None
     return match.span("part") if _is_word(value) else None
 
 
@@ -190,6 +197,9 @@ def _locate_quoted(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of words in quotation marks after a word for a password."""
     value = match["part"]
     if _ABOUT.search(match["gap"]) or (" " in value and is_sentence(value)):
+        return None
+    program = value.lower() in PROGRAMS and not is_ordinary_word(value)
+    if program or _PATH.fullmatch(value):
         return None
     return match.span("part") if _is_word(value.split()[0]) and not is_placeholder(value) else None
 
