@@ -20,6 +20,7 @@ from perturb.selective.patterns.settings import (
     is_ordinary_word,
     is_placeholder,
     is_reference,
+    names_program,
     read_setting,
 )
 from perturb.selective.patterns.shape import any_of, shape, words_of
@@ -163,11 +164,11 @@ def _locate_by_key(match: re.Match[str]) -> tuple[int, int] | None:
         value, start = own, found.start + len(found.value) - len(own)
     if value.startswith("@"):
         value, start = value[1:], start + 1
-    if "@" in value or not is_personal_account(value):
+    if "@" in value or not is_personal_account(value) or names_program(match, value):
         return None
     if not found.quote:
         if found.between == "":
-            if not found.is_option:
+            if not found.is_option or found.closed or is_ordinary_word(value):
                 return None
         elif not _is_bare_name(found, value):
             return None
@@ -293,10 +294,16 @@ def _locate_profile(match: re.Match[str]) -> tuple[int, int] | None:
     name = match[group].lower()
     if name in _PATHS or not is_personal_account(name):
         return None
-    return None if group == "forge" and _is_project(match, name) else match.span(group)
+    project = group == "forge" and (_is_project(match, name) or names_program(match, name))
+    return None if project else match.span(group)
 
 
 _AROUND = 3000  # characters
+
+
+def _locate_of_service(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the account in an address, unless it is a program's."""
+    return None if names_program(match, match["part"]) else match.span("part")
 
 
 def _is_project(match: re.Match[str], owner: str) -> bool:
@@ -523,6 +530,7 @@ ACCOUNTS = (
         rf"(?<![\w+.-])[a-z][a-z0-9+.-]{{1,20}}+://(?P<part>{_NAME})@(?=[\w\[])",
         is_personal_account,
         clue=any_string("://"),
+        locate=_locate_of_service,
         reach=(24, 50),
     ),
     shape(
@@ -531,6 +539,7 @@ ACCOUNTS = (
         r":[^\s/\"'`<>]{1,200}@(?=[\w\[])",
         _has_login,
         clue=any_string("://"),
+        locate=_locate_of_service,
         reach=(24, 250),
     ),
     shape(
@@ -753,9 +762,12 @@ ACCOUNTS = (
     ),
     shape(  # gh: mira-codes |
         "USERNAME",
-        rf"(?<![\w-])(?:gh|ig|tg|github|gitlab|insta|telegram)(?:: ?|/)(?P<part>{_NAME})(?=\s*"
+        rf"(?<![\w./-])(?:gh|ig|tg|github|gitlab|insta|telegram)(?:: ?|/)(?P<part>{_NAME})(?=\s*"
         rf"(?:\n|\Z|[|,;\u00b7]))",
-        lambda name: _is_drawn_account(name) or (is_personal_account(name) and "-" in name),
+        lambda name: (
+            _FILE_NAME.fullmatch(name) is None
+            and (_is_drawn_account(name) or (is_personal_account(name) and "-" in name))
+        ),
         case=False,
         clue=any_string("gh", "ig", "tg", "github", "gitlab", "insta", "telegram"),
         reach=(4, 60),

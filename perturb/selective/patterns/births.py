@@ -107,6 +107,8 @@ def _locate_in_record(match: re.Match[str]) -> tuple[int, int] | None:
     low = max(text.rfind("\n", max(0, start - _LINE), start) + 1, start - _LINE)
     high = text.find("\n", end, end + _LINE)
     line = text[low : high if high >= 0 else end + _LINE]
+    if _RELEASE.match(line):  # version 1.26 - Ana Holz, 2011-03-12
+        return None
     if not 1925 <= int(match["year"] or match["end"]) <= 2012:
         return None
     named = any(is_given(name[1]) for name in _NAMED.finditer(line))
@@ -114,6 +116,9 @@ def _locate_in_record(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 _LINE = 300  # characters of a record on either side
+_RELEASE = re.compile(
+    r"\W{0,4}(?:version|release|changes? in|v\d|\w{0,20}[ -]?\d+\.\d+)[ \d.]", re.IGNORECASE
+)
 _MAIL = re.compile(r"[\w.+-]@[\w-]+\.\w")
 _NAMED = re.compile(
     r"(?<!\w)([^\W\d_a-z][^\W\d_A-Z]{1,20})[\"']?[ ,;|\t]{1,3}[\"']?[^\W\d_a-z][^\W\d_A-Z]"

@@ -126,7 +126,7 @@ _OPENED = (
     r"(?:(?<![^\W_])(?:pins?|puk|codes?|combination|combo|lock|safe|vault|gate|door|clave|senha|slot"
     r"|lås\w{0,3}|zám\w{1,4}|mã|قفل|पिन|कोड)|(?:pass ?code|padlock|lock ?box|key ?(?:box|safe"
     r"|pad)|alarm"
-    r"|password|geheimzahl|tresor|safe|schloss|code|código|codice|kluis\w{0,4}|nyckelskåp\w{0,3}"
+    r"|password|geheimzahl|tresor|safe|schloss|(?<!en)(?<!de)(?<!uni)(?<!byte)(?<!post)code|código|codice|kluis\w{0,4}|nyckelskåp\w{0,3}"
     r"|kod\w{0,4}|larm\w{0,3}|kode\w{0,3}|szyfr\w{0,3}|kłódk\w{0,2}|kód\w{0,3}|koodi\w{0,3}|cifru\w{0,3}"
     r"|şifre\w{0,5}|kilit\w{0,4}|код\w{0,3}|пин\w{0,3}|пін\w{0,3}|замо?к\w{0,3}|κωδικ\w{1,3}"
     r"|κλειδαριά\w?|קוד|קודן|כספת|رمز|الرقم السري|رقم سري))"
@@ -147,6 +147,22 @@ def _locate_spoken(match: re.Match[str]) -> tuple[int, int] | None:
     digits = sum(1 + (word in _TENS) for word in words if len(word) > 1)
     commas = match["part"].count(", ")
     return match.span("part") if digits > 2 + (commas > 1) else None
+
+
+def _locate_signed(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a code with signs; None for the number of an issue: `(#4893)`."""
+    start, end = match.span("part")
+    numbered = match["part"].startswith("#") and not match["part"].endswith("#")
+    before = match.string[max(0, start - 24) : start]
+    return None if numbered and _ISSUE.search(before) else (start, end)
+
+
+_ISSUE = re.compile(
+    r"(?:[(\[]|(?<![^\W_])(?:issues?|prs?|pull(?: requests?)?|merge(?: requests?)?|fix(?:e[sd])?"
+    r"|clos(?:e[sd]?|ing)|resolve[sd]?|ref(?:s|erences)?|see|in|and|or|by|since|from|ticket|bug|gh)"
+    r"[ :]{0,2}|, ?)\Z",
+    re.IGNORECASE,
+)
 
 
 def _locate_groups(match: re.Match[str]) -> tuple[int, int] | None:
@@ -224,6 +240,7 @@ CODES = (
         r"(?![\w/*-]|[.,:]\d)",
         case=False,
         clue=all_clues(least_digits(2), _SIGNED_CLUE, _OPENED_CLUE),
+        locate=_locate_signed,
         reach=(100, 130),
     ),
     shape(  # my PIN is four eight one nine

@@ -124,6 +124,8 @@ _CITY = (
 )
 # A name and a house number before a postcode: `Jagerij 64, 9999 AA`.
 _BARE = (
+    # In a list of files: May 20  2026 X11
+    r"(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d)"
     rf"{_CAPITAL}(?: {_CAPITAL}){{0,3}} (?!(?:19|20)\d\d\b)\d{{1,4}}[a-z]?"
     r"(?:-\d{1,3}|/\d{1,4})?"
     rf"(?=,?\s{{1,3}}(?:[A-Z]{{1,2}}-)?{_FIGURES_CITY} [A-ZÀ-ÖØ-Þ])"
@@ -135,8 +137,9 @@ _BRITISH = (
     r"|JE|K[ATWY]|L[ADELNSU]?|M[EKL]?|N[EGNPRW]?|O[LX]|P[AEHLOR]|R[GHM]|S[AEGKLMNOPRSTWY]?"
     r"|T[ADFNQRSW]|UB|W[ACDFNRSV]?|YO|ZE)\d[A-Z\d]? ?\d(?![GT]B)[ABD-HJLNP-UW-Z]{2}"
 )
-_IRISH = (
-    r"(?:[AC-FHKNPRTV-Y]\d{2}|D6W) ?(?=[A-Z\d]{0,3}\d)(?=[A-Z\d]{0,3}[A-Z])[\dAC-FHKNPRTV-Y]{4}"
+_IRISH = (  # P0482R6 is a proposal for C++
+    r"(?!P\d{4}R\d)(?:[AC-FHKNPRTV-Y]\d{2}|D6W) ?"
+    r"(?=[A-Z\d]{0,3}\d)(?=[A-Z\d]{0,3}[A-Z])[\dAC-FHKNPRTV-Y]{4}"
 )
 _CANADIAN = r"[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d"
 # Figures alone are no evidence: a word for a postcode stands before, or a place after them.

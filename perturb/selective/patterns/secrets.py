@@ -21,6 +21,7 @@ from perturb.selective.patterns.settings import (
     is_placeholder,
     is_reference,
     looks_random,
+    names_program,
     read_setting,
 )
 from perturb.selective.patterns.shape import any_of, shape, words_of
@@ -189,7 +190,7 @@ def _read_name(name: str) -> list[str]:
 def _locate_secret(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of the secret in a setting; None where the setting holds none."""
     found = read_setting(match)
-    if found is None or not _may_be_secret(found):
+    if found is None or not _may_be_secret(found) or names_program(match, found.value):
         return None
     return found.start, found.start + len(found.value)
 
@@ -294,10 +295,14 @@ _VERSIONED = words_of(
 )
 
 
+# Of releases, of a package such as `pbkdf2-password`.
+_RANGE = re.compile(r"[~^<>=v ]{0,3}\d{1,4}(?:\.(?:\d{1,5}|x)){1,3}(?:[-+][\w.]{1,20})?")
+
+
 def _is_password(found: KeyValue) -> bool:
     """Tell if what a key such as `password` has is a password, and no word about one."""
     value = found.value
-    if " " in value and _SENTENCE.search(value):
+    if (" " in value and _SENTENCE.search(value)) or _RANGE.fullmatch(value):
         return False
     word = value.strip(".!?").lower()
     prose = found.match["between"].strip(" :").isalpha()
@@ -565,7 +570,8 @@ SECRETS = (
     ),
     shape(
         "PASSWORD",
-        r"(?<!\w)identified (?:with \w{1,40} )?by (?:password )?"
+        r"(?<!\w)(?<!problem )(?<!issue )(?<!bug )(?<!was )(?<!were )(?<!is )(?<!are )(?<!been )"
+        r"identified (?:with \w{1,40} )?by (?:password )?"
         r"[\"'](?P<part>[^\"'\n]{1,100})[\"']",
         _is_credential,
         case=False,

@@ -21,6 +21,7 @@ __all__ = [
     "is_placeholder",
     "is_reference",
     "looks_random",
+    "names_program",
     "read_setting",
 ]
 
@@ -250,6 +251,29 @@ def is_reference(value: str, after: str) -> bool:
     return bool(_CALL.match(value)) or bool(_MEMBER.fullmatch(value)) or opened
 
 
+_AROUND = 3000  # characters
+
+
+def names_program(match: re.Match[str], name: str) -> bool:
+    """Tell if the account or password of a match is the name of the program whose settings are
+    nearby: `SHOPD_PORT`, `image: acme/shopd`, `#include <shopd/…>`, or of a database of its own,
+    `DB_NAME=shopd`. It is published with it."""
+    text = match.string
+    around = text[max(0, match.start() - _AROUND) : match.end() + _AROUND]
+    upper = re.sub(r"[-.]", "_", name).upper()
+    lower = around.lower()
+    if lower.count(name.lower()) + lower.count(f"{upper}_".lower()) < 2:  # its own place alone
+        return False
+    plain, upper = re.escape(name), re.escape(upper)
+    return re.search(_PROGRAM.format(plain=plain, upper=upper), around) is not None
+
+
+_PROGRAM = (
+    r"(?<![A-Za-z0-9_$]){upper}_[A-Z]{{2}}"
+    r"|image: [\"']?(?:[\w.-]{{1,60}}/){{0,3}}{plain}(?![\w-])"
+    r"|(?<!\w)(?:include|src|lib|pkg|packages)/{plain}/"
+    r"|(?i:database|(?<![a-z])db|dbname|db_name)[\"']?[ \t]?[=:][ \t]?[\"']?{plain}(?![\w.-])"
+)
 _SEGMENT = re.compile(r"[_\-./:+=~]")
 _TURN = re.compile(r"[A-Za-z](?=\d)|\d(?=[A-Za-z])|[a-z](?=[A-Z])")
 

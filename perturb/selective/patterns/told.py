@@ -72,6 +72,7 @@ _NO_SECRETS = words_of(
 
 # Addresses, calls, and what a template fills in.
 _NO_FORM = re.compile(r"://|@[\w-]+\.\w|\(\)|\w\(|\{\{|[#$%]\{")
+_FLAG = re.compile(r"pass --", re.IGNORECASE)  # pass --with-docs to "configure"
 _PATH = re.compile(r"[\w.\\<>{}-]+(?:/[\w.\\<>{}-]+){2,}")
 
 
@@ -199,7 +200,7 @@ def _locate_quoted(match: re.Match[str]) -> tuple[int, int] | None:
     if _ABOUT.search(match["gap"]) or (" " in value and is_sentence(value)):
         return None
     program = value.lower() in PROGRAMS and not is_ordinary_word(value)
-    if program or _PATH.fullmatch(value):
+    if program or _PATH.fullmatch(value) or _FLAG.match(match[0]):
         return None
     return match.span("part") if _is_word(value.split()[0]) and not is_placeholder(value) else None
 

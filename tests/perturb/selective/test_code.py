@@ -64,6 +64,52 @@ KINDS = {
         "<username>mholz-7</username>",
         ["mholz-7"],
     ),
+    "a list of files": (
+        "drwxr-xr-x  8 root     root      4096 May 20  2026 X11",
+        "Jagerij 20  9999 AA Utrecht",
+        ["Jagerij 20"],
+    ),
+    "the account of the program itself": (
+        "url: postgresql+asyncpg://shopd@postgres/shopd\nimage: lindenhof/shopd:2\nSHOPD_MODE=x",
+        "url: postgresql+asyncpg://mholz@postgres/shopd\nimage: lindenhof/shopd:2",
+        ["mholz"],
+    ),
+    "an option in a manual": (
+        'A shell started with the --login option. With these, `--user` says "for me alone".',
+        "mysql --user mholz; dbtool --login nlindner",
+        ["mholz", "nlindner"],
+    ),
+    "a package": (
+        '"dependencies": {"pbkdf2-password": "1.2.1", "password-hash": "^2.0.0"}',
+        '"pbkdf2-password": "1.2.1-kestrel!"',
+        ["1.2.1-kestrel!"],
+    ),
+    "an issue": (
+        "fix: status code of redirects (#4893), Transfer-Encoding (#7366), exit code in #912",
+        "The gate code is #4893; my pin: #7366; code *4471",
+        ["#4893", "#7366", "*4471"],
+    ),
+    "a folder of a forge": (
+        "--- a/.github/main.yml\n+++ b/.github/CONTRIBUTING.md\n .github/dependabot.yml",
+        "gh: mira-codes",
+        ["mira-codes"],
+    ),
+    "what is identified": (
+        'problem identified by "nessus". Pass --with-docs to "configure" it.',
+        "CREATE USER mholz IDENTIFIED BY 'kestrel9';",
+        ["mholz", "kestrel9"],
+    ),
+    "a release and its date": (
+        "version 1.26 - 2011-03-12",
+        "Ana Vollmering, 1981-03-12",
+        ["Ana Vollmering", "1981-03-12"],
+    ),
+    "a database and its password": (
+        "MYSQL_USER=petclinic\nMYSQL_PASSWORD=petclinic\nMYSQL_DATABASE=petclinic",
+        "MYSQL_USER=mholz\nMYSQL_PASSWORD=kestrel9\nMYSQL_DATABASE=petclinic",
+        ["mholz", "kestrel9"],
+    ),
+    "a proposal": ("As P0482R6 says.", "He lives in D04 X4C7.", ["D04 X4C7"]),
     "a public resolver": (
         "dns: 2606:4700:4700::1111, 2001:4860:4860::8888",
         "she connects from 2a02:8109:9a40:1234::77",
