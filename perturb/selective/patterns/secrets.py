@@ -614,7 +614,7 @@ SECRETS = (
     ),
     shape(  # a header of cookies: all their values of some length
         "API_KEY",
-        r"(?:sess\w{0,12}|sid|token|auth|jwt|(?<![A-Za-z])uid|remember[\w-]{0,12}"
+        r"(?:sess\w{0,12}|sid|(?<!publickey)token|auth|jwt|(?<![A-Za-z])uid|remember[\w-]{0,12}"
         r"|aspnetcore\.[\w.]{3,40})"
         r"=(?P<part>(?:s%3A)?[A-Za-z0-9+/=_.%~-]{10,2000})",
         lambda value: looks_random(value.replace("%", "").rstrip("="), 10),

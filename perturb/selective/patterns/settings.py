@@ -219,6 +219,9 @@ def _closes(value: str) -> bool:
 # What stands for a value: ${DB_PASSWORD}, {password}, <your-token>, %s, YOUR_API_KEY, changeme.
 _PLACEHOLDER = re.compile(
     r"\$\{.*|\$\(.*|\$\w+|\$\{\{.*|#\{.*|\{\{?[\w .:|\"'-]*\}?\}|%[sdv]|%\(?\w+\)?[s%]|%\w+%"
+    # A reference to where a secret is kept.
+    r"|(?:secrets?|op|vault|ssm|sops|kms|keyvault|awssm|gcpsm|env|file)://\S+"
+    r"|(?:vault|env|file|ssm):[A-Za-z/][\w/.#-]+|arn:aws:\S+"
     r"|<[^<>]*>|\[[^\[\]]*\]|@\w+@|:\w+|\?+|[*•●·x_.X-]+|…|!\w+|&\w+|\*\w+|(?:\\[nrt])+"
     r"|(?i:[x*•.…]{3,}\w{0,6}|\w{0,6}[x*•…]{4,}|\w{0,6}\.{3,}"
     r"|(?:your|insert|put|enter|replace|fill|paste|dein|ihr|votre|tu|su)[_ -].*"

@@ -95,7 +95,7 @@ KINDS = {
         ["mira-codes"],
     ),
     "what is identified": (
-        'problem identified by "nessus". Pass --with-docs to "configure" it.',
+        'Rows are identified by "uuid". Pass --with-docs to "configure" it.',
         "CREATE USER mholz IDENTIFIED BY 'kestrel9';",
         ["mholz", "kestrel9"],
     ),
@@ -110,6 +110,17 @@ KINDS = {
         ["mholz", "kestrel9"],
     ),
     "a proposal": ("As P0482R6 says.", "He lives in D04 X4C7.", ["D04 X4C7"]),
+    "where a secret is kept": (
+        "clientSecret: secret://cdn.clientSecret\npassword: vault:secret/data/db#password\n"
+        "token = op://team/item/field",
+        "clientSecret: kestrel-cdn-77!Secret",
+        ["kestrel-cdn-77!Secret"],
+    ),
+    "the key of an assembly": (
+        '<add assembly="Linden.Data, Version=6.0.0.0, PublicKeyToken=adb9793829ddae60">',
+        "GET /list?token=adb9793829ddae60f1",
+        ["adb9793829ddae60f1"],
+    ),
     "a public resolver": (
         "dns: 2606:4700:4700::1111, 2001:4860:4860::8888",
         "she connects from 2a02:8109:9a40:1234::77",
