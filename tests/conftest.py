@@ -20,12 +20,16 @@ _NUMBERS = itertools.count()
 def pytest_configure(config: pytest.Config) -> None:
     if config.pluginmanager.hasplugin("hypothesispytest"):  # the vLLM tier goes without it
         from hypothesis import HealthCheck, settings
+        from hypothesis.internal.conjecture import providers
+        from hypothesis.internal.constants_ast import Constants
 
         untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
         settings.register_profile("same", untimed, derandomize=True)
         settings.register_profile("explore", untimed, derandomize=False)
         if not config.getoption("hypothesis_profile"):  # every run tries the same examples
             settings.load_profile("same")
+            # It draws from the constants of all modules that happen to be loaded, too.
+            vars(providers)["_get_local_constants"] = Constants
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
