@@ -152,7 +152,7 @@ class PatternPolicy:
         return cls(shapes)
 
 
-# Every key with settings of its own has such a policy, and reading hundreds of clues takes longest.
+# Every key with settings of its own has such a policy; its index of clues takes long.
 @lru_cache(maxsize=64)
 def _build_shipped(types: frozenset[str]) -> PatternPolicy:
     """Build the policy of these types of the shipped set; it knows no words yet."""
