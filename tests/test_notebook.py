@@ -9,16 +9,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
-from scripts.record_notebook import NOTEBOOK
-
 ROOT = Path(__file__).parents[1]
+NOTEBOOK = ROOT / "docs" / "notebooks" / "mechanisms.ipynb"
+
+
+def read_book(path: Path) -> Any:
+    import nbformat  # takes seconds
+
+    return nbformat.read(path, as_version=4)
 
 
 def read_code(path: Path) -> list[Any]:
-    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    return [cell for cell in read_book(path).cells if cell.cell_type == "code"]
 
 
 def printed(cells: list[Any]) -> str:
@@ -38,11 +42,11 @@ def test_it_is_kept_as_one_run_from_top_to_bottom_left_it() -> None:
         "execute_result",
         "stream",
     }
-    assert len(nbformat.read(NOTEBOOK, as_version=4).cells) <= 25
+    assert len(read_book(NOTEBOOK).cells) <= 25
 
 
 def test_it_names_no_machine_and_loads_nothing() -> None:
-    book = nbformat.read(NOTEBOOK, as_version=4)
+    book = read_book(NOTEBOOK)
     assert dict(book.metadata.language_info) == {"name": "python"}
     assert not any(cell.metadata for cell in book.cells)
     text = NOTEBOOK.read_text("utf-8")

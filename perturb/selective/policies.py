@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
 from math import ceil
@@ -131,10 +133,11 @@ class PatternPolicy:
         Raises:
             ParameterError: the set does not find one of the types.
         """
-        wanted = _check_types(entities, shape_types())
-        shapes = [shape for shape in SHIPPED if shape.type in wanted]
-        names, cells = proper if NAME in wanted else None, wanted.intersection(CELL_TYPES)
-        return cls(shapes, proper=names, common=common, lexicon=lexicon, cells=cells)
+        policy = copy(_build_shipped(_check_types(entities, shape_types())))
+        if policy._proper is not None:
+            policy._proper = proper
+        policy._common, policy._lexicon = common, lexicon
+        return policy
 
     @classmethod
     def digits(cls, entities: Sequence[str] = ()) -> PatternPolicy:
@@ -147,6 +150,15 @@ class PatternPolicy:
         shapes = [Shape("NUMBER", re.compile(r"\d+"))]
         _check_types(entities, [shape.type for shape in shapes])
         return cls(shapes)
+
+
+# Every key with settings of its own has such a policy; its index of clues takes long.
+@lru_cache(maxsize=64)
+def _build_shipped(types: frozenset[str]) -> PatternPolicy:
+    """Build the policy of these types of the shipped set; it knows no words yet."""
+    shapes = [shape for shape in SHIPPED if shape.type in types]
+    proper = () if NAME in types else None
+    return PatternPolicy(shapes, proper=proper, cells=types.intersection(CELL_TYPES))
 
 
 def compile_patterns(patterns: Mapping[str, str]) -> tuple[Shape, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import json
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -54,21 +54,22 @@ class Place:
         return self._fill(text, model) if fits else None
 
     def _fill(self, spelled: Any, model: str) -> dict[str, Any]:
-        body: dict[str, Any] = _put(copy.deepcopy(BODIES[self.endpoint]), self.path, spelled)
+        body: dict[str, Any] = _put(BODIES[self.endpoint], self.path, spelled)
         return {**body, "model": model}
 
 
 def _put(node: Any, path: Path, value: Any) -> Any:
-    """Return JSON with a value at the end of a path."""
+    """Return JSON with a value at the end of a path; what lies beside the path is shared."""
     if not path:
         return value
     step, rest = path[0], path[1:]
     if step == JSON:
         return json.dumps(_put(json.loads(node), rest, value))
     if step == KEY:
-        return {**node, value: copy.deepcopy(next(iter(node.values())))}  # beside its like
-    node[step] = _put(node[step] if rest else None, rest, value)
-    return node
+        return {**node, value: next(iter(node.values()))}  # beside its like
+    made = copy(node)
+    made[step] = _put(node[step] if rest else None, rest, value)
+    return made
 
 
 def _list_arguments(endpoint: str, path: Path) -> list[Place]:

@@ -12,5 +12,5 @@ EXPERIMENTS = {"attacks", "utility", "whole"}
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if HERE in item.path.parents and EXPERIMENTS & set(item.path.relative_to(HERE).parts):
+        if item.path.is_relative_to(HERE) and EXPERIMENTS & set(item.path.relative_to(HERE).parts):
             item.add_marker(pytest.mark.statistical)

@@ -205,6 +205,8 @@ def test_a_word_hardly_ever_written_small_is_a_name_where_a_sentence_begins() ->
         ("Leon", "NAME"),
     ]
     assert marks("Leon left. Later he came.", PatternPolicy.shipped(["NAME"])) == []
+    # each has words of its own
+    assert marks("Leon left. Later he came.", policy) == [("Leon", "NAME")]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from proxy.cli.main import command_line
@@ -16,10 +17,16 @@ def run(*argv: str) -> int:
 
 def parse(*argv: str) -> dict[str, Any]:
     """Parse a command line as `main` does and run nothing; return the command's options."""
-    command: Any = command_line()
+    command: Any = _command_line()
     context = command.make_context("inferdpt", list(argv))
     while hasattr(command, "commands"):
         words = [*context._protected_args, *context.args]
         name, command, rest = command.resolve_command(context, words)
         context = command.make_context(name, rest, parent=context)
     return dict(context.params)
+
+
+@cache
+def _command_line() -> Any:
+    """Build it once: to build it takes longer than to parse with it, which leaves it as it is."""
+    return command_line()

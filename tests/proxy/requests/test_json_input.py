@@ -87,17 +87,18 @@ class TestCounts:
     )
     def test_too_much_of_one_kind_is_413_before_it_is_built(self, value: Any) -> None:
         data = body_of(value)
-        peaks = []
-        for _ in range(3):  # the smallest: a thread of an earlier test may allocate, too
+        for _ in range(3):  # again: a thread of an earlier test may allocate, too
             tracemalloc.start()
             try:
                 with pytest.raises(ApiError) as info:
                     parse_object(data, SMALL)
-                peaks.append(tracemalloc.get_traced_memory()[1])
+                peak = tracemalloc.get_traced_memory()[1]
             finally:
                 tracemalloc.stop()
             assert info.value.status == 413
-        assert min(peaks) < 100_000  # parsed, each of them takes more than a million bytes
+            if peak < 100_000:
+                break
+        assert peak < 100_000  # parsed, each of them takes more than a million bytes
 
     @pytest.mark.parametrize(
         "value",

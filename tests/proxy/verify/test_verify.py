@@ -196,6 +196,14 @@ async def test_a_configuration_that_cannot_serve_alone_is_refused(tmp_path: Path
         await verify(config=str(path))
 
 
+def test_a_value_is_at_its_position_and_nowhere_else() -> None:
+    value = Values(1).make("CREDIT_CARD")
+    spelled = {"name": value.name, "number": str(value.number)}
+    for place in PLACES:
+        body = json.dumps(place.plant(value, "m"))
+        assert body.count(spelled.get(place.kind, value.text)) == 1, place
+
+
 def test_the_values_are_of_their_types() -> None:
     """The shipped patterns find each value, if not always as its own type."""
     policy, values = PatternPolicy.shipped(), Values(2)
