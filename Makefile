@@ -111,7 +111,7 @@ install-clients: install
 	@$(BIN)/python -m tests.clients.install
 
 test-clients: install-clients
-	@$(PYTEST) -m clients -rs tests/clients
+	@$(WITH_POSTGRES) env $(PYTEST) -m clients -rs tests/clients
 
 install-ray: install
 	@$(PIP) -e '.[ray]' datasets pyspark

@@ -479,8 +479,12 @@ class Keyring:
         return None if stored is None else self._hold(stored)
 
     async def find_grant(self, tenant: str) -> Grant:
-        """Return the limits of a tenant's keys in force, the strictest of each, for a person."""
-        mine = select(KEYS).where(KEYS.c.tenant == tenant, self._in_force())
+        """Return the limits of a tenant's keys in force, the strictest of each. Those of a front
+        end's user are the front end's."""
+        front_end = tenant.rpartition(OF_USER)[0]
+        mine = select(KEYS).where(KEYS.c.tenant == (front_end or tenant), self._in_force())
+        if front_end:
+            mine = mine.where(KEYS.c.on_behalf)
         rows = await self._store.scan(lambda connection: connection.execute(mine).all())
         grants = [self._open(row) for row in rows]
         return reduce(Grant.meet, grants) if grants else Grant()

@@ -16,6 +16,13 @@ SECONDS = 90.0  # only a hang reaches it
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
 
 
+def sign_in(page: Page, email: str, password: str) -> None:
+    """Fill in the form that Open WebUI begins with."""
+    page.locator("#email").fill(email)
+    page.locator("#password").fill(password)
+    page.locator("button[type=submit]").click()
+
+
 def set_switch(page: Page, name: str, *, on: bool) -> None:
     """Turn a filter's switch on or off in the menu of the message box."""
     page.get_by_label("Integrations", exact=True).first.click()
@@ -56,6 +63,7 @@ def main() -> None:
     parser.add_argument("browser", help="path of Chromium")
     parser.add_argument("address")
     parser.add_argument("question")
+    parser.add_argument("--sign-in", nargs=2, metavar=("EMAIL", "PASSWORD"))
     parser.add_argument("--switch", help="name of the switch to turn on")
     parser.add_argument("--source", action="store_true", help="open the source of the answer")
     parser.add_argument("--picture", type=Path)
@@ -65,6 +73,8 @@ def main() -> None:
         page = browser.new_page(viewport=SIZE, locale="en-US", reduced_motion="reduce")
         page.set_default_timeout(SECONDS * 1000)
         page.goto(options.address)
+        if options.sign_in:
+            sign_in(page, *options.sign_in)
         page.locator("#chat-input").wait_for()
         if options.switch:
             set_switch(page, options.switch, on=True)

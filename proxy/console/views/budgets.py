@@ -11,8 +11,9 @@ from typing import Any
 
 from aiohttp import web
 
-from proxy.access.auth import Client
-from proxy.api.app_keys import CONFIG, LEDGER, TENANT
+from proxy.access.auth import Grant
+from proxy.api.app_keys import CONFIG, KEYRING, LEDGER, TENANT
+from proxy.config.server import Limits
 from proxy.config.store import Budget
 from proxy.console.charts import draw_stacks
 from proxy.console.door import make_token
@@ -37,7 +38,9 @@ async def show_budgets(request: web.Request) -> web.Response:
     others = await list_others(request)
     if others and "tenant" not in request.query:
         return await show_overview(request)
-    tenant = choose_tenant(request)
+    tenant, client = choose_tenant(request), request[TENANT]
+    own = tenant == client.tenant
+    grant = client.grant if own else await request.app[KEYRING].find_grant(tenant)
     account = await request.app[LEDGER].figures(tenant)
     today = account["days"].get(datetime.now(UTC).date().isoformat())
     days = sorted(account["days"].items())[-DAYS:]
@@ -53,7 +56,7 @@ async def show_budgets(request: web.Request) -> web.Response:
         charts=draw_stacks(columns, series),
         series=series,
         days=[(day, one, _split(one)) for day, one in reversed(days)],
-        limits=_find_limits(request, request[TENANT], tenant, account["total"], today),
+        limits=_find_limits(request.app[CONFIG].limits, grant, account["total"], today),
     )
 
 
@@ -63,25 +66,13 @@ def _split(account: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _find_limits(
-    request: web.Request,
-    client: Client,
-    tenant: str,
-    total: Mapping[str, Any],
-    today: Mapping[str, Any] | None,
+    limits: Limits, grant: Grant, total: Mapping[str, Any], today: Mapping[str, Any] | None
 ) -> list[dict[str, Any]]:
-    """Return the limits in force, with what is spent of those on days and in all.
-
-    A key's own limits are known for the client's key alone; for other tenants, the configuration's
-    are shown.
-    """
-    limits, grant = request.app[CONFIG].limits, client.grant
-    own = tenant == client.tenant
+    """Return the limits in force, with what is spent of those on days and in all."""
     found = []
     for unit, spelled in UNITS.items():
         name = "budget" if unit == "epsilon" else f"budget_{unit}"
-        budget: Budget = getattr(limits, name)
-        if own:
-            budget = budget.under(getattr(grant, name))
+        budget: Budget = getattr(limits, name).under(getattr(grant, name))
         for scope, of in SCOPES.items():
             limit = getattr(budget, scope)
             if limit is None:

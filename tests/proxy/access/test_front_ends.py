@@ -166,6 +166,28 @@ async def test_records_and_pages_keep_users_apart(table: EmbeddingTable) -> None
                 assert "Released tokens" in page.text
 
 
+async def test_an_operator_sees_the_limits_of_the_users_key(
+    table: EmbeddingTable, database: dict[str, Any]
+) -> None:
+    over = {"store": database, "limits": {"budget_tokens": {"day": 654}}}
+    async with fronted(table, over, budget_tokens={"total": 987}) as (proxy, key):
+        await make(proxy, "webui", budget_tokens={"total": 321})  # not of a front end
+        alice = await make(proxy, "alice", budget_tokens={"total": 876})
+        root = await make(proxy, "ops")
+        for who, user in ((key, ANN), (alice, None)):
+            await ask(by(proxy, who, user))
+        async with browsing(proxy.root) as browser:
+            await browser.log_in(root)
+            for tenant, limit in ((f"webui::{ANN}", "987"), ("alice", "876")):
+                page = (await browser.get(f"/budgets?tenant={tenant}")).text
+                cells = re.findall(r'<td class="n">(\d{3})</td>', page)
+                assert [cell for cell in cells if cell in ("987", "876", "654", "321")] == [
+                    "654",
+                    limit,
+                ]
+            assert "987" not in (await browser.get("/budgets?tenant=webui")).text
+
+
 async def test_the_key_of_a_front_end_opens_no_console(table: EmbeddingTable) -> None:
     """Whoever sits at the browser is no user whom the key could name."""
     async with fronted(table) as (proxy, key), browsing(proxy.root) as browser:
