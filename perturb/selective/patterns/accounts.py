@@ -428,7 +428,7 @@ ACCOUNTS = (
         "USERNAME",
         rf"(?-i:(?<=[a-z])(?=[UL])){assigned('(?:user(?:name)?|login)')}",
         case=False,
-        clue=any_match("[a-z](?:User|Login)"),
+        clue=any_match("[UL](?<=[a-z].)(?:ser|ogin)"),
         locate=_locate_by_key,
         reach=(4, 640),
     ),

@@ -122,8 +122,8 @@ AMOUNTS = (
         r"(?<!\w)(?:turn(?:s|ed|ing)?|i['’]?m|i am|(?:he|she)(?:['’]s| is| was)|bin|ist)"
         r" (?P<part>\d{1,3})(?![\w%]|[.,:/]\d| (?:percent|per|pounds|miles|feet|minutes|hours))",
         case=False,
-        clue=all_clues(any_match(r"\w \d"), _TURN_CLUE),
-        reach=(16, 40),
+        clue=all_clues(any_match(r"\d(?<=\w .)"), _TURN_CLUE),
+        reach=(18, 40),
     ),
     shape(
         "AGE",

@@ -58,6 +58,7 @@ class Facts:
             len(self.lower) != len(text) or any(letter in text for letter in _UNUSUAL)
         )
         self._places: dict[Clue, list[int] | None] = {}
+        self._first: dict[re.Pattern[str], re.Match[str] | None] = {}
         self._asked: frozenset[str] = frozenset()
         self._held: frozenset[str] = frozenset()
 
@@ -70,6 +71,12 @@ class Facts:
         if strings <= self._asked:
             return strings & self._held
         return frozenset(filter(self.lower.__contains__, strings))
+
+    def find_first(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Return the first match of a clue's expression."""
+        if pattern not in self._first:
+            self._first[pattern] = pattern.search(self.text)
+        return self._first[pattern]
 
     def find_places(self, clue: Clue) -> list[int] | None:
         """Return the places of a clue, see `find_places`: several expressions ask for one."""
@@ -164,13 +171,15 @@ class Match:
     pattern: re.Pattern[str]
 
     def __call__(self, facts: Facts) -> bool:
-        return self.pattern.search(facts.text) is not None
+        return facts.find_first(self.pattern) is not None
 
     def places(self, facts: Facts) -> Iterator[int]:
         """Yield places in the quicker one's matches, close to each other: another match, which
         begins inside, may be the one that the expression holds."""
-        for match in self.pattern.finditer(facts.text):
-            yield from range(match.start(), match.end() + _STEP, _STEP)
+        if first := facts.find_first(self.pattern):
+            following = self.pattern.finditer(facts.text, first.end())
+            for match in chain((first,), following):
+                yield from range(match.start(), match.end() + _STEP, _STEP)
 
 
 def any_string(*strings: str) -> Clue:

@@ -83,7 +83,8 @@ _SIGNED = (  # 4-7-1-8; left 12, right 40, left 7; star 6262; 0907#
 )
 
 _SIGNED_CLUE = any_clue(
-    any_match(r"\d[-\u2013]\d[-\u2013]\d|\d ?[#*]|[#*]\d"), any_listed(_TURN_LIST, _SIGN_LIST)
+    any_match(r"[\d#*](?:(?<=\d)(?:[-\u2013]\d[-\u2013]\d| ?[#*])|(?<=[#*])\d)"),
+    any_listed(_TURN_LIST, _SIGN_LIST),
 )
 
 # -- in words -------------------------------------------------------------------------------------

@@ -252,8 +252,8 @@ LABELLED = (
     shape(  # a British driving licence: HOLZA 802149 M99AB 12
         "NATIONAL_ID",
         r"(?<!\w)(?P<part>[A-Z][A-Z9]{4} ?\d{6} ?[A-Z][A-Z9]\d[A-Z]{2}(?: ?\d\d)?)(?!\w)",
-        clue=any_match(r"[A-Z9]{4} ?\d{6} ?[A-Z]"),
-        reach=(4, 26),
+        clue=any_match(r"\d{6} ?[A-Z]"),
+        reach=(10, 26),
     ),
     shape(  # an Indian tax number, beside its name
         "NATIONAL_ID",
@@ -416,7 +416,7 @@ LABELLED = (
     shape(
         "ACCOUNT_NUMBER",
         r"(?<![\w*•])(?:[*•]{4}[ -]?|[xX]{4}[ -]){1,3}(?P<part>\d{4})(?!\w)",
-        clue=any_match(r"[*•]{4}|[xX]{4}"),
+        clue=any_match(r"[*•xX]{4}"),
         reach=(4, 24),
     ),
     shape(  # passport copy, 534718820
@@ -433,7 +433,7 @@ LABELLED = (
         r"(?<!\w)(?:card|karte|carte|tarjeta|carta|visa|master(?:card)?|amex|mc|jcb|maestro)\b"
         r"[^\n\d]{0,20}(?P<part>(?:\d{4}[ -]){3}\d{4})(?![\w-])",
         case=False,
-        clue=all_clues(least_digits(16), any_match(r"(?:\d{4}[ -]){3}\d{4}")),
+        clue=all_clues(least_digits(16), any_match(r"\d{4}(?:[ -]\d{4}){3}")),
         reach=(40, 24),
     ),
     shape(  # … 4896 04/29
@@ -496,7 +496,7 @@ LABELLED = (
         "CRYPTO",
         r"(?<![\w/])(?:[13][1-9A-HJ-NP-Za-km-z]{25,34}|bc1[02-9ac-hj-np-z]{11,71})(?!\w)",
         is_wallet,
-        clue=any_match(r"(?<!\w)(?:[13]|bc1)\w{24}|(?<!\w)bc1\w{11}"),
+        clue=any_match(r"[13b](?<!\w.)(?:\w{24}|c1\w{11})"),
         reach=(4, 80),
     ),
     shape(

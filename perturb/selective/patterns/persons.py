@@ -611,6 +611,8 @@ def _is_bare(name: str) -> bool:
     return is_full_name(name) and (is_given(words[0]) or not any(map(is_ordinary_word, words)))
 
 
+_TELEPHONE_CLUE = all_clues(least_digits(7), any_match(r"[+0](?<=[ (].)\d"))
+
 PERSONS = (
     shape(  # Ask Wiebke for the key.
         "PERSON",
@@ -662,6 +664,7 @@ PERSONS = (
             "unserer unseres dein deine deinen deinem deiner deines mon ma mes notre nos mi mis",
             "nuestro nuestra mio mia mój moja",
         ),
+        reach=(4, 740),
     ),
     shape(  # my husband tom
         "PERSON",
@@ -670,6 +673,7 @@ PERSONS = (
         rf"[ (]{{1,2}}(?P<part>{WRITTEN_LOWER})(?![\w'’-])",
         is_lower_name,
         clue=any_listed("my our his her mein meine meinen meinem meiner mon ma mi"),
+        reach=(4, 90),
     ),
     shape(  # mijn buurman wim, min fru Gunilla, kocam Hüseyin
         "PERSON",
@@ -808,9 +812,9 @@ PERSONS = (
         rf"(?<![\w'’-])(?P<part>{WRITTEN_NAME}) ?"
         r"(?:at |on |under |unter |au |al |em |op |på |pod |\()"
         rf"(?={_NUMBER})",
-        clue=all_clues(least_digits(7), any_match(r"[ (](?:\+|\(?0)\d")),
+        clue=_TELEPHONE_CLUE,
         locate=_locate_called,
-        reach=(200, 40),
+        reach=(204, 40),
     ),
     shape(  # tel. +39 340 555 0123. Ildebranda Scognamiglio
         "PERSON",
@@ -860,9 +864,9 @@ PERSONS = (
         "PERSON",
         rf"(?<![\w'’-])(?P<part>{WRITTEN_NAME})(?:\*\*)?(?: \([^()\n]{{1,20}}\))?,? (?={_NUMBER})"
         r"(?!\d{3}-\d\d-\d{4}(?!\d))",
-        clue=all_clues(least_digits(7), any_match(r"(?:[^\W\d_]|[).*]),? (?:\+|\(?0)\d")),
+        clue=_TELEPHONE_CLUE,
         locate=_locate_before_number,
-        reach=(220, 40),
+        reach=(226, 40),
     ),
     shape(  # Hiya, it's Grace from next door
         "PERSON",

@@ -51,12 +51,13 @@ _ENGLISH = "|".join(
     )
 )
 # -- type first, number before or after: France, Spain, Italy, Portugal, Poland -------------------
-_TYPES = any_of(
+_TYPE_LISTS = (
     "rue avenue av. boulevard bd chemin allée impasse quai faubourg place cours route passage",
     "montée sentier",
     "calle c/ avenida avda avda. plaza pza. paseo camino carretera ctra. ronda travesía glorieta",
     "rambla vía via viale piazza corso largo rua praça travessa ulica ul. al. aleja trg ulice",
 )
+_TYPES = any_of(*_TYPE_LISTS)
 _LINK = r"(?:(?:de|du|des|della|delle|del|di|do|da|dos|das|la|le|les|el|los|las)\s|d['’]|l['’])"
 _ROMANCE = (
     rf"(?:\d{{1,4}}(?: ?(?:bis|ter|[a-z]))?,? )?{_TYPES}(?:\s|(?<=[./]))\s?{_LINK}{{0,3}}"
@@ -298,17 +299,20 @@ PLACES = (
         _is_english_street,
         case=False,
         clue=all_clues(
-            least_digits(1),
+            any_match(r"\d+"),
             any_listed(
                 _SURE, _ALSO, _WORDED_ALSO, "box obox pobox apt apartment suite unit flat room"
             ),
         ),
+        reach=(20, 190),
     ),
     shape(
         "STREET_ADDRESS",
         rf"(?<![\w-])(?=[\dacbfilpqrstuv])(?:{_ROMANCE}){_CITY}",
         _is_romance_street,
         case=False,
+        clue=any_listed(*_TYPE_LISTS),
+        reach=(14, 330),
     ),
     shape(  # vivo in via Garibaldi 7
         "STREET_ADDRESS",
@@ -428,7 +432,7 @@ PLACES = (
         _is_postcode,
         clue=any_match(
             r"\d[ABD-HJLNP-UW-Z]{2}(?!\w)|\d[A-Z] ?\d[A-Z]\d"
-            r"|(?<!\w)[A-Z]\d[\dW] ?[\dAC-FHKNPRTV-Y]{4}(?!\w)"
+            r"|\d(?<=[A-Z].)[\dW] ?[\dAC-FHKNPRTV-Y]{4}(?!\w)"
         ),
         reach=(10, 10),
     ),
@@ -460,5 +464,6 @@ PLACES = (
         rf"(?<![\w-])(?P<part>\d{{3}} \d{{2}}|\d{{2}}-\d{{3}}|\d{{4}} [A-Z]{{2}}) {_CAPITAL}",
         lambda code: not code.endswith(("AM", "PM", "AD", "BC", "MB", "KB", "GB", "TB", "HZ")),
         clue=all_clues(least_digits(4), any_match(r"\d(?: [A-Z]{2})? [A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ]")),
+        reach=(10, 60),
     ),
 )

@@ -10,6 +10,7 @@ import re
 
 from perturb.selective.patterns.clues import (
     all_clues,
+    any_clue,
     any_match,
     any_string,
 )
@@ -52,6 +53,19 @@ _TOKENS = "|".join(
         r"ey[JK](?=[A-Za-z0-9_-]{10})[A-Za-z0-9]*+(?>(?:[_-](?!ey[JK])[A-Za-z0-9]*+)*)"
         r"\.ey[JK][A-Za-z0-9_-]{8,}+(?>(?:\.[A-Za-z0-9_-]*+)?)",
     )
+)
+_TOKEN_CLUE = any_clue(
+    any_string(
+        *("sk-", "akia", "asia", "abia", "acca", "agpa", "aida", "aipa", "anpa", "anva", "aroa"),
+        *("aiza", "ya29.", "gocspx-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        *("glpat-", "glptt-", "glrt-", "gldt-", "glcbt-", "glsoat-", "gloas-", "xox", "xapp-"),
+        *("k_live_", "k_test_", "whsec_", "hf_", "r8_", "gsk_", "xai-", "sg.", "key-", "npm_"),
+        *("pypi-", "dckr_pat_", "rubygems_", "dop_v1_", "dapi", "shpat_", "shpca_", "shppa_"),
+        *("shpss_", "sq0", "eaaa", ":aa", "lin_api_", "ntn_", "secret_", "pmak-", "hvs.", "hvb."),
+        *("dp.pt.", "tskey-", "nrak-", "glsa_", "sntrys_", "pscale_", "sbp_", "age-secret-key-"),
+        *("eyj", "eyk"),
+    ),
+    any_match("[AS](?:C|K)[0-9a-f]{32}"),
 )
 _SIGNATURES = (
     r"(?:X-Amz-Signature|sig|AccountKey|SharedAccessKey)=(?P<part>[A-Za-z0-9+/%=_-]{16,}+)"
@@ -472,7 +486,12 @@ _HEADER = r"(?<!\w)authorization[\"'`]?(?: ?[:=,] ?|\]? ?= ?)\[?[\"'`]?"
 
 SECRETS = (
     shape("PRIVATE_KEY", _BLOCK, clue=any_string("private key"), reach=(90, 8200)),
-    shape("API_KEY", rf"(?<![A-Za-z0-9])(?=[\dA-Zadeghklnprstwxy])(?:{_TOKENS})"),
+    shape(
+        "API_KEY",
+        rf"(?<![A-Za-z0-9])(?=[\dA-Zadeghklnprstwxy])(?:{_TOKENS})",
+        clue=_TOKEN_CLUE,
+        reach=(12, 100),
+    ),
     shape("API_KEY", rf"(?<![A-Za-z0-9]){_SIGNATURES}", clue=any_string("="), reach=(30, 30)),
     shape(
         "PASSWORD",
@@ -763,7 +782,7 @@ SECRETS = (
         case=False,
         clue=all_clues(
             any_string("jwt", "token", "signing", "encryption", "crypto", "hmac", "sec", "auth"),
-            any_match(r"(?i)(?<![\w-])[\"']?(?:key|salt|iv|signature)[\"']?\s{0,2}:"),
+            any_match(r"[yYtTvVeE](?<=(?i:key|alt|.iv|ure))[\"']?\s{0,2}:"),
         ),
     ),
     shape(  # {username: mira, password: three plain words}: these name no variable
