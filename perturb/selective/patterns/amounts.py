@@ -5,8 +5,8 @@ from __future__ import annotations
 from perturb.selective.patterns.clues import (
     all_clues,
     any_clue,
+    any_figure,
     any_listed,
-    any_match,
     any_string,
 )
 from perturb.selective.patterns.numbers import FIGURE, NUMBER, WORDS
@@ -122,7 +122,7 @@ AMOUNTS = (
         r"(?<!\w)(?:turn(?:s|ed|ing)?|i['’]?m|i am|(?:he|she)(?:['’]s| is| was)|bin|ist)"
         r" (?P<part>\d{1,3})(?![\w%]|[.,:/]\d| (?:percent|per|pounds|miles|feet|minutes|hours))",
         case=False,
-        clue=all_clues(any_match(r"\d(?<=\w .)"), _TURN_CLUE),
+        clue=all_clues(any_figure(r"\d(?<=\w .)"), _TURN_CLUE),
         reach=(18, 40),
     ),
     shape(

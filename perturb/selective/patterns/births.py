@@ -6,10 +6,11 @@ import re
 
 from perturb.selective.patterns.clues import (
     all_clues,
+    any_figure,
     any_listed,
     any_match,
     any_string,
-    beyond_ascii,
+    beyond_latin,
     least_digits,
 )
 from perturb.selective.patterns.dates import DATE_FORMS, MONTHS, is_long_ago
@@ -126,7 +127,7 @@ BIRTHS = (
         r"(?P<part>(?P<year>(?:19|20)\d\d)-(?:0\d|1[0-2])-[0-3]\d"
         r"|(?<!\|)(?<!\| )[0-3]?\d[./][01]?\d[./](?P<end>(?:19|20)\d\d))"
         r"(?=\\{0,3}[\"']?[ ]?(?:[,;|\t)\]}]|  |\r?\n|\\n|\Z))",
-        clue=any_match(r"\d(?:\d{3}-[01]\d-[0-3]\d|[./][01]?\d[./](?:19|20)\d\d)"),
+        clue=any_figure(r"\d(?:\d{3}-[01]\d-[0-3]\d|[./][01]?\d[./](?:19|20)\d\d)"),
         locate=_locate_in_record,
         reach=(8, 20),
     ),
@@ -189,7 +190,7 @@ BIRTHS = (
         "DATE_OF_BIRTH",
         rf"{_GLUED}[是于於为為在は은는]?[ :：]{{0,2}}(?P<part>{_FORMS})(?![\d/-])",
         _is_recent,
-        clue=all_clues(beyond_ascii, any_match(_GLUED)),
+        clue=all_clues(beyond_latin, any_match(_GLUED)),
         reach=(8, 60),
     ),
     shape(  # DOB 030490

@@ -25,10 +25,11 @@ __all__ = [
     "Strings",
     "all_clues",
     "any_clue",
+    "any_figure",
     "any_listed",
     "any_match",
     "any_string",
-    "beyond_ascii",
+    "beyond_latin",
     "find_places",
     "least_digits",
     "no_clue",
@@ -36,6 +37,9 @@ __all__ = [
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
+_BEYOND_LATIN = re.compile("[\u0370-\u1dff\u1f00-\u1fff\u2c00-\U0010ffff]")
+_NEAR = 12  # characters around digits that clues read
+_FIGURES = re.compile(rf"\d(?:\D{{0,{2 * _NEAR}}}+\d)*+")
 _ASCII_LETTERS = {i: " " for i in range(128) if not chr(i).isalpha()}
 # Without regard to capitals, `re` also takes them for the letters i and s, `str.lower` does not.
 _UNUSUAL = "İıſ"
@@ -72,10 +76,26 @@ class Facts:
             return strings & self._held
         return frozenset(filter(self.lower.__contains__, strings))
 
-    def find_first(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Return the first match of a clue's expression."""
+    @cached_property
+    def beyond_latin(self) -> bool:
+        """Tell if the text has a letter of another script."""
+        return not self.text.isascii() and _BEYOND_LATIN.search(self.text) is not None
+
+    @cached_property
+    def figures(self) -> str:
+        """Return the surroundings of the digits of the text, one below the other; the whole text
+        where that is hardly longer."""
+        near, text = _NEAR, self.text
+        places = (found.span() for found in _FIGURES.finditer(text))
+        parts = "\n".join(text[max(0, start - near) : end + near] for start, end in places)
+        return parts if 2 * len(parts) < len(text) else text
+
+    def find_first(self, pattern: re.Pattern[str], figures: bool) -> re.Match[str] | None:
+        """Return the first match of a clue's expression. If its matches are `figures`, it is
+        looked for in these first."""
         if pattern not in self._first:
-            self._first[pattern] = pattern.search(self.text)
+            held = not figures or self.figures is self.text or pattern.search(self.figures)
+            self._first[pattern] = pattern.search(self.text) if held else None
         return self._first[pattern]
 
     def find_places(self, clue: Clue) -> list[int] | None:
@@ -107,10 +127,10 @@ def no_clue(facts: Facts) -> bool:
     return True
 
 
-def beyond_ascii(facts: Facts) -> bool:
-    """Tell if a text has a letter or a sign beyond ASCII, as every match of an expression for
-    other scripts has."""
-    return not facts.text.isascii()
+def beyond_latin(facts: Facts) -> bool:
+    """Tell if a text has a letter of another script, as every match of an expression for these
+    has."""
+    return facts.beyond_latin
 
 
 def least_digits(least: int) -> Clue:
@@ -166,17 +186,19 @@ class Listed:
 
 @dataclass(frozen=True)
 class Match:
-    """The clue of an expression whose matches hold a match of a quicker one."""
+    """The clue of an expression whose matches hold a match of a quicker one; `figures` says that
+    a match of this one is close to digits."""
 
     pattern: re.Pattern[str]
+    figures: bool = False
 
     def __call__(self, facts: Facts) -> bool:
-        return facts.find_first(self.pattern) is not None
+        return facts.find_first(self.pattern, self.figures) is not None
 
     def places(self, facts: Facts) -> Iterator[int]:
         """Yield places in the quicker one's matches, close to each other: another match, which
         begins inside, may be the one that the expression holds."""
-        if first := facts.find_first(self.pattern):
+        if first := facts.find_first(self.pattern, self.figures):
             following = self.pattern.finditer(facts.text, first.end())
             for match in chain((first,), following):
                 yield from range(match.start(), match.end() + _STEP, _STEP)
@@ -199,6 +221,12 @@ def _with_dots(words: Iterable[str]) -> Iterator[str]:
 def any_match(pattern: str) -> Clue:
     """Return the clue of an expression whose matches hold a match of a quicker one."""
     return Match(re.compile(pattern))
+
+
+def any_figure(pattern: str) -> Clue:
+    """Return the clue of an expression whose matches hold a match of a quicker one, of which no
+    character is further than `_NEAR` from a digit in it."""
+    return Match(re.compile(pattern), figures=True)
 
 
 def any_listed(*lists: str) -> Clue:

@@ -13,6 +13,7 @@ import re
 from perturb.selective.patterns.accounts import is_personal_account
 from perturb.selective.patterns.clues import (
     all_clues,
+    any_figure,
     any_listed,
     any_match,
     any_string,
@@ -485,7 +486,7 @@ CONTACT = (
         rf"(?![^\W{_IDEOGRAPHS}]|[.,]\d)",
         _is_phone,
         locate=_locate_phone,
-        clue=all_clues(least_digits(7), any_match(r"\d(?:[ ()./-]{0,3}\d){5}")),
+        clue=all_clues(least_digits(7), any_figure(r"\d(?:[ ()./-]{0,3}\d){5}")),
         reach=(12, 120),
     ),
     shape(

@@ -12,10 +12,11 @@ import re
 from perturb.selective.patterns.checks import is_wallet
 from perturb.selective.patterns.clues import (
     all_clues,
+    any_figure,
     any_listed,
     any_match,
     any_string,
-    beyond_ascii,
+    beyond_latin,
     least_digits,
 )
 from perturb.selective.patterns.settings import is_placeholder
@@ -252,7 +253,7 @@ LABELLED = (
     shape(  # a British driving licence: HOLZA 802149 M99AB 12
         "NATIONAL_ID",
         r"(?<!\w)(?P<part>[A-Z][A-Z9]{4} ?\d{6} ?[A-Z][A-Z9]\d[A-Z]{2}(?: ?\d\d)?)(?!\w)",
-        clue=any_match(r"\d{6} ?[A-Z]"),
+        clue=any_figure(r"\d{6} ?[A-Z]"),
         reach=(10, 26),
     ),
     shape(  # an Indian tax number, beside its name
@@ -272,7 +273,7 @@ LABELLED = (
     shape(  # an Italian tax code, by its form
         "NATIONAL_ID",
         r"(?<!\w)[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z](?!\w)",
-        clue=any_match(r"[A-Z]{6}\d\d[A-Z]"),
+        clue=any_figure(r"[A-Z]{6}\d\d[A-Z]"),
         reach=(4, 20),
     ),
     shape(  # Kennzeichen B-MH 4471, reg. no. AB12 CDE
@@ -349,7 +350,7 @@ LABELLED = (
         rf"{_GLUED}[是为為はがの는은이가]?[ :：]{{0,3}}"
         r"(?P<part>(?:[A-Z]{1,4}-?)?\d[\dA-Z]{2,20}(?:[ -]\d{1,8}){0,4})(?![A-Za-z\d-])",
         lambda text: _is_number(5, text),
-        clue=all_clues(beyond_ascii, least_digits(5), any_match(_GLUED)),
+        clue=all_clues(beyond_latin, least_digits(5), any_match(_GLUED)),
         reach=(14, 50),
     ),
     shape(  # आधार संख्या 2872 1845 2070
@@ -357,19 +358,19 @@ LABELLED = (
         rf"{_ELSEWHERE}[ :：.]{{0,3}}(?:(?:is|है|هو|είναι) )?"
         r"(?P<part>(?:[A-Z]{1,5}-?)?\d[\dA-Z]{2,20}(?:[ -]\d{1,8}){0,4})(?![A-Za-z\d-])",
         lambda text: _is_number(4, text),
-        clue=all_clues(beyond_ascii, least_digits(4), any_match(_ELSEWHERE)),
+        clue=all_clues(beyond_latin, least_digits(4), any_match(_ELSEWHERE)),
         reach=(24, 60),
     ),
     shape(  # AB12 CDE
         "ACCOUNT_NUMBER",
         rf"(?<![\w-]){_BRITISH_PLATE}(?![\w-])",
-        clue=any_match(r"[A-Z]{2}\d\d [A-Z]{3}"),
+        clue=any_figure(r"[A-Z]{2}\d\d [A-Z]{3}"),
         reach=(4, 12),
     ),
     shape(  # of a British bank: 20-45-77 43817720
         "ACCOUNT_NUMBER",
         r"(?<![\w-])\d\d-\d\d-\d\d(?: ?/ ?| {1,2}|, )\d{8}(?![\w-]|[.,]\d)",
-        clue=all_clues(least_digits(14), any_match(r"\d-\d\d[ ,/]{1,3}\d{8}")),
+        clue=all_clues(least_digits(14), any_figure(r"\d-\d\d[ ,/]{1,3}\d{8}")),
         reach=(12, 14),
     ),
     shape(  # {"system": "…/nhs-number", "value": "9605450046"}
@@ -433,13 +434,13 @@ LABELLED = (
         r"(?<!\w)(?:card|karte|carte|tarjeta|carta|visa|master(?:card)?|amex|mc|jcb|maestro)\b"
         r"[^\n\d]{0,20}(?P<part>(?:\d{4}[ -]){3}\d{4})(?![\w-])",
         case=False,
-        clue=all_clues(least_digits(16), any_match(r"\d{4}(?:[ -]\d{4}){3}")),
+        clue=all_clues(least_digits(16), any_figure(r"\d{4}(?:[ -]\d{4}){3}")),
         reach=(40, 24),
     ),
     shape(  # … 4896 04/29
         "ACCOUNT_NUMBER",
         r"(?<=\d{4}) (?:[^\W\d_]{2,8}[.:]? )?(?P<part>(?:0[1-9]|1[0-2])/[2-4]\d)(?![\w/-])",
-        clue=all_clues(least_digits(12), any_match(r"\d/[2-4]\d(?![\w/-])")),
+        clue=all_clues(least_digits(12), any_figure(r"\d/[2-4]\d(?![\w/-])")),
         locate=_locate_expiry,
         reach=(24, 12),
     ),

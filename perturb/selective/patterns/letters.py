@@ -10,7 +10,7 @@ from perturb.selective.patterns.clues import (
     any_listed,
     any_match,
     any_string,
-    beyond_ascii,
+    beyond_latin,
 )
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import is_label_alone
@@ -338,14 +338,14 @@ LETTERS = (
         rf"(?<![\w{MARKS}]){_UNCASED_CLOSINGS}(?:[,،] ?|[,،.!]?\r?\n\s?){_UNCASED_NAME}"
         rf"(?=[.।!]?\s*(?:\n|\Z))",
         _is_uncased_name,
-        clue=all_clues(beyond_ascii, any_match(rf"[{_UNCASED}]")),
+        clue=all_clues(beyond_latin, any_match(rf"[{_UNCASED}]")),
     ),
     shape(  # প্রিয় সুচরিতা,
         "PERSON",
         rf"(?m:^|(?<=[.!?।\"“] ))[ \t\"“]{{0,4}}{_UNCASED_GREETINGS} {_UNCASED_NAME}"
         r"(?=[,،!:：\n])",
         _is_uncased_name,
-        clue=all_clues(beyond_ascii, any_match(rf"[{_UNCASED}]")),
+        clue=all_clues(beyond_latin, any_match(rf"[{_UNCASED}]")),
     ),
     shape(  # שלום צביה,
         "PERSON",

@@ -7,6 +7,7 @@ import re
 
 from perturb.selective.patterns.clues import (
     all_clues,
+    any_figure,
     any_listed,
     any_match,
     any_string,
@@ -611,7 +612,7 @@ def _is_bare(name: str) -> bool:
     return is_full_name(name) and (is_given(words[0]) or not any(map(is_ordinary_word, words)))
 
 
-_TELEPHONE_CLUE = all_clues(least_digits(7), any_match(r"[+0](?<=[ (].)\d"))
+_TELEPHONE_CLUE = all_clues(least_digits(7), any_figure(r"[+0](?<=[ (].)\d"))
 
 PERSONS = (
     shape(  # Ask Wiebke for the key.
@@ -777,7 +778,7 @@ PERSONS = (
         rf"(?<=\d) ?\((?P<part>[{CAPITALS}]{_LETTER}{{2,16}}"
         rf"(?: [{CAPITALS}]{_LETTER}{{1,20}})?)\)",
         lambda name: is_given(name.split()[0]),
-        clue=any_match(rf"\d ?\([{CAPITALS}]"),
+        clue=any_figure(rf"\d ?\([{CAPITALS}]"),
         reach=(4, 50),
     ),
     shape(  # between pictures
@@ -820,7 +821,7 @@ PERSONS = (
         "PERSON",
         rf"(?<![\w.])\+?\d[\d ()/-]{{6,24}}\d[.,;] (?P<part>{WRITTEN_FULL})(?=[.,]?\s*\Z|\n|, )",
         _is_bare,
-        clue=all_clues(least_digits(8), any_match(rf"\d[.,;] [{CAPITALS}]")),
+        clue=all_clues(least_digits(8), any_figure(rf"\d[.,;] [{CAPITALS}]")),
         reach=(30, 200),
     ),
     shape(  # executor Alphonse, Enkel Malte

@@ -6,10 +6,11 @@ import re
 
 from perturb.selective.patterns.clues import (
     all_clues,
+    any_figure,
     any_listed,
     any_match,
     any_string,
-    beyond_ascii,
+    beyond_latin,
     least_digits,
 )
 from perturb.selective.patterns.settings import assigned, read_setting
@@ -361,7 +362,7 @@ PLACES = (
         "STREET_ADDRESS",
         rf"(?<![\w-])(?:{_BARE}){_CITY}",
         clue=all_clues(
-            least_digits(5), any_match(r"\d(?:\d{3}| \d\d|-\d{3}|\d-\d{3}) [A-ZÀ-ÖØ-Þ]")
+            least_digits(5), any_figure(r"\d(?:\d{3}| \d\d|-\d{3}|\d-\d{3}) [A-ZÀ-ÖØ-Þ]")
         ),
         reach=(190, 90),
     ),
@@ -407,7 +408,7 @@ PLACES = (
     shape(
         "STREET_ADDRESS",
         rf"(?<!\w)(?:{_GREEK})",
-        clue=all_clues(beyond_ascii, least_digits(1), any_match("[Α-ΩΆ-Ώ]")),
+        clue=all_clues(beyond_latin, least_digits(1), any_match("[Α-ΩΆ-Ώ]")),
     ),
     shape(
         "STREET_ADDRESS",
@@ -430,7 +431,7 @@ PLACES = (
         "ZIP_CODE",
         rf"(?<![\w-])(?:{_BRITISH}|{_CANADIAN}|{_IRISH})(?![\w-])",
         _is_postcode,
-        clue=any_match(
+        clue=any_figure(
             r"\d[ABD-HJLNP-UW-Z]{2}(?!\w)|\d[A-Z] ?\d[A-Z]\d"
             r"|\d(?<=[A-Z].)[\dW] ?[\dAC-FHKNPRTV-Y]{4}(?!\w)"
         ),
@@ -448,7 +449,7 @@ PLACES = (
         "ZIP_CODE",
         rf"(?<![\w.-])\d{{1,5}} [^\n\d]{{4,60}}(?:\d{{1,4}}[a-z]?|[#\w]{{1,4}})?,? {_CAPITAL}"
         rf"(?: {_CAPITAL}){{0,2}},? (?:{_STATES}) (?P<part>\d{{5}}(?:-\d{{4}})?)(?![\w-])",
-        clue=all_clues(least_digits(6), any_match(rf"(?:{_STATES}) \d{{5}}")),
+        clue=all_clues(least_digits(6), any_figure(rf"(?:{_STATES}) \d{{5}}")),
         locate=lambda match: None if _FAMOUS.match(match[0]) else match.span("part"),
         reach=(130, 12),
     ),
@@ -456,14 +457,14 @@ PLACES = (
         "ZIP_CODE",
         r"(?<=[^\W\d_][. ])\d{1,4}[a-z]?\"?(?:[;,\t|]|\\\\)\"?(?P<part>\d{4,5})(?:\"?[;,\t|]\"?| )"
         rf"{_CAPITAL}",
-        clue=all_clues(least_digits(5), any_match(r"[;,\t|\\]\"?\d{4}")),
+        clue=all_clues(least_digits(5), any_figure(r"[;,\t|\\]\"?\d{4}")),
         reach=(12, 40),
     ),
     shape(
         "ZIP_CODE",
         rf"(?<![\w-])(?P<part>\d{{3}} \d{{2}}|\d{{2}}-\d{{3}}|\d{{4}} [A-Z]{{2}}) {_CAPITAL}",
         lambda code: not code.endswith(("AM", "PM", "AD", "BC", "MB", "KB", "GB", "TB", "HZ")),
-        clue=all_clues(least_digits(4), any_match(r"\d(?: [A-Z]{2})? [A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ]")),
+        clue=all_clues(least_digits(4), any_figure(r"\d(?: [A-Z]{2})? [A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ]")),
         reach=(10, 60),
     ),
 )

@@ -10,7 +10,7 @@ from perturb.selective.patterns.clues import (
     any_listed,
     any_match,
     any_string,
-    beyond_ascii,
+    beyond_latin,
 )
 from perturb.selective.patterns.given import list_given
 from perturb.selective.patterns.shape import any_of, shape, words_of
@@ -494,7 +494,7 @@ _OTHER_SCRIPTS = (
 )
 
 SCRIPTS = (
-    *(replace(each, clue=all_clues(beyond_ascii, each.clue)) for each in _OTHER_SCRIPTS),
+    *(replace(each, clue=all_clues(beyond_latin, each.clue)) for each in _OTHER_SCRIPTS),
     shape(  # bác sĩ Quách Thị Hạnh, chồng em là Lương Quốc Khánh
         "PERSON",
         rf"(?<!\w)(?:(?i:bác sĩ|luật sư|giáo sư|thạc sĩ|tiến sĩ|thầy)"
