@@ -53,6 +53,7 @@ class Facts:
         text: the text.
         lower: the text in small letters.
         unusual: whether it has letters that `re` and `str.lower` read in different ways.
+        matches: of expressions that were searched for, by what they ask.
     """
 
     def __init__(self, text: str) -> None:
@@ -61,6 +62,7 @@ class Facts:
         self.unusual = not text.isascii() and (
             len(self.lower) != len(text) or any(letter in text for letter in _UNUSUAL)
         )
+        self.matches: dict[tuple[object, ...], list[object]] = {}
         self._places: dict[Clue, list[int] | None] = {}
         self._first: dict[re.Pattern[str], re.Match[str] | None] = {}
         self._asked: frozenset[str] = frozenset()

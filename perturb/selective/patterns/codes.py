@@ -211,7 +211,7 @@ CODES = (
         rf"| [(\u2013-]))",
         case=False,
         clue=all_clues(
-            least_digits(3),
+            least_digits(2),
             any_string(
                 *("key", "lock", "szyfr", "schlüssel", "schloss", "entry", "buzzer", "alarm"),
                 *("boîte", "candado", "lucchetto", "hänglås", "kłódka", "visací"),

@@ -110,6 +110,7 @@ _WITH = (  # the account is svc_sync with q8!lamp; local user is mira, it logs i
     rf",? (?:(?:it|he|she|which|who|and) )?(?:logs?|signs?) in with {QUOTE}(?P<words>{FEW}){ENDS}"
     rf"|(?:,| and)? with {QUOTE}{VALUE}{ENDS})"
 )
+_WITH_CLUE = any_string(" with ")
 
 
 def _is_with(match: re.Match[str]) -> bool:
@@ -131,7 +132,7 @@ LOGINS = (
         "PASSWORD",
         _WITH,
         case=False,
-        clue=any_string(" with "),
+        clue=_WITH_CLUE,
         locate=lambda match: (
             match.span("words" if match["words"] else "part") if _is_with(match) else None
         ),
@@ -141,7 +142,7 @@ LOGINS = (
         "USERNAME",
         _WITH,
         case=False,
-        clue=any_string(" with "),
+        clue=_WITH_CLUE,
         locate=lambda match: (
             match.span("user") if _is_with(match) and "@" not in match["user"] else None
         ),

@@ -81,11 +81,20 @@ class Shape:
         """Yield what `find` does, and search no more of the text than the clue says."""
         if not self.clue(facts):
             return iter(())
+        if self._asked not in facts.matches:  # others may ask the same, of another type
+            facts.matches[self._asked] = [*self._search(facts)]
+        return self._read(facts.matches[self._asked])
+
+    @cached_property
+    def _asked(self) -> tuple[object, ...]:
+        return self.pattern.pattern, self.pattern.flags, id(self.clue), self.reach
+
+    def _search(self, facts: Facts) -> Iterable[Any]:
         places = None if self.reach is None else find_places(self.clue, facts)
         if places is None or self.reach is None or not isinstance(self.pattern, Lazy):
-            return self.find(facts.text)
-        near = _search_near(self.pattern.compiled, self._ahead, facts.text, places, self.reach[0])
-        return self._read(near)
+            return self.pattern.finditer(facts.text)
+        before = self.reach[0]
+        return _search_near(self.pattern.compiled, self._ahead, facts.text, places, before)
 
     @cached_property
     def _ahead(self) -> re.Pattern[str]:
