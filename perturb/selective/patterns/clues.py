@@ -345,12 +345,14 @@ class _Finder:
 
 _RUN = 3
 _BUCKETS = 1 << 16
+_LAST_BUCKET = np.uint32(_BUCKETS - 1)
+_FIRST, _SECOND = np.uint32(7919), np.uint32(251)  # spread the runs of ordinary text
 
 
 def _read_runs(text: str) -> NDArray[np.uint32]:
     """Return a number below `_BUCKETS` for each three characters in a row."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    return (codes[:-2] * 7919 + codes[1:-1] * 251 + codes[2:]) & (_BUCKETS - 1)
+    return (codes[:-2] * _FIRST + codes[1:-1] * _SECOND + codes[2:]) & _LAST_BUCKET
 
 
 def _list_strings(clue: Clue) -> Iterable[str]:
