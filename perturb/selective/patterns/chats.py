@@ -115,6 +115,6 @@ CHATS = (
         ),
         clue=all_clues(least_digits(6), any_figure(r"\d[:.]\d\d(?!\d)")),
         locate=_locate_speaker,
-        reach=(120, 160),
+        reach=120,
     ),
 )

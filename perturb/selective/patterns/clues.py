@@ -43,7 +43,7 @@ _FIGURES = re.compile(rf"\d(?:\D{{0,{2 * _NEAR}}}+\d)*+")
 _ASCII_LETTERS = {i: " " for i in range(128) if not chr(i).isalpha()}
 # Without regard to capitals, `re` also takes them for the letters i and s, `str.lower` does not.
 _UNUSUAL = "İıſ"
-_STEP = 3  # an expression's `reach` is longer than the step from one place to the next
+_STEP = 3  # from one place in a clue's match to the next: no `reach` is below two
 
 
 class Facts:

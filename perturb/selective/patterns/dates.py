@@ -97,14 +97,14 @@ DATES = (
         rf"(?<!\w)(?=[\dadefjlmnostvw])(?:{_FORMS})(?!\w)",
         case=False,
         clue=any_clue(any_match(r"\d+"), any_listed(*_WEEKDAY_LISTS)),
-        reach=(24, 90),
+        reach=24,
     ),
     shape(
         "DURATION",
         rf"(?<![\w.,-]){_DURATION}",
         case=False,
         clue=any_clue(any_listed(*_UNIT_LISTS), any_string("un an")),
-        reach=(340, 60),
+        reach=340,
     ),
 )
 

@@ -149,7 +149,7 @@ IDENTIFIERS = (
         r"(?:(?<!\w)|(?<=%B))(?<![\w.]-)(?:\d[ -]?){12,18}\d(?!\w|-\w)",
         _is_card,
         clue=all_clues(least_digits(13), any_figure(r"\d(?:[ -]?\d){12}")),
-        reach=(30, 80),
+        reach=30,
     ),
     shape(
         "IBAN_CODE",
@@ -157,7 +157,7 @@ IDENTIFIERS = (
         r"(?<!\w)[A-Z]{2}\d{2}(?:(?:[ -]|[ \t]{0,4}\r?\n[ \t>|]{0,8})?[A-Z0-9]{1,4}){3,12}(?!\w)",
         clue=all_clues(least_digits(4), any_figure(r"\d(?<=[A-Z][A-Z].)\d")),
         locate=_locate_iban,
-        reach=(4, 120),
+        reach=4,
     ),
     shape(  # typed in small letters: it counts with the right check digits alone
         "IBAN_CODE",
@@ -165,14 +165,14 @@ IDENTIFIERS = (
         r"(?:[a-z0-9]{11,30}|(?:[ -][a-z0-9]{4}){2,7}(?:[ -][a-z0-9]{1,3})?)(?!\w)",
         clue=all_clues(least_digits(8), any_figure(r"\d(?<=[a-z][a-z].)\d[ -]?[a-z0-9]{4}")),
         locate=_locate_iban,
-        reach=(4, 120),
+        reach=4,
     ),
     shape(
         "US_SSN",
         r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])",
         clue=all_clues(least_digits(9), any_figure(r"\d{3}[- ]\d\d[- ]\d{4}")),
         locate=_locate_social,
-        reach=(4, 20),
+        reach=4,
     ),
     shape(
         "VAT_NUMBER",
@@ -181,14 +181,14 @@ IDENTIFIERS = (
         clue=all_clues(
             least_digits(7), any_match(r"[A-Z](?<!\w.)[A-Z]{1,2}[ -]?(?:[A-Z\d][ .-]?){3}")
         ),
-        reach=(4, 40),
+        reach=4,
     ),
     shape(
         "NATIONAL_ID",
         rf"(?<![\w.-])(?:{_ID})(?![\w-])",
         has_national_check,
         clue=all_clues(least_digits(7), any_figure(r"\d(?:(?:[ ./-]?\d){6}|[A-Z]\d{3}[A-Z])")),
-        reach=(24, 40),
+        reach=24,
     ),
     shape(  # 9 or 10 digits in one pass a check by chance: one in eleven does
         "NATIONAL_ID",
@@ -197,14 +197,14 @@ IDENTIFIERS = (
         has_national_check,
         case=False,
         clue=all_clues(least_digits(9), any_listed(_NUMBERED)),
-        reach=(4, 50),
+        reach=4,
     ),
     shape(
         "NATIONAL_ID",  # National Insurance number
         r"(?<!\w)(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]"
         r"(?: ?\d\d){3} ?[A-D](?!\w)",
         clue=all_clues(least_digits(6), any_figure(r"\d\d ?\d\d ?\d\d")),
-        reach=(8, 20),
+        reach=8,
     ),
     shape(  # sp. zn. 12 C 345/2023
         "CASE_NUMBER",
@@ -213,7 +213,7 @@ IDENTIFIERS = (
         r"\d{1,6}/\d{2,4})(?![\w/])",
         case=False,
         clue=any_figure(r"/(?<=\d/)\d"),
-        reach=(52, 12),
+        reach=52,
     ),
     shape(
         "CASE_NUMBER",
@@ -221,7 +221,7 @@ IDENTIFIERS = (
         _is_no_date,
         locate=_locate_case,
         clue=any_match(r"[/\[:](?:(?:(?<=\d/)|(?<=\d /)) ?\d|(?<=\[)\d{4}\]|(?<=:)\d\d-)"),
-        reach=(52, 260),
+        reach=52,
     ),
     shape(  # order HK-77310, facture F-2024-0318; a number alone may be of anything
         "CASE_NUMBER",
@@ -230,7 +230,7 @@ IDENTIFIERS = (
         _is_filed,
         case=False,
         clue=all_clues(least_digits(4), any_listed(_FILED_LIST)),
-        reach=(4, 90),
+        reach=4,
     ),
     shape(
         "DIAGNOSIS_CODE",

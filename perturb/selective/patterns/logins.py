@@ -121,10 +121,10 @@ def _is_with(match: re.Match[str]) -> bool:
 
 
 LOGINS = (
-    shape("PASSWORD", _PAIR, clue=_PAIR_CLUE, locate=_locate_password, reach=(130, 70)),
-    shape("USERNAME", _PAIR, clue=_PAIR_CLUE, locate=_locate_user, reach=(130, 70)),
+    shape("PASSWORD", _PAIR, clue=_PAIR_CLUE, locate=_locate_password, reach=130),
+    shape("USERNAME", _PAIR, clue=_PAIR_CLUE, locate=_locate_user, reach=130),
     *(
-        shape(type_, pattern, case=False, clue=_LOGIN_CLUE, locate=locate, reach=(130, 170))
+        shape(type_, pattern, case=False, clue=_LOGIN_CLUE, locate=locate, reach=130)
         for pattern in (_NAMED, _BESIDE)
         for type_, locate in (("PASSWORD", _locate_told), ("USERNAME", _locate_teller))
     ),
@@ -136,7 +136,7 @@ LOGINS = (
         locate=lambda match: (
             match.span("words" if match["words"] else "part") if _is_with(match) else None
         ),
-        reach=(90, 170),
+        reach=90,
     ),
     shape(
         "USERNAME",
@@ -146,6 +146,6 @@ LOGINS = (
         locate=lambda match: (
             match.span("user") if _is_with(match) and "@" not in match["user"] else None
         ),
-        reach=(90, 170),
+        reach=90,
     ),
 )

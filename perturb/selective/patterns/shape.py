@@ -50,9 +50,8 @@ class Shape:
 
     Attributes:
         clue: tells quickly that a text has no part. It changes no result, only the time.
-        reach: a match lies within so many characters before and after a place of the clue, apart
-            from a run at its end; None where a match may be of any length, and the whole text is
-            searched.
+        reach: a match begins at most so many characters before a place of the clue, two or
+            more; None where that may be any number, and the whole text is searched.
         locate: returns the place of the part in a match with the group `part`, which may be
             smaller than the group; None where the surroundings say that it is no part.
     """
@@ -62,7 +61,7 @@ class Shape:
     passes: Callable[[str], bool] = bool
     clue: Clue = no_clue
     locate: Locate | None = None
-    reach: tuple[int, int] | None = None
+    reach: int | None = None
 
     @property
     def source(self) -> str:
@@ -93,12 +92,11 @@ class Shape:
         places = None if self.reach is None else find_places(self.clue, facts)
         if places is None or self.reach is None or not isinstance(self.pattern, Lazy):
             return self.pattern.finditer(facts.text)
-        before = self.reach[0]
-        return _search_near(self.pattern.compiled, self._ahead, facts.text, places, before)
+        return _search_near(self.pattern.compiled, self._ahead, facts.text, places, self.reach)
 
     @cached_property
     def _ahead(self) -> re.Pattern[str]:
-        before = 0 if self.reach is None else self.reach[0]
+        before = self.reach or 0
         return re.compile(rf"(?s:.){{0,{before}}}?(?={self.pattern.pattern})", self.pattern.flags)
 
     def _read(self, matches: Iterable[Any]) -> Iterator[tuple[int, int]]:
@@ -146,10 +144,10 @@ def shape(
     case: bool = True,
     clue: Clue = no_clue,
     locate: Locate | None = None,
-    reach: tuple[int, int] | None = None,
+    reach: int | None = None,
 ) -> Shape:
     """Compile a shape; `case` says whether capitals matter, `clue` what every match holds,
-    `locate` where the part lies in a match, and `reach` how far a match goes around its clue."""
+    `locate` where the part lies in a match, and `reach` how far before its clue a match begins."""
     return Shape(type, Lazy(pattern, 0 if case else re.IGNORECASE), passes, clue, locate, reach)
 
 
