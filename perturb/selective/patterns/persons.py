@@ -742,7 +742,12 @@ PERSONS = (
         "PERSON",
         rf"(?<![^\W_]){assigned(r'(?:given|family|first|last|fname|lname)')}",
         case=False,
-        clue=all_clues(any_listed("family last lname"), any_listed("given first fname")),
+        # The first tells the places: a match begins at either, and both are there.
+        clue=all_clues(
+            any_listed("family last lname given first fname"),
+            any_listed("family last lname"),
+            any_listed("given first fname"),
+        ),
         locate=_locate_paired,
         reach=100,
     ),
