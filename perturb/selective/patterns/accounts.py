@@ -382,7 +382,7 @@ ACCOUNTS = (
         rf"(?P<part>{_NAME})",
         _is_home,
         clue=any_string("/home/", "/users/"),
-        reach=(60, 60),
+        reach=60,
     ),
     shape(
         "USERNAME",
@@ -390,14 +390,14 @@ ACCOUNTS = (
         rf"|Benutzer|Utilisateurs|Usuarios)[\\/]{{1,4}}(?P<part>{_NAME})",
         _is_home,
         clue=any_string("users", "settings", "benutzer", "utilisateurs", "usuarios"),
-        reach=(30, 90),
+        reach=30,
     ),
     shape(
         "USERNAME",
         rf"(?<![a-z])[er]?[ug]id=\d{{1,10}}\((?P<part>{_NAME})\)",
         is_personal_account,
         clue=any_string("id="),
-        reach=(8, 60),
+        reach=8,
     ),
     shape(
         "USERNAME",
@@ -405,21 +405,21 @@ ACCOUNTS = (
         rf"(?P<part>{_NAME})@(?=[\w\[])",
         is_personal_account,
         clue=all_clues(any_string("@"), any_string("s")),
-        reach=(180, 10),
+        reach=180,
     ),
     shape(  # the prompt of a shell, and the note of a public key
         "USERNAME",
         rf"(?m:^|[\[(])\[?(?P<part>{_NAME})@[\w.-]{{1,60}}[: ][~/][^\n$#]{{0,120}}[$#] ",
         is_personal_account,
         clue=any_string("@"),
-        reach=(40, 200),
+        reach=40,
     ),
     shape(  # it is the same wherever its owner logs in
         "PUBLIC_KEY",
         r"(?<!\w)(?:(?:sk-)?ssh-(?:rsa|ed25519|dss)(?:@openssh\.com)?|ecdsa-sha2-\w{8,10}) "
         r"(?P<part>AAAA[A-Za-z0-9+/]{40,1500}={0,3})(?![\w+/])",
         clue=any_string(" aaaa"),
-        reach=(40, 1600),
+        reach=40,
     ),
     shape(
         "USERNAME",
@@ -427,7 +427,7 @@ ACCOUNTS = (
         r"(?P<part>[\w.-]{1,40}(?:@[\w.-]{1,60})?)",
         lambda note: is_personal_account(note.partition("@")[0]),
         clue=any_string(" aaaa"),
-        reach=(40, 40),
+        reach=40,
     ),
     shape(
         "USERNAME",
@@ -468,15 +468,15 @@ ACCOUNTS = (
             *("slack", "logname"),
         ),
         locate=_locate_by_key,
-        reach=(24, 640),
+        reach=24,
     ),
     shape(  # dbUser, spring.datasource.username
         "USERNAME",
         rf"(?-i:(?<=[a-z])(?=[UL])){assigned('(?:user(?:name)?|login)')}",
         case=False,
-        clue=any_match("[a-z](?:User|Login)"),
+        clue=any_match("[UL](?<=[a-z].)(?:ser|ogin)"),
         locate=_locate_by_key,
-        reach=(4, 640),
+        reach=4,
     ),
     shape(
         "USERNAME",
@@ -485,7 +485,7 @@ ACCOUNTS = (
         is_personal_account,
         clue=any_string("-u", "--login", "--proxy-user"),
         locate=_locate_option,
-        reach=(12, 60),
+        reach=12,
     ),
     shape(
         "USERNAME",
@@ -495,14 +495,14 @@ ACCOUNTS = (
         is_personal_account,
         case=False,
         clue=any_string("btoa(", "login(", "auth", "user("),
-        reach=(16, 70),
+        reach=16,
     ),
     shape(
         "USERNAME",
         rf"(?<!\w)login[ \t\n]{{1,8}}(?P<part>{_NAME})[ \t\n]{{1,8}}password[ \t]",
         is_personal_account,
         clue=all_clues(any_string("login"), any_string("password")),
-        reach=(4, 80),
+        reach=4,
     ),
     shape(
         "USERNAME",
@@ -512,7 +512,7 @@ ACCOUNTS = (
         locate=_locate_grantee,
         case=False,
         clue=any_listed("user role grant revoke"),
-        reach=(10, 280),
+        reach=10,
     ),
     shape(  # my username is nlind; login nlind_82, see
         "USERNAME",
@@ -523,7 +523,7 @@ ACCOUNTS = (
         case=False,
         clue=any_listed(_LOGINS),
         locate=_locate_login,
-        reach=(24, 110),
+        reach=24,
     ),
     shape(  # scheme://user:password@host
         "USERNAME",
@@ -531,7 +531,7 @@ ACCOUNTS = (
         is_personal_account,
         clue=any_string("://"),
         locate=_locate_of_service,
-        reach=(24, 50),
+        reach=24,
     ),
     shape(
         "USERNAME",
@@ -540,21 +540,21 @@ ACCOUNTS = (
         _has_login,
         clue=any_string("://"),
         locate=_locate_of_service,
-        reach=(24, 250),
+        reach=24,
     ),
     shape(
         "USERNAME",
         rf"(?:{_LOGS})(?P<part>{_NAME})",
         is_personal_account,
         clue=any_string(" for ", "user", "sudo:", " by "),
-        reach=(40, 60),
+        reach=40,
     ),
     shape(  # [20:14:40] <badger> in a chat
         "USERNAME",
         rf"\d:\d\d\]?(?:\x1b\[[\d;]{{0,12}}m|\s){{0,4}}<[@+%]?(?P<part>{_NAME})>",
         is_personal_account,
         clue=any_match(r"<[@+%]?[A-Za-z_À-ž][\w.-]{1,31}>"),
-        reach=(80, 40),
+        reach=80,
     ),
     shape(  # my username is mira_t
         "USERNAME",
@@ -568,14 +568,14 @@ ACCOUNTS = (
             *("user name", "username", "user id", "userid", "login", "gamertag", "handle", "nick"),
             *("benutzername", "usuario", "pseudo", "identifiant"),
         ),
-        reach=(40, 60),
+        reach=40,
     ),
     shape(  # a note in code, and who is to see to it
         "USERNAME",
         rf"(?:{_NOTES})\(@?(?P<part>{_NAME})\)",
         _is_unusual_account,
         clue=any_string("todo(", "fixme(", "xxx(", "hack(", "note("),
-        reach=(8, 44),
+        reach=8,
     ),
     shape(  # git@github.com:mira/dotfiles.git
         "USERNAME",
@@ -583,21 +583,21 @@ ACCOUNTS = (
         rf"(?P<part>{_NAME})(?=/)",
         _is_unusual_account,
         clue=any_string("git@"),
-        reach=(4, 60),
+        reach=4,
     ),
     shape(  # a handle alone in a cell
         "USERNAME",
         r"(?:>|\|)[ ]?@(?P<part>[A-Za-z_][\w.]{2,30})(?=[ ]?(?:</|\|))",
         is_personal_account,
         clue=any_match("[>|] ?@"),
-        reach=(4, 40),
+        reach=4,
     ),
     shape(
         "USERNAME",
         rf"(?<![\w.-])(?:www\.|m\.|mobile\.)?(?:{_SITES})",
         clue=any_string("/@", *(f".{end}/" for end in _SITE_ENDS)),
         locate=_locate_profile,
-        reach=(110, 70),
+        reach=110,
     ),
     shape(
         "USERNAME",
@@ -605,7 +605,7 @@ ACCOUNTS = (
         case=False,
         clue=any_match(r"[ \t\"'`(*]@(?i:[a-z_])"),
         locate=_locate_handle,
-        reach=(40, 40),
+        reach=40,
     ),
     shape(  # @mira_h on Slack
         "USERNAME",
@@ -615,7 +615,7 @@ ACCOUNTS = (
         case=False,
         clue=any_match(r"(?i:@[a-z_][\w.]{2,30},? (?:on|every))"),
         locate=_locate_handle,
-        reach=(4, 60),
+        reach=4,
     ),
     shape(  # Discord: night_owl#4471, Steam tereza_nov
         "USERNAME",
@@ -629,7 +629,7 @@ ACCOUNTS = (
             "discord instagram insta telegram snapchat steam skype twitch tiktok psn xbox wechat",
             "kik venmo cashapp cash soundcloud strava onlyfans facebook linkedin reddit github",
         ),
-        reach=(4, 60),
+        reach=4,
     ),
     shape(  # user noor-lindner, chat `haoran.zh`
         "USERNAME",
@@ -641,7 +641,7 @@ ACCOUNTS = (
             any_listed("user username login handle chat nick nickname account"),
             any_string("benutzer"),
         ),
-        reach=(8, 80),
+        reach=8,
     ),
     shape(
         "USERNAME",
@@ -655,14 +655,14 @@ ACCOUNTS = (
             "github gitlab twitter slack discord telegram instagram reddit steam skype irc npm",
             "docker dockerhub linkedin mastodon",
         ),
-        reach=(4, 80),
+        reach=4,
     ),
     shape(  # .pgpass
         "USERNAME",
         rf"(?m:^)[\w.*-]{{1,100}}:(?:\d{{2,5}}|\*):[\w.*-]{{1,64}}:(?P<part>{_NAME}):\S{{3,100}}(?m:$)",
         _has_login,
         clue=any_match(r":(?:\d{2,5}|\*):"),
-        reach=(110, 240),
+        reach=110,
     ),
     shape(  # the configuration of ssh
         "USERNAME",
@@ -670,7 +670,7 @@ ACCOUNTS = (
         rf"[ \t]{{0,8}}User[ \t=]{{1,4}}(?P<part>{_NAME})[ \t]*(?m:$)",
         is_personal_account,
         clue=all_clues(any_match(r"User[ \t=]"), any_string("host")),
-        reach=(1300, 60),
+        reach=1300,
     ),
     shape(  # /user:FIRM\\mira, as FIRM\\mira
         "USERNAME",
@@ -679,7 +679,7 @@ ACCOUNTS = (
         rf"(?P<part>{_NAME})(?![\w\\])",
         is_personal_account,
         clue=any_string("/u", "\\"),
-        reach=(50, 60),
+        reach=50,
     ),
     shape(  # User ID=shop_app;Password=…
         "USERNAME",
@@ -724,7 +724,7 @@ ACCOUNTS = (
             ),
             *("вхо", "захо"),
         ),
-        reach=(14, 220),
+        reach=14,
     ),
     shape(  # the runner user is night-lorimer; user mira.h says
         "USERNAME",
@@ -735,7 +735,7 @@ ACCOUNTS = (
         r"(?=[\"'`]?(?:[\s,;!?)]|\.(?:\s|\Z)|\Z))",
         lambda name: is_personal_account(name) and _is_no_word(name),
         clue=any_listed("user account userid"),
-        reach=(4, 110),
+        reach=4,
     ),
     shape(  # 微信号mira_0415
         "USERNAME",
@@ -758,7 +758,7 @@ ACCOUNTS = (
                 "계정",
             )
         ),
-        reach=(4, 60),
+        reach=4,
     ),
     shape(  # gh: mira-codes |
         "USERNAME",
@@ -770,6 +770,6 @@ ACCOUNTS = (
         ),
         case=False,
         clue=any_string("gh", "ig", "tg", "github", "gitlab", "insta", "telegram"),
-        reach=(4, 60),
+        reach=4,
     ),
 )

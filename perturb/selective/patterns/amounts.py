@@ -5,8 +5,8 @@ from __future__ import annotations
 from perturb.selective.patterns.clues import (
     all_clues,
     any_clue,
+    any_figure,
     any_listed,
-    any_match,
     any_string,
 )
 from perturb.selective.patterns.numbers import FIGURE, NUMBER, WORDS
@@ -77,13 +77,13 @@ _AGED_CLUE = any_listed("age aged alter âgé âgée âgés âgées âge edad")
 _TURN_CLUE = any_listed("turn turns turned turning im i he she bin ist")
 
 AMOUNTS = (
-    shape("MONEY", _MONEY, case=False, clue=_MONEY_CLUE, reach=(130, 130)),
+    shape("MONEY", _MONEY, case=False, clue=_MONEY_CLUE, reach=130),
     shape(
         "MONEY",
         _NAMED_MONEY,
         case=False,
         clue=any_listed(_NAME_LIST, "mark"),
-        reach=(360, 60),
+        reach=360,
     ),
     shape(
         "PERCENTAGE",
@@ -91,14 +91,14 @@ AMOUNTS = (
         r"|pour cent|por ciento)(?!\w))",
         case=False,
         clue=any_string("%", "‰", "cent", "prozent", "ciento"),
-        reach=(300, 30),
+        reach=300,
     ),
     shape(
         "QUANTITY",
         rf"(?<![\w.,]){NUMBER}[ -]?{_MEASURES}(?!\w)",
         case=False,
         clue=any_listed(*_MEASURE_LISTS),
-        reach=(320, 20),
+        reach=320,
     ),
     shape(
         "AGE",
@@ -107,7 +107,7 @@ AMOUNTS = (
         r"| años de edad)",
         case=False,
         clue=_OLD_CLUE,
-        reach=(330, 30),
+        reach=330,
     ),
     shape(
         "AGE",
@@ -115,15 +115,15 @@ AMOUNTS = (
         rf" (?P<part>{_AGE}(?: (?:and|to|und|et|y) {_AGE})?(?: ans| años)?)(?!\w)",
         case=False,
         clue=_AGED_CLUE,
-        reach=(8, 640),
+        reach=8,
     ),
     shape(
         "AGE",
         r"(?<!\w)(?:turn(?:s|ed|ing)?|i['’]?m|i am|(?:he|she)(?:['’]s| is| was)|bin|ist)"
         r" (?P<part>\d{1,3})(?![\w%]|[.,:/]\d| (?:percent|per|pounds|miles|feet|minutes|hours))",
         case=False,
-        clue=all_clues(any_match(r"\w \d"), _TURN_CLUE),
-        reach=(16, 40),
+        clue=all_clues(any_figure(r"\d(?<=\w .)"), _TURN_CLUE),
+        reach=18,
     ),
     shape(
         "AGE",
@@ -131,6 +131,6 @@ AMOUNTS = (
         rf"(?P<part>{_AGE})(?!\w)",
         case=False,
         clue=any_listed("age alter"),
-        reach=(12, 320),
+        reach=12,
     ),
 )

@@ -6,10 +6,11 @@ import re
 
 from perturb.selective.patterns.clues import (
     all_clues,
+    any_figure,
     any_listed,
     any_match,
     any_string,
-    beyond_ascii,
+    beyond_latin,
     least_digits,
 )
 from perturb.selective.patterns.dates import DATE_FORMS, MONTHS, is_long_ago
@@ -131,16 +132,16 @@ BIRTHS = (
         r"(?P<part>(?P<year>(?:19|20)\d\d)-(?:0\d|1[0-2])-[0-3]\d"
         r"|(?<!\|)(?<!\| )[0-3]?\d[./][01]?\d[./](?P<end>(?:19|20)\d\d))"
         r"(?=\\{0,3}[\"']?[ ]?(?:[,;|\t)\]}]|  |\r?\n|\\n|\Z))",
-        clue=any_match(r"(?:19|20)\d\d-[01]\d-[0-3]\d|\d[./][01]?\d[./](?:19|20)\d\d"),
+        clue=any_figure(r"\d(?:\d{3}-[01]\d-[0-3]\d|[./][01]?\d[./](?:19|20)\d\d)"),
         locate=_locate_in_record,
-        reach=(8, 20),
+        reach=8,
     ),
     shape(
         "DATE_OF_BIRTH",
         rf"(?<![^\W_]){_BORN}(?: is| was| falls)?(?: on|,|:)? (?P<part>{_SPELLED})(?!\w)",
         case=False,
         clue=_BORN_CLUE,
-        reach=(4, 140),
+        reach=4,
     ),
     shape(
         "BIRTHPLACE",
@@ -149,7 +150,7 @@ BIRTHS = (
         case=False,
         clue=_BORN_CLUE,
         locate=_locate_birthplace,
-        reach=(4, 200),
+        reach=4,
     ),
     shape(  # born in Onitsha on 12 April 1988, nato a Chioggia il 8/7/1985
         "BIRTHPLACE",
@@ -157,7 +158,7 @@ BIRTHS = (
         case=False,
         clue=all_clues(least_digits(1), _BORN_CLUE),
         locate=_locate_birthplace,
-        reach=(4, 230),
+        reach=4,
     ),
     shape(
         "DATE_OF_BIRTH",
@@ -165,7 +166,7 @@ BIRTHS = (
         _is_recent,
         case=False,
         clue=all_clues(least_digits(1), _BORN_CLUE),
-        reach=(4, 230),
+        reach=4,
     ),
     shape(  # geb. 03.09.1991 in Pforzheim
         "BIRTHPLACE",
@@ -173,14 +174,14 @@ BIRTHS = (
         case=False,
         clue=all_clues(least_digits(1), any_listed("geb")),
         locate=_locate_birthplace,
-        reach=(6, 200),
+        reach=6,
     ),
     shape(  # in a list of passengers: Wu Amity F 02/05/11
         "DATE_OF_BIRTH",
         r"(?<=[\w.'’)][ ,;|\t][MF][ ,;|\t])"
         r"(?P<part>[0-3]?\d[/.-][0-3]?\d[/.-](?:(?:19|20)\d\d|\d\d))(?![\w/.-]\d|\w)",
         clue=all_clues(least_digits(4), any_match(r"[MF][ ,;|\t][0-3]?\d[/.-][0-3]?\d[/.-]\d\d")),
-        reach=(6, 16),
+        reach=6,
     ),
     shape(  # Israel Montague, b. 28 Oct 1986
         "DATE_OF_BIRTH",
@@ -188,14 +189,14 @@ BIRTHS = (
         _is_recent,
         clue=all_clues(least_digits(1), any_string("b.")),
         case=False,
-        reach=(4, 60),
+        reach=4,
     ),
     shape(  # 生年月日は平成5年2月27日
         "DATE_OF_BIRTH",
         rf"{_GLUED}[是于於为為在は은는]?[ :：]{{0,2}}(?P<part>{_FORMS})(?![\d/-])",
         _is_recent,
-        clue=all_clues(beyond_ascii, any_match(_GLUED)),
-        reach=(8, 60),
+        clue=all_clues(beyond_latin, any_match(_GLUED)),
+        reach=8,
     ),
     shape(  # DOB 030490
         "DATE_OF_BIRTH",
@@ -203,7 +204,7 @@ BIRTHS = (
         r"(?P<part>(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|[12]\d|3[01])(?:\d{2}|(?:19|20)\d{2}))(?!\w)",
         case=False,
         clue=any_string("dob", "d.o.b"),
-        reach=(4, 20),
+        reach=4,
     ),
     shape(  # <input name="dob" value="1994-03-08">
         "DATE_OF_BIRTH",
@@ -211,7 +212,7 @@ BIRTHS = (
         rf"[^<>]{{0,200}}?\bvalue=[\"'](?P<part>{_FORMS})",
         case=False,
         clue=any_string("<input"),
-        reach=(2, 470),
+        reach=2,
     ),
     shape(  # an age beside a date of birth is the year
         "DATE_OF_BIRTH",
@@ -219,7 +220,7 @@ BIRTHS = (
         rf"(?:turned|turns|aged|is now|wurde) (?P<part>\d{{1,3}}|{WORDS})(?!\w)",
         case=False,
         clue=all_clues(_BORN_CLUE, any_listed("turned turns aged now wurde")),
-        reach=(4, 300),
+        reach=4,
     ),
     shape(
         "DATE_OF_BIRTH",
@@ -247,7 +248,7 @@ BIRTHS = (
                 *("doğ", "birt"),
             ),
         ),
-        reach=(30, 200),
+        reach=30,
     ),
     shape(
         "DATE_OF_BIRTH",
@@ -255,7 +256,7 @@ BIRTHS = (
         r"|(?<![\w*])\*[ ]?(?P<star>\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d)(?!\w)",
         _is_recent,
         clue=any_string("🎂", "🍼", "👶", "*"),
-        reach=(4, 20),
+        reach=4,
     ),
     shape(
         "DATE_OF_BIRTH",
@@ -265,6 +266,6 @@ BIRTHS = (
         r"\((?P<part>(?:19|20)\d\d, ?\d{1,2}, ?\d{1,2})\)",
         clue=any_string("date(", "datetime(", "localdate.of("),
         case=False,
-        reach=(60, 30),
+        reach=60,
     ),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from perturb.selective.patterns.clues import all_clues, any_match, least_digits
+from perturb.selective.patterns.clues import all_clues, any_figure, least_digits
 from perturb.selective.patterns.given import is_given, stands_alone
 from perturb.selective.patterns.labels import ROLES, is_label_alone, spell
 from perturb.selective.patterns.settings import is_ordinary_word
@@ -113,8 +113,8 @@ CHATS = (
             pattern.replace("(?P<part>", f"(?P<part{number}>")
             for number, pattern in enumerate((*_DATED, *_MINUTES, *_TIMED))
         ),
-        clue=all_clues(least_digits(6), any_match(r"\d[:.]\d\d(?!\d)")),
+        clue=all_clues(least_digits(6), any_figure(r"\d[:.]\d\d(?!\d)")),
         locate=_locate_speaker,
-        reach=(120, 160),
+        reach=120,
     ),
 )

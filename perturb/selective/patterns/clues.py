@@ -8,7 +8,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import accumulate, chain
+
+import numpy as np
+from numpy.typing import NDArray
 
 __all__ = [
     "All",
@@ -22,10 +25,11 @@ __all__ = [
     "Strings",
     "all_clues",
     "any_clue",
+    "any_figure",
     "any_listed",
     "any_match",
     "any_string",
-    "beyond_ascii",
+    "beyond_latin",
     "find_places",
     "least_digits",
     "no_clue",
@@ -33,9 +37,13 @@ __all__ = [
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
+_BEYOND_LATIN = re.compile("[\u0370-\u1dff\u1f00-\u1fff\u2c00-\U0010ffff]")
+_NEAR = 12  # characters around digits that clues read
+_FIGURES = re.compile(rf"\d(?:\D{{0,{2 * _NEAR}}}+\d)*+")
 _ASCII_LETTERS = {i: " " for i in range(128) if not chr(i).isalpha()}
 # Without regard to capitals, `re` also takes them for the letters i and s, `str.lower` does not.
 _UNUSUAL = "İıſ"
+_STEP = 3  # from one place in a clue's match to the next: no `reach` is below two
 
 
 class Facts:
@@ -45,6 +53,7 @@ class Facts:
         text: the text.
         lower: the text in small letters.
         unusual: whether it has letters that `re` and `str.lower` read in different ways.
+        matches: of expressions that were searched for, by what they ask.
     """
 
     def __init__(self, text: str) -> None:
@@ -53,6 +62,50 @@ class Facts:
         self.unusual = not text.isascii() and (
             len(self.lower) != len(text) or any(letter in text for letter in _UNUSUAL)
         )
+        self.matches: dict[tuple[object, ...], list[object]] = {}
+        self._places: dict[Clue, list[int] | None] = {}
+        self._first: dict[re.Pattern[str], re.Match[str] | None] = {}
+        self._asked: frozenset[str] = frozenset()
+        self._held: frozenset[str] = frozenset()
+
+    def note(self, asked: frozenset[str], held: frozenset[str]) -> None:
+        """Keep which of many strings, in small letters, the text holds."""
+        self._asked, self._held = asked, held
+
+    def hold(self, strings: frozenset[str]) -> frozenset[str]:
+        """Return those strings, given in small letters, that the text holds."""
+        if strings <= self._asked:
+            return strings & self._held
+        return frozenset(filter(self.lower.__contains__, strings))
+
+    @cached_property
+    def beyond_latin(self) -> bool:
+        """Tell if the text has a letter of another script."""
+        return not self.text.isascii() and _BEYOND_LATIN.search(self.text) is not None
+
+    @cached_property
+    def figures(self) -> str:
+        """Return the surroundings of the digits of the text, one below the other; the whole text
+        where that is hardly longer."""
+        near, text = _NEAR, self.text
+        places = (found.span() for found in _FIGURES.finditer(text))
+        parts = "\n".join(text[max(0, start - near) : end + near] for start, end in places)
+        return parts if 2 * len(parts) < len(text) else text
+
+    def find_first(self, pattern: re.Pattern[str], figures: bool) -> re.Match[str] | None:
+        """Return the first match of a clue's expression. If its matches are `figures`, it is
+        looked for in these first."""
+        if pattern not in self._first:
+            held = not figures or self.figures is self.text or pattern.search(self.figures)
+            self._first[pattern] = pattern.search(self.text) if held else None
+        return self._first[pattern]
+
+    def find_places(self, clue: Clue) -> list[int] | None:
+        """Return the places of a clue, see `find_places`: several expressions ask for one."""
+        if clue not in self._places:
+            found = None if self.unusual else _find_places(clue, self)
+            self._places[clue] = None if found is None else sorted(found)
+        return self._places[clue]
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -76,10 +129,10 @@ def no_clue(facts: Facts) -> bool:
     return True
 
 
-def beyond_ascii(facts: Facts) -> bool:
-    """Tell if a text has a letter or a sign beyond ASCII, as every match of an expression for
-    other scripts has."""
-    return not facts.text.isascii()
+def beyond_latin(facts: Facts) -> bool:
+    """Tell if a text has a letter of another script, as every match of an expression for these
+    has."""
+    return facts.beyond_latin
 
 
 def least_digits(least: int) -> Clue:
@@ -102,14 +155,14 @@ class Strings:
     """The clue of an expression whose matches hold one of these strings, given in small letters,
     in any capitals."""
 
-    strings: tuple[str, ...]
+    strings: frozenset[str]
 
     def __call__(self, facts: Facts) -> bool:
-        return facts.unusual or any(map(facts.lower.__contains__, self.strings))
+        return facts.unusual or bool(facts.hold(self.strings))
 
     def places(self, facts: Facts) -> Iterator[int]:
         """Yield the places of the strings; the text must not be unusual."""
-        for string in self.strings:
+        for string in facts.hold(self.strings):
             yield from _find_each(string, facts.lower)
 
 
@@ -135,23 +188,28 @@ class Listed:
 
 @dataclass(frozen=True)
 class Match:
-    """The clue of an expression whose matches hold a match of a quicker one."""
+    """The clue of an expression whose matches hold a match of a quicker one; `figures` says that
+    a match of this one is close to digits."""
 
     pattern: re.Pattern[str]
+    figures: bool = False
 
     def __call__(self, facts: Facts) -> bool:
-        return self.pattern.search(facts.text) is not None
+        return facts.find_first(self.pattern, self.figures) is not None
 
     def places(self, facts: Facts) -> Iterator[int]:
-        """Yield the places of the quicker one's matches."""
-        for match in self.pattern.finditer(facts.text):
-            yield match.start()
+        """Yield places in the quicker one's matches, close to each other: another match, which
+        begins inside, may be the one that the expression holds."""
+        if first := facts.find_first(self.pattern, self.figures):
+            following = self.pattern.finditer(facts.text, first.end())
+            for match in chain((first,), following):
+                yield from range(match.start(), match.end() + _STEP, _STEP)
 
 
 def any_string(*strings: str) -> Clue:
     """Return the clue of an expression whose matches hold one of these strings, given in small
     letters, in any capitals."""
-    return Strings(tuple(_with_dots(strings)))
+    return Strings(frozenset(_with_dots(strings)))
 
 
 def _with_dots(words: Iterable[str]) -> Iterator[str]:
@@ -165,6 +223,12 @@ def _with_dots(words: Iterable[str]) -> Iterator[str]:
 def any_match(pattern: str) -> Clue:
     """Return the clue of an expression whose matches hold a match of a quicker one."""
     return Match(re.compile(pattern))
+
+
+def any_figure(pattern: str) -> Clue:
+    """Return the clue of an expression whose matches hold a match of a quicker one, of which no
+    character is further than `_NEAR` from a digit in it."""
+    return Match(re.compile(pattern), figures=True)
 
 
 def any_listed(*lists: str) -> Clue:
@@ -226,7 +290,9 @@ class Index:
         self._others: set[int] = set()  # that ask for no string and no word
         self._by_string: dict[str, list[int]] = {}
         self._by_word: dict[str, list[int]] = {}
+        asked_for: set[str] = set()
         for number, clue in enumerate(clues):
+            asked_for.update(_list_strings(clue))
             asked = _read_asked(clue)
             self._least.append(_read_least(clue))
             if asked is None:
@@ -235,18 +301,65 @@ class Index:
                 self._by_string.setdefault(string, []).append(number)
             for word in asked.words if asked is not None else ():
                 self._by_word.setdefault(word, []).append(number)
+        self._strings = frozenset(asked_for)
+        self._finder = _Finder(self._strings)
 
     def find(self, facts: Facts) -> list[int]:
         """Return the numbers of the expressions that may have a match, in order."""
         if facts.unusual:
             return [*range(len(self._least))]
-        found, lower = set(self._others), facts.lower
-        for string, numbers in self._by_string.items():
-            if string in lower:
-                found.update(numbers)
+        held = self._finder.find(facts.lower)
+        facts.note(self._strings, held)
+        found = set(self._others)
+        for string in held & self._by_string.keys():
+            found.update(self._by_string[string])
         for word in self._by_word.keys() & facts.words:
             found.update(self._by_word[word])
         return sorted(number for number in found if self._least[number] <= facts.digits)
+
+
+class _Finder:
+    """Find which of many strings a text holds. Those of which the text lacks any three characters
+    in a row are not searched for: hardly any is."""
+
+    def __init__(self, strings: Iterable[str]) -> None:
+        ordered = sorted(strings, key=len)
+        self._short = [string for string in ordered if len(string) < _RUN]
+        self._long = ordered[len(self._short) :]
+        runs = [_read_runs(string) for string in self._long]
+        self._runs = np.concatenate([*runs, np.empty(0, np.uint32)])
+        self._starts = [*accumulate(map(len, runs), initial=0)][:-1]
+
+    def find(self, text: str) -> frozenset[str]:
+        """Return the strings that the text holds."""
+        return frozenset(filter(text.__contains__, chain(self._short, self._list_likely(text))))
+
+    def _list_likely(self, text: str) -> Iterable[str]:
+        if len(text) < _RUN or not self._long:
+            return ()
+        seen = np.zeros(_BUCKETS, bool)
+        seen[_read_runs(text)] = True
+        likely = np.logical_and.reduceat(seen[self._runs], self._starts)
+        return [self._long[number] for number in np.flatnonzero(likely)]
+
+
+_RUN = 3
+_BUCKETS = 1 << 16
+_LAST_BUCKET = np.uint32(_BUCKETS - 1)
+_FIRST, _SECOND = np.uint32(7919), np.uint32(251)  # spread the runs of ordinary text
+
+
+def _read_runs(text: str) -> NDArray[np.uint32]:
+    """Return a number below `_BUCKETS` for each three characters in a row."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return (codes[:-2] * _FIRST + codes[1:-1] * _SECOND + codes[2:]) & _LAST_BUCKET
+
+
+def _list_strings(clue: Clue) -> Iterable[str]:
+    """Return all strings that a clue and its parts ask for."""
+    if isinstance(clue, All | Any):
+        return chain.from_iterable(map(_list_strings, clue.clues))
+    return clue.strings if isinstance(clue, Strings) else ()
 
 
 @dataclass(frozen=True)
@@ -260,7 +373,7 @@ class _Asked:
 def _read_asked(clue: Clue) -> _Asked | None:
     """Return what a clue asks for; None if it passes texts without any string or word."""
     if isinstance(clue, Strings):
-        return _Asked(strings=frozenset(clue.strings))
+        return _Asked(strings=clue.strings)
     if isinstance(clue, Listed):
         return _Asked(words=clue.words)
     if isinstance(clue, All):  # one of them is enough; words are looked up fastest
@@ -295,8 +408,7 @@ def find_places(clue: Clue, facts: Facts) -> list[int] | None:
     >>> find_places(any_listed("new_york"), Facts("From York to New York"))
     [5, 17]
     """
-    found = _find_places(clue, facts)
-    return None if found is None or facts.unusual else sorted(found)
+    return facts.find_places(clue)
 
 
 def _find_places(clue: Clue, facts: Facts) -> Iterable[int] | None:

@@ -83,7 +83,8 @@ _SIGNED = (  # 4-7-1-8; left 12, right 40, left 7; star 6262; 0907#
 )
 
 _SIGNED_CLUE = any_clue(
-    any_match(r"\d[-\u2013]\d[-\u2013]\d|\d ?[#*]|[#*]\d"), any_listed(_TURN_LIST, _SIGN_LIST)
+    any_match(r"[\d#*](?:(?<=\d)(?:[-\u2013]\d[-\u2013]\d| ?[#*])|(?<=[#*])\d)"),
+    any_listed(_TURN_LIST, _SIGN_LIST),
 )
 
 # -- in words -------------------------------------------------------------------------------------
@@ -200,7 +201,7 @@ CODES = (
                 *("code", "código"),
             ),
         ),
-        reach=(20, 130),
+        reach=20,
     ),
     shape(  # the padlock code changes to 7319; combination to the safe is 24-7-36
         "PASSWORD",
@@ -216,7 +217,7 @@ CODES = (
                 *("código", "codice", "kode", "kód", "koodi", "şifresi", "पिन", "رمز", "ओटीपी"),
             ),
         ),
-        reach=(44, 130),
+        reach=44,
     ),
     shape(  # keysafe 2580, alarm 1945;
         "PASSWORD",
@@ -232,7 +233,7 @@ CODES = (
                 *("boîte", "candado", "lucchetto", "hänglås", "kłódka", "visací"),
             ),
         ),
-        reach=(30, 60),
+        reach=30,
     ),
     shape(  # the safe opens with left 12, right 40; combination 4-7-1-8
         "PASSWORD",
@@ -241,7 +242,7 @@ CODES = (
         case=False,
         clue=all_clues(least_digits(2), _SIGNED_CLUE, _OPENED_CLUE),
         locate=_locate_signed,
-        reach=(100, 130),
+        reach=100,
     ),
     shape(  # my PIN is four eight one nine
         "PASSWORD",
@@ -250,7 +251,7 @@ CODES = (
         case=False,
         clue=all_clues(_OPENED_CLUE, any_listed(*_DIGITS)),
         locate=_locate_spoken,
-        reach=(24, 220),
+        reach=24,
     ),
     shape(  # Rep: And your PIN? Customer: 4471
         "PASSWORD",
@@ -259,7 +260,7 @@ CODES = (
         rf"(?![\w.,/-]\d|\w)",
         case=False,
         clue=all_clues(least_digits(4), any_string("pin", "code")),
-        reach=(20, 150),
+        reach=20,
     ),
     shape(  # he had me read out the code 418 903 from the text message
         "PASSWORD",
@@ -269,7 +270,7 @@ CODES = (
         case=False,
         clue=all_clues(least_digits(4), any_string("code", "otp", "tan")),
         locate=_locate_read_out,
-        reach=(4, 70),
+        reach=4,
     ),
     shape(  # share code W7K 4PX 9RT
         "PASSWORD",
@@ -279,7 +280,7 @@ CODES = (
         r"(?P<part>(?=[A-Z -]{0,8}\d)(?=[\d -]{0,8}[A-Z])"
         r"(?:[A-Z0-9]{2,5}(?:[ -][A-Z0-9]{2,5}){1,4}|[A-Z0-9]{5,12}))(?!\w)",
         clue=all_clues(least_digits(1), any_string(" code")),
-        reach=(24, 60),
+        reach=24,
     ),
     shape(  # backup codes 6c8e-2b4c-6f5c, 79e7-844e-e724
         "PASSWORD",
@@ -297,7 +298,7 @@ CODES = (
                 *("wiederherstellungs", "notfall", "reserve", "secours"),
             ),
         ),
-        reach=(4, 300),
+        reach=4,
     ),
     shape(  # app password kzpw tqhd mmox rbya
         "PASSWORD",
@@ -305,7 +306,7 @@ CODES = (
         r"\b[^\n.!?]{0,40}?(?<!\w)(?P<part>[a-z]{4}(?: [a-z]{4}){3})(?![\w-]| [a-z]{4}\b)",
         clue=any_string("pass", "kennwort", "contraseña", "senha", "wachtwoord"),
         locate=_locate_groups,
-        reach=(12, 90),
+        reach=12,
     ),
     shape(  # the seed begins "ladder motor canvas"
         "PASSWORD",
@@ -313,7 +314,7 @@ CODES = (
         r"[\"'\u201c\u201e\u00ab](?P<part>[a-z]{3,8}"
         r"(?:,? [a-z]{3,8}){1,23})[\"'\u201d\u201c\u00bb]",
         clue=any_string("seed", "recovery"),
-        reach=(4, 240),
+        reach=4,
     ),
     shape(  # if ($_POST['pin'] !== '0815')
         "PASSWORD",
@@ -321,7 +322,7 @@ CODES = (
         r"[\"']?(?P<part>\d{4,8})(?![\w.])",
         case=False,
         clue=all_clues(least_digits(4), any_string("pin", "passcode", "otp", "puk")),
-        reach=(4, 40),
+        reach=4,
     ),
     shape(  # 门禁密码七三零八, 取件码660214, 暗証番号は二五八三
         "PASSWORD",
@@ -334,6 +335,6 @@ CODES = (
             *("密码", "密碼", "口令", "验证码", "驗證碼", "件码", "件碼", "货码", "态码", "暗証"),
             *("コード", "パスワード", "オートロック", "番号", "번호", "암호"),
         ),
-        reach=(8, 40),
+        reach=8,
     ),
 )

@@ -13,6 +13,7 @@ import re
 from perturb.selective.patterns.accounts import is_personal_account
 from perturb.selective.patterns.clues import (
     all_clues,
+    any_figure,
     any_listed,
     any_match,
     any_string,
@@ -387,7 +388,7 @@ CONTACT = (
         r"(?<![\w.+%-])[\w.+-]{1,64}%40[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}",
         clue=any_string("%40"),
         locate=_locate_encoded,
-        reach=(70, 410),
+        reach=70,
     ),
     shape(  # mira [at] lindenhof [dot] example
         "EMAIL_ADDRESS",
@@ -395,7 +396,7 @@ CONTACT = (
         r"(?: ?(?:\.|[\[({<] ?(?:dot|punkt|point|punto|\.) ?[\])}>]) ?[\w-]{2,63}){1,4}",
         case=False,
         clue=any_match(r"(?i:[\[({<] ?(?:at|ät|@|arroba|chez) ?[\])}>])"),
-        reach=(70, 420),
+        reach=70,
     ),
     shape(  # mira at lindenhof dot example
         "EMAIL_ADDRESS",
@@ -403,18 +404,16 @@ CONTACT = (
         r"(?: (?:dot|punkt|punto) [\w-]{2,24}){1,3}",
         case=False,
         clue=any_listed("dot punkt punto"),
-        reach=(200, 100),
+        reach=200,
     ),
-    shape(
-        "URL", _PAGE, _is_personal_page, case=False, clue=any_string("://", "www."), reach=(8, 40)
-    ),
+    shape("URL", _PAGE, _is_personal_page, case=False, clue=any_string("://", "www."), reach=8),
     shape(
         "PUBLIC_URL",
         _PAGE,
         _is_public_page,
         case=False,
         clue=any_string("://", "www."),
-        reach=(8, 40),
+        reach=8,
     ),
     shape("URL", _SITE, _is_personal_page, case=False, clue=_SITE_CLUE),
     shape("PUBLIC_URL", _SITE, _is_public_page, case=False, clue=_SITE_CLUE),
@@ -425,7 +424,7 @@ CONTACT = (
         _is_internal,
         clue=any_string(*(f".{end}" for end in INTERNAL)),
         locate=_locate_internal,
-        reach=(460, 40),
+        reach=460,
     ),
     shape(
         "INTERNAL_HOST",
@@ -434,7 +433,7 @@ CONTACT = (
         r"\\(?(twice)\\)\w",
         lambda host: not _ESCAPED.fullmatch(host),
         clue=any_string("\\\\"),
-        reach=(6, 80),
+        reach=6,
     ),
     shape(
         "IP_ADDRESS",
@@ -442,9 +441,9 @@ CONTACT = (
         _is_public_address,
         clue=_IPV4_CLUE,
         locate=_locate_version,
-        reach=(50, 30),
+        reach=50,
     ),
-    shape("IP_ADDRESS", _HOST_IPV4, _is_documented, case=False, clue=_IPV4_CLUE, reach=(50, 30)),
+    shape("IP_ADDRESS", _HOST_IPV4, _is_documented, case=False, clue=_IPV4_CLUE, reach=50),
     shape(
         "INTERNAL_HOST",
         _HOST_IPV4,
@@ -452,7 +451,7 @@ CONTACT = (
         case=False,
         clue=_IPV4_CLUE,
         locate=_locate_hosted,
-        reach=(50, 30),
+        reach=50,
     ),
     shape(
         "PRIVATE_ADDRESS",
@@ -460,14 +459,14 @@ CONTACT = (
         _is_own_address,
         clue=_IPV4_CLUE,
         locate=_locate_version,
-        reach=(50, 30),
+        reach=50,
     ),
     shape(  # a line of /etc/hosts
         "INTERNAL_HOST",
         r"(?m:^)[+-]?(?P<part>(?:\d{1,3}\.){3}\d{1,3})[ \t]{1,16}(?=[a-z][a-z0-9.-]{1,60}[a-z])",
         _is_machine,
         clue=_IPV4_CLUE,
-        reach=(20, 110),
+        reach=20,
     ),
     shape(  # the names in it
         "INTERNAL_HOST",
@@ -475,7 +474,7 @@ CONTACT = (
         r"(?P<part>[a-z0-9-]{1,60}(?:\.[a-z0-9-]{1,60}){1,4})(?=[ \t\r\n]|\Z)",
         _is_own_host,
         clue=_IPV4_CLUE,
-        reach=(20, 330),
+        reach=20,
     ),
     shape(  # postgresql://app:secret@db.firm.example/main, git@git.firm.example:
         "INTERNAL_HOST",
@@ -483,17 +482,17 @@ CONTACT = (
         r"(?P<part>[a-z0-9-]{1,60}(?:\.[a-z0-9-]{1,60}){1,4})(?![\w@.-])",
         _is_own_host,
         clue=any_match(r"://|git@"),
-        reach=(6, 480),
+        reach=6,
     ),
-    shape("IP_ADDRESS", _IPV6, _is_public_address, clue=_IPV6_CLUE, reach=(90, 60)),
-    shape("IP_ADDRESS", _HOST_IPV6, _is_documented, case=False, clue=_IPV6_CLUE, reach=(90, 60)),
+    shape("IP_ADDRESS", _IPV6, _is_public_address, clue=_IPV6_CLUE, reach=90),
+    shape("IP_ADDRESS", _HOST_IPV6, _is_documented, case=False, clue=_IPV6_CLUE, reach=90),
     shape(
         "INTERNAL_HOST",
         _HOST_IPV6,
         _is_ipv6_machine,
         case=False,
         clue=_IPV6_CLUE,
-        reach=(90, 60),
+        reach=90,
     ),
     shape(
         "INTERNAL_HOST",
@@ -504,7 +503,7 @@ CONTACT = (
         case=False,
         clue=any_string("host", "server", "endpoint", "domain", "machine", "fqdn", "_ssl", "-h"),
         locate=_locate_host,
-        reach=(24, 640),
+        reach=24,
     ),
     shape(  # what an address of a page carries
         "API_KEY",
@@ -512,14 +511,14 @@ CONTACT = (
         r"(?P<part>[A-Za-z0-9+/=_.~%-]{12,2000})",
         lambda value: looks_random(value.replace("%", "")),
         clue=any_string("="),
-        reach=(40, 40),
+        reach=40,
     ),
     shape(
         "MAC_ADDRESS",
         r"(?<![\w:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![\w:-])",
         _is_machines,
         clue=any_match("[:-][0-9A-Fa-f]{2}[:-]"),
-        reach=(24, 24),
+        reach=24,
     ),
     shape(
         "PHONE_NUMBER",
@@ -528,14 +527,14 @@ CONTACT = (
         rf"(?![^\W{_IDEOGRAPHS}]|[.,]\d)",
         _is_phone,
         locate=_locate_phone,
-        clue=all_clues(least_digits(7), any_match(r"\d(?:[ ()./-]{0,3}\d){5}")),
-        reach=(12, 120),
+        clue=all_clues(least_digits(7), any_figure(r"\d(?:[ ()./-]{0,3}\d){5}")),
+        reach=12,
     ),
     shape(
         "PHONE_NUMBER",
         r"(?<=[=:])%2B\d{1,3}(?:(?:%20|-)?\d){6,13}(?!\w)",
         clue=any_string("%2b"),
-        reach=(4, 60),
+        reach=4,
     ),
     shape(
         "PHONE_NUMBER",
@@ -545,6 +544,6 @@ CONTACT = (
         _is_phone,
         case=False,
         clue=all_clues(least_digits(6), any_listed(_PHONE_WORDS)),
-        reach=(24, 120),
+        reach=24,
     ),
 )

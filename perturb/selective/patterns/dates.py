@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.clues import any_clue, any_listed, any_string, least_digits
+from perturb.selective.patterns.clues import any_clue, any_listed, any_match, any_string
 from perturb.selective.patterns.numbers import FIGURE, WORDS
 from perturb.selective.patterns.shape import any_of, shape
 
@@ -96,14 +96,15 @@ DATES = (
         "DATE_TIME",
         rf"(?<!\w)(?=[\dadefjlmnostvw])(?:{_FORMS})(?!\w)",
         case=False,
-        clue=any_clue(least_digits(1), any_listed(*_WEEKDAY_LISTS)),
+        clue=any_clue(any_match(r"\d+"), any_listed(*_WEEKDAY_LISTS)),
+        reach=24,
     ),
     shape(
         "DURATION",
         rf"(?<![\w.,-]){_DURATION}",
         case=False,
         clue=any_clue(any_listed(*_UNIT_LISTS), any_string("un an")),
-        reach=(340, 60),
+        reach=340,
     ),
 )
 

@@ -10,7 +10,13 @@ from perturb.selective.patterns.checks import (
     is_iban,
     passes_luhn,
 )
-from perturb.selective.patterns.clues import all_clues, any_listed, any_match, least_digits
+from perturb.selective.patterns.clues import (
+    all_clues,
+    any_figure,
+    any_listed,
+    any_match,
+    least_digits,
+)
 from perturb.selective.patterns.shape import any_of, digits, shape
 
 __all__ = ["IDENTIFIERS", "OTHERS"]
@@ -142,43 +148,47 @@ IDENTIFIERS = (
         "CREDIT_CARD",
         r"(?:(?<!\w)|(?<=%B))(?<![\w.]-)(?:\d[ -]?){12,18}\d(?!\w|-\w)",
         _is_card,
-        clue=all_clues(least_digits(13), any_match(r"(?:\d[ -]?){12}\d")),
-        reach=(30, 80),
+        clue=all_clues(least_digits(13), any_figure(r"\d(?:[ -]?\d){12}")),
+        reach=30,
     ),
     shape(
         "IBAN_CODE",
         # Also over the end of a line; what follows may look like another group.
         r"(?<!\w)[A-Z]{2}\d{2}(?:(?:[ -]|[ \t]{0,4}\r?\n[ \t>|]{0,8})?[A-Z0-9]{1,4}){3,12}(?!\w)",
-        clue=all_clues(least_digits(4), any_match(r"[A-Z]{2}\d{2}")),
+        clue=all_clues(least_digits(4), any_figure(r"\d(?<=[A-Z][A-Z].)\d")),
         locate=_locate_iban,
-        reach=(4, 120),
+        reach=4,
     ),
     shape(  # typed in small letters: it counts with the right check digits alone
         "IBAN_CODE",
         rf"(?<!\w)(?:{_IBAN_COUNTRIES})\d{{2}}"
         r"(?:[a-z0-9]{11,30}|(?:[ -][a-z0-9]{4}){2,7}(?:[ -][a-z0-9]{1,3})?)(?!\w)",
-        clue=all_clues(least_digits(8), any_match(r"[a-z]{2}\d{2}[ -]?[a-z0-9]{4}")),
+        clue=all_clues(least_digits(8), any_figure(r"\d(?<=[a-z][a-z].)\d[ -]?[a-z0-9]{4}")),
         locate=_locate_iban,
-        reach=(4, 120),
+        reach=4,
     ),
     shape(
         "US_SSN",
         r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])",
-        clue=least_digits(9),
+        clue=all_clues(least_digits(9), any_figure(r"\d{3}[- ]\d\d[- ]\d{4}")),
         locate=_locate_social,
+        reach=4,
     ),
     shape(
         "VAT_NUMBER",
         rf"(?<!\w)(?:{_VAT})[ -]?(?:[A-Z0-9][ .-]?){{7,11}}[A-Z0-9](?!\w)",
         has_vat_check,
-        clue=least_digits(7),
+        clue=all_clues(
+            least_digits(7), any_match(r"[A-Z](?<!\w.)[A-Z]{1,2}[ -]?(?:[A-Z\d][ .-]?){3}")
+        ),
+        reach=4,
     ),
     shape(
         "NATIONAL_ID",
         rf"(?<![\w.-])(?:{_ID})(?![\w-])",
         has_national_check,
-        clue=all_clues(least_digits(7), any_match(r"\d{3}")),
-        reach=(24, 40),
+        clue=all_clues(least_digits(7), any_figure(r"\d(?:(?:[ ./-]?\d){6}|[A-Z]\d{3}[A-Z])")),
+        reach=24,
     ),
     shape(  # 9 or 10 digits in one pass a check by chance: one in eleven does
         "NATIONAL_ID",
@@ -187,14 +197,14 @@ IDENTIFIERS = (
         has_national_check,
         case=False,
         clue=all_clues(least_digits(9), any_listed(_NUMBERED)),
-        reach=(4, 50),
+        reach=4,
     ),
     shape(
         "NATIONAL_ID",  # National Insurance number
         r"(?<!\w)(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]"
         r"(?: ?\d\d){3} ?[A-D](?!\w)",
-        clue=all_clues(least_digits(6), any_match(r"\d\d ?\d\d ?\d\d")),
-        reach=(8, 20),
+        clue=all_clues(least_digits(6), any_figure(r"\d\d ?\d\d ?\d\d")),
+        reach=8,
     ),
     shape(  # sp. zn. 12 C 345/2023
         "CASE_NUMBER",
@@ -202,16 +212,16 @@ IDENTIFIERS = (
         r"(?P<part>(?-i:\d{1,3} ?[A-Z][A-Za-z]{0,3} |[IVX]{1,5} [A-Z][A-Za-z]{0,3} )?"
         r"\d{1,6}/\d{2,4})(?![\w/])",
         case=False,
-        clue=any_match(r"\d/\d"),
-        reach=(50, 12),
+        clue=any_figure(r"/(?<=\d/)\d"),
+        reach=52,
     ),
     shape(
         "CASE_NUMBER",
         rf"(?<!\w)(?:{_CASES})(?![\w/])",
         _is_no_date,
         locate=_locate_case,
-        clue=any_match(r"\d ?/ ?\d|\[\d{4}\]|:\d\d-"),
-        reach=(48, 260),
+        clue=any_match(r"[/\[:](?:(?:(?<=\d/)|(?<=\d /)) ?\d|(?<=\[)\d{4}\]|(?<=:)\d\d-)"),
+        reach=52,
     ),
     shape(  # order HK-77310, facture F-2024-0318; a number alone may be of anything
         "CASE_NUMBER",
@@ -220,14 +230,14 @@ IDENTIFIERS = (
         _is_filed,
         case=False,
         clue=all_clues(least_digits(4), any_listed(_FILED_LIST)),
-        reach=(4, 90),
+        reach=4,
     ),
     shape(
         "DIAGNOSIS_CODE",
         rf"(?<!\w)(?i:icd(?:[ -]?(?:9|10|11)(?:-?[cg]m)?)?|diagnos(?:e|es|is)(?: codes?)?|dx)"
         r"[ :]{1,3}(?:(?i:codes?)[ :]{1,2})?"
         rf"(?P<part>{_CODE}(?:(?:,| and| und| et| y|;|/) ?{_CODE}){{0,9}})(?!\w)",
-        clue=any_match(r"[A-TV-Z]\d[\dA-Z]"),
+        clue=any_figure(r"[A-TV-Z]\d[\dA-Z]"),
     ),
 )
 OTHERS = (  # that no other type claims

@@ -12,10 +12,11 @@ import re
 from perturb.selective.patterns.checks import is_wallet
 from perturb.selective.patterns.clues import (
     all_clues,
+    any_figure,
     any_listed,
     any_match,
     any_string,
-    beyond_ascii,
+    beyond_latin,
     least_digits,
 )
 from perturb.selective.patterns.settings import is_placeholder
@@ -246,7 +247,7 @@ LABELLED = (
         _is_document,
         case=False,
         clue=all_clues(least_digits(5), any_listed(_DOCUMENTS.replace("n°_sécu", "sécu"))),
-        reach=(40, 300),
+        reach=40,
     ),
     shape(
         "NATIONAL_ID",
@@ -254,33 +255,33 @@ LABELLED = (
         _is_mixed,
         case=False,
         clue=all_clues(least_digits(2), any_listed(_DOCUMENTS.replace("n°_sécu", "sécu"))),
-        reach=(40, 140),
+        reach=40,
     ),
     shape(  # a British driving licence: HOLZA 802149 M99AB 12
         "NATIONAL_ID",
         r"(?<!\w)(?P<part>[A-Z][A-Z9]{4} ?\d{6} ?[A-Z][A-Z9]\d[A-Z]{2}(?: ?\d\d)?)(?!\w)",
-        clue=any_match(r"[A-Z9]{4} ?\d{6} ?[A-Z]"),
-        reach=(4, 26),
+        clue=any_figure(r"\d{6} ?[A-Z]"),
+        reach=10,
     ),
     shape(  # an Indian tax number, beside its name
         "NATIONAL_ID",
         r"(?<!\w)PAN(?: card)?(?: no\.?| number)?(?: is|:)? {0,2}"
         r"(?P<part>[A-Z]{3}[ABCFGHLJPT][A-Z]\d{4}[A-Z])(?!\w)",
         clue=any_string("pan"),
-        reach=(2, 40),
+        reach=2,
     ),
     shape(  # 银行卡号5425784917964848
         "CREDIT_CARD",
         r"(?:银行卡号?|信用卡号?|カード番号)[:：是は ]{0,2}"
         r"(?P<part>\d(?:[ -]?\d){11,18})(?!\d)",
         clue=any_string("卡", "カード番号"),
-        reach=(4, 50),
+        reach=4,
     ),
     shape(  # an Italian tax code, by its form
         "NATIONAL_ID",
         r"(?<!\w)[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z](?!\w)",
-        clue=any_match(r"[A-Z]{6}\d\d[A-Z]"),
-        reach=(4, 20),
+        clue=any_figure(r"[A-Z]{6}\d\d[A-Z]"),
+        reach=4,
     ),
     shape(  # Kennzeichen B-MH 4471, reg. no. AB12 CDE
         "ACCOUNT_NUMBER",
@@ -290,7 +291,7 @@ LABELLED = (
         _is_plate,
         case=False,
         clue=all_clues(least_digits(1), any_listed(_PLATES)),
-        reach=(24, 110),
+        reach=24,
     ),
     shape(
         "NATIONAL_ID",
@@ -298,7 +299,7 @@ LABELLED = (
         _is_document,
         clue=all_clues(least_digits(5), any_listed(_ACRONYMS)),
         locate=_locate_acronym,
-        reach=(4, 300),
+        reach=4,
     ),
     shape(
         "ACCOUNT_NUMBER",
@@ -307,7 +308,7 @@ LABELLED = (
         _is_account,
         case=False,
         clue=all_clues(least_digits(5), any_listed(_OWNERS)),
-        reach=(16, 300),
+        reach=16,
     ),
     shape(
         "ACCOUNT_NUMBER",
@@ -318,7 +319,7 @@ LABELLED = (
         _is_account,
         case=False,
         clue=all_clues(least_digits(5), any_listed(_NUMBERS, _ROMANCE_NUMBERS)),
-        reach=(32, 300),
+        reach=32,
     ),
     shape(  # sort code 20-45-77 account 43817720, routing 021000089
         "ACCOUNT_NUMBER",
@@ -333,7 +334,7 @@ LABELLED = (
             any_string("sort", "bsb", "routing", "aba", "acct", "a/c", "account", "konto"),
         ),
         locate=lambda match: match.span("own" if match["own"] else "part"),
-        reach=(12, 40),
+        reach=12,
     ),
     shape(  # policy HOM/44718/2093, licence LEG-447182
         "ACCOUNT_NUMBER",
@@ -341,7 +342,7 @@ LABELLED = (
         _is_file,
         case=False,
         clue=all_clues(least_digits(4), any_listed(_FILES)),
-        reach=(24, 300),
+        reach=24,
     ),
     shape(  # confirmation RX7QLM
         "ACCOUNT_NUMBER",
@@ -350,35 +351,35 @@ LABELLED = (
         _is_locator,
         case=False,
         clue=all_clues(least_digits(1), any_listed(_LOCATORS)),
-        reach=(30, 60),
+        reach=30,
     ),
     shape(  # マイナンバーは142754465165
         "NATIONAL_ID",
         rf"{_GLUED}[是为為はがの는은이가]?[ :：]{{0,3}}"
         r"(?P<part>(?:[A-Z]{1,4}-?)?\d[\dA-Z]{2,20}(?:[ -]\d{1,8}){0,4})(?![A-Za-z\d-])",
         lambda text: _is_number(5, text),
-        clue=all_clues(beyond_ascii, least_digits(5), any_match(_GLUED)),
-        reach=(14, 50),
+        clue=all_clues(beyond_latin, least_digits(5), any_match(_GLUED)),
+        reach=14,
     ),
     shape(  # आधार संख्या 2872 1845 2070
         "NATIONAL_ID",
         rf"{_ELSEWHERE}[ :：.]{{0,3}}(?:(?:is|है|هو|είναι) )?"
         r"(?P<part>(?:[A-Z]{1,5}-?)?\d[\dA-Z]{2,20}(?:[ -]\d{1,8}){0,4})(?![A-Za-z\d-])",
         lambda text: _is_number(4, text),
-        clue=all_clues(beyond_ascii, least_digits(4), any_match(_ELSEWHERE)),
-        reach=(24, 60),
+        clue=all_clues(beyond_latin, least_digits(4), any_match(_ELSEWHERE)),
+        reach=24,
     ),
     shape(  # AB12 CDE
         "ACCOUNT_NUMBER",
         rf"(?<![\w-]){_BRITISH_PLATE}(?![\w-])",
-        clue=any_match(r"[A-Z]{2}\d\d [A-Z]{3}"),
-        reach=(4, 12),
+        clue=any_figure(r"[A-Z]{2}\d\d [A-Z]{3}"),
+        reach=4,
     ),
     shape(  # of a British bank: 20-45-77 43817720
         "ACCOUNT_NUMBER",
         r"(?<![\w-])\d\d-\d\d-\d\d(?: ?/ ?| {1,2}|, )\d{8}(?![\w-]|[.,]\d)",
-        clue=all_clues(least_digits(14), any_match(r"\d-\d\d[ ,/]{1,3}\d{8}")),
-        reach=(12, 14),
+        clue=all_clues(least_digits(14), any_figure(r"\d-\d\d[ ,/]{1,3}\d{8}")),
+        reach=12,
     ),
     shape(  # {"system": "…/nhs-number", "value": "9605450046"}
         "NATIONAL_ID",
@@ -386,7 +387,7 @@ LABELLED = (
         r"\"(?P<part>[A-Z\d-]{5,20})\"",
         lambda text: _is_number(5, text),
         clue=all_clues(any_string('"system"'), least_digits(5)),
-        reach=(2, 140),
+        reach=2,
     ),
     shape(  # the number of the account at the bank is 123456789
         "ACCOUNT_NUMBER",
@@ -395,7 +396,7 @@ LABELLED = (
         lambda text: _is_number(6, text),
         case=False,
         clue=all_clues(least_digits(6), any_listed("account konto compte cuenta conto conta")),
-        reach=(4, 320),
+        reach=4,
     ),
     shape(
         "PHONE_NUMBER",
@@ -405,7 +406,7 @@ LABELLED = (
         lambda text: _is_number(6, text),
         case=False,
         clue=all_clues(least_digits(6), any_listed("number nummer numéro número")),
-        reach=(16, 60),
+        reach=16,
     ),
     shape(
         "ACCOUNT_NUMBER",
@@ -419,13 +420,13 @@ LABELLED = (
             least_digits(3),
             any_listed(_LAST_LIST, _ENDS_LIST, "ending last4 last_4 visa mastercard amex card"),
         ),
-        reach=(50, 110),
+        reach=50,
     ),
     shape(
         "ACCOUNT_NUMBER",
         r"(?<![\w*•])(?:[*•]{4}[ -]?|[xX]{4}[ -]){1,3}(?P<part>\d{4})(?!\w)",
-        clue=any_match(r"[*•]{4}|[xX]{4}"),
-        reach=(4, 24),
+        clue=any_match(r"[*•xX]{4}"),
+        reach=4,
     ),
     shape(  # passport copy, 534718820
         "NATIONAL_ID",
@@ -434,22 +435,22 @@ LABELLED = (
         lambda text: len(digits(text)) > 3,
         case=False,
         clue=all_clues(least_digits(4), any_string("pass", "pasaport", "paspoort")),
-        reach=(12, 80),
+        reach=12,
     ),
     shape(  # MC 5397 8649 9257 4896, mistyped
         "ACCOUNT_NUMBER",
         r"(?<!\w)(?:card|karte|carte|tarjeta|carta|visa|master(?:card)?|amex|mc|jcb|maestro)\b"
         r"[^\n\d]{0,20}(?P<part>(?:\d{4}[ -]){3}\d{4})(?![\w-])",
         case=False,
-        clue=all_clues(least_digits(16), any_match(r"(?:\d{4}[ -]){3}\d{4}")),
-        reach=(40, 24),
+        clue=all_clues(least_digits(16), any_figure(r"\d{4}(?:[ -]\d{4}){3}")),
+        reach=40,
     ),
     shape(  # … 4896 04/29
         "ACCOUNT_NUMBER",
         r"(?<=\d{4}) (?:[^\W\d_]{2,8}[.:]? )?(?P<part>(?:0[1-9]|1[0-2])/[2-4]\d)(?![\w/-])",
-        clue=all_clues(least_digits(12), any_match(r"\d/[2-4]\d(?![\w/-])")),
+        clue=all_clues(least_digits(12), any_figure(r"\d/[2-4]\d(?![\w/-])")),
         locate=_locate_expiry,
-        reach=(24, 12),
+        reach=24,
     ),
     shape(
         "ACCOUNT_NUMBER",
@@ -460,7 +461,7 @@ LABELLED = (
         clue=all_clues(
             least_digits(3), any_listed("exp expiry expires expiration valid gültig caduca expire")
         ),
-        reach=(4, 40),
+        reach=4,
         locate=_locate_expiry,
     ),
     shape(
@@ -469,7 +470,7 @@ LABELLED = (
         r"|persons?|students?|subscribers?)/(?P<part>\d{4,12})(?![\w.])",
         _is_account,
         clue=any_match(r"/\d{4}"),
-        reach=(20, 20),
+        reach=20,
     ),
     shape(
         "COORDINATES",
@@ -477,7 +478,7 @@ LABELLED = (
         r"°?(?: ?[NSEW])?)(?![\w.])",
         clue=any_match(r"\.\d{4}"),
         locate=_locate_home,
-        reach=(6, 40),
+        reach=6,
     ),
     shape(
         "COORDINATES",
@@ -485,33 +486,33 @@ LABELLED = (
         r"[,; ]{0,2}\d{1,3}° ?\d{1,2}['′’] ?\d{1,2}(?:\.\d{1,5})?(?:\"|″|''|”)? ?[NSEWO])(?!\w)",
         clue=any_string("°"),
         locate=_locate_home,
-        reach=(6, 60),
+        reach=6,
     ),
     shape(
         "COORDINATES",
         r"(?<![\w/:])(?P<part>///[a-z]{3,16}\.[a-z]{3,16}\.[a-z]{3,16})(?![\w.])",
         clue=any_string("///"),
-        reach=(4, 60),
+        reach=4,
     ),
     shape(
         "COORDINATES",
         r"(?<![\w+])(?P<part>[23456789CFGHJMPQRVWX]{8}\+[23456789CFGHJMPQRVWX]{2,3})(?![\w+])",
         lambda code: bool(digits(code)),
         clue=any_match(r"[2-9CFGHJMPQRVWX]\+[2-9CFGHJMPQRVWX]"),
-        reach=(12, 12),
+        reach=12,
     ),
     shape(
         "CRYPTO",
         r"(?<![\w/])(?:[13][1-9A-HJ-NP-Za-km-z]{25,34}|bc1[02-9ac-hj-np-z]{11,71})(?!\w)",
         is_wallet,
-        clue=any_match(r"(?<!\w)(?:[13]|bc1)\w{24}|(?<!\w)bc1\w{11}"),
-        reach=(4, 80),
+        clue=any_match(r"[13b](?<!\w.)(?:\w{24}|c1\w{11})"),
+        reach=4,
     ),
     shape(
         "CRYPTO",
         r"(?<!\w)0x[0-9a-fA-F]{40}(?!\w)",
         clue=any_string("0x"),
         locate=_locate_wallet,
-        reach=(4, 50),
+        reach=4,
     ),
 )

@@ -10,7 +10,7 @@ from perturb.selective.patterns.clues import (
     any_listed,
     any_match,
     any_string,
-    beyond_ascii,
+    beyond_latin,
 )
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import is_label_alone
@@ -290,7 +290,7 @@ LETTERS = (
         rf"(?=[,!:.\n–-]|[ ]?\Z| and | und | et | y | e | i | och | og | ja | és )",
         _is_greeted,
         clue=_GREETING_CLUE,
-        reach=(24, 330),
+        reach=24,
     ),
     shape(
         "PERSON",
@@ -299,7 +299,7 @@ LETTERS = (
         rf"(?P<part>{WRITTEN_NAME})(?=[ \t]{{0,3}}(?:\(|,|\r?\n|\\|\Z|<))",
         is_given_name,
         clue=_CLOSING_CLUE,
-        reach=(40, 330),
+        reach=40,
     ),
     shape(  # in one line: Groetjes Tjitske, Bises, Tiphaine
         "PERSON",
@@ -307,7 +307,7 @@ LETTERS = (
         rf"(?:(?i:{_TITLES})\b\.? ?){{0,3}}(?P<part>{WRITTEN_NAME}){_SIGNED}",
         _is_signer,
         clue=_CLOSING_CLUE,
-        reach=(40, 330),
+        reach=40,
     ),
     shape(  # Danke, Levke; Viele Grüße deine Levke
         "PERSON",
@@ -315,14 +315,14 @@ LETTERS = (
         rf"(?:(?i:{_TITLES})\b\.? ?){{0,3}}(?P<part>{WRITTEN_NAME})(?=[.!]?\s*\Z|\n[ \t]*\n)",
         _is_thanked,
         clue=_CLOSING_CLUE,
-        reach=(70, 330),
+        reach=70,
     ),
     shape(  # lg levke
         "PERSON",
         rf"(?<!\w)(?i:{_CLOSED})[,.!]?[ \t]{{1,2}}(?P<part>{WRITTEN_LOWER}){_SIGNED}",
         _is_small_signer,
         clue=_CLOSING_CLUE,
-        reach=(40, 60),
+        reach=40,
     ),
     shape(
         "PERSON",
@@ -331,27 +331,27 @@ LETTERS = (
         rf"(?P<part>{WRITTEN_LOWER}(?: {WRITTEN_LOWER}){{0,2}})(?=[ \t]{{0,3}}(?:\r?\n|\Z))",
         lambda name: all(map(is_lower_name, name.split())),
         clue=_CLOSING_CLUE,
-        reach=(40, 330),
+        reach=40,
     ),
     shape(  # בברכה, אסנת
         "PERSON",
         rf"(?<![\w{MARKS}]){_UNCASED_CLOSINGS}(?:[,،] ?|[,،.!]?\r?\n\s?){_UNCASED_NAME}"
         rf"(?=[.।!]?\s*(?:\n|\Z))",
         _is_uncased_name,
-        clue=all_clues(beyond_ascii, any_match(rf"[{_UNCASED}]")),
+        clue=all_clues(beyond_latin, any_match(rf"[{_UNCASED}]")),
     ),
     shape(  # প্রিয় সুচরিতা,
         "PERSON",
         rf"(?m:^|(?<=[.!?।\"“] ))[ \t\"“]{{0,4}}{_UNCASED_GREETINGS} {_UNCASED_NAME}"
         r"(?=[,،!:：\n])",
         _is_uncased_name,
-        clue=all_clues(beyond_ascii, any_match(rf"[{_UNCASED}]")),
+        clue=all_clues(beyond_latin, any_match(rf"[{_UNCASED}]")),
     ),
     shape(  # שלום צביה,
         "PERSON",
         r"(?m:^)[ \t]{0,4}שלום (?P<part>[\u05d0-\u05ea]{2,14}),",
         _is_uncased_name,
         clue=any_string("שלום"),
-        reach=(6, 24),
+        reach=6,
     ),
 )

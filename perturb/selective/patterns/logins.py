@@ -110,6 +110,7 @@ _WITH = (  # the account is svc_sync with q8!lamp; local user is mira, it logs i
     rf",? (?:(?:it|he|she|which|who|and) )?(?:logs?|signs?) in with {QUOTE}(?P<words>{FEW}){ENDS}"
     rf"|(?:,| and)? with {QUOTE}{VALUE}{ENDS})"
 )
+_WITH_CLUE = any_string(" with ")
 
 
 def _is_with(match: re.Match[str]) -> bool:
@@ -120,10 +121,10 @@ def _is_with(match: re.Match[str]) -> bool:
 
 
 LOGINS = (
-    shape("PASSWORD", _PAIR, clue=_PAIR_CLUE, locate=_locate_password, reach=(130, 70)),
-    shape("USERNAME", _PAIR, clue=_PAIR_CLUE, locate=_locate_user, reach=(130, 70)),
+    shape("PASSWORD", _PAIR, clue=_PAIR_CLUE, locate=_locate_password, reach=130),
+    shape("USERNAME", _PAIR, clue=_PAIR_CLUE, locate=_locate_user, reach=130),
     *(
-        shape(type_, pattern, case=False, clue=_LOGIN_CLUE, locate=locate, reach=(130, 170))
+        shape(type_, pattern, case=False, clue=_LOGIN_CLUE, locate=locate, reach=130)
         for pattern in (_NAMED, _BESIDE)
         for type_, locate in (("PASSWORD", _locate_told), ("USERNAME", _locate_teller))
     ),
@@ -131,20 +132,20 @@ LOGINS = (
         "PASSWORD",
         _WITH,
         case=False,
-        clue=any_string(" with "),
+        clue=_WITH_CLUE,
         locate=lambda match: (
             match.span("words" if match["words"] else "part") if _is_with(match) else None
         ),
-        reach=(90, 170),
+        reach=90,
     ),
     shape(
         "USERNAME",
         _WITH,
         case=False,
-        clue=any_string(" with "),
+        clue=_WITH_CLUE,
         locate=lambda match: (
             match.span("user") if _is_with(match) and "@" not in match["user"] else None
         ),
-        reach=(90, 170),
+        reach=90,
     ),
 )

@@ -7,6 +7,7 @@ import re
 
 from perturb.selective.patterns.clues import (
     all_clues,
+    any_figure,
     any_listed,
     any_match,
     any_string,
@@ -644,6 +645,8 @@ def _is_bare(name: str) -> bool:
     return is_full_name(name) and (is_given(words[0]) or not any(map(is_ordinary_word, words)))
 
 
+_TELEPHONE_CLUE = all_clues(least_digits(7), any_figure(r"[+0](?<=[ (].)\d"))
+
 PERSONS = (
     shape(  # Ask Wiebke for the key.
         "PERSON",
@@ -658,7 +661,7 @@ PERSONS = (
         stands_alone,
         clue=any_string("@"),
         locate=_locate_mention,
-        reach=(4, 20),
+        reach=4,
     ),
     shape(
         "PERSON",
@@ -666,7 +669,7 @@ PERSONS = (
         rf"(?P<part>{WRITTEN_NAME})",
         is_given_name,
         clue=any_listed(_TITLE_LIST),
-        reach=(70, 400),
+        reach=70,
         locate=_locate_titled,
     ),
     shape(  # Mrs Castle
@@ -675,7 +678,7 @@ PERSONS = (
         rf"(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{2,20}})(?!\w|['’-]\w\w| [{CAPITALS}]\w)",
         _is_word_titled,
         clue=any_listed("mr mrs ms miss mx cllr rev revd"),
-        reach=(8, 30),
+        reach=8,
     ),
     shape(  # dear mr featherstonehaugh
         "PERSON",
@@ -683,7 +686,7 @@ PERSONS = (
         rf"(?P<part>{WRITTEN_LOWER})",
         is_lower_name,
         clue=any_listed("mr mrs ms dr prof herr herrn frau mme señor señora"),
-        reach=(12, 60),
+        reach=12,
     ),
     shape(
         "PERSON",
@@ -696,6 +699,7 @@ PERSONS = (
             "unserer unseres dein deine deinen deinem deiner deines mon ma mes notre nos mi mis",
             "nuestro nuestra mio mia mój moja",
         ),
+        reach=4,
     ),
     shape(  # my husband tom
         "PERSON",
@@ -704,6 +708,7 @@ PERSONS = (
         rf"[ (]{{1,2}}(?P<part>{WRITTEN_LOWER})(?![\w'’-])",
         is_lower_name,
         clue=any_listed("my our his her mein meine meinen meinem meiner mon ma mi"),
+        reach=4,
     ),
     shape(  # mijn buurman wim, min fru Gunilla, kocam Hüseyin
         "PERSON",
@@ -711,7 +716,7 @@ PERSONS = (
         rf"|{_OWN_KIN}),? (?P<part>[^\W\d_]{{2,20}})(?![\w'’-])",
         _is_related,
         clue=any_listed(f"mio mia mijn mój moja mojego mojej mojemu min mitt {_OWN_KIN_LIST}"),
-        reach=(24, 80),
+        reach=24,
     ),
     shape(
         "PERSON",
@@ -720,7 +725,7 @@ PERSONS = (
         is_given_name,
         clue=any_string(*sorted(_INTRODUCTION_STEMS)),
         locate=_locate_introduced,
-        reach=(40, 330),
+        reach=40,
     ),
     shape(
         "PERSON",
@@ -728,7 +733,7 @@ PERSONS = (
         rf"(?P<part>{WRITTEN_LOWER}(?: {WRITTEN_LOWER})?)(?![\w'’-])",
         locate=_locate_lower,
         clue=any_string(*sorted(_INTRODUCTION_STEMS), "i'm", "i’m", "im "),
-        reach=(40, 330),
+        reach=40,
     ),
     shape(
         "PERSON",
@@ -738,7 +743,7 @@ PERSONS = (
         clue=any_string(
             "i am", "i'm", "i’m", "is is", "it's", "it’s", "ich bin", "je suis", "soy", "sono"
         ),
-        reach=(12, 200),
+        reach=12,
     ),
     shape(
         "PERSON",
@@ -746,7 +751,7 @@ PERSONS = (
         case=False,
         clue=any_string(*sorted(_STEMS)),
         locate=_locate_named,
-        reach=(30, 340),
+        reach=30,
     ),
     shape(
         "PERSON",
@@ -758,7 +763,7 @@ PERSONS = (
             rf"(?:{_LINK} ?)?[{CAPITALS}]"
         ),
         locate=_locate_named,
-        reach=(340, 80),
+        reach=340,
     ),
     shape(
         "PERSON",
@@ -766,15 +771,20 @@ PERSONS = (
         case=False,
         clue=any_string(*_ROLE_STEMS),
         locate=_locate_role,
-        reach=(30, 340),
+        reach=30,
     ),
     shape(
         "PERSON",
         rf"(?<![^\W_]){assigned(r'(?:given|family|first|last|fname|lname)')}",
         case=False,
-        clue=all_clues(any_listed("family last lname"), any_listed("given first fname")),
+        # The first tells the places: a match begins at either, and both are there.
+        clue=all_clues(
+            any_listed("family last lname given first fname"),
+            any_listed("family last lname"),
+            any_listed("given first fname"),
+        ),
         locate=_locate_paired,
-        reach=(100, 700),
+        reach=100,
     ),
     shape(
         "PERSON",
@@ -782,7 +792,7 @@ PERSONS = (
         r"(?P<local>[\w.+-]{1,64})(?:@|%40| at | \[at\] )[\w-]",
         clue=all_clues(any_string("<", "&lt;"), any_string("@", "%40", " at ", "[at]")),
         locate=_locate_display,
-        reach=(200, 100),
+        reach=200,
     ),
     shape(
         "PERSON",
@@ -792,7 +802,7 @@ PERSONS = (
         rf"(?=[ \t]{{0,2}}(?:<|\n|\Z))",
         _is_name,
         clue=any_string("-by: "),
-        reach=(20, 180),
+        reach=20,
     ),
     shape(
         "PERSON",
@@ -801,15 +811,15 @@ PERSONS = (
         r"\"?(?=[ \t]{0,2}(?:<|\[|\n|\Z))",
         is_full_name,
         clue=any_string("author", "committer", "from:", "to:", "cc:", "commit:"),
-        reach=(14, 200),
+        reach=14,
     ),
     shape(  # 919-256-2873 (JESSICA)
         "PERSON",
         rf"(?<=\d) ?\((?P<part>[{CAPITALS}]{_LETTER}{{2,16}}"
         rf"(?: [{CAPITALS}]{_LETTER}{{1,20}})?)\)",
         lambda name: is_given(name.split()[0]),
-        clue=any_match(rf"\d ?\([{CAPITALS}]"),
-        reach=(4, 50),
+        clue=any_figure(rf"\d ?\([{CAPITALS}]"),
+        reach=4,
     ),
     shape(  # between pictures
         "PERSON",
@@ -817,7 +827,7 @@ PERSONS = (
         r"(?=[ \t]?(?:[\U0001f300-\U0001faff\u2600-\u27bf]|\n|\Z))",
         is_full_name,
         clue=any_match("[\U0001f300-\U0001faff]"),
-        reach=(4, 180),
+        reach=4,
     ),
     shape(  # above a street and a postcode
         "PERSON",
@@ -836,30 +846,30 @@ PERSONS = (
         case=False,
         clue=any_string("begin:vcard", "fn:", "fn;", "\nn:", "-n:", "+n:", "nickname"),
         locate=_locate_card,
-        reach=(10, 260),
+        reach=10,
     ),
     shape(  # Ring Amina at +254 722 555 012; Ortrud (04321 555 99)
         "PERSON",
         rf"(?<![\w'’-])(?P<part>{WRITTEN_NAME}) ?"
         r"(?:at |on |under |unter |au |al |em |op |på |pod |\()"
         rf"(?={_NUMBER})",
-        clue=all_clues(least_digits(7), any_match(r"[ (](?:\+|\(?0)\d")),
+        clue=_TELEPHONE_CLUE,
         locate=_locate_called,
-        reach=(200, 40),
+        reach=204,
     ),
     shape(  # tel. +39 340 555 0123. Ildebranda Scognamiglio
         "PERSON",
         rf"(?<![\w.])\+?\d[\d ()/-]{{6,24}}\d[.,;] (?P<part>{WRITTEN_FULL})(?=[.,]?\s*\Z|\n|, )",
         _is_bare,
-        clue=all_clues(least_digits(8), any_match(rf"\d[.,;] [{CAPITALS}]")),
-        reach=(30, 200),
+        clue=all_clues(least_digits(8), any_figure(rf"\d[.,;] [{CAPITALS}]")),
+        reach=30,
     ),
     shape(  # executor Alphonse, Enkel Malte
         "PERSON",
         rf"(?<!\w)(?i:{any_of(_ROLES)}) (?P<part>{WRITTEN_NAME})",
         lambda name: is_given(name.split(" ")[0]) and _is_unusual(name),
         clue=any_listed(_ROLES),
-        reach=(20, 200),
+        reach=20,
     ),
     shape(  # collected by grandad Enoch, proxy to son Ari
         "PERSON",
@@ -867,14 +877,14 @@ PERSONS = (
         rf"(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{1,15}})(?!\w|['’-]\w\w| [{CAPITALS}])",
         lambda name: is_given(name) and name.lower() not in _NOBODY_RELATED,
         clue=any_listed(_RELATIVES),
-        reach=(24, 40),
+        reach=24,
     ),
     shape(  # clerk Rowan Tree
         "PERSON",
         rf"(?<!\w)(?:(?i:{any_of(_OFFICES)}):? |(?<=\w)\()(?P<part>{WRITTEN_FULL})(?![\w-])",
         lambda name: is_given(re.split("[ -]", name)[0]) and not name.isupper(),
         clue=any_listed(_OFFICES),
-        reach=(24, 200),
+        reach=24,
     ),
     shape(  # Otis's mum
         "PERSON",
@@ -882,22 +892,22 @@ PERSONS = (
         r"(?:mum|mummy|mom|mommy|dad|daddy|nan|gran|granny|grandad|stepmum|stepdad)(?!\w)",
         is_given,
         clue=any_listed("mum mummy mom mommy dad daddy nan gran granny grandad stepmum stepdad"),
-        reach=(24, 4),
+        reach=24,
     ),
     shape(  # Host (me, Perpetua): …
         "PERSON",
         rf"(?m:^)[^\W\d_a-z][\w -]{{1,24}} \((?:me,? )?(?P<part>{WRITTEN_NAME})\):",
         lambda name: is_given(re.split("[ -]", name)[0]),
         clue=any_string("):"),
-        reach=(60, 4),
+        reach=60,
     ),
     shape(  # carer Comfort Adeyemi, 07700 900 129
         "PERSON",
         rf"(?<![\w'’-])(?P<part>{WRITTEN_NAME})(?:\*\*)?(?: \([^()\n]{{1,20}}\))?,? (?={_NUMBER})"
         r"(?!\d{3}-\d\d-\d{4}(?!\d))",
-        clue=all_clues(least_digits(7), any_match(r"(?:[^\W\d_]|[).*]),? (?:\+|\(?0)\d")),
+        clue=_TELEPHONE_CLUE,
         locate=_locate_before_number,
-        reach=(220, 40),
+        reach=226,
     ),
     shape(  # Hiya, it's Grace from next door
         "PERSON",
@@ -905,19 +915,19 @@ PERSONS = (
         rf"(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{1,15}})(?![\w'’-])",
         is_given,
         clue=any_listed("hi hiya hey hello"),
-        reach=(4, 40),
+        reach=4,
     ),
     shape(  # \name{Bartholomew}{Holzapfel}
         "PERSON",
         rf"\\name\{{(?P<part>{WRITTEN_NAME})\}}(?=\{{)",
         clue=any_string("\\name{"),
-        reach=(8, 170),
+        reach=8,
     ),
     shape(
         "PERSON",
         rf"\\name\{{{WRITTEN_NAME}\}}\{{(?P<part>{WRITTEN_NAME})\}}",
         clue=any_string("\\name{"),
-        reach=(8, 330),
+        reach=8,
     ),
     shape(  # our neighbours are the Mulvaneys
         "PERSON",
@@ -926,7 +936,7 @@ PERSONS = (
         r"(?![\w'’-])",
         _is_household,
         clue=any_listed(_NEIGHBOURS),
-        reach=(12, 80),
+        reach=12,
     ),
     shape(  # Hi, Trev here
         "PERSON",
@@ -934,7 +944,7 @@ PERSONS = (
         r"(?:here|hier|speaking)(?!\w)",
         is_given_name,
         clue=any_listed("here hier speaking"),
-        reach=(120, 10),
+        reach=120,
     ),
     shape(  # kannst du svenja fragen
         "PERSON",
@@ -942,7 +952,7 @@ PERSONS = (
         rf"{any_of(_ASKED)}(?!\w)",
         lambda name: is_given(name) and is_lower_name(name),
         clue=any_listed(_ASKED),
-        reach=(60, 14),
+        reach=60,
     ),
     shape(  # of letters and papers in LaTeX
         "PERSON",
@@ -950,7 +960,7 @@ PERSONS = (
         r"(?=\}| \\\\|,)",
         is_full_name,
         clue=any_string("signature{", "author{", "name{", "letter}{"),
-        reach=(18, 200),
+        reach=18,
     ),
     shape(  # above a CV
         "PERSON",

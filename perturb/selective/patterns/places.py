@@ -6,10 +6,11 @@ import re
 
 from perturb.selective.patterns.clues import (
     all_clues,
+    any_figure,
     any_listed,
     any_match,
     any_string,
-    beyond_ascii,
+    beyond_latin,
     least_digits,
 )
 from perturb.selective.patterns.settings import assigned, read_setting
@@ -51,12 +52,13 @@ _ENGLISH = "|".join(
     )
 )
 # -- type first, number before or after: France, Spain, Italy, Portugal, Poland -------------------
-_TYPES = any_of(
+_TYPE_LISTS = (
     "rue avenue av. boulevard bd chemin allée impasse quai faubourg place cours route passage",
     "montée sentier",
     "calle c/ avenida avda avda. plaza pza. paseo camino carretera ctra. ronda travesía glorieta",
     "rambla vía via viale piazza corso largo rua praça travessa ulica ul. al. aleja trg ulice",
 )
+_TYPES = any_of(*_TYPE_LISTS)
 _LINK = r"(?:(?:de|du|des|della|delle|del|di|do|da|dos|das|la|le|les|el|los|las)\s|d['’]|l['’])"
 _ROMANCE = (
     rf"(?:\d{{1,4}}(?: ?(?:bis|ter|[a-z]))?,? )?{_TYPES}(?:\s|(?<=[./]))\s?{_LINK}{{0,3}}"
@@ -278,7 +280,7 @@ PLACES = (
         case=False,
         clue=all_clues(least_digits(1), any_string(*sorted(_STREET_STEMS))),
         locate=_locate_street,
-        reach=(24, 640),
+        reach=24,
     ),
     shape(  # of a vCard: a post-office box, an extension, the street
         "STREET_ADDRESS",
@@ -296,7 +298,7 @@ PLACES = (
         "STREET_ADDRESS",
         rf"(?<!\w){_CAPITAL} (?:Road|Rd\.?|Street|Avenue|Lane) \d{{1,4}}(?![\w.,]\d|\w)",
         clue=any_string(" road ", " rd", " street ", " avenue ", " lane "),
-        reach=(40, 30),
+        reach=40,
     ),
     shape(
         "STREET_ADDRESS",
@@ -304,17 +306,20 @@ PLACES = (
         _is_english_street,
         case=False,
         clue=all_clues(
-            least_digits(1),
+            any_match(r"\d+"),
             any_listed(
                 _SURE, _ALSO, _WORDED_ALSO, "box obox pobox apt apartment suite unit flat room"
             ),
         ),
+        reach=20,
     ),
     shape(
         "STREET_ADDRESS",
         rf"(?<![\w-])(?=[\dacbfilpqrstuv])(?:{_ROMANCE}){_CITY}",
         _is_romance_street,
         case=False,
+        clue=any_listed(*_TYPE_LISTS),
+        reach=14,
     ),
     shape(  # vivo in via Garibaldi 7
         "STREET_ADDRESS",
@@ -326,21 +331,21 @@ PLACES = (
         clue=all_clues(
             least_digits(1), any_listed("via viale corso piazza piazzale largo vicolo")
         ),
-        reach=(20, 260),
+        reach=20,
     ),
     shape(  # We live at 17, The Larches
         "STREET_ADDRESS",
         r"(?<![\w.-])(?P<part>\d{1,4}[a-z]?,? The [A-Z][a-z]{2,20})(?=[,.\n]|\Z)",
         clue=all_clues(least_digits(1), any_string(" the ")),
         locate=_locate_house,
-        reach=(12, 40),
+        reach=12,
     ),
     shape(  # She lives at Foxglove Barn
         "STREET_ADDRESS",
         rf"(?<![\w-])(?P<part>(?:{_TITLED} ){{1,3}}(?-i:{any_of(_HOUSES.title())}))(?![\w'’-])",
         clue=any_listed(_HOUSES),
         locate=_locate_named_house,
-        reach=(70, 4),
+        reach=70,
     ),
     shape(
         "STREET_ADDRESS",
@@ -349,7 +354,7 @@ PLACES = (
         clue=all_clues(
             least_digits(1), any_string(*(f"{end} " for end in (*_ENDS, *_CAPITAL_ENDS)))
         ),
-        reach=(80, 140),
+        reach=80,
     ),
     shape(
         "STREET_ADDRESS",
@@ -357,33 +362,33 @@ PLACES = (
         clue=all_clues(
             least_digits(1), any_match("(?:Am|de[nmr]|Im|In der|Zu[mr]|Beim) [A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ]")
         ),
-        reach=(12, 160),
+        reach=12,
     ),
     shape(
         "STREET_ADDRESS",
         rf"(?<![\w-])(?:{_BARE}){_CITY}",
         clue=all_clues(
-            least_digits(5), any_match(r"\d(?:\d{3}| \d\d|-\d{3}|\d-\d{3}) [A-ZÀ-ÖØ-Þ]")
+            least_digits(5), any_figure(r"\d(?:\d{3}| \d\d|-\d{3}|\d-\d{3}) [A-ZÀ-ÖØ-Þ]")
         ),
-        reach=(190, 90),
+        reach=190,
     ),
     shape(  # 上海市浦东新区世纪大道1589号
         "STREET_ADDRESS",
         _CHINESE,
         clue=any_match(r"[路街巷弄道同段]\d{1,5}[号號弄巷]"),
-        reach=(16, 50),
+        reach=16,
     ),
     shape(  # 渋谷区神南1-19-11
         "STREET_ADDRESS",
         _JAPANESE,
         clue=any_match(rf"[{_HAN}\u3041-\u30ff]\d{{1,3}}(?:丁目|[-−－‐])\d"),
-        reach=(16, 40),
+        reach=16,
     ),
     shape(  # 강남구 테헤란로 152
         "STREET_ADDRESS",
         _KOREAN,
         clue=any_match(r"[로길] ?\d"),
-        reach=(24, 20),
+        reach=24,
     ),
     shape(
         "STREET_ADDRESS",
@@ -409,7 +414,7 @@ PLACES = (
     shape(
         "STREET_ADDRESS",
         rf"(?<!\w)(?:{_GREEK})",
-        clue=all_clues(beyond_ascii, least_digits(1), any_match("[Α-ΩΆ-Ώ]")),
+        clue=all_clues(beyond_latin, least_digits(1), any_match("[Α-ΩΆ-Ώ]")),
     ),
     shape(
         "STREET_ADDRESS",
@@ -417,7 +422,7 @@ PLACES = (
         clue=all_clues(
             least_digits(1), any_string("cad", "sok", "mah", "bulvar", "blv", " sk", " cd")
         ),
-        reach=(90, 140),
+        reach=90,
     ),
     shape("STREET_ADDRESS", _HEBREW, clue=any_string("רחוב", "רח", "שדרות", "שד", "סמטת")),
     shape("STREET_ADDRESS", _ARABIC, clue=any_string("شارع")),
@@ -426,17 +431,17 @@ PLACES = (
         "ZIP_CODE",
         r"〒 ?(?P<part>\d{3}-?\d{4})(?!\d)",
         clue=any_string("〒"),
-        reach=(2, 12),
+        reach=2,
     ),
     shape(
         "ZIP_CODE",
         rf"(?<![\w#-])(?:{_BRITISH}|{_CANADIAN}|{_IRISH})(?![\w-])",
         _is_postcode,
-        clue=any_match(
+        clue=any_figure(
             r"\d[ABD-HJLNP-UW-Z]{2}(?!\w)|\d[A-Z] ?\d[A-Z]\d"
-            r"|(?<!\w)[A-Z]\d[\dW] ?[\dAC-FHKNPRTV-Y]{4}(?!\w)"
+            r"|\d(?<=[A-Z].)[\dW] ?[\dAC-FHKNPRTV-Y]{4}(?!\w)"
         ),
-        reach=(10, 10),
+        reach=10,
     ),
     shape(
         "ZIP_CODE",
@@ -444,27 +449,28 @@ PLACES = (
         rf"(?P<part>{_FIGURES})(?![\w-])",
         case=False,
         clue=any_string("zip", "post", "plz", "cap", "cp", "psč", "kod"),
-        reach=(16, 60),
+        reach=16,
     ),
     shape(  # 2217 Harkness Ave, Bakersfield, CA 93304
         "ZIP_CODE",
         rf"(?<![\w.-])\d{{1,5}} [^\n\d]{{4,60}}(?:\d{{1,4}}[a-z]?|[#\w]{{1,4}})?,? {_CAPITAL}"
         rf"(?: {_CAPITAL}){{0,2}},? (?:{_STATES}) (?P<part>\d{{5}}(?:-\d{{4}})?)(?![\w-])",
-        clue=all_clues(least_digits(6), any_match(rf"(?:{_STATES}) \d{{5}}")),
+        clue=all_clues(least_digits(6), any_figure(rf"(?:{_STATES}) \d{{5}}")),
         locate=lambda match: None if _FAMOUS.match(match[0]) else match.span("part"),
-        reach=(130, 12),
+        reach=130,
     ),
     shape(  # Am Hasenberg 14;37085;Göttingen
         "ZIP_CODE",
         r"(?<=[^\W\d_][. ])\d{1,4}[a-z]?\"?(?:[;,\t|]|\\\\)\"?(?P<part>\d{4,5})(?:\"?[;,\t|]\"?| )"
         rf"{_CAPITAL}",
-        clue=all_clues(least_digits(5), any_match(r"[;,\t|\\]\"?\d{4}")),
-        reach=(12, 40),
+        clue=all_clues(least_digits(5), any_figure(r"[;,\t|\\]\"?\d{4}")),
+        reach=12,
     ),
     shape(
         "ZIP_CODE",
         rf"(?<![\w-])(?P<part>\d{{3}} \d{{2}}|\d{{2}}-\d{{3}}|\d{{4}} [A-Z]{{2}}) {_CAPITAL}",
         lambda code: not code.endswith(("AM", "PM", "AD", "BC", "MB", "KB", "GB", "TB", "HZ")),
-        clue=all_clues(least_digits(4), any_match(r"\d(?: [A-Z]{2})? [A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ]")),
+        clue=all_clues(least_digits(4), any_figure(r"\d(?: [A-Z]{2})? [A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ]")),
+        reach=10,
     ),
 )

@@ -10,7 +10,7 @@ from perturb.selective.patterns.clues import (
     any_listed,
     any_match,
     any_string,
-    beyond_ascii,
+    beyond_latin,
 )
 from perturb.selective.patterns.given import list_given
 from perturb.selective.patterns.shape import any_of, shape, words_of
@@ -277,14 +277,14 @@ _OTHER_SCRIPTS = (
         rf"(?:{_CHINESE_TITLES})",
         _is_chinese_name,
         clue=any_match(_CHINESE_TITLES),
-        reach=(8, 8),
+        reach=8,
     ),
     shape(
         "PERSON",
         rf"(?:(?<![{_HAN}])|(?<=[的找叫给和跟请向]))"
         rf"(?P<part>{_COMPOUND}|[{_CHINESE_SURE}])(?:师傅|師傅|阿姨|叔叔|奶奶|爷爷|大哥|大姐)",
         clue=any_string("师傅", "師傅", "阿姨", "叔叔", "奶奶", "爷爷", "大哥", "大姐"),
-        reach=(6, 4),
+        reach=6,
     ),
     shape(  # a name of three or four characters; the second of the given name may be missing
         "PERSON",
@@ -292,28 +292,28 @@ _OTHER_SCRIPTS = (
         rf"(?:(?![{_CHINESE_STOP}])[{_HAN}]){{2}}(?=[{_CHINESE_STOP}先女，。、；：！？,.;:!?\s]))",
         _is_chinese_name,
         clue=any_match(_CHINESE_KIN),
-        reach=(4, 10),
+        reach=4,
     ),
     shape(
         "PERSON",
         rf"(?<![{_HAN}])(?P<part>{_COMPOUND}(?:(?![{_CHINESE_STOP}])[{_HAN}]){{1,2}})",
         _is_chinese_name,
         clue=any_match(_COMPOUND),
-        reach=(2, 6),
+        reach=2,
     ),
     shape(  # after a relation, whatever follows: 我丈夫宇文浩然昨天
         "PERSON",
         rf"(?:{_CHINESE_KIN})(?P<part>{_COMPOUND}(?:(?![{_CHINESE_STOP}昨今明前后])[{_HAN}]){{1,2}})",
         _is_chinese_name,
         clue=any_match(_COMPOUND),
-        reach=(8, 6),
+        reach=8,
     ),
     shape(
         "PERSON",
         rf"(?:我叫|名叫|我是|姓名是|本人)(?P<part>(?:{_COMPOUND}|[{_CHINESE}])[{_HAN}]{{1,2}})"
         r"(?=[，。,.！!；;、\s]|\Z)",
         clue=any_string("叫", "我是", "姓名是", "本人"),
-        reach=(4, 8),
+        reach=4,
     ),
     shape(
         "PERSON",
@@ -321,7 +321,7 @@ _OTHER_SCRIPTS = (
         rf"(?: ?(?:{_JAPANESE_TITLES})|と申します|といいます)",
         _is_japanese_name,
         clue=any_match(rf"{_JAPANESE_TITLES}|と申し|といい"),
-        reach=(14, 10),
+        reach=14,
     ),
     shape(  # 桐谷慎之介は
         "PERSON",
@@ -329,27 +329,27 @@ _OTHER_SCRIPTS = (
         rf"(?<=[{_LAST_OF_GIVEN}]))(?![{_HAN}\u30a1-\u30fa])",
         _is_japanese_full_name,
         clue=any_match(_JAPANESE),
-        reach=(2, 9),
+        reach=2,
     ),
     shape(  # 夫の権藤 勝利が
         "PERSON",
         rf"[夫妻娘父母兄姉弟妹子人僚司]の(?P<part>[{_HAN}々]{{1,3}}[ \u3000][{_HAN}々]{{1,3}})"
         r"(?=[がはをにとでも、。様さ])",
         clue=any_match(rf"の[{_HAN}々]{{1,3}}[ \u3000]"),
-        reach=(2, 12),
+        reach=2,
     ),
     shape(  # 長谷川 美咲（はせがわ みさき）
         "PERSON",
         rf"(?<=[{_HAN}])[(（](?P<part>[ぁ-ゖー]{{2,8}}[ \u3000][ぁ-ゖー]{{2,8}}"
         r"|[ァ-ヺー]{2,8}[ \u3000][ァ-ヺー]{2,8})[)）]",
         clue=any_string("(", "（"),
-        reach=(2, 24),
+        reach=2,
     ),
     shape(  # 鬼塚より
         "PERSON",
         rf"(?<=[。！\n])(?P<part>[{_HAN}々]{{2,5}})より(?=[\s。]{{0,4}}\Z)",
         clue=any_string("より"),
-        reach=(8, 8),
+        reach=8,
     ),
     shape(  # 제 남편 독고진수가, 선우 선생님
         "PERSON",
@@ -360,21 +360,21 @@ _OTHER_SCRIPTS = (
         r"(?:선생|교수|과장|부장|대리|사장|원장|박사)님)",
         clue=any_match("남편|아내|신랑|와이프|형|누나|오빠|언니|동생|님"),
         locate=_locate_korean,
-        reach=(14, 12),
+        reach=14,
     ),
     shape(  # 탁은혜 드림
         "PERSON",
         rf"(?<![가-힣])(?P<part>{_KOREAN_FULL}) ?(?:드림|올림|배상)(?=[.\s]{{0,4}}(?:\n|\Z))",
         _is_korean_signer,
         clue=any_string("드림", "올림", "배상"),
-        reach=(8, 10),
+        reach=8,
     ),
     shape(
         "PERSON",
         rf"(?<![가-힣])(?P<part>[{_KOREAN}][가-힣]{{1,3}}) ?(?:씨|님|군|양)(?![가-힣]{{2}})",
         _is_korean_name,
         clue=any_match("[씨님군양]"),
-        reach=(8, 6),
+        reach=8,
     ),
     shape(
         "PERSON",
@@ -382,7 +382,7 @@ _OTHER_SCRIPTS = (
         r"(?:입니다|이에요|예요|이라고|라고|이고)",
         _is_korean_name,
         clue=any_string("이름은", "저는", "나는"),
-        reach=(2, 14),
+        reach=2,
     ),
     shape(
         "PERSON",
@@ -391,14 +391,14 @@ _OTHER_SCRIPTS = (
         rf"|(?:(?!\w{{1,20}}те ){_WORD} )?{_WORD} {_PATRONYMIC}(?! {_WORD})|{_PATRONYMIC})(?!\w)",
         _is_not_famous,
         clue=any_match("(?:ович|евич|ьич|овн|евн|ичн|инічн|ївн|івн)"),
-        reach=(80, 40),
+        reach=80,
     ),
     shape(  # Т. Ю. Берестова, Берестова Т. Ю.
         "PERSON",
         rf"(?<!\w)(?:{_INITIALS} ?{_WORD}|{_WORD} {_INITIALS}(?! ?{_WORD}))",
         _is_not_famous,
         clue=any_match(_INITIALS),
-        reach=(60, 60),
+        reach=60,
     ),
     shape(
         "PERSON",
@@ -407,28 +407,28 @@ _OTHER_SCRIPTS = (
         rf"(?: (?:{_WORD}|[Α-Ω][α-ώ]{{2,20}})){{0,2}})",
         _is_not_famous,
         clue=any_string("г-н", "г-ж", "господин", "госпож", "пан", "κ.", "κύριο", "κυρία"),
-        reach=(2, 90),
+        reach=2,
     ),
     shape(  # Лариса Вощинская, Тимура Гарифова
         "PERSON",
         rf"(?<!\w){_GIVEN} (?!{_PATRONYMIC}(?!\w)){_WORD}(?!\w)",
         _is_not_famous,
         clue=any_match(rf"[{_CYRILLIC}][{_SMALL}]+ [{_CYRILLIC}]"),
-        reach=(30, 60),
+        reach=30,
     ),
     shape(
         "PERSON",
         rf"(?<!\w)(?i:{_KIN}) (?P<part>{_WORD}(?: {_WORD}){{0,2}})(?!\w)",
         _is_not_famous,
         clue=any_match(rf"[{_SMALL}{_CYRILLIC}] [{_CYRILLIC}]"),
-        reach=(20, 90),
+        reach=20,
     ),
     shape(
         "PERSON",
         rf"(?<!\w){_GREEK_KIN} (?:μου|μας|του|της|σου),? (?:ο |η |τον |την |του |της )?"
         rf"(?P<part>{_GREEK}(?: {_GREEK})?)(?!\w)",
         clue=any_string(" μου", " μας", " του", " της", " σου"),
-        reach=(20, 60),
+        reach=20,
     ),
     shape(
         "PERSON",
@@ -482,7 +482,7 @@ _OTHER_SCRIPTS = (
         "PERSON",
         rf"(?<!\w)(?P<part>{_GEORGIAN}{{3,14}} {_GEORGIAN}{{2,14}}(?:ძე|შვილი)[ა-ჰ]{{0,2}})(?!\w)",
         clue=any_string("ძე", "შვილი"),
-        reach=(36, 8),
+        reach=36,
     ),
     shape(
         "PERSON",
@@ -494,7 +494,7 @@ _OTHER_SCRIPTS = (
 )
 
 SCRIPTS = (
-    *(replace(each, clue=all_clues(beyond_ascii, each.clue)) for each in _OTHER_SCRIPTS),
+    *(replace(each, clue=all_clues(beyond_latin, each.clue)) for each in _OTHER_SCRIPTS),
     shape(  # bác sĩ Quách Thị Hạnh, chồng em là Lương Quốc Khánh
         "PERSON",
         rf"(?<!\w)(?:(?i:bác sĩ|luật sư|giáo sư|thạc sĩ|tiến sĩ|thầy)"
@@ -506,6 +506,6 @@ SCRIPTS = (
         clue=any_listed(
             "bác luật giáo thạc tiến thầy cô ông bà anh chị em chồng vợ con mẹ bố ba bạn sếp tên"
         ),
-        reach=(24, 60),
+        reach=24,
     ),
 )

@@ -10,6 +10,7 @@ import re
 
 from perturb.selective.patterns.clues import (
     all_clues,
+    any_clue,
     any_match,
     any_string,
 )
@@ -55,6 +56,19 @@ _TOKENS = "|".join(
         r"ey[JK](?=[A-Za-z0-9_-]{10})[A-Za-z0-9]*+(?>(?:[_-](?!ey[JK])[A-Za-z0-9]*+)*)"
         r"\.ey[JK][A-Za-z0-9_-]{8,}+(?>(?:\.[A-Za-z0-9_-]*+)?)",
     )
+)
+_TOKEN_CLUE = any_clue(
+    any_string(
+        *("sk-", "akia", "asia", "abia", "acca", "agpa", "aida", "aipa", "anpa", "anva", "aroa"),
+        *("aiza", "ya29.", "gocspx-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        *("glpat-", "glptt-", "glrt-", "gldt-", "glcbt-", "glsoat-", "gloas-", "xox", "xapp-"),
+        *("k_live_", "k_test_", "whsec_", "hf_", "r8_", "gsk_", "xai-", "sg.", "key-", "npm_"),
+        *("pypi-", "dckr_pat_", "rubygems_", "dop_v1_", "dapi", "shpat_", "shpca_", "shppa_"),
+        *("shpss_", "sq0", "eaaa", ":aa", "lin_api_", "ntn_", "secret_", "pmak-", "hvs.", "hvb."),
+        *("dp.pt.", "tskey-", "nrak-", "glsa_", "sntrys_", "pscale_", "sbp_", "age-secret-key-"),
+        *("eyj", "eyk"),
+    ),
+    any_match("[AS](?:C|K)[0-9a-f]{32}"),
 )
 _SIGNATURES = (
     r"(?:X-Amz-Signature|sig|AccountKey|SharedAccessKey)=(?P<part>[A-Za-z0-9+/%=_-]{16,}+)"
@@ -483,16 +497,21 @@ _COMMUNITIES = words_of("public private encryption authentication string ro rw l
 _HEADER = r"(?<!\w)authorization[\"'`]?(?: ?[:=,] ?|\]? ?= ?)\[?[\"'`]?"
 
 SECRETS = (
-    shape("PRIVATE_KEY", _BLOCK, clue=any_string("private key"), reach=(90, 8200)),
-    shape("API_KEY", rf"(?<![A-Za-z0-9])(?=[\dA-Zadeghklnprstwxy])(?:{_TOKENS})"),
-    shape("API_KEY", rf"(?<![A-Za-z0-9]){_SIGNATURES}", clue=any_string("="), reach=(30, 30)),
+    shape("PRIVATE_KEY", _BLOCK, clue=any_string("private key"), reach=90),
+    shape(
+        "API_KEY",
+        rf"(?<![A-Za-z0-9])(?=[\dA-Zadeghklnprstwxy])(?:{_TOKENS})",
+        clue=_TOKEN_CLUE,
+        reach=12,
+    ),
+    shape("API_KEY", rf"(?<![A-Za-z0-9]){_SIGNATURES}", clue=any_string("="), reach=30),
     shape(
         "PASSWORD",
         assigned(_KEYS),
         case=False,
         clue=_KEY_CLUE,
         locate=_locate_secret,
-        reach=(24, 640),
+        reach=24,
     ),
     shape(  # scheme://user:password@host
         "PASSWORD",
@@ -500,14 +519,14 @@ SECRETS = (
         r"(?P<part>[^\s/\"'`<>]{1,200})@(?=[\w\[$%{.-])",
         _is_credential,
         clue=any_string("://"),
-        reach=(24, 310),
+        reach=24,
     ),
     shape(  # jdbc:oracle:thin:scott/tiger@//host
         "PASSWORD",
         r"(?<!\w)jdbc:oracle:\w{2,5}:[\w$#]{1,60}/(?P<part>[^\s@/\"']{1,100})@",
         _is_credential,
         clue=any_string("jdbc:oracle"),
-        reach=(8, 190),
+        reach=8,
     ),
     shape(
         "PASSWORD",  # -u mira:hunter2, btoa('mira:hunter2')
@@ -517,7 +536,7 @@ SECRETS = (
         _is_credential,
         clue=any_string("-u", "--user", "--proxy-user", "btoa(", "--login"),
         locate=_locate_password,
-        reach=(8, 200),
+        reach=8,
     ),
     shape(
         "PASSWORD",
@@ -526,7 +545,7 @@ SECRETS = (
         case=True,
         clue=any_string("-p"),
         locate=_locate_word,
-        reach=(260, 110),
+        reach=260,
     ),
     shape(
         "PASSWORD",
@@ -534,14 +553,14 @@ SECRETS = (
         rf"|htpasswd|smbclient|unzip)\b[^\n|;&]{{0,200}}?[ \t](?:-p|-P) ?{_WORD_OF_SHELL}",
         clue=any_string("-p"),
         locate=_locate_word,
-        reach=(260, 110),
+        reach=260,
     ),
     shape(  # netrc
         "PASSWORD",
         r"(?<!\w)login[ \t\n]{1,8}\S{1,100}[ \t\n]{1,8}password[ \t]{1,8}(?P<part>\S{1,200})",
         _is_credential,
         clue=all_clues(any_string("login"), any_string("password")),
-        reach=(8, 340),
+        reach=8,
     ),
     shape(  # .pgpass
         "PASSWORD",
@@ -549,7 +568,7 @@ SECRETS = (
         r"(?P<part>(?:[^\s:\\]|\\[:\\]){3,100})(?m:$)",
         _is_credential,
         clue=any_match(r":(?:\d{2,5}|\*):"),
-        reach=(110, 240),
+        reach=110,
     ),
     shape(  # mira@example.org:hunter2, as in lists of accounts
         "PASSWORD",
@@ -566,7 +585,7 @@ SECRETS = (
         clue=any_string(
             "$2", "$1$", "$5$", "$6$", "$y$", "$apr1$", "$argon2", "{ssha", "{sha", "{crypt"
         ),
-        reach=(4, 230),
+        reach=4,
     ),
     shape(
         "PASSWORD",
@@ -576,7 +595,7 @@ SECRETS = (
         _is_credential,
         case=False,
         clue=any_string("identified "),
-        reach=(4, 180),
+        reach=4,
     ),
     shape(  # login("mira", "x"), auth=("mira", "x")
         "PASSWORD",
@@ -587,7 +606,7 @@ SECRETS = (
         _is_credential,
         case=False,
         clue=any_string("login", "auth", "credential", "sign", "password"),
-        reach=(24, 270),
+        reach=24,
     ),
     shape(
         "PASSWORD",
@@ -595,7 +614,7 @@ SECRETS = (
         _is_basic,
         case=False,
         clue=any_string("basic "),
-        reach=(40, 210),
+        reach=40,
     ),
     shape(
         "API_KEY",
@@ -604,13 +623,13 @@ SECRETS = (
         lambda value: not is_placeholder(value) and any(c.isdigit() for c in value),
         case=False,
         clue=any_string("authorization"),
-        reach=(4, 2100),
+        reach=4,
     ),
     shape(
         "API_KEY",
         r"(?<!\w)[Bb]earer (?P<part>[A-Za-z0-9._~+/=-]{16,}+)",
         clue=any_string("bearer "),
-        reach=(4, 40),
+        reach=4,
     ),
     shape(  # a header of cookies: all their values of some length
         "API_KEY",
@@ -622,7 +641,7 @@ SECRETS = (
         clue=any_string(
             "sess", "sid=", "token=", "auth=", "jwt=", "uid=", "remember", "aspnetcore"
         ),
-        reach=(8, 90),
+        reach=8,
     ),
     shape(  # options of commands, each with its own
         "PASSWORD",
@@ -637,7 +656,7 @@ SECRETS = (
             *("ldap", "7z", "openssl enc", "storepass", "keypass"),
         ),
         locate=_locate_word,
-        reach=(20, 310),
+        reach=20,
     ),
     shape(  # http -a mira:x, lftp -u mira,x, smbclient -U mira%x, sqlplus mira/x@db
         "PASSWORD",
@@ -649,7 +668,7 @@ SECRETS = (
         clue=any_string(
             "http ", "https ", "lftp", "client", "sqlplus", "net ", "exp", "imp", "sqlldr"
         ),
-        reach=(10, 300),
+        reach=10,
     ),
     shape(  # net use /user:FIRM\mira x; rabbitmqctl add_user mira x; xfreerdp /p:x
         "PASSWORD",
@@ -658,7 +677,7 @@ SECRETS = (
         r"(?P<part>[^\s\"'/][^\s\"']{2,100})",
         _is_credential,
         clue=any_string("net use", "rabbitmqctl", "freerdp", "mstsc"),
-        reach=(10, 330),
+        reach=10,
     ),
     shape(  # echo "x" | sudo -S
         "PASSWORD",
@@ -666,7 +685,7 @@ SECRETS = (
         r" ?\| ?sudo -S",
         _is_credential,
         clue=any_string("sudo -s"),
-        reach=(110, 10),
+        reach=110,
     ),
     shape(  # the arguments of what opens a connection: a place, a user, a password
         "PASSWORD",
@@ -675,7 +694,7 @@ SECRETS = (
         _is_credential,
         case=False,
         clue=any_string("connect", "mysqli", "pdo"),
-        reach=(20, 330),
+        reach=20,
     ),
     shape(
         "PASSWORD",
@@ -683,14 +702,14 @@ SECRETS = (
         _is_credential,
         case=False,
         clue=any_string("convertto-securestring"),
-        reach=(4, 140),
+        reach=4,
     ),
     shape(  # a data source of Go: mira:x@tcp(host)
         "PASSWORD",
         r"(?<=[\"'`])[\w.-]{1,64}:(?P<part>[^\s\"'@:/]{3,64})@(?:tcp|unix)\(",
         _is_credential,
         clue=any_string("@tcp(", "@unix("),
-        reach=(140, 10),
+        reach=140,
     ),
     shape(  # the part of an address of a page that opens it
         "API_KEY",
@@ -704,7 +723,7 @@ SECRETS = (
             *("hooks.slack", "webhook", "telegram.org", "/reset", "/verify", "/confirm"),
             *("/invite", "/magic", "/activate", "/unsubscribe", "appid=", "app_id="),
         ),
-        reach=(40, 240),
+        reach=40,
     ),
     shape(  # of a router
         "PASSWORD",
@@ -712,7 +731,7 @@ SECRETS = (
         r"|privilege \d{1,2} (?:password|secret)) (?:[057] )?(?P<part>[^\s\"']{3,80})",
         lambda value: _is_credential(value) and value.lower() not in _COMMUNITIES,
         clue=any_string("enable ", "community", "isakmp", "key-string", "privilege"),
-        reach=(24, 110),
+        reach=24,
     ),
     shape(  # ["--admin-password", "kestrel9"]
         "PASSWORD",
@@ -721,7 +740,7 @@ SECRETS = (
         lambda value: not is_placeholder(value) and not value.startswith(("-", "$")),
         case=False,
         clue=any_string("pass", "pwd", "secret", "token", "psk"),
-        reach=(40, 130),
+        reach=40,
     ),
     shape(  # variable "db_password" { default = "kestrel" }
         "PASSWORD",
@@ -730,13 +749,13 @@ SECRETS = (
         lambda value: not is_placeholder(value) and not value.startswith("$"),
         case=False,
         clue=all_clues(any_string("variable"), any_string("default")),
-        reach=(4, 720),
+        reach=4,
     ),
     shape(
         "PRIVATE_KEY",
         r"(?<![\w-])client-key-data:\s{0,4}(?P<part>[A-Za-z0-9+/]{16,8000}={0,2})",
         clue=any_string("client-key-data"),
-        reach=(2, 60),
+        reach=2,
     ),
     shape(  # <input type="password" name="x" value="kestrel">
         "PASSWORD",
@@ -744,20 +763,20 @@ SECRETS = (
         lambda value: not is_placeholder(value),
         case=False,
         clue=any_string("<input"),
-        reach=(2, 420),
+        reach=2,
     ),
     shape(
         "API_KEY",
         r"(?<![A-Z0-9])A[KS]IA[A-Z0-9]{16}\s?[/:,|]\s?(?P<part>[A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])",
         clue=any_string("akia", "asia"),
-        reach=(2, 70),
+        reach=2,
     ),
     shape(
         "PASSWORD",
         r"(?<![\w-])htpasswd\s+-\w{0,4}b\w{0,4}\s+\S{1,100}\s+\S{1,64}\s+(?P<part>[^\s\"'|;&]{3,100})",
         lambda value: not is_placeholder(value),
         clue=any_string("htpasswd"),
-        reach=(2, 290),
+        reach=2,
     ),
     shape(  # AUTH_KEY, LOGGED_IN_SALT: signs of any kind
         "API_KEY",
@@ -765,7 +784,7 @@ SECRETS = (
         r"[\"'](?P<part>[^\"'\n]{16,100})[\"']",
         lambda value: not is_placeholder(value),
         clue=any_string("_key", "_salt"),
-        reach=(24, 130),
+        reach=24,
     ),
     shape(  # "Jwt": {"Key": "…"}, where the key of all of them says which key it is
         "API_KEY",
@@ -776,7 +795,7 @@ SECRETS = (
         case=False,
         clue=all_clues(
             any_string("jwt", "token", "signing", "encryption", "crypto", "hmac", "sec", "auth"),
-            any_match(r"(?i)(?<![\w-])[\"']?(?:key|salt|iv|signature)[\"']?\s{0,2}:"),
+            any_match(r"[yYtTvVeE](?<=(?i:key|alt|.iv|ure))[\"']?\s{0,2}:"),
         ),
     ),
     shape(  # {username: mira, password: three plain words}: these name no variable
@@ -787,7 +806,7 @@ SECRETS = (
         r"(?:[ ][^\s\"'`{}\[\]<>|,:;()=#$]{1,30}){1,6})(?=[ ]?[,}]|[ ]?(?:\n|\Z))",
         _is_phrase,
         clue=any_string("pass: ", "password: ", "passwd: ", "passphrase: ", "pwd: "),
-        reach=(84, 260),
+        reach=84,
     ),
     shape(  # what a hash is made of: BCrypt::Password.create("kestrel")
         "PASSWORD",
@@ -799,7 +818,7 @@ SECRETS = (
         _is_credential,
         case=False,
         clue=any_string("bcrypt", "passw", "hashpw", "hash::make", "argon2"),
-        reach=(24, 180),
+        reach=24,
     ),
     shape(  # <input type="hidden" name="csrf_token" value="ba45-2e10-…">
         "API_KEY",

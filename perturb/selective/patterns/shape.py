@@ -17,6 +17,7 @@ from typing import Any
 from perturb.selective.patterns.clues import Clue, Facts, find_places, no_clue
 from perturb.text.expressions import Expression
 from perturb.text.windows import find_all
+from perturb.work import check_work
 
 __all__ = ["Lazy", "Locate", "Shape", "any_of", "digits", "shape", "words_of"]
 
@@ -49,9 +50,8 @@ class Shape:
 
     Attributes:
         clue: tells quickly that a text has no part. It changes no result, only the time.
-        reach: a match lies within so many characters before and after a place of the clue, apart
-            from a run at its end; None where a match may be of any length, and the whole text is
-            searched.
+        reach: a match begins at most so many characters before a place of the clue, two or
+            more; None where that may be any number, and the whole text is searched.
         locate: returns the place of the part in a match with the group `part`, which may be
             smaller than the group; None where the surroundings say that it is no part.
     """
@@ -61,7 +61,7 @@ class Shape:
     passes: Callable[[str], bool] = bool
     clue: Clue = no_clue
     locate: Locate | None = None
-    reach: tuple[int, int] | None = None
+    reach: int | None = None
 
     @property
     def source(self) -> str:
@@ -80,10 +80,24 @@ class Shape:
         """Yield what `find` does, and search no more of the text than the clue says."""
         if not self.clue(facts):
             return iter(())
+        if self._asked not in facts.matches:  # others may ask the same, of another type
+            facts.matches[self._asked] = [*self._search(facts)]
+        return self._read(facts.matches[self._asked])
+
+    @cached_property
+    def _asked(self) -> tuple[object, ...]:
+        return self.pattern.pattern, self.pattern.flags, id(self.clue), self.reach
+
+    def _search(self, facts: Facts) -> Iterable[Any]:
         places = None if self.reach is None else find_places(self.clue, facts)
         if places is None or self.reach is None or not isinstance(self.pattern, Lazy):
-            return self.find(facts.text)
-        return self._read(_search_near(self.pattern.compiled, facts.text, places, self.reach))
+            return self.pattern.finditer(facts.text)
+        return _search_near(self.pattern.compiled, self._ahead, facts.text, places, self.reach)
+
+    @cached_property
+    def _ahead(self) -> re.Pattern[str]:
+        before = self.reach or 0
+        return re.compile(rf"(?s:.){{0,{before}}}?(?={self.pattern.pattern})", self.pattern.flags)
 
     def _read(self, matches: Iterable[Any]) -> Iterator[tuple[int, int]]:
         named = self._named
@@ -96,35 +110,30 @@ class Shape:
                 yield place
 
 
-_BEYOND = 64  # characters that an expression looks ahead at, after the end of a match
-
-
 def _search_near(
-    pattern: re.Pattern[str], text: str, places: Iterable[int], reach: tuple[int, int]
+    pattern: re.Pattern[str],
+    ahead: re.Pattern[str],
+    text: str,
+    places: Iterable[int],
+    reach: int,
 ) -> Iterator[re.Match[str]]:
-    """Yield the matches around places, which are in order; each once."""
+    """Yield the matches that begin at most `reach` characters before places, which are in order;
+    each once. `ahead` leads to the first such match."""
     done = 0
-    for start, end in _join_windows(places, reach):
-        for found in find_all(pattern, text, max(done, start), min(end, len(text))):
-            match: re.Match[str] | None = found
-            if end < len(text) and found.end() + _BEYOND > end:  # it may go on
-                match = pattern.match(text, found.start())
-            if match is not None and match.start() >= done:
-                done = match.end()
-                yield match
+    for number, place in enumerate(places):
+        if not number % _TRIES:
+            check_work()
+        start = max(done, place - reach)
+        while start <= place and (found := ahead.match(text, start)):
+            match = pattern.match(text, found.end())
+            assert match is not None
+            yield match
+            done = start = match.end()
+        if start <= place:
+            done = start + reach + 1
 
 
-def _join_windows(places: Iterable[int], reach: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    begun, ended = 0, -1
-    for place in places:
-        start = max(0, place - reach[0])
-        if start > ended:
-            if ended >= 0:
-                yield begun, ended
-            begun = start
-        ended = place + reach[1] + _BEYOND
-    if ended >= 0:
-        yield begun, ended
+_TRIES = 100  # takes less than a millisecond
 
 
 def shape(
@@ -135,10 +144,10 @@ def shape(
     case: bool = True,
     clue: Clue = no_clue,
     locate: Locate | None = None,
-    reach: tuple[int, int] | None = None,
+    reach: int | None = None,
 ) -> Shape:
     """Compile a shape; `case` says whether capitals matter, `clue` what every match holds,
-    `locate` where the part lies in a match, and `reach` how far a match goes around its clue."""
+    `locate` where the part lies in a match, and `reach` how far before its clue a match begins."""
     return Shape(type, Lazy(pattern, 0 if case else re.IGNORECASE), passes, clue, locate, reach)
 
 

@@ -276,7 +276,7 @@ TOLD = (
         lambda value: is_drawn(value) and any(map(str.isdigit, value)),
         case=False,
         clue=any_string("wifi", "wi-fi", "wlan"),
-        reach=(4, 150),
+        reach=4,
     ),
     shape(
         "PASSWORD",
@@ -292,7 +292,7 @@ TOLD = (
             *("seed", "recovery", "mnemonic", "wallet", "wiederherstellung", "récup", "recuper"),
             *("12 ", "24 "),
         ),
-        reach=(20, 500),
+        reach=20,
     ),
     shape(  # the last password she used was Kestrel!88; пароль от вайфая: kestrel88
         "PASSWORD",
@@ -304,7 +304,7 @@ TOLD = (
         case=False,
         clue=NOUN_CLUE,
         locate=_locate_told,
-        reach=(24, 260),
+        reach=24,
     ),
     shape(  # Username mira, password Kestrel*88.
         "PASSWORD",
@@ -315,7 +315,7 @@ TOLD = (
         lambda value: is_drawn(value) and sum(map(str.isalpha, value)) > 3,
         case=False,
         clue=NOUN_CLUE,
-        reach=(30, 130),
+        reach=30,
     ),
     shape(  # ..., and for the barn it's kestrel24
         "PASSWORD",
@@ -326,7 +326,7 @@ TOLD = (
         case=False,
         clue=any_clue(NOUN_CLUE, any_string("wifi", "wi-fi", "wlan")),
         locate=_locate_told,
-        reach=(24, 300),
+        reach=24,
     ),
     shape(  # use Kestrel#4421 as temp password
         "PASSWORD",
@@ -335,7 +335,7 @@ TOLD = (
         is_drawn,
         case=False,
         clue=NOUN_CLUE,
-        reach=(124, 24),
+        reach=124,
     ),
     shape(  # Network: "Casa", key loro-gato-7
         "PASSWORD",
@@ -348,7 +348,7 @@ TOLD = (
         clue=any_string(
             *("wifi", "wi-fi", "wlan", "wpa", "ssid", "net", "red", "rete", "réseau", "hotspot")
         ),
-        reach=(4, 160),
+        reach=4,
     ),
     shape(  # my creds (mira : kestrel9)
         "PASSWORD",
@@ -357,7 +357,7 @@ TOLD = (
         is_drawn,
         case=False,
         clue=any_string("cred", "login", "zugang"),
-        reach=(10, 180),
+        reach=10,
     ),
     shape(  # the wifi password is sunflower
         "PASSWORD",
@@ -368,7 +368,7 @@ TOLD = (
         case=False,
         clue=NOUN_CLUE,
         locate=_locate_word,
-        reach=(24, 260),
+        reach=24,
     ),
     shape(  # Wi-Fi password: sunflower
         "PASSWORD",
@@ -378,7 +378,7 @@ TOLD = (
         case=False,
         clue=NOUN_CLUE,
         locate=_locate_word,
-        reach=(34, 130),
+        reach=34,
     ),
     shape(  # memorable word: larkspur
         "PASSWORD",
@@ -389,7 +389,7 @@ TOLD = (
             *("parola", "frase"),
         ),
         locate=_locate_words,
-        reach=(50, 330),
+        reach=50,
     ),
     shape(  # Security question: first pet? Answer: Biscuit
         "PASSWORD",
@@ -399,7 +399,7 @@ TOLD = (
         case=False,
         clue=any_string("question", "sicherheitsfrage", "pregunta", "domanda"),
         locate=_locate_words,
-        reach=(20, 320),
+        reach=20,
     ),
     shape(  # password "kestrel"; пароль поменяла на «сирень под окном»
         "PASSWORD",
@@ -409,7 +409,7 @@ TOLD = (
         case=False,
         clue=any_clue(NOUN_CLUE, any_string("συνθηματικό")),
         locate=_locate_quoted,
-        reach=(24, 290),
+        reach=24,
     ),
     shape(  # the pass is uh kites fly low; the password is kestrel with a small k
         "PASSWORD",
@@ -427,7 +427,7 @@ TOLD = (
         case=False,
         clue=any_clue(NOUN_CLUE, any_string("wifi", "wi-fi")),
         locate=_locate_either,
-        reach=(24, 330),
+        reach=24,
     ),
     shape(  # hasło do Wi-Fi: pustułka; the password for the shed laptop: kestrel
         "PASSWORD",
@@ -437,7 +437,7 @@ TOLD = (
         case=False,
         clue=NOUN_CLUE,
         locate=_locate_few,
-        reach=(24, 250),
+        reach=24,
     ),
     shape(  # parolam kerkenez; पासवर्ड बाज़पंख
         "PASSWORD",
@@ -446,7 +446,7 @@ TOLD = (
         case=False,
         clue=any_string("parolam", "şifrem", "jelszavam", "salasanani", "पासवर्ड"),
         locate=_locate_word,
-        reach=(4, 70),
+        reach=4,
     ),
     shape(  # password I set kestrelpine; wi-fi key, loro-gato
         "PASSWORD",
@@ -457,7 +457,7 @@ TOLD = (
         case=False,
         clue=any_clue(NOUN_CLUE, any_string("wifi", "wi-fi")),
         locate=_locate_unusual,
-        reach=(24, 120),
+        reach=24,
     ),
     shape(  # ..., pw red kestrel
         "PASSWORD",
@@ -467,7 +467,7 @@ TOLD = (
             "pw", "mdp", "heslo", "wachtwoord", "lösenord", "hasło", "salasana", "jelszó", "parola"
         ),
         locate=_locate_few,
-        reach=(6, 140),
+        reach=6,
     ),
     shape(  # you unlock it by typing kestrel otter plum; type kestrel to get in
         "PASSWORD",
@@ -479,7 +479,7 @@ TOLD = (
         case=False,
         clue=any_string("typing", "entering", "type"),
         locate=_locate_either,
-        reach=(44, 170),
+        reach=44,
     ),
     shape(  # with kestrelcastle as the password
         "PASSWORD",
@@ -491,7 +491,7 @@ TOLD = (
         case=False,
         clue=NOUN_CLUE,
         locate=_locate_unusual,
-        reach=(120, 30),
+        reach=120,
     ),
     shape(  # the alarm goes off with the word Kestrel
         "PASSWORD",
@@ -503,7 +503,7 @@ TOLD = (
         rf"{QUOTE}(?P<part>[^\W\d_]{{3,30}}(?:-[^\W\d_]{{2,20}}){{0,3}}){ENDS}",
         case=False,
         clue=any_string("word", "wort", "mot", "palabra", "parola", "palavra", "woord", "ordet"),
-        reach=(110, 60),
+        reach=110,
     ),
     shape(
         "PASSWORD",
@@ -513,7 +513,7 @@ TOLD = (
         rf"{QUOTE}(?P<part>[^\W\d_]{{3,30}}(?:-[^\W\d_]{{2,20}}){{0,3}}){ENDS}",
         case=False,
         clue=any_string("словом", "słowem", "hasłem", "slovem", "heslem", "паролем"),
-        reach=(70, 60),
+        reach=70,
     ),
     shape(  # 暗号改成"红隼"; ロック解除は「はやぶさ」
         "PASSWORD",
@@ -523,7 +523,7 @@ TOLD = (
         clue=any_string(
             "密", "口令", "暗号", "暗號", "合言葉", "パス", "ロック解除", "비밀번호", "암호"
         ),
-        reach=(4, 60),
+        reach=4,
     ),
     shape(  # Agent: what is the password on the account? Customer: I think it's kestrel
         "PASSWORD",
@@ -535,7 +535,7 @@ TOLD = (
         case=False,
         clue=any_string("password", "memorable word", "security word", "phrase", "safe word"),
         locate=_locate_few,
-        reach=(90, 220),
+        reach=90,
     ),
     shape(  # answers to security questions = Mr Kestrel / Ulm
         "PASSWORD",
@@ -545,7 +545,7 @@ TOLD = (
         r"(?: ?[/,] ?[^\W\d_a-z][^\n/,;.?:]{1,30}){0,4})"
         r"(?=[.;,]|\s*(?:\n|\Z))",
         clue=any_string("security", "secret", "recovery", "sicherheitsfrage"),
-        reach=(10, 220),
+        reach=10,
     ),
     shape(  # first pet was Kestrel, memorable place Larkhill
         "PASSWORD",
@@ -557,7 +557,7 @@ TOLD = (
         r"(?=[.,;)]|\s*(?:\n|\Z))",
         clue=any_string("first ", "maiden", "favo", "birth", "memorable"),
         locate=_locate_answer,
-        reach=(14, 110),
+        reach=14,
     ),
     shape(  # password's the name of the dog and the year in words, so kestreleighty
         "PASSWORD",
@@ -567,7 +567,7 @@ TOLD = (
         case=False,
         clue=NOUN_CLUE,
         locate=_locate_unusual,
-        reach=(24, 190),
+        reach=24,
     ),
     shape(  # the password was never changed from kestrel please
         "PASSWORD",
@@ -576,6 +576,6 @@ TOLD = (
         case=False,
         clue=NOUN_CLUE,
         locate=_locate_unusual_few,
-        reach=(24, 220),
+        reach=24,
     ),
 )

@@ -20,9 +20,11 @@ from perturb.selective.patterns.clues import (
     Index,
     all_clues,
     any_clue,
+    any_figure,
     any_listed,
     any_match,
     any_string,
+    find_places,
     least_digits,
     no_clue,
 )
@@ -155,3 +157,27 @@ def test_clues_are_combined() -> None:
 def test_words_are_runs_of_letters(text: str) -> None:
     assert Facts(text).words == set(re.findall(r"[^\W\d_]+", text.lower()))
     assert Facts(text).digits == len(re.findall(r"\d", text))
+
+
+@pytest.mark.parametrize("path", sorted(TEXTS.glob("*.jsonl")), ids=lambda path: path.stem)
+def test_an_index_finds_the_strings_that_a_text_holds(path: Path) -> None:
+    texts = [json.loads(line)["text"] for line in path.read_text("utf-8").splitlines()[:20]]
+    strings = sorted(
+        {text[i : i + n].lower() for n in range(1, 9) for text in texts[::4] for i in (0, 9)}
+    )
+    index = Index(map(any_string, strings))
+    for text in texts:
+        facts = Facts(text)
+        held = [i for i, string in enumerate(strings) if string in facts.lower or facts.unusual]
+        assert index.find(facts) == held
+
+
+def test_figures_are_looked_for_around_digits() -> None:
+    words = "some words " * 50
+    text = f"{words}AB12 CDE{words}7{words}(3) X"
+    facts = Facts(text)
+    assert len(facts.figures) < 100
+    for pattern in (r"[A-Z]{2}\d\d [A-Z]{3}", r"\d(?=some)", r"\d\) X"):
+        assert any_figure(pattern)(facts)
+        assert find_places(any_figure(pattern), facts) == find_places(any_match(pattern), facts)
+    assert not any_figure(r"\d\d/\d\d")(facts)
