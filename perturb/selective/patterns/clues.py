@@ -39,7 +39,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 _BEYOND_LATIN = re.compile("[\u0370-\u1dff\u1f00-\u1fff\u2c00-\U0010ffff]")
 _NEAR = 12  # characters around digits that clues read
-_FIGURES = re.compile(rf"\d(?:\D{{0,{2 * _NEAR}}}+\d)*+")
+_FIGURES = re.compile(rf"\d(?>(?:\D{{0,{2 * _NEAR}}}\d)*)")
 _ASCII_LETTERS = {i: " " for i in range(128) if not chr(i).isalpha()}
 # Without regard to capitals, `re` also takes them for the letters i and s, `str.lower` does not.
 _UNUSUAL = "İıſ"
