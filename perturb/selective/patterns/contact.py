@@ -134,9 +134,9 @@ def _is_machines(address: str) -> bool:
 
 
 _LOW = 40
-_RELEASED = re.compile(
-    r"[a-z]{3,}[-_]\Z|(?:since|from|in|fixes|until|before|after) \Z"
-)  # tool-1.5.0.0
+_RELEASED = re.compile(  # tool-1.5.0.0
+    r"[a-z]{3}[-_]\Z|(?:since|from|in|fixes|until|before|after) \Z"
+)
 _VERSION = re.compile(
     r"(?:version|release|assembly|build|upgrade|update|ver|v|to|firmware|sections?|chapters?|clause"
     r"|§|abschnitt|kapitel|(?:(?:up|down)grad|updat)\w{1,4} from|==|[<>~^]=?)"
