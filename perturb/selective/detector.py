@@ -493,17 +493,21 @@ def _is_column(text: str, start: int, end: int) -> bool:
         and after[1:2].isalpha()
     ):
         return True
+    if _COMPARED_BEFORE.search(before) and _COMPARED_AFTER.match(after):
+        return True
     return _COLUMN_BEFORE.search(before) is not None and _COLUMN_AFTER.match(after) is not None
 
 
+# In capitals alone: `by`, `on` and `set` stand before names, too.
 _COLUMN_BEFORE = re.compile(
-    r"\b(?:WHERE|SET|BY|SELECT|AND|OR|ON|COLUMN|HAVING|(?:INTO|TABLE|INDEX|KEY)(?: \w{1,40})? ?\()"
-    r"[^()\n]{0,40}?[\s,(`\"]\Z",
-    re.IGNORECASE,
+    r"\b(?:WHERE|SET|BY|SELECT|AND|OR|ON|COLUMN|HAVING"
+    r"|(?i:INTO|TABLE|INDEX|KEY)(?: \w{1,40})? ?\()[^()\n]{0,40}?[\s,(`\"]\Z",
 )
 _COLUMN_AFTER = re.compile(
     r"[`\"]?(?:\s?(?:[=<>,)]|!=)|\s(?:IN|IS|LIKE|FROM|ASC|DESC|INTEGER|INT|TEXT|VARCHAR)\b)",
 )
+_COMPARED_BEFORE = re.compile(r"\b(?:where|set|and|or|on) [`\"]?\Z")
+_COMPARED_AFTER = re.compile(r"[`\"]? ?(?:=|<>|!=|<|>) ?[\w'\"?:$@%]")
 
 
 def _trim(text: str, start: int, end: int, label: int) -> Iterator[tuple[int, int, int]]:

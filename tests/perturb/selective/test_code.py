@@ -184,9 +184,9 @@ KINDS = {
     ),
     "a column": (
         "CREATE TABLE readers (nick TEXT);\nINSERT INTO readers(nick) VALUES (1);\n"
-        "UPDATE readers SET nick = 2 WHERE nick = 1",
-        "UPDATE readers SET name = 'Nick Holzapfel' WHERE id = 1",
-        ["Nick Holzapfel"],
+        "UPDATE readers SET nick = 2 WHERE nick = 1;\nselect * from readers where nick = 1",
+        "the little ones: a poem by theo, wren, kofi and elsie",
+        ["theo", "kofi", "elsie"],
     ),
     "a standard": (
         "Requests declare one (RFC 10008), as RFC 9110 says.",
