@@ -252,6 +252,15 @@ def _is_no_word(name: str) -> bool:
     return not plain and _WORD_OF_CODE.match(name) is None
 
 
+def _locate_in_domain(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of an account of a domain of Windows; None after the end of a line that is
+    written `\\n`, whose word before is no domain: `led by Ortrud\\nreviewers`."""
+    start = match.start("part")
+    written = re.search(r"(?<!\\)\\\Z", match.string[:start][-2:]) and match["part"][0] in "nrt"
+    domain = re.search(r"[a-z]{2}\\\Z", match.string[max(0, start - 3) : start])
+    return None if written and domain else match.span("part")
+
+
 def _locate_grantee(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of an account in a statement of SQL; of an ordinary word, only in quotation
     marks: `create user story` and `grant access to the schema` are English."""
@@ -679,6 +688,7 @@ ACCOUNTS = (
         rf"(?P<part>{_NAME})(?![\w\\])",
         is_personal_account,
         clue=any_string("/u", "\\"),
+        locate=_locate_in_domain,
         reach=50,
     ),
     shape(  # User ID=shop_app;Password=…

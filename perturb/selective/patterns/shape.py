@@ -100,14 +100,18 @@ class Shape:
         return re.compile(rf"(?s:.){{0,{before}}}?(?={self.pattern.pattern})", self.pattern.flags)
 
     def _read(self, matches: Iterable[Any]) -> Iterator[tuple[int, int]]:
-        named = self._named
+        named, bare = self._named, self.type in _BARE
         for match in matches:
             group = "part" if named and match["part"] else 0
-            if not match[group] or not self.passes(match[group]):
+            start, end = match.span(group)
+            if bare:
+                end = _end_line(match.string, start, end)
+            if start == end or not self.passes(match.string[start:end]):
                 continue
-            place = self.locate(match) if self.locate else match.span(group)
+            place = self.locate(match) if self.locate else (start, end)
             if place is not None:
-                yield place
+                start, end = place
+                yield start, _end_line(match.string, start, end) if bare else end
 
 
 def _search_near(
@@ -131,6 +135,21 @@ def _search_near(
             done = start = match.end()
         if start <= place:
             done = start + reach + 1
+
+
+# Of these types a word without quotation marks ends where a line does, also where its end is
+# written `\\n`, as in the result of a tool.
+_BARE = frozenset(("PASSWORD", "API_KEY", "USERNAME"))
+_LINE_END = re.compile(r"\\[nrt]")
+_QUOTES = tuple("\"'`")
+
+
+def _end_line(text: str, start: int, end: int) -> int:
+    """Return where a word ends that is not in quotation marks: at the end of its line."""
+    if text[max(0, start - 1) : start].endswith(_QUOTES):
+        return end
+    found = _LINE_END.search(text, start, end)
+    return found.start() if found is not None and found.start() > start else end
 
 
 _TRIES = 100  # takes less than a millisecond

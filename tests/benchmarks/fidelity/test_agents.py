@@ -151,6 +151,19 @@ async def test_what_the_gateway_hides_is_not_counted_as_left() -> None:
         assert shares[f"{kind.name}: lines of code changed without need"].hits == 0
 
 
+@EACH
+async def test_through_the_gateway_every_edit_applies_and_nothing_private_leaves(
+    kind: type[Agent],
+) -> None:
+    found = Fidelity()
+    await measure_agents(load_table(), {}, make_folders(), found, [kind])
+    told = rates(found)
+    for name in ("edits that apply", "folders whose test passes", "repaired files quoted exactly"):
+        assert told[f"{kind.name}: {name}"] == 1, name
+    assert told[f"{kind.name}: private values left"] == 0
+    assert found.shares[f"{kind.name}: lines of code changed without need"].hits <= 4
+
+
 async def test_a_refused_request_ends_a_session_and_is_counted() -> None:
     found = Fidelity()
     parameters = {"actions": {"EMAIL_ADDRESS": "refuse"}}

@@ -3,6 +3,8 @@ each, the private text that is nearest to it is hidden."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from perturb import get_mechanism
@@ -252,3 +254,30 @@ def test_what_is_private_beside_it_is_hidden(kind: str) -> None:
 def test_a_name_ends_before_the_key_of_the_next_line() -> None:
     found = find(KINDS["a key of the next line"][0])
     assert found == ["Ortrud Vollmering", "ortrud@lindenhof.net"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "password: jRPlC1_Am8a-5x",
+        "MYSQL_PASSWORD=kestrel9",
+        "DB_PASSWORD=tr0mbone!Quilt",
+        "the password is kestrel_2",
+        "creds: mirko_t / Tamburica9",
+        "enable password Swit4Ch3r",
+        "keytool -storepass krokus11 -keypass krokus12",
+        "ldapsearch -x -D cn=admin -w Winter2023",
+        "rabbitmqctl add_user lager Kanin-Chen4",
+        "smbclient //srv/hr -U rkessler%Sommer19",
+        "xfreerdp /u:nwolff /p:Murmel77",
+        "user: mira.holz",
+        "API_TOKEN=q8Zr2Lx9Vb4N",
+        "it is led by Ortrud",
+    ],
+)
+def test_no_part_goes_over_the_written_end_of_a_line(line: str) -> None:
+    """As in the result of a tool: JSON in a string."""
+    text = json.dumps({"output": f"{line}\nreviewers:\n  - 1\n"})
+    found = find(text)
+    assert found
+    assert not any("\\n" in part or "reviewers" in part for part in found)
