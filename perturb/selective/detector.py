@@ -486,12 +486,7 @@ def _is_column(text: str, start: int, end: int) -> bool:
     """Tell if a word in small letters is a column in SQL, or a part of the name of a package:
     `WHERE nick = 9`, `org.acme.felix.log`."""
     before, after = text[max(0, start - 60) : start], text[end : end + 12]
-    if (
-        before.endswith(".")
-        and before[-2:-1].isalnum()
-        and after[:1] == "."
-        and after[1:2].isalpha()
-    ):
+    if re.search(r"[^\W_]\.\Z", before) and re.match(r"\.[^\W\d_]", after):
         return True
     if _COMPARED_BEFORE.search(before) and _COMPARED_AFTER.match(after):
         return True

@@ -23,7 +23,7 @@ from perturb.selective.patterns.settings import (
     names_program,
     read_setting,
 )
-from perturb.selective.patterns.shape import any_of, shape, words_of
+from perturb.selective.patterns.shape import any_of, read_around, shape, words_of
 
 __all__ = ["ACCOUNTS", "is_personal_account"]
 
@@ -256,9 +256,11 @@ def _locate_in_domain(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of an account of a domain of Windows; None after the end of a line that is
     written `\\n`, whose word before is no domain: `led by Ortrud\\nreviewers`."""
     start = match.start("part")
-    written = re.search(r"(?<!\\)\\\Z", match.string[:start][-2:]) and match["part"][0] in "nrt"
-    domain = re.search(r"[a-z]{2}\\\Z", match.string[max(0, start - 3) : start])
-    return None if written and domain else match.span("part")
+    worded = _WORDED.search(match.string, max(0, start - 3), start)
+    return None if worded and match["part"][0] in "nrt" else match.span("part")
+
+
+_WORDED = re.compile(r"[a-z]{2}\\\Z")
 
 
 def _locate_grantee(match: re.Match[str]) -> tuple[int, int] | None:
@@ -307,9 +309,6 @@ def _locate_profile(match: re.Match[str]) -> tuple[int, int] | None:
     return None if project else match.span(group)
 
 
-_AROUND = 3000  # characters
-
-
 def _locate_of_service(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of the account in an address, unless it is a program's."""
     return None if names_program(match, match["part"]) else match.span("part")
@@ -317,8 +316,7 @@ def _locate_of_service(match: re.Match[str]) -> tuple[int, int] | None:
 
 def _is_project(match: re.Match[str], owner: str) -> bool:
     """Tell if the owner of a repository that is named nearby is its project: `tinyjs/tiny`."""
-    begin = max(0, match.start() - _AROUND)
-    around = match.string[begin : match.end() + _AROUND].lower()
+    around = read_around(match).lower()
     for found in re.finditer(
         rf"(?:\.(?:com|org)|[\s(\"'`])[/:]?{re.escape(owner)}/([\w.-]{{3,60}})", around
     ):

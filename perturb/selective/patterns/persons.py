@@ -22,7 +22,7 @@ from perturb.selective.patterns.settings import (
     is_placeholder,
     read_setting,
 )
-from perturb.selective.patterns.shape import any_of, shape, words_of
+from perturb.selective.patterns.shape import any_of, read_around, shape, words_of
 from perturb.selective.patterns.words import GERMAN_NOUNS, OPENERS, PARTICLES
 
 __all__ = [
@@ -410,12 +410,9 @@ _MAILBOX = re.compile(
 )
 
 
-_AROUND = 3000  # characters
-
-
 def _locate_mention(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a handle; None for a variable of an object, in Ruby: `@conn.execute`."""
-    around = match.string[max(0, match.start() - _AROUND) : match.end() + _AROUND]
+    around = read_around(match)
     used = re.search(rf"@{match['part']}(?:\.\w|\[| ?(?:\|\|)?=(?!=))", around)
     return None if used else match.span("part")
 

@@ -22,7 +22,6 @@ from perturb.selective.patterns.settings import (
     is_placeholder,
     is_reference,
     looks_random,
-    names_program,
     read_setting,
 )
 from perturb.selective.patterns.shape import any_of, shape, words_of
@@ -204,7 +203,7 @@ def _read_name(name: str) -> list[str]:
 def _locate_secret(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of the secret in a setting; None where the setting holds none."""
     found = read_setting(match)
-    if found is None or not _may_be_secret(found) or names_program(match, found.value):
+    if found is None or not _may_be_secret(found):
         return None
     return found.start, found.start + len(found.value)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.shape import any_of, words_of
+from perturb.selective.patterns.shape import any_of, read_around, words_of
 from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = [
@@ -254,15 +254,11 @@ def is_reference(value: str, after: str) -> bool:
     return bool(_CALL.match(value)) or bool(_MEMBER.fullmatch(value)) or opened
 
 
-_AROUND = 3000  # characters
-
-
 def names_program(match: re.Match[str], name: str) -> bool:
-    """Tell if the account or password of a match is the name of the program whose settings are
+    """Tell if the account of a match is the name of the program whose settings are
     nearby: `SHOPD_PORT`, `image: acme/shopd`, `#include <shopd/…>`, or of a database of its own,
     `DB_NAME=shopd`. It is published with it."""
-    text = match.string
-    around = text[max(0, match.start() - _AROUND) : match.end() + _AROUND]
+    around = read_around(match)
     upper = re.sub(r"[-.]", "_", name).upper()
     lower = around.lower()
     if lower.count(name.lower()) + lower.count(f"{upper}_".lower()) < 2:  # its own place alone

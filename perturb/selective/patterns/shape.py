@@ -19,7 +19,7 @@ from perturb.text.expressions import Expression
 from perturb.text.windows import find_all
 from perturb.work import check_work
 
-__all__ = ["Lazy", "Locate", "Shape", "any_of", "digits", "shape", "words_of"]
+__all__ = ["Lazy", "Locate", "Shape", "any_of", "digits", "read_around", "shape", "words_of"]
 
 Locate = Callable[[Any], tuple[int, int] | None]  # of a match of `re`
 
@@ -168,6 +168,14 @@ def shape(
     """Compile a shape; `case` says whether capitals matter, `clue` what every match holds,
     `locate` where the part lies in a match, and `reach` how far before its clue a match begins."""
     return Shape(type, Lazy(pattern, 0 if case else re.IGNORECASE), passes, clue, locate, reach)
+
+
+_AROUND = 3000  # characters
+
+
+def read_around(match: re.Match[str]) -> str:
+    """Return a match with the 3,000 characters before and after it."""
+    return match.string[max(0, match.start() - _AROUND) : match.end() + _AROUND]
 
 
 def digits(text: str) -> list[int]:

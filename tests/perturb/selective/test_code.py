@@ -7,10 +7,7 @@ import json
 
 import pytest
 
-from perturb import get_mechanism
-from tests.tables import bundled_table
-
-TABLE = bundled_table()
+from tests.perturb.selective.test_nobody import find
 
 # By kind: a text that leaves as it is, a text like it and what is hidden in that.
 KINDS = {
@@ -106,10 +103,10 @@ KINDS = {
         "Ana Vollmering, 1981-03-12",
         ["Ana Vollmering", "1981-03-12"],
     ),
-    "a database and its password": (
-        "MYSQL_USER=petclinic\nMYSQL_PASSWORD=petclinic\nMYSQL_DATABASE=petclinic",
-        "MYSQL_USER=mholz\nMYSQL_PASSWORD=kestrel9\nMYSQL_DATABASE=petclinic",
-        ["mholz", "kestrel9"],
+    "a database of an account": (
+        "MYSQL_USER=petclinic\nMYSQL_DATABASE=petclinic",
+        "MYSQL_USER=mholz\nMYSQL_PASSWORD=kestrel\nMYSQL_DATABASE=kestrel",
+        ["mholz", "kestrel"],
     ),
     "a proposal": ("As P0482R6 says.", "He lives in D04 X4C7.", ["D04 X4C7"]),
     "where a secret is kept": (
@@ -232,11 +229,6 @@ KINDS = {
         ["Ortrud\nVollmering"],
     ),
 }
-
-
-def find(text: str) -> list[str]:
-    mechanism = get_mechanism("selective", TABLE, profile="people")
-    return [text[span.start : span.end] for span in mechanism.spans(text) or ()]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "a key of the next line"])
