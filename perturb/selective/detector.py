@@ -44,6 +44,21 @@ _NAMED = _FORMED - {"PERSON"}  # that no single ordinary word is, in small lette
 _VARIABLE = re.compile(r"\b[a-z]\.")
 _ATTRIBUTE = re.compile(r"([a-z])\.([a-z]\w*+)")
 _CAPITAL = re.compile(r"[^\W\d_a-z][^\W\d_]{1,20}")
+_SMALL = 0.4  # the least probability of a place, a firm or a work in small letters
+_MONTH = re.compile(  # and a number beside it: no place, though `mars` and `mai` may be one
+    r"(?:janv(?:ier)?|févr(?:ier)?|mars|avr(?:il)?|mai|juin|juil(?:let)?|août|sept(?:embre)?"
+    r"|oct(?:obre)?|nov(?:embre)?|déc(?:embre)?|enero|febrero|marzo|abril|mayo|junio|julio|agosto"
+    r"|septiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|giugno|luglio"
+    r"|settembre|ottobre|novembre|dicembre)(?:\.? \d{1,4})?",
+)
+_CODED = re.compile(r"(?<![\w-])[A-Z]{1,5}-\d{1,8}(?!\w)")  # of a device or a standard
+_CONSTANT = re.compile(r"(?<=[A-Z]);")
+_MILLIONS = words_of("Mio Mrd Tsd Mill Mld Mln")
+_PART_AFTER = re.compile(r"[./]\w|[_-][a-z]|::|->|\(\)")
+_PART_BEFORE = re.compile(r"[\w)][./]\Z|[a-z][_-]\Z|::\Z|->\Z")
+_BYTES = re.compile(r"(?:\\x[0-9a-fA-F]{2}){2}")
+_CODE_SIGNS = frozenset(".([{!&*:")
+_CALLED = re.compile(r"\.[A-Za-z_]|\(|\[| ?(?:=|\{|\?|==|!=|\+=|=>)(?!\w)")
 _OPEN = frozenset(("TBA", "TBC", "TBD"))  # what is to be filled in
 _ABBREVIATIONS = words_of(
     "Nr No Tel Abs Az Dx Hx Tx Rx PMH HTN COPD CHF GERD CAD DVT RSVP PTO ETA TOP PIN PUK DNI NIF"
@@ -134,7 +149,7 @@ _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am"
 )
 # The probability from which a word beside a name belongs to it, where both have capitals.
 _JOINS_BEFORE, _JOINS_AFTER = 0.02, 0.005
-RULES = 8  # increment whenever the code here and in token_model marks other parts
+RULES = 9  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -202,7 +217,7 @@ class DetectorPolicy:
         learnt = _is_learnt(reading.text)
         labels = self._model.labels
         number = labels.index("ID") if "ID" in labels else OUTSIDE
-        for start, end, label in _join(reading.text, words, number):
+        for start, end, label, share in _join(reading.text, words, number):
             type_ = labels[label]
             if type_ == "PERSON":  # the title of a person names nobody
                 start = _skip_question(reading.text, skip_lead(reading.text, start, end), end)
@@ -215,7 +230,8 @@ class DetectorPolicy:
                 or is_greeting(found)
                 or (type_ == "PERSON" and _is_nobody(reading.text, start, end))
                 or (type_ in ("PERSON", "LOCATION") and _is_figure(found, type_))
-                or (type_ in _NAMED and _is_small_word(found))
+                or (type_ in _NAMED and _is_no_thing(reading.text, start, end, type_, share))
+                or (type_ == "ID" and _is_identifier(reading.text, start, end))
                 or _is_verb(reading.text, start, end)
             )
             if type_ in _FORMED and not _is_readable(reading.text, start, end, learnt):
@@ -297,6 +313,42 @@ def _is_small_word(found: str) -> bool:
     return found.isalpha() and found.islower() and is_ordinary_word(found)
 
 
+def _is_no_thing(text: str, start: int, end: int, type_: str, share: float) -> bool:
+    """Tell if what is found as a place, a firm or a work is an ordinary word in small letters, or
+    one that hardly looks like a name, a part of a technical name, the key of a record, a constant,
+    a month, or an abbreviation: `partir`, `libgui.so`, `"sku":`, `= WAL;`, `févr. 118`, `TH-0031`,
+    `Mio. €`."""
+    found = text[start:end]
+    if found.islower():
+        plain = _is_small_word(found) or share < _SMALL or _MONTH.fullmatch(found)
+        return bool(plain) or _is_joined(text, start, end)
+    constant = _CONSTANT.match(text, end) and text[max(0, start - 2) : start] == "= "
+    coded = type_ != "OTHER_NAME" and _CODED.match(text, start)
+    return bool(_MONTH.fullmatch(found) or constant or coded) or found in _MILLIONS
+
+
+def _is_joined(text: str, start: int, end: int) -> bool:
+    """Tell if a word in small letters is a part of a technical name, or a key of JSON."""
+    if not text[start:end].isascii() or not text[start:end].replace("_", "").isalnum():
+        return False
+    before, after = text[max(0, start - 2) : start], text[end : end + 3]
+    if _PART_AFTER.match(after) or _PART_BEFORE.search(before):
+        return True
+    return before[-1:] in ("'", '"') and re.match(r"['\"] ?:", after) is not None
+
+
+def _is_identifier(text: str, start: int, end: int) -> bool:
+    """Tell if what is found as an ID names a thing of a program, or is a part of escaped bytes:
+    `db.Items`, `HttpMethod.Get`, `b"\\x1f\\x8b"`."""
+    if text[start - 1 : start] == "\\" and _BYTES.match(text, start - 1):
+        return True
+    found = text[start:end]
+    if not (found.isascii() and found.isalpha()):
+        return False
+    joined = text[start - 1 : start] in _CODE_SIGNS or _CALLED.match(text, end) is not None
+    return joined and (end - start < 4 or not (found.isupper() or found.islower()))
+
+
 def _is_owned(text: str, start: int, end: int) -> bool:
     """Tell if an ordinary word in small letters is what somebody has: `Uncle Ben's rice`."""
     return _is_small_word(text[start:end]) and bool(_OWNER.search(text, max(0, start - 4), start))
@@ -323,20 +375,23 @@ def _skip_question(text: str, start: int, end: int) -> int:
     return capital.start() if capital else end
 
 
-def _join(text: str, words: Iterable[TokenWord], number: int) -> Iterator[tuple[int, int, int]]:
-    """Yield runs of words of one label in a line, without the signs around them; two numbers or
-    addresses with `and` between them are two."""
-    run = (0, 0, OUTSIDE)
-    for start, end, label, _ in words:
+def _join(
+    text: str, words: Iterable[TokenWord], number: int
+) -> Iterator[tuple[int, int, int, float]]:
+    """Yield runs of words of one label in a line, without the signs around them, each with the
+    highest probability of its words; two numbers or addresses with `and` between them are two."""
+    run = (0, 0, OUTSIDE, 0.0)
+    for start, end, label, shares in words:
         if label == number and text[start:end] in _AND:
             label = OUTSIDE
         if label == OUTSIDE and run[2] == OUTSIDE:
             continue
+        share = float(shares[label])
         if label == run[2] and "\n" not in text[run[1] : start]:
-            run = (run[0], end, label)
+            run = (run[0], end, label, max(share, run[3]))
             continue
         yield from _trim(text, *run)
-        run = (start, end, label)
+        run = (start, end, label, share)
     yield from _trim(text, *run)
 
 
@@ -505,7 +560,9 @@ _COMPARED_BEFORE = re.compile(r"\b(?:where|set|and|or|on) [`\"]?\Z")
 _COMPARED_AFTER = re.compile(r"[`\"]? ?(?:=|<>|!=|<|>) ?[\w'\"?:$@%]")
 
 
-def _trim(text: str, start: int, end: int, label: int) -> Iterator[tuple[int, int, int]]:
+def _trim(
+    text: str, start: int, end: int, label: int, share: float
+) -> Iterator[tuple[int, int, int, float]]:
     if label == OUTSIDE:
         return
     while start < end and not text[start].isalnum():
@@ -513,4 +570,4 @@ def _trim(text: str, start: int, end: int, label: int) -> Iterator[tuple[int, in
     while start < end and not text[end - 1].isalnum():
         end -= 1
     if start < end:
-        yield start, end, label
+        yield start, end, label, share

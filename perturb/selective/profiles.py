@@ -18,7 +18,7 @@ _CONTACT = SECRET_TYPES | {
 _PEOPLE = _CONTACT | {
     *("BIRTHPLACE", "CASE_NUMBER", "DATE_OF_BIRTH", "DIAGNOSIS_CODE", "PERSON", "RESIDENCE"),
 }
-_NUMBER = re.compile(r"(?:[0-9a-fA-F]|[\W_])+")
+_NUMBER = re.compile(r"(?:[0-9a-fA-F]|[\W_])+[nLuU]{0,3}")  # 9007199254740993n, too
 _BESIDE = frozenset(("PRIVATE_ADDRESS",))
 _TIED = frozenset(("LOCATION", "ORGANIZATION"))
 _BUSINESS = _PEOPLE | {

@@ -57,6 +57,46 @@ def test_a_number_alone_is_nobodys_beside_a_name_it_is_somebodys(text: str) -> N
     assert len(types_of("names", f"Ask Mira Holzapfel: {text}")) > 1
 
 
+# A text that names nothing, and one like it with the name in it that is hidden.
+NAMELESS = {
+    "a French month": (
+        "à partir de mars :\n\nfévr. 118\nmars 121\navr. 109\nmai 131\njuin 140\n",
+        "Nous partons de Marseille en avril.",
+        "Marseille",
+    ),
+    "an abbreviation": ("Angaben in Mio. €.", "Angaben von Jonas Mio.", "Jonas Mio"),
+    "a key": (
+        'const body = \'{"orderId": 9007199254740993, "sku": "40063"}\'; // 9007199254740993n',
+        'const body = \'{"city": "Rotterdam"}\';',
+        "Rotterdam",
+    ),
+    "a library": (
+        "#12 pc 00108b68 /system/lib64/libgui.so (decStrong:292) at libutils.android",
+        "He works in belarus now.",
+        "belarus",
+    ),
+    "a constant": ("PRAGMA journal_mode = WAL;\n", "She moved from WA to Perth.", "Perth"),
+    "a device and an encoding": (
+        "time,id,volt\n00:00,TH-0031,4.12\n\nchoisir « UTF-8 »",
+        "choisir Utrecht, puis le capteur",
+        "Utrecht",
+    ),
+    "escaped bytes": (
+        'unicode chunk at offset 0x0001F400 (raw=b"\\x1f\\x8b\\x08\\x00\\x00")',
+        "Our host in Lisbon is down.",
+        "Lisbon",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NAMELESS)
+def test_what_names_nothing_leaves_whole(kind: str) -> None:
+    nameless, named, name = NAMELESS[kind]
+    mechanism = get_mechanism("selective", TABLE, profile="names")
+    assert not mechanism.spans(nameless)
+    assert name in [named[span.start : span.end] for span in mechanism.spans(named) or ()]
+
+
 def test_a_request_may_have_a_number_alone_marked() -> None:
     parameters = SelectiveParameters(profile="names")
     lowered = Demands(thresholds=(("ID", 0.4),), actions=(("ID", "refuse"),))
