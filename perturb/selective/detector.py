@@ -109,7 +109,11 @@ _REPEATED = re.compile(r"\b([^\W\d_]{2,20})(?: \1\b){2,9}", re.IGNORECASE)  # Wi
 _ARE_CALLED = re.compile(
     r"\b(?:[Ww]hich|[Ww]hat) (?:\w+ ){1,3}(?:is|are) (?:called|named) [a-z, -]{0,80}\Z"
 )
-_QUANTITY = re.compile(r"(?-i:max|min)(?:\.|imum)?:? (?:of )?[~<≤]?\d")
+_QUANTITY = re.compile(
+    r"[Mm](?:ax|in)(?:\.|imum)?:? (?:of )?(?:[~<≤]?\d|(?:[a-z]{2,12} ){0,2}(?:time|size|length|number"
+    r"|count|depth|width|height|age|values?|retries|results|lines|chars|characters|tokens|words"
+    r"|delay|duration|rate|speed|limit|tries|attempts|items|rows|level|pages|bytes|connections)\b)"
+)
 # Czech and Slovak, Polish, Hungarian, Finnish, Turkish, Croatian, Romanian.
 _QUESTIONS = words_of(
     """

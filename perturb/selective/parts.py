@@ -32,6 +32,7 @@ _DECLARES = words_of(
     "class def func fn function struct enum interface trait import new const let var"
 )
 _JOINS = frozenset("_.:$")
+_QUOTES = frozenset("\"'`")
 _LETTERS = 4  # of a surname: a shorter one beside an initial is too often a word
 _TOKEN = re.compile(rf"(?:[^\W_{_UNSPACED}]|[{MARKS}])+|\s+|.", re.DOTALL)
 
@@ -156,7 +157,17 @@ class Parts:
         too = named and (common or word.lower() in _NAMES_TOO)
         if too and (self._is_code(tokens, place) or follows_determiner(tokens.words, place)):
             return False
+        if too and word not in self._written and self._is_value(tokens, place):
+            return False
         return word in self._written or not common
+
+    def _is_value(self, tokens: Tokens, place: int) -> bool:
+        """Tell if a word is a setting or its value: `max 600000`, `"max"`, or all of a text."""
+        before, after = tokens.words[place - 1 : place], tokens.words[place + 1 : place + 3]
+        if not before and not after:
+            return True
+        quoted = before and after and before[0] == after[0] and before[0] in _QUOTES
+        return bool(quoted) or (after[:1] == [" "] and after[1:] != [] and after[1][:1].isdigit())
 
     def _is_code(self, tokens: Tokens, place: int) -> bool:
         """Tell if a word is an identifier or a part of one, and no other part stands beside it:

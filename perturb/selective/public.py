@@ -243,7 +243,11 @@ _EXAMPLES = frozenset(
 )
 # Assistants that have a person's name or look like one.
 _ASSISTANTS = frozenset(
-    ("aider", "alexa", "bixby", "claude", "cline", "cortana", "devin", "jarvis", "roo", "siri")
+    (
+        *("aider", "alexa", "bixby", "claude", "cline", "codex", "copilot", "cortana", "cursor"),
+        *("deepseek", "devin", "gemini", "grok", "haiku", "jarvis", "llama", "mistral", "opus"),
+        *("qwen", "roo", "siri", "sonnet"),
+    )
 )
 # The name that a model is given: `You are Max, a friendly tutor`.
 _PERSONA = re.compile(
@@ -577,14 +581,36 @@ class _Knowledge:
 
     def _is_assistant(self, finding: _Marked) -> bool:
         """Tell if a finding is the name that the text gives to the model, or a well-known
-        assistant's, and nobody's."""
-        key = self._read_word(finding)
-        if not key or key in self._private_words or self._contacts:
+        assistant's, and nobody's; or a product of that name: `Claude Code`, `claude-api`."""
+        first, last = self._words.meeting(finding.start, finding.end)
+        key, *others = self._words.keys[first:last] or [""]
+        if not key or key in self._private_words:
             return False
-        if key in self._personas:
+        if key in self._personas and not others and not self._contacts:
             return True
-        tied = _RELATION_BEFORE.search(self._text, max(0, finding.start - _AROUND), finding.start)
-        return key in _ASSISTANTS and tied is None
+        if key not in _ASSISTANTS or not all(map(self._is_of_product, others)):
+            return False
+        if finding.type not in PERSONS:
+            return True
+        if not others and last < len(self._words.keys) and self._joins_product(last):
+            return True
+        if self._contacts:
+            close = _holds(self._selves, *self._near_by(finding))
+            return not close and not self._is_tied_person(finding.start, finding.end)
+        low = max(0, finding.start - _AROUND)
+        return _RELATION_BEFORE.search(self._text, low, finding.start) is None
+
+    def _joins_product(self, place: int) -> bool:
+        """Tell if a word goes on with the name of a product: `claude-api`, `Claude Code`."""
+        gap = self._text[self._words.ends[place - 1] : self._words.starts[place]]
+        joined = gap in ("-", "_", "/", ".") or (gap == " " and self._words.written[place].istitle())
+        return joined and self._is_of_product(self._words.keys[place])
+
+    def _is_of_product(self, key: str) -> bool:
+        """Tell if a word beside an assistant's name is one of a product, and no surname."""
+        if key in self._given or key in self._public.surnames:
+            return False
+        return len(key) == 1 or key.isdigit() or key in self._common or key in self._public.terms
 
     @cached_property
     def _personas(self) -> frozenset[str]:

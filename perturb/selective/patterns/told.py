@@ -73,6 +73,12 @@ _NO_SECRETS = words_of(
 # Addresses, calls, and what a template fills in.
 _NO_FORM = re.compile(r"://|@[\w-]+\.\w|\(\)|\w\(|\{\{|[#$%]\{")
 _FLAG = re.compile(r"pass --", re.IGNORECASE)  # pass --with-docs to "configure"
+# Of the verb: the tests need to pass by adding "a task", we pass it as "name".
+_TO_PASS = re.compile(
+    r"(?<![^\W_])(?:to|will|would|must|should|shall|can|could|may|might|not|n['’]t|tests?|checks?|build"
+    r"|they|you|we|i|please|then|and|or|all|always|never|also|only|just|let)\s\Z",
+    re.IGNORECASE,
+)
 _PATH = re.compile(r"[\w.\\<>{}-]+(?:/[\w.\\<>{}-]+){2,}")
 
 
@@ -197,6 +203,9 @@ _MARKS_BEFORE = '"\u201c\u201e\u00ab'
 def _locate_quoted(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of words in quotation marks after a word for a password."""
     value = match["part"]
+    verb = match[0][:5].lower() in ("pass ", "pass\n")
+    if verb and _TO_PASS.search(match.string, max(0, match.start() - 10), match.start()):
+        return None
     if _ABOUT.search(match["gap"]) or (" " in value and is_sentence(value)):
         return None
     program = value.lower() in PROGRAMS and not is_ordinary_word(value)
