@@ -110,8 +110,8 @@ _ARE_CALLED = re.compile(
     r"\b(?:[Ww]hich|[Ww]hat) (?:\w+ ){1,3}(?:is|are) (?:called|named) [a-z, -]{0,80}\Z"
 )
 _QUANTITY = re.compile(
-    r"[Mm](?:ax|in)(?:\.|imum)?:? (?:of )?(?:[~<≤]?\d|(?:[a-z]{2,12} ){0,2}(?:time|size|length|number"
-    r"|count|depth|width|height|age|values?|retries|results|lines|chars|characters|tokens|words"
+    r"[Mm](?:ax|in)(?:\.|imum)?:? (?:of )?(?:[~<≤]?\d|(?:[a-z]{2,12} ){0,2}(?:time|size|length"
+    r"|number|count|depth|width|height|age|values?|retries|results|lines|chars|characters|tokens|words"
     r"|delay|duration|rate|speed|limit|tries|attempts|items|rows|level|pages|bytes|connections)\b)"
 )
 # Czech and Slovak, Polish, Hungarian, Finnish, Turkish, Croatian, Romanian.
@@ -234,7 +234,16 @@ class DetectorPolicy:
                 or is_greeting(found)
                 or (type_ == "PERSON" and _is_nobody(reading.text, start, end))
                 or (type_ in ("PERSON", "LOCATION") and _is_figure(found, type_))
-                or (type_ in _NAMED and _is_no_thing(reading.text, start, end, type_, share))
+                or (
+                    type_ in _NAMED
+                    and _is_no_thing(
+                        reading.text,
+                        start,
+                        end,
+                        type_,
+                        share < _SMALL and type_ not in self._lowered,
+                    )
+                )
                 or (type_ == "ID" and _is_identifier(reading.text, start, end))
                 or _is_verb(reading.text, start, end)
             )
@@ -317,14 +326,14 @@ def _is_small_word(found: str) -> bool:
     return found.isalpha() and found.islower() and is_ordinary_word(found)
 
 
-def _is_no_thing(text: str, start: int, end: int, type_: str, share: float) -> bool:
+def _is_no_thing(text: str, start: int, end: int, type_: str, unlikely: bool) -> bool:
     """Tell if what is found as a place, a firm or a work is an ordinary word in small letters, or
-    one that hardly looks like a name, a part of a technical name, the key of a record, a constant,
+    one that is unlikely to be a name, a part of a technical name, the key of a record, a constant,
     a month, or an abbreviation: `partir`, `libgui.so`, `"sku":`, `= WAL;`, `févr. 118`, `TH-0031`,
     `Mio. €`."""
     found = text[start:end]
     if found.islower():
-        plain = _is_small_word(found) or share < _SMALL or _MONTH.fullmatch(found)
+        plain = _is_small_word(found) or unlikely or _MONTH.fullmatch(found)
         return bool(plain) or _is_joined(text, start, end)
     constant = _CONSTANT.match(text, end) and text[max(0, start - 2) : start] == "= "
     coded = type_ != "OTHER_NAME" and _CODED.match(text, start)

@@ -603,7 +603,9 @@ class _Knowledge:
     def _joins_product(self, place: int) -> bool:
         """Tell if a word goes on with the name of a product: `claude-api`, `Claude Code`."""
         gap = self._text[self._words.ends[place - 1] : self._words.starts[place]]
-        joined = gap in ("-", "_", "/", ".") or (gap == " " and self._words.written[place].istitle())
+        joined = gap in ("-", "_", "/", ".") or (
+            gap == " " and self._words.written[place].istitle()
+        )
         return joined and self._is_of_product(self._words.keys[place])
 
     def _is_of_product(self, key: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -76,9 +76,10 @@ class NumberRule:
 
 @dataclass(frozen=True)
 class JsonInString:
-    """Hold JSON that stands in a string."""
+    """Hold JSON that stands in a string, and the string."""
 
     content: Outline
+    raw: str
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,8 @@ class _Dropped:
 Outline = Any  # JSON, or one of the classes above, at any depth
 DROPPED = _Dropped()
 _NAMED = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+# A name, a string or a number of JSON.
+_LEAF = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?')
 
 
 def fill(outline: Outline, sanitized: Mapping[str, str]) -> Any:
@@ -123,8 +126,8 @@ def fill(outline: Outline, sanitized: Mapping[str, str]) -> Any:
             return value if sanitized[raw] == raw else _parse(sanitized[raw], at)
         case NumberRule(value=value):
             return value
-        case JsonInString(content=content):
-            return json.dumps(fill(content, sanitized), ensure_ascii=False)
+        case JsonInString(content=content, raw=raw):
+            return _respell(raw, content, fill(content, sanitized))
         case Joined(parts=parts):
             return "/".join(fill(part, sanitized) for part in parts)
         case Keyed(items=items):
@@ -139,6 +142,46 @@ def fill(outline: Outline, sanitized: Mapping[str, str]) -> Any:
         case list():
             return [fill(item, sanitized) for item in outline]
     return outline
+
+
+def _respell(raw: str, content: Outline, filled: Any) -> str:
+    """Return JSON with what was replaced in it, spelled as it was written but for that."""
+    leaves, out, place = list(_list_leaves(content, filled)), [], 0
+    tokens = list(_LEAF.finditer(raw))
+    if len(tokens) != len(leaves):  # a name that stands twice in an object was read once
+        return json.dumps(filled, ensure_ascii=False)
+    for token, (before, after) in zip(tokens, leaves, strict=True):
+        if load_finite(token[0]) != before:
+            return json.dumps(filled, ensure_ascii=False)
+        if after != before or (token[0][0] != '"' and _is_longer(token[0], after)):
+            out += [raw[place : token.start()], json.dumps(after, ensure_ascii=False)]
+            place = token.end()
+    return "".join([*out, raw[place:]])
+
+
+def _is_longer(written: str, number: float) -> bool:
+    """Tell if a number is written with digits that are not in it, which nothing has looked at."""
+    pairs = (text.lower().partition("e")[0] for text in (written, json.dumps(number)))
+    long, own = (re.sub(r"\D", "", text).strip("0") for text in pairs)
+    return long != own
+
+
+def _list_leaves(content: Outline, filled: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the names, the strings and the numbers of JSON in their order, before and after."""
+    match content:
+        case Field(raw=raw):
+            yield raw, filled
+        case NumberRule(value=value):
+            yield value, filled
+        case Keyed(items=items):
+            for (key, item), (name, value) in zip(items, filled.items(), strict=True):
+                yield from _list_leaves(key, name)
+                yield from _list_leaves(item, value)
+        case list():
+            for item, value in zip(content, filled, strict=True):
+                yield from _list_leaves(item, value)
+        case str():
+            yield content, filled
 
 
 def _parse(digits: str, at: str) -> Any:
@@ -496,7 +539,7 @@ class JsonText:
             return reading.add(value, at)
         if not isinstance(parsed, dict | list):
             return reading.add(value, at)
-        return JsonInString(Free().read(parsed, at, reading))
+        return JsonInString(Free().read(parsed, at, reading), value)
 
 
 TYPES = frozenset(("array", "boolean", "integer", "null", "number", "object", "string"))

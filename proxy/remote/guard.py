@@ -291,7 +291,15 @@ def _check_string(text: str, cleared: set[str]) -> Iterator[str]:
     if not text.startswith(("{", "[")):
         raise GuardRefused("a string is not what the mechanism returned")
     try:
-        content = json.loads(text)
+        content = json.loads(text, object_pairs_hook=_read_pairs)
     except ValueError:
         raise GuardRefused("a string is not what the mechanism returned") from None
     yield from _check_strings(content, cleared)
+
+
+def _read_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; raise `ValueError` if a name stands in it twice: one value is not seen."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found

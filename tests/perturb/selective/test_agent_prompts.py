@@ -1,5 +1,5 @@
-"""What coding agents tell a model about themselves stays, beside a user who is hidden: the names of
-assistants and their products, limits and levels called max."""
+"""What coding agents tell a model about themselves stays, beside a user who is hidden: the names
+of assistants and their products, limits and levels called max."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ TABLE = bundled_table()
 USER = "\n\nGit user: Mira Holzapfel <mira@holzapfel.example>\nFolder: /home/mholzapfel/shop\n"
 STAYS = {
     "an agent": "You are a Claude agent. It is built with the Claude Agent SDK.",
-    "a product": "Change how Claude Code asks for permission, or look things up for the Claude API.",
+    "a product": "Change how Claude Code asks for permission, or read about the Claude API.",
     "a folder": "Settings are in ~/.claude/settings.json, CLAUDE.md and .claude/worktrees.",
-    "a list": "- claude: does what no other agent does\n- codex: writes patches\n- claude-api: models",
+    "a list": "- claude: does all else\n- codex: writes patches\n- claude-api: models",
     "a model": "You run on the model claude-x. Opus and Sonnet are models of Claude, too.",
     "a verb": 'All tests need to pass by adding "Run tests and build" as the last step.',
     "a limit": "Max wait time in ms\n\nMax results: 20. Max depth of the tree.",

@@ -116,19 +116,51 @@ async def test_an_error_repeats_no_value(proxy: Proxy) -> None:
 
 async def test_numbers_and_keys_of_arguments_are_sanitized(proxy: Proxy) -> None:
     card = 4095260993934932
-    arguments = json.dumps({"card": card, str(card): [{"x": card}]})
-    function = {"name": "pay", "arguments": arguments}
-    call = {"id": "c", "type": "function", "function": function}
+    sent = await send_call(proxy, json.dumps({"card": card, str(card): [{"x": card}]}))
+    assert str(card) not in sent
+    made = json.loads(sent)
+    assert made[str(made["card"])] == [{"x": made["card"]}]
+
+
+async def send_call(proxy: Proxy, arguments: str) -> str:
+    """Send a conversation with a call of a function; return its arguments as they left."""
+    call = {"id": "c", "type": "function", "function": {"name": "pay", "arguments": arguments}}
     messages: list[Any] = [
         {"role": "user", "content": "Pay."},
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c", "content": "paid"},
     ]
     await proxy.client().chat.completions.create(model=MODEL, messages=messages)
-    sent = proxy.sent()[1]["tool_calls"][0]["function"]["arguments"]
-    assert str(card) not in sent
-    made = json.loads(sent)
-    assert made[str(made["card"])] == [{"x": made["card"]}]
+    return str(proxy.sent()[1]["tool_calls"][0]["function"]["arguments"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"a":1,  "b":"x y",\n "n":2.50e0, "t":[true,null , -0.0]}',
+        '{ "caf\\u00e9" : "a\\/b \\"q\\" \\\\" }',
+        '[ {} , [ ] , "", {"a":{"a":"a"}} ]',
+    ],
+)
+async def test_arguments_leave_as_they_are_spelled(proxy: Proxy, arguments: str) -> None:
+    assert await send_call(proxy, arguments) == arguments
+
+
+async def test_what_is_replaced_in_arguments_leaves_the_rest_as_it_is(proxy: Proxy) -> None:
+    sent = await send_call(proxy, '{"to":"ask anna@kestrel.net",\n"n":1.50,  "x":"\\u00e9"}')
+    assert "anna" not in sent
+    assert sent.startswith('{"to":"ask ')
+    assert sent.endswith('",\n"n":1.50,  "x":"\\u00e9"}')
+
+
+async def test_no_part_of_arguments_hides_behind_what_they_are_read_as(proxy: Proxy) -> None:
+    """A name that stands twice is read once; digits beyond a number's precision are not in it."""
+    sent = await send_call(
+        proxy, '{"a":"anna@kestrel.net","a":"x","n":1.00000000000000004095260993}'
+    )
+    assert sent == '{"a": "x", "n": 1.0}'
+    sent = await send_call(proxy, '{"n":1.00000000000000004095260993,"m":2.50}')
+    assert sent == '{"n":1.0,"m":2.50}'
 
 
 class TestPseudonyms:

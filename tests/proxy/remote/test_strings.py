@@ -43,6 +43,7 @@ def test_what_was_cleared_passes_anywhere(cleared: StringClearance) -> None:
         ["x", "y"],
         json.dumps({"x": "y"}),
         json.dumps([RAW]),
+        '{"x": "y", "x": "x"}',
         "#/$defs/y",
         "{not json",
         "[1, 2",
