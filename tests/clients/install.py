@@ -21,14 +21,15 @@ __all__ = ["ENVIRONMENTS", "FOLDER", "find_program", "find_reason", "install"]
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".venv-clients"
 PINS = Path(__file__).parent / "pins"
-ENVIRONMENTS = ("openai3", "openai2", "node", "open_webui", "pii_leak")
+ENVIRONMENTS = ("openai3", "openai2", "node", "agents", "open_webui", "pii_leak")
+NODE = {"node": PINS, "agents": PINS / "agents"}  # the folders of their pins
 NODE_FILES = ("package.json", "package-lock.json")
 SECONDS = 900.0
 
 
 def find_program(environment: str) -> Path:
     """Return the interpreter that runs scripts in an environment."""
-    if environment == "node":
+    if environment in NODE:
         return Path(shutil.which("node") or "node")
     return FOLDER / environment / "bin" / "python"
 
@@ -49,7 +50,8 @@ def install(environment: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
-        _install_node(folder) if environment == "node" else _install_python(folder, environment)
+        install_one = _install_node if environment in NODE else _install_python
+        install_one(folder, environment)
     except (OSError, subprocess.SubprocessError) as exc:
         said = exc.stderr if isinstance(exc, subprocess.CalledProcessError) else ""
         (folder / "reason").write_text(f"cannot be installed: {exc}\n{said}", "utf-8")
@@ -65,10 +67,12 @@ def _install_python(folder: Path, environment: str) -> None:
     _call(python, "-m", "pip", "install", "--quiet", "--no-deps", "-r", pins)
 
 
-def _install_node(folder: Path) -> None:
+def _install_node(folder: Path, environment: str) -> None:
     for name in NODE_FILES:
-        shutil.copyfile(PINS / name, folder / name)
-    _call("npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", folder=folder)
+        shutil.copyfile(NODE[environment] / name, folder / name)
+    # Not `npm ci`, which also wants what an index may lack: packages for other systems.
+    quiet = ("--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--no-save")
+    _call("npm", "install", *quiet, folder=folder)
 
 
 def _call(*command: str, folder: Path = ROOT) -> None:
@@ -90,8 +94,9 @@ def _is_current(folder: Path, environment: str) -> bool:
 
 
 def _hash_pins(environment: str) -> str:
-    names = NODE_FILES if environment == "node" else (f"{environment}.txt",)
-    return hashlib.sha256(b"".join((PINS / name).read_bytes() for name in names)).hexdigest()
+    node = NODE.get(environment)
+    pins = [node / name for name in NODE_FILES] if node else [PINS / f"{environment}.txt"]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in pins)).hexdigest()
 
 
 def main() -> None:
