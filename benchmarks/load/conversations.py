@@ -8,6 +8,7 @@ its processor time counts.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import statistics
 import sys
@@ -136,6 +137,8 @@ async def _measure(
     others = write_steps(f"round {round_}, others")
     async with running_gateway(load_table(), parameters, remote) as gateway:
         await _send(gateway, [next(others)])  # what is loaded once
+        gc.collect()
+        gc.freeze()  # as the served proxy does: no collection goes over it again
         for turn in turns:
             await _send(gateway, steps[: turn - 1])
             size, first = await _send(gateway, steps[:turn])

@@ -257,8 +257,13 @@ _PERSONA = re.compile(
     r"|seu nome é|je bent|jij bent|jouw naam is|jesteś|nazywasz się|sen)[ ](?:now )?"
     r"[*_\"\u201c]{0,3}(?P<name>[^\W\d_a-z][^\W\d_]{1,20})[*_\"\u201d]{0,3}"
     r"(?:,?[ ](?i:an?|the|our|ein|eine|der|die|das|une?|le|la|una|el|il|lo|um|uma|o|een|de|het|bir"
-    r"|asystent\w*)[ ]\w|\.[ ]+(?i:you|du|sie|tu|vous|usted|você|je|jij)[ ])"
+    r"|asystent\w*)[ ]\w|\.\s{1,8}(?i:you|du|sie|tu|vous|usted|você|je|jij)\b)"
 )
+_MACHINE = re.compile(  # what such a name is then said to be
+    r"(?:\.\s{1,8})?[^.\n]{0,60}\b(?i:AI|KI|IA|assistants?|agents?|chat ?bots?|bots?"
+    r"|assistent\w{0,2}|asystent\w{0,2}|asistente|assistente|language model|LLM|IDE)\b"
+)
+_MACHINE_AFTER = re.compile(r" (?:AI|GPT|Assistant)\b(?! [A-Z][a-z])")
 _NAME_WORDS = 5  # that the longest names have; a longer finding holds other words
 _LEAST = 4  # letters of a word of a name that stands for all of it
 # What asks for knowledge, in a sentence.
@@ -586,7 +591,8 @@ class _Knowledge:
         key, *others = self._words.keys[first:last] or [""]
         if not key or key in self._private_words:
             return False
-        if key in self._personas and not others and not self._contacts:
+        named = key in self._personas and (self._personas[key] or not self._contacts)
+        if not others and (named or _MACHINE_AFTER.match(self._text, finding.end)):
             return True
         if key not in _ASSISTANTS or not all(map(self._is_of_product, others)):
             return False
@@ -615,8 +621,14 @@ class _Knowledge:
         return len(key) == 1 or key.isdigit() or key in self._common or key in self._public.terms
 
     @cached_property
-    def _personas(self) -> frozenset[str]:
-        return frozenset(fold_name(found["name"]) for found in _PERSONA.finditer(self._text))
+    def _personas(self) -> dict[str, bool]:
+        """Return the names that the text gives to the model, and whether it says that each is a
+        machine."""
+        found = _PERSONA.finditer(self._text)
+        return {
+            fold_name(each["name"]): _MACHINE.match(self._text, each.end("name")) is not None
+            for each in found
+        }
 
     def _is_cited(self, finding: _Marked) -> bool:
         """Tell if a finding is in a field for the names of an entry of BibTeX: of what is

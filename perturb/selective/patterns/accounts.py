@@ -249,7 +249,8 @@ def _is_no_word(name: str) -> bool:
     """Tell if the name of an account is no word of a sentence or of code."""
     words = [word for word in re.split(r"[\d._-]+", name) if word]
     plain = all(map(is_ordinary_word, words)) and "." not in name
-    return not plain and _WORD_OF_CODE.match(name) is None
+    adverb = name.isalpha() and name.endswith("ly") and len(name) > 6 and not is_given(name)
+    return not plain and not adverb and _WORD_OF_CODE.match(name) is None
 
 
 def _locate_in_domain(match: re.Match[str]) -> tuple[int, int] | None:
@@ -288,8 +289,8 @@ _PATHS = words_of(
     """
     org my-org your-org
     about features pricing login signup join explore topics trending marketplace settings search
-    share intent home watch reel reels p groups pages events company jobs help privacy terms policy
-    security contact sponsors orgs notifications issues pulls new apps blog docs api status hashtag
+    pin share intent home watch reel reels p groups pages events company jobs help privacy terms
+    policy security contact sponsors orgs notifications issues pulls new apps blog docs api status hashtag
     i tos legal download media site customer-stories enterprise readme features collections
     sharer sharer.php dialog plugins tr stories tv accounts developer developers business ads
     datasets competitions code models learn c r tags questions users joinchat addstickers s

@@ -464,7 +464,12 @@ def _is_phrase(value: str) -> bool:
 
 
 _ABOUT_PASSWORDS = (*_NOUN_STRINGS, "hasł", "hesl", "wachtw", "lösen", "adgang")
-_TO_DO = words_of("ask call contact see same leave use choose create set type write add get none")
+_TO_DO = words_of(
+    """
+    ask call contact see same leave use choose create set type write add get none print show
+    display prints shows displays returns
+    """
+)
 
 
 def _is_basic(value: str) -> bool:
