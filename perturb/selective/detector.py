@@ -63,9 +63,6 @@ _OPEN = frozenset(("TBA", "TBC", "TBD"))  # what is to be filled in
 _ABBREVIATIONS = words_of(
     "Nr No Tel Abs Az Dx Hx Tx Rx PMH HTN COPD CHF GERD CAD DVT RSVP PTO ETA TOP PIN PUK DNI NIF"
 )
-_TECHNICAL = words_of(
-    "backend dropdown frontend fullstack middleware navbar sidebar tooltip webhook"
-)
 _AFTER_ARTICLE = re.compile(  # of a Romance language, which hardly any name has
     r"(?<!\w)(?:i|gli|le|il|lo|la|los|las|el|os|as|les|des|nos|una?|un[eo])[ \t]{1,2}\Z"
 )
@@ -318,7 +315,7 @@ def _is_nobody(text: str, start: int, end: int) -> bool:
         return True
     if spell(found) in LABELS and not (found.istitle() and is_ordinary_word(found)):
         return True
-    if found in _ABBREVIATIONS or found.lower() in _TECHNICAL:
+    if found in _ABBREVIATIONS:
         return True
     return found.islower() and _AFTER_ARTICLE.search(text, max(0, start - 8), start) is not None
 

@@ -251,7 +251,8 @@ _ASSISTANTS = frozenset(
 )
 # The name that a model is given: `You are Max, a friendly tutor`.
 _PERSONA = re.compile(
-    r"(?<!\w)(?i:you are|you['\u2019]re|your name is|du bist|dein name ist|sie sind|tu es"
+    r"(?<!\w)(?i:(?P<self>i am|i['\u2019]m|ich bin|je suis|soy|sono)|you are|you['\u2019]re"
+    r"|your name is|du bist|dein name ist|sie sind|tu es"
     r"|vous êtes|ton nom est|votre nom est|eres|tu nombre es|usted es|sei|ti chiami"
     r"|il tuo nome è|você é"
     r"|seu nome é|je bent|jij bent|jouw naam is|jesteś|nazywasz się|sen)[ ](?:now )?"
@@ -263,7 +264,7 @@ _MACHINE = re.compile(  # what such a name is then said to be
     r"(?:\.\s{1,8})?[^.\n]{0,60}\b(?i:AI|KI|IA|assistants?|agents?|chat ?bots?|bots?"
     r"|assistent\w{0,2}|asystent\w{0,2}|asistente|assistente|language model|LLM|IDE)\b"
 )
-_MACHINE_AFTER = re.compile(r" (?:AI|GPT|Assistant)\b(?! [A-Z][a-z])")
+_MACHINE_AFTER = re.compile(r" (?:AI|GPT|Assistant)\b(?! (?!Assistant|Agent|Chat)[A-Z][a-z])")
 _NAME_WORDS = 5  # that the longest names have; a longer finding holds other words
 _LEAST = 4  # letters of a word of a name that stands for all of it
 # What asks for knowledge, in a sentence.
@@ -591,12 +592,13 @@ class _Knowledge:
         key, *others = self._words.keys[first:last] or [""]
         if not key or key in self._private_words:
             return False
-        named = key in self._personas and (self._personas[key] or not self._contacts)
+        machine = self._personas.get(key)
+        named = machine or (machine is not None and not self._contacts)
         if not others and (named or _MACHINE_AFTER.match(self._text, finding.end)):
             return True
-        if key not in _ASSISTANTS or not all(map(self._is_of_product, others)):
+        if not (machine or key in _ASSISTANTS) or not all(map(self._is_of_product, others)):
             return False
-        if finding.type not in PERSONS:
+        if machine or finding.type not in PERSONS:
             return True
         if not others and last < len(self._words.keys) and self._joins_product(last):
             return True
@@ -624,11 +626,13 @@ class _Knowledge:
     def _personas(self) -> dict[str, bool]:
         """Return the names that the text gives to the model, and whether it says that each is a
         machine."""
-        found = _PERSONA.finditer(self._text)
-        return {
-            fold_name(each["name"]): _MACHINE.match(self._text, each.end("name")) is not None
-            for each in found
-        }
+        names: dict[str, bool] = {}
+        for found in _PERSONA.finditer(self._text):
+            machine = _MACHINE.match(self._text, found.end("name")) is not None
+            if machine or not found["self"]:
+                key = fold_name(found["name"])
+                names[key] = machine or names.get(key, False)
+        return names
 
     def _is_cited(self, finding: _Marked) -> bool:
         """Tell if a finding is in a field for the names of an entry of BibTeX: of what is

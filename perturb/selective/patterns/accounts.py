@@ -290,7 +290,8 @@ _PATHS = words_of(
     org my-org your-org
     about features pricing login signup join explore topics trending marketplace settings search
     pin share intent home watch reel reels p groups pages events company jobs help privacy terms
-    policy security contact sponsors orgs notifications issues pulls new apps blog docs api status hashtag
+    policy security contact sponsors orgs notifications issues pulls new apps blog docs api status
+    hashtag
     i tos legal download media site customer-stories enterprise readme features collections
     sharer sharer.php dialog plugins tr stories tv accounts developer developers business ads
     datasets competitions code models learn c r tags questions users joinchat addstickers s

@@ -294,6 +294,18 @@ def looks_random(value: str, least: int = 16) -> bool:
     return len(longest) >= 20 and turns >= len(longest) // 4
 
 
+# Ordinary words that the dictionary is too old for.
+_TECHNICAL = words_of(
+    """
+    backticks callback callbacks changelog checkbox checkboxes clickable codebase codeblock dropdown
+    dropdowns filepath frontend frontends fullstack linter linting loopback middleware monospace
+    navbar newline newlines precompiled retrying sidebar subdirectories subdirectory symlink
+    symlinks todo todos tooltip tooltips webhook webhooks
+    """
+)
+
+
 def is_ordinary_word(word: str) -> bool:
-    """Tell if a word is one of the English dictionary that is written in small letters."""
-    return word.lower() in dictionary_words()
+    """Tell if a word is one of the English dictionary that is written in small letters, or one of
+    today's work with computers."""
+    return word.lower() in dictionary_words() or word.lower() in _TECHNICAL
