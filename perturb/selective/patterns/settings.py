@@ -297,10 +297,10 @@ def looks_random(value: str, least: int = 16) -> bool:
 # Ordinary words that the dictionary is too old for.
 _TECHNICAL = words_of(
     """
-    backticks callback callbacks changelog checkbox checkboxes clickable codebase codeblock dropdown
-    dropdowns filepath frontend frontends fullstack linter linting loopback middleware monospace
-    navbar newline newlines precompiled retrying sidebar subdirectories subdirectory symlink
-    symlinks todo todos tooltip tooltips webhook webhooks
+    backticks callback callbacks changelog checkbox checkboxes clickable codebase codeblock
+    dropdown dropdowns filepath frontend frontends fullstack linter linting loopback middleware
+    monospace navbar newline newlines precompiled retrying sidebar subdirectories subdirectory
+    symlink symlinks todo todos tooltip tooltips webhook webhooks
     """
 )
 
