@@ -104,6 +104,7 @@ _OBJECT = re.compile(
     r" (?:the|it|this|that|all|my|your|our|each|every|them|these|those|any|both|only|everything)\b"
 )
 _OWNER = re.compile(r"\w['’][sS] \Z")
+_LENGTHENED = re.compile(r"([^\W\d_])\1{3}", re.IGNORECASE)  # THANK YOU BROOOO
 _REPEATED = re.compile(r"\b([^\W\d_]{2,20})(?: \1\b){2,9}", re.IGNORECASE)  # Will Will will
 # Which animals are called jack, jenny and tom?
 _ARE_CALLED = re.compile(
@@ -296,11 +297,13 @@ def _is_figure(found: str, type_: str) -> bool:
 
 
 def _is_nobody(text: str, start: int, end: int) -> bool:
-    """Tell if what is found as a person is a role or a closing of a letter, one word over and
-    over, or a single word that is a quantity, a label, an abbreviation or a noun: `max 20`,
+    """Tell if what is found as a person is a role or a closing of a letter, a machine (`AI Guide`),
+    an exclamation, one word over and over, or a single word that is a quantity, a label, an abbreviation or a noun: `max 20`,
     `indirizzo`, `Nr`, `i bambini`, `Rotweinflecken`."""
     found = text[start:end]
     if is_role(found) or is_closing(found) or _CAR.match(text, start):
+        return True
+    if found.startswith("AI ") or _LENGTHENED.search(found):
         return True
     around = _REPEATED.finditer(text, max(0, start - _NEAR), end + _NEAR)
     if any(run.start() <= start and end <= run.end() for run in around):

@@ -478,9 +478,18 @@ class _Words:
             end += 1
         for stop in range(end, max(first, least - 1), -1):
             key = " ".join(self.keys[first:stop])
-            if any(key in names for names in known):
+            if any(key in names for names in known) or self._has_initials(first, stop, known):
                 return stop
         return 0
+
+    def _has_initials(self, first: int, stop: int, known: Sequence[frozenset[str]]) -> bool:
+        """Tell if a name of the list has initials between its words here: Donald J. Trump."""
+        keys = self.keys[first:stop]
+        short = [key for key in keys[1:-1] if len(key) > 1]
+        if len(short) == len(keys) - 2 or len(keys) < 3:
+            return False
+        key = " ".join([keys[0], *short, keys[-1]])
+        return any(key in names for names in known)
 
     def _near(self, place: int) -> bool:
         return self.starts[place] - self.ends[place - 1] <= _GAP

@@ -489,8 +489,8 @@ ACCOUNTS = (
     ),
     shape(
         "USERNAME",
-        rf"(?<![\w-])(?:-u|--user|--proxy-user|-U|--login)[ =]?[\"']?"
-        rf"(?P<part>{_NAME})(?=:[^\s:]|[\s\"']|\Z)",
+        r"(?<![\w-])(?:-u|--user|--proxy-user|-U(?!serAgent|se[A-Z]|ri\b)|--login)[ =]?[\"']?"
+        rf"(?!(?:https?|ftp|wss?)://)(?P<part>{_NAME})(?=:[^\s:]|[\s\"']|\Z)",
         is_personal_account,
         clue=any_string("-u", "--login", "--proxy-user"),
         locate=_locate_option,

@@ -185,6 +185,7 @@ def is_greeting(words: str) -> bool:
 # Who signs or is addressed besides persons.
 _NO_SIGNERS = words_of(
     """
+    admin administrator webmaster postmaster noreply
     team redaktion vorstand geschäftsleitung verwaltung schatz mama papa oma opa eltern familie
     chef kundenservice kundendienst équipe direction direktion service equipo dirección equipe
     direzione redazione zespół redakcja tým teamet laget csapat ekibi echipa команда

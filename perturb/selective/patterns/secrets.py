@@ -535,6 +535,7 @@ SECRETS = (
     shape(
         "PASSWORD",  # -u mira:hunter2, btoa('mira:hunter2')
         r"(?:(?<![\w-])(?:-u|--user|--proxy-user|-U|--login)[ =]?|btoa\()(?P<mark>[\"'`])?"
+        r"(?!(?:https?|ftp|wss?)://)"  # of a scanner: -u http://kestrel.net
         r"(?P<user>[\w.@+-]{1,64}):"
         r"(?P<part>(?(mark)(?:(?!(?P=mark))[^\n]){3,100}(?=(?P=mark))|(?<!\d:)[^\s\"'`]{3,100}))",
         _is_credential,

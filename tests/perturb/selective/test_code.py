@@ -21,6 +21,12 @@ KINDS = {
         r"log in at \\u3-files\home",
         ["u3-files"],
     ),
+    "the address that a scanner asks": (
+        "ffuf -w words.txt:FUZZ -u http://SERVER_IP:PORT/FUZZ\nscan.py -u 'https://shop.test/p?id=5'\n"
+        "Invoke-WebRequest http://files.test -UserAgent [Browser]",
+        "curl -u wolthard:hunter2pass http://files.test",
+        ["wolthard", "hunter2pass"],
+    ),
     "a step in an index": (
         'x[:, 1::2] = 0\nnames = rows[::2]\nrest[1::2] = ""',
         "ssh deploy@fd00::12 and host=fd12:3456::7",
