@@ -297,13 +297,13 @@ def _is_figure(found: str, type_: str) -> bool:
 
 
 def _is_nobody(text: str, start: int, end: int) -> bool:
-    """Tell if what is found as a person is a role or a closing of a letter, a machine (`AI Guide`),
-    an exclamation, one word over and over, or a single word that is a quantity, a label, an abbreviation or a noun: `max 20`,
-    `indirizzo`, `Nr`, `i bambini`, `Rotweinflecken`."""
+    """Tell if what is found as a person is a role or a closing of a letter, an exclamation, one
+    word over and over, or a single word that is a quantity, a label, an abbreviation or a noun:
+    `max 20`, `indirizzo`, `Nr`, `i bambini`, `Rotweinflecken`."""
     found = text[start:end]
     if is_role(found) or is_closing(found) or _CAR.match(text, start):
         return True
-    if found.startswith("AI ") or _LENGTHENED.search(found):
+    if _LENGTHENED.search(found):
         return True
     around = _REPEATED.finditer(text, max(0, start - _NEAR), end + _NEAR)
     if any(run.start() <= start and end <= run.end() for run in around):
