@@ -596,13 +596,11 @@ class _Knowledge:
 
     def _is_assistant(self, finding: _Marked) -> bool:
         """Tell if a finding is the name that the text gives to the model, or a well-known
-        assistant's, and nobody's; or a product of that name: `Claude Code`, `AI Guide`."""
+        assistant's, and nobody's; or a product of that name: `Claude Code`, `claude-api`."""
         first, last = self._words.meeting(finding.start, finding.end)
         key, *others = self._words.keys[first:last] or [""]
         if not key or key in self._private_words:
             return False
-        if self._text.startswith("AI ", finding.start):
-            return True
         machine = self._personas.get(key)
         named = machine or (machine is not None and not self._contacts)
         if not others and (named or _MACHINE_AFTER.match(self._text, finding.end)):

@@ -24,7 +24,7 @@ STAYS = {
     "a name before AI": "# Vantus AI helps with drafts",
     "a part of an app": "An app with a Frontend in React, FastAPI backend. Frontend calls: below",
     "what repairs it": "A bug that has already been fixed by frontend or backend work.",
-    "a machine of any name": "AI Sheikh is a bot. THANK YOU BROOOOO for it.",
+    "an exclamation": "THANK YOU BROOOOO for your work.",
     "initials": "It speaks as Donald J. Trump would.",
     "a command": "- ps: Show processes\n- pwd: Print working directory\n- uptime: Show the time",
     "an adverb": "The user is curently inside this file.",
