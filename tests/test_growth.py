@@ -12,7 +12,7 @@ from extraction.judge import split_parts
 from extraction.restore import restore
 from perturb.selective.parts import read_tokens
 from perturb.selective.patterns import find_distinctive_words, find_names
-from perturb.selective.patterns.clues import Facts
+from perturb.selective.patterns.shape import Facts
 from perturb.selective.policies import PatternPolicy, settle
 from perturb.testing.growth import grows_linearly
 from perturb.text.fold import decode_entities, fold, read, spell_entities
