@@ -20,13 +20,13 @@ from extraction.extractor import (
     Extraction,
     Extractor,
     Job,
+    Warmer,
     gather,
     read_document,
     with_seed,
 )
 from extraction.judge import Judge
 from extraction.restore import restore
-from extraction.warming import Warmer
 from perturb import Sanitizer
 from perturb.work import SHORT, offload
 from proxy.access.auth import Client
