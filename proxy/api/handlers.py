@@ -72,8 +72,15 @@ from proxy.requests.protocol import (
 from proxy.requests.responses import chat as responses
 from proxy.requests.responses.items import COMPACTION
 from proxy.requests.responses.protocol import ResponsesRequest, validate_response
-from proxy.requests.unserved import keep_functions, note_attachments
-from proxy.requests.validation import INPUTS, TOOLS, check_counts, parse_object, validate
+from proxy.requests.validation import (
+    INPUTS,
+    TOOLS,
+    check_counts,
+    keep_functions,
+    note_attachments,
+    parse_object,
+    validate,
+)
 from proxy.scoring import check_scoring, score, wants_scores, write_scores
 
 __all__ = [
