@@ -15,8 +15,7 @@ from perturb.release import Span
 from perturb.selective.patterns.inflected import Inflections
 from perturb.selective.patterns.names import NAME_TYPES, follows_determiner
 from perturb.selective.patterns.shape import words_of
-from perturb.text.case import spell_plain
-from perturb.text.fold import read
+from perturb.text.fold import read, spell_plain
 from perturb.text.marks import MARKS
 from perturb.text.prefixes import Prefixes
 

@@ -34,7 +34,7 @@ from perturb.selective.surrogates.writer import PERSONS, SurrogateWriter
 from perturb.selective.tags import is_tag, write_tag
 from perturb.selective.values.calendar import find_day_first
 from perturb.selective.values.part import draw_value, read_value
-from perturb.text.case import match_case
+from perturb.text.fold import match_case
 from perturb.vocabulary.vocabulary import CLASS_NAMES, TokenClass, Vocabulary
 
 __all__ = [

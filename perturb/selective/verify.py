@@ -24,8 +24,7 @@ from perturb.selective.surrogates.writer import PERSONS
 from perturb.selective.tags import TagCheck, is_tag
 from perturb.selective.values.check import ValueCheck
 from perturb.selective.values.part import read_value
-from perturb.text.case import match_case
-from perturb.text.fold import display, display_small
+from perturb.text.fold import display, display_small, match_case
 from perturb.text.once import compute_once
 from perturb.text.prefixes import Prefixes
 from perturb.vocabulary.table import EmbeddingTable

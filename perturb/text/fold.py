@@ -1,5 +1,6 @@
 """Text as policies read it: look-alikes become plain characters, and places are kept.
 
+Words are compared without regard to capitals and accents, and written in the capitals of another.
 And the halves of surrogate pairs, which JSON can spell and UTF-8 cannot encode.
 """
 
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,10 +18,14 @@ __all__ = [
     "display",
     "display_small",
     "fold",
+    "fold_name",
+    "match_case",
     "read",
     "replace_halves",
     "spell_entities",
+    "spell_plain",
 ]
+
 
 _BLANKS = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _HYPHENS = "\u2010-\u2015\u2212"
@@ -194,3 +200,39 @@ def replace_halves(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+_EXPANDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+
+
+def match_case(word: str, run: str) -> str:
+    """Return a released word in the capitals of the run it stands for.
+
+    >>> match_case("table", "MONDAY"), match_case("Table", "monday"), match_case("table", "Monday")
+    ('TABLE', 'table', 'Table')
+    """
+    if run.isupper() and len(run) > 1:
+        return word.upper()
+    if run[0].isupper():
+        return word[0].upper() + word[1:].lower()
+    return word.lower() if run.islower() else word
+
+
+def fold_name(word: str) -> str:
+    """Return the form of a word that all its spellings share, in small letters without accents.
+
+    >>> fold_name("MÜLLER")
+    'muller'
+    """
+    plain = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(c for c in plain if not unicodedata.combining(c))
+
+
+def spell_plain(word: str) -> set[str]:
+    """Return the ways to write a name in an address: without its accents, or with its umlauts as
+    two letters.
+
+    >>> sorted(spell_plain("Müller"))
+    ['mueller', 'muller']
+    """
+    return {fold_name(word), fold_name(word.casefold().translate(_EXPANDED))}

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from perturb.selective.patterns.given import is_given, sex_of
-from perturb.text.case import fold_name
+from perturb.text.fold import fold_name
 
 __all__ = ["Names", "load_names", "name_words", "names_digest", "read_script"]
 

@@ -10,8 +10,7 @@ from itertools import pairwise, product
 
 from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
 from perturb.selective.surrogates.names import load_names, read_script
-from perturb.text.case import fold_name, spell_plain
-from perturb.text.fold import read
+from perturb.text.fold import fold_name, read, spell_plain
 
 __all__ = ["Cast", "NameWord", "build_cast", "read_person", "read_words"]
 

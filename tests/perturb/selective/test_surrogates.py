@@ -32,7 +32,7 @@ from perturb.selective.values.calendar import MONTHS
 from perturb.selective.verify import find_parts
 from perturb.testing.growth import grows_linearly
 from perturb.testing.statistics import ALPHA, p_value
-from perturb.text.case import fold_name
+from perturb.text.fold import fold_name
 from perturb.vocabulary.exclusions import excluded_strings
 from perturb.vocabulary.frequencies import common_words
 from perturb.vocabulary.word_list import dictionary_words, load_word_list
