@@ -1,4 +1,4 @@
-"""Text as policies read it: look-alikes become plain characters, and places are kept.
+"""Text as it is read and compared: look-alikes become plain characters, and places are kept.
 
 Words are compared without regard to capitals and accents, and written in the capitals of another.
 And the halves of surrogate pairs, which JSON can spell and UTF-8 cannot encode.
@@ -11,12 +11,15 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 __all__ = [
     "Reading",
     "decode_entities",
     "display",
     "display_small",
+    "find_word_ends",
+    "find_words",
     "fold",
     "fold_name",
     "match_case",
@@ -236,3 +239,20 @@ def spell_plain(word: str) -> set[str]:
     ['mueller', 'muller']
     """
     return {fold_name(word), fold_name(word.casefold().translate(_EXPANDED))}
+
+
+# Scripts that do not separate words by spaces count by the character: Thai, Lao, Khmer, kana, Han,
+# Hangul.
+_UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_ANY_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+
+
+def find_words(text: str) -> list[str]:
+    """Return the words of a text in lower case."""
+    return _ANY_WORD.findall(text.casefold())
+
+
+def find_word_ends(text: str, most: int | None = None) -> list[int]:
+    """Return where the words of a text end, in characters; `most` is how many to look for."""
+    found = _ANY_WORD.finditer(text)
+    return [word.end() for word in (found if most is None else islice(found, most))]

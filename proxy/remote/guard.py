@@ -22,10 +22,10 @@ from typing import Any, Protocol
 from extraction.codec import load
 from perturb import ReleaseError
 from perturb.selective.verify import find_parts
+from perturb.text.fold import find_words
 from perturb.work import SHORT
 from proxy.errors import GuardRefused
 from proxy.release import Release
-from proxy.words import find_words
 
 __all__ = [
     "Clearance",

@@ -33,6 +33,7 @@ from perturb import Perturbation, Sanitizer, keyed_generator, secure_generator
 from perturb.release import Known, Link, Receipt, Replacement
 from perturb.rng import renew_key
 from perturb.selective.replace import link_request
+from perturb.text.fold import find_words
 from perturb.text.once import compute_once
 from proxy.errors import ApiError
 from proxy.release import Release, pair_parts
@@ -41,7 +42,6 @@ from proxy.storage.digests import Digests, batches, find_channel
 from proxy.storage.passages import Passage, PassagePiece, Passages
 from proxy.storage.schema import ANSWERS, RELEASES
 from proxy.storage.store import Store
-from proxy.words import find_words
 
 __all__ = ["Answers", "Cache", "Memo", "Pending"]
 

@@ -21,12 +21,12 @@ from typing import Any, Literal
 from sqlalchemy import Row, bindparam, select
 
 from extraction.codec import dump, load
+from perturb.text.fold import find_word_ends
 from perturb.work import SHORT, offload
 from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, batches, mask
 from proxy.storage.schema import PASSAGES
 from proxy.storage.store import Store
-from proxy.words import find_word_ends
 
 __all__ = ["Found", "Passage", "PassagePiece", "Passages"]
 
