@@ -20,9 +20,9 @@ from perturb.selective.surrogates.kinds import DATES, PERSONS
 from perturb.selective.surrogates.names import name_words
 from perturb.selective.values.part import read_value
 from perturb.selective.verify import check_replaced, find_secrets
-from perturb.text.once import keep_result
 from perturb.units import build_skeleton, split_units
 from perturb.vocabulary.frequencies import common_words
+from perturb.work import keep_result
 
 __all__ = ["PartByPart"]
 

@@ -51,11 +51,11 @@ from perturb.selective.terms import (
     hash_terms,
 )
 from perturb.selective.translations import drop_translated
-from perturb.text.once import compute_once
 from perturb.vocabulary.frequencies import common_words, proper_words
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.vocabulary.word_list import dictionary_words
+from perturb.work import compute_once
 
 __all__ = ["Selective", "SelectiveParameters"]
 

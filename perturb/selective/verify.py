@@ -25,10 +25,10 @@ from perturb.selective.tags import TagCheck, is_tag
 from perturb.selective.values.check import ValueCheck
 from perturb.selective.values.part import read_value
 from perturb.text.fold import display, display_small, match_case
-from perturb.text.once import compute_once
 from perturb.text.prefixes import Prefixes
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import Vocabulary
+from perturb.work import compute_once
 
 __all__ = ["check_replaced", "find_parts", "find_secrets"]
 

@@ -17,8 +17,7 @@ from aiohttp import web, web_app
 from aiohttp.typedefs import Handler
 from aiohttp.web_protocol import RequestHandler
 
-from perturb.text.once import remember_texts
-from perturb.work import limit_work
+from perturb.work import limit_work, remember_texts
 from proxy.access.auth import Visit
 from proxy.api.app_keys import (
     ADMISSION,

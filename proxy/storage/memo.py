@@ -34,7 +34,7 @@ from perturb.release import Known, Link, Receipt, Replacement
 from perturb.rng import renew_key
 from perturb.selective.replace import link_request
 from perturb.text.fold import find_words
-from perturb.text.once import compute_once
+from perturb.work import compute_once
 from proxy.errors import ApiError
 from proxy.release import Release, pair_parts
 from proxy.storage.databases.base import Connection

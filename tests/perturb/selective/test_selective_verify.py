@@ -17,7 +17,7 @@ from perturb.selective import documents
 from perturb.selective.verify import LONGEST_PART, find_parts
 from perturb.testing.growth import grows_linearly
 from perturb.text.fold import read
-from perturb.text.once import Findings, remember_texts
+from perturb.work import Findings, remember_texts
 from tests.perturb.marking import TABLE, TEXT, fixed, selective
 
 GOLD = Path(__file__).parents[4] / "shared" / "data" / "pii" / "presidio_synthetic.jsonl"
