@@ -140,7 +140,6 @@ async def offload(brief: bool, function: Callable[P, T], *args: P.args, **kwargs
     return work() if brief else await asyncio.to_thread(work)
 
 
-T = TypeVar("T")
 F = TypeVar("F", bound=Sized)
 ROOM = 200_000  # findings, and texts without any, that are kept: about 40 MB
 

@@ -15,11 +15,7 @@ import regex
 from perturb.errors import ExpressionTimeout
 from perturb.work import check_work
 
-__all__ = [
-    "LONGEST",
-    "Expression",
-    "find_all",
-]
+__all__ = ["LONGEST", "Expression", "find_all"]
 
 
 class Expression:
