@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.document import Draw, Words
 from perturb.errors import ParameterError
+from perturb.mechanisms.base import Draw, Words
 from perturb.mechanisms.scored import ROUNDING, ScoredMechanism, ScoredParameters, no_guarantee
 from perturb.registry import register
 from perturb.release import Guarantee

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.document import Draw, Words
 from perturb.errors import ParameterError
-from perturb.mechanisms.base import Mechanism, get_mechanism
+from perturb.mechanisms.base import Draw, Mechanism, Words, get_mechanism
 from perturb.registry import register
 from perturb.release import EMPTY, Guarantee, Known, Span
 from perturb.sanitizer import Demands, DocumentOptions, Marking, Sanitizer

@@ -11,8 +11,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from perturb.document import check_words, too_many_kept
 from perturb.errors import ReleaseError
+from perturb.mechanisms.base import check_words, too_many_kept
 from perturb.release import Perturbation, Replacement, Span
 from perturb.sanitizer import DocumentOptions
 from perturb.selective.actions import ACTIONS
