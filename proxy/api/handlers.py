@@ -42,9 +42,9 @@ from proxy.api.app_keys import (
     TABLE,
     TENANT,
 )
-from proxy.api.doors import MESSAGES_PATH
 from proxy.api.embeddings import EmbeddingsRequest, choose_model, write_embeddings
 from proxy.api.messages_render import MessagesRenderer
+from proxy.api.middleware import MESSAGES_PATH
 from proxy.api.render import ChatRenderer, CompletionRenderer, Renderer
 from proxy.api.responses_render import ResponsesRenderer
 from proxy.api.sse import SSE_HEADERS, stream_answer
