@@ -47,10 +47,9 @@ from proxy.errors import (
     unauthorized,
 )
 from proxy.sanitizers import sanitizer_names
-from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, open_sealed, place_of, seal
 from proxy.storage.schema import KEYS
-from proxy.storage.store import Store
+from proxy.storage.store import Connection, Store
 
 __all__ = [
     "ANONYMOUS",

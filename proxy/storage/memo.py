@@ -37,11 +37,10 @@ from perturb.text.fold import find_words
 from perturb.work import compute_once
 from proxy.errors import ApiError
 from proxy.release import Release, pair_parts
-from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, batches, find_channel
 from proxy.storage.passages import Passage, PassagePiece, Passages
 from proxy.storage.schema import ANSWERS, RELEASES
-from proxy.storage.store import Store
+from proxy.storage.store import Connection, Store
 
 __all__ = ["Answers", "Cache", "Memo", "Pending"]
 

@@ -23,10 +23,9 @@ from sqlalchemy import Row, bindparam, select
 from extraction.codec import dump, load
 from perturb.text.fold import find_word_ends
 from perturb.work import SHORT, offload
-from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, batches, mask
 from proxy.storage.schema import PASSAGES
-from proxy.storage.store import Store
+from proxy.storage.store import Connection, Store
 
 __all__ = ["Found", "Passage", "PassagePiece", "Passages"]
 
