@@ -26,8 +26,7 @@ from proxy.metrics import Metrics
 from proxy.release import Release
 from proxy.requests.messages import Part, Prompt
 from proxy.storage.digests import Digests, find_channel, spell_channel
-from proxy.storage.memo import Answers, Memo, Pending
-from proxy.storage.passages import Found, Passages
+from proxy.storage.memo import Answers, Found, Memo, Passages, Pending
 
 __all__ = [
     "Draft",

@@ -18,8 +18,7 @@ from proxy.release import Release
 from proxy.remote.guard import check_releases
 from proxy.storage.digests import Digests, find_channel
 from proxy.storage.ledger import BudgetExceeded, Charge, Disclosure, Ledger, price
-from proxy.storage.memo import Answers, Memo
-from proxy.storage.passages import Passage, PassagePiece, Passages
+from proxy.storage.memo import Answers, Memo, Passage, PassagePiece, Passages
 from proxy.storage.store import Connection, Store
 
 __all__ = ["Settlement", "Settler"]
