@@ -373,7 +373,6 @@ COUNTED = (
 )
 NO_CHARACTER = "22021"  # PostgreSQL's SQLSTATE for a NUL in a text, say
 BATCH = 200  # rows deleted in one transaction, so that requests run in between
-T = TypeVar("T")
 
 
 class Store:
