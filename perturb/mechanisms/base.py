@@ -189,9 +189,14 @@ class WordByWord(Sanitizer):
         self.vocabulary = channel.table.vocabulary
         self._channel = channel
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
-        return self._guarantee
+        """Return the channel's guarantee, which names what is outside ε with these options."""
+        found = self._channel.guarantee
+        outside = "; ".join(self.options.reveals)
+        return replace(
+            found, statement=f"{found.statement}; outside ε and sent as it is: {outside}"
+        )
 
     def identity(self) -> dict[str, Any]:
         return {**self._channel.identity(), **asdict(self.options)}
@@ -315,7 +320,7 @@ class WordByWord(Sanitizer):
     def _build_receipt(
         self, tokens: NDArray[np.uint32], released: int, statistics: dict[str, float]
     ) -> Receipt:
-        epsilon = self._guarantee.epsilon
+        epsilon = self.guarantee.epsilon
         return Receipt(
             **self._facts,
             parameters=dict(self._parameters),
@@ -325,15 +330,6 @@ class WordByWord(Sanitizer):
             statistics=statistics,
             epsilon_per_document=epsilon * released if released else 0.0,
             unbounded=0 if math.isfinite(epsilon) else released,
-        )
-
-    @cached_property
-    def _guarantee(self) -> Guarantee:
-        """Return the channel's guarantee, which names what is outside ε with these options."""
-        found = self._channel.guarantee
-        outside = "; ".join(self.options.reveals)
-        return replace(
-            found, statement=f"{found.statement}; outside ε and sent as it is: {outside}"
         )
 
     @cached_property
@@ -354,7 +350,7 @@ class WordByWord(Sanitizer):
     @cached_property
     def _facts(self) -> dict[str, Any]:
         """Return what is the same in the receipts of all documents."""
-        guarantee, identity = self._guarantee, self._channel.identity()
+        guarantee, identity = self.guarantee, self._channel.identity()
         return {
             **{name: identity[name] for name in _NAMED},
             "guarantee": guarantee.kind,
@@ -606,12 +602,8 @@ class Perturber(Delegating):
     def mechanism(self) -> Mechanism:
         return self._mechanism
 
-    @property
-    def guarantee(self) -> Guarantee:
-        return self._guarantee
-
     @cached_property
-    def _guarantee(self) -> Guarantee:
+    def guarantee(self) -> Guarantee:
         return self._documents.guarantee
 
     def strengthen(self, demands: Demands, *, pass_weaker: bool = False) -> Perturber:

@@ -47,9 +47,9 @@ from perturb.text.fold import find_word_ends, find_words
 from perturb.work import SHORT, compute_once, offload
 from proxy.errors import ApiError
 from proxy.release import Release, pair_parts
-from proxy.storage.digests import Digests, batches, find_channel, mask
+from proxy.storage.digests import Digests, find_channel, mask
 from proxy.storage.schema import ANSWERS, PASSAGES, RELEASES
-from proxy.storage.store import Connection, Store
+from proxy.storage.store import Connection, Store, batches
 
 __all__ = [
     "Answers",
@@ -440,14 +440,15 @@ class Memo:
                 for key, text in zip(chosen, texts, strict=True)
                 if key in found
             ]
-            noise = self._link(tenant, find_channel(sanitizer))
-            known = {
-                (part.type, release.raw[part.start : part.end]): part.text
-                for release in reversed(earlier)
-                for part in release.sanitized.replaced or ()
-            }
-            raws, pairs = (text.raw for text in texts), pair_parts(earlier)[0]
-            link = link_request(noise, raws, pairs, tagged, known)
+            link = self._link(tenant, find_channel(sanitizer))
+            if sanitizer.restorable:  # its replacements differ, and agree, over all texts
+                raws, pairs = (text.raw for text in texts), pair_parts(earlier)[0]
+                known = {
+                    (part.type, release.raw[part.start : part.end]): part.text
+                    for release in reversed(earlier)
+                    for part in release.sanitized.replaced or ()
+                }
+                link = link_request(link, raws, pairs, tagged, known)
             made = found | await self._draw_all(sanitizer, new, link)
         return [
             Release(text.raw, made[key], sanitizer, key)

@@ -14,7 +14,7 @@ import sqlite3
 import time
 from abc import ABC, abstractmethod
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast
@@ -68,6 +68,7 @@ __all__ = [
     "Scan",
     "Store",
     "Work",
+    "batches",
     "name_rows",
     "returns_rows",
 ]
@@ -185,6 +186,7 @@ class Database(Protocol):
         """Close all connections."""
 
 
+AT_ONCE = 500  # keys in one query
 COMPILED = 256  # statements, each with the sizes of its lists
 Parameters = Mapping[str, Any]
 
@@ -321,6 +323,11 @@ def _prepare_rows(
     compiled: Any = statement.values(rows).compile(dialect=dialect)
     wanted = [f"{name}__{i}" for i in range(count) for name in names]
     return _Prepared(str(compiled), compiled.positiontup, {}, {"rows": wanted})
+
+
+def batches(items: Sequence[T]) -> Iterable[Sequence[T]]:
+    """Cut a list of keys or rows into batches that fit one statement."""
+    return (items[i : i + AT_ONCE] for i in range(0, len(items), AT_ONCE))
 
 
 def returns_rows(statement: Executable) -> bool:
