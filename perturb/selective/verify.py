@@ -19,7 +19,7 @@ from perturb.selective.actions import ACTIONS
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.pieces import PartRun, cut_name, find_word, split_name, split_pieces
 from perturb.selective.surrogates.check import SurrogateCheck
-from perturb.selective.surrogates.persons import read_person
+from perturb.selective.surrogates.names import read_person
 from perturb.selective.surrogates.writer import PERSONS
 from perturb.selective.tags import TagCheck, is_tag
 from perturb.selective.values.check import ValueCheck
