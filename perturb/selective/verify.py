@@ -22,8 +22,7 @@ from perturb.selective.surrogates.check import SurrogateCheck
 from perturb.selective.surrogates.names import read_person
 from perturb.selective.surrogates.writer import PERSONS
 from perturb.selective.tags import TagCheck, is_tag
-from perturb.selective.values.check import ValueCheck
-from perturb.selective.values.part import read_value
+from perturb.selective.values.part import ValueCheck, read_value
 from perturb.text.fold import display, display_small, match_case
 from perturb.text.prefixes import Prefixes
 from perturb.vocabulary.table import EmbeddingTable
