@@ -41,7 +41,7 @@ __all__ = [
     "link_request",
     "make_text_link",
     "refuse_parts",
-    "replace",
+    "replace_parts",
 ]
 
 VALUE = (
@@ -73,7 +73,7 @@ def refuse_parts(mechanism: MarkingMechanism, text: str, spans: Sequence[Span]) 
         )
 
 
-def replace(
+def replace_parts(
     text: str,
     spans: Sequence[Span],
     mechanism: MarkingMechanism,
