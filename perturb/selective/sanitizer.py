@@ -28,7 +28,16 @@ from perturb.selective.actions import Actions, check_actions, drop_claimed
 from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.parameters import SelectiveParameters, check_thresholds
-from perturb.selective.parts import KnownParts, find_known
+from perturb.selective.parts import (
+    CUSTOM,
+    Cover,
+    ExceptTerms,
+    KnownParts,
+    Terms,
+    check_terms,
+    find_known,
+    hash_terms,
+)
 from perturb.selective.patterns import NAME, RULES, shape_types
 from perturb.selective.plugged import BUILT_IN, PluggedPolicy
 from perturb.selective.policies import (
@@ -46,14 +55,6 @@ from perturb.selective.replace import make_text_link, refuse_parts, replace_part
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
 from perturb.selective.surrogates.kinds import DATES, PERSONS
 from perturb.selective.surrogates.names import name_words, names_digest
-from perturb.selective.terms import (
-    CUSTOM,
-    Cover,
-    ExceptTerms,
-    Terms,
-    check_terms,
-    hash_terms,
-)
 from perturb.selective.translations import drop_translated
 from perturb.selective.values.part import read_value
 from perturb.selective.verify import check_replaced, find_secrets

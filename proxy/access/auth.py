@@ -32,7 +32,7 @@ from perturb import Sanitizer
 from perturb.sanitizer import Demands
 from perturb.selective.actions import ACTIONS, EVERY, Actions, check_actions
 from perturb.selective.parameters import check_thresholds
-from perturb.selective.terms import check_terms
+from perturb.selective.parts import check_terms
 from proxy.config.errors import explain_key
 from proxy.config.section import Section
 from proxy.config.server import OF_USER, ClientKey, Role
