@@ -26,9 +26,17 @@ from numpy.typing import NDArray
 
 from perturb.errors import ParameterError, ReleaseError
 from perturb.registry import sanitizer_class, sanitizer_classes, sanitizer_names
-from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Receipt, Unit
+from perturb.release import (
+    EMPTY,
+    Guarantee,
+    Known,
+    Link,
+    Perturbation,
+    Receipt,
+    Unit,
+    format_upper,
+)
 from perturb.rng import secure_generator
-from perturb.rounding import format_upper
 from perturb.sanitizer import (
     FALSE_ALARM,
     Demands,

@@ -20,7 +20,7 @@ from extraction.backends.base import Delta, Usage
 from extraction.extractor import Extraction, Job
 from extraction.prompts import fill
 from perturb import Perturbation, Sanitizer
-from perturb.rounding import format_upper
+from perturb.release import format_upper
 from perturb.vocabulary.vocabulary import CLASS_NAMES
 from proxy.access.auth import Client
 from proxy.config.settings import Config
