@@ -45,9 +45,8 @@ from proxy.api.app_keys import (
 from proxy.api.embeddings import EmbeddingsRequest, choose_model, write_embeddings
 from proxy.api.messages_render import MessagesRenderer
 from proxy.api.middleware import MESSAGES_PATH
-from proxy.api.render import ChatRenderer, CompletionRenderer, Renderer
+from proxy.api.render import SSE_HEADERS, ChatRenderer, CompletionRenderer, Renderer, stream_answer
 from proxy.api.responses_render import ResponsesRenderer
-from proxy.api.sse import SSE_HEADERS, stream_answer
 from proxy.config.upstreams.local import DEMO_MODEL
 from proxy.errors import (
     ApiError,

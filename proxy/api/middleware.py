@@ -41,7 +41,7 @@ from proxy.api.app_keys import (
     REQUEST_ID,
     TENANT,
 )
-from proxy.api.sse import finish
+from proxy.api.render import finish
 from proxy.config.settings import is_loopback
 from proxy.errors import ApiError, bad_request, internal_error, not_found, not_permitted
 from proxy.pipeline.plan import Plan
