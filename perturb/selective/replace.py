@@ -37,12 +37,7 @@ from perturb.selective.values.part import draw_value, read_value
 from perturb.text.fold import match_case
 from perturb.vocabulary.vocabulary import CLASS_NAMES, TokenClass, Vocabulary
 
-__all__ = [
-    "link_request",
-    "make_text_link",
-    "refuse_parts",
-    "replace_parts",
-]
+__all__ = ["link_request", "make_text_link", "refuse_parts", "replace_parts"]
 
 VALUE = (
     "drawn near it on a public grid; its sign, its unit, the number of its decimals and the form "

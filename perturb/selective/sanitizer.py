@@ -65,11 +65,7 @@ from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.vocabulary.word_list import dictionary_words
 from perturb.work import compute_once, keep_result
 
-__all__ = [
-    "PartByPart",
-    "Selective",
-    "SelectiveParameters",
-]
+__all__ = ["PartByPart", "Selective", "SelectiveParameters"]
 
 
 DRAWS = 8  # increment whenever a surrogate or a value is drawn, or written, in another way

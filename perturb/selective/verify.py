@@ -254,9 +254,9 @@ def find_parts(parts: Collection[str], *texts: str) -> frozenset[str]:
     """
     if not parts:
         return frozenset()
-    shown = [compute_once(display_small, text) for text in texts]
+    compared = [compute_once(_read_form, text) for text in texts]
     # A fast check: most parts have a word that is not there.
-    words = frozenset[str]().union(*(compute_once(_find_words, text) for text in shown))
+    words = frozenset[str]().union(*(own for _, own in compared))
     parts_by_form: dict[str, list[str]] = {}
     for part in parts:
         form = display_small(part)
@@ -265,7 +265,7 @@ def find_parts(parts: Collection[str], *texts: str) -> frozenset[str]:
     if not parts_by_form:
         return frozenset()
     short = [form for form in parts_by_form if len(form) <= LONGEST_PART]
-    prefixes, folded = Prefixes(short), "\n".join(shown)
+    prefixes, folded = Prefixes(short), "\n".join([shown for shown, _ in compared])
     found: set[str] = set()
     for start in _find_starts(folded, short):
         forms = prefixes.find(folded, start)
@@ -276,8 +276,10 @@ def find_parts(parts: Collection[str], *texts: str) -> frozenset[str]:
     return frozenset(part for form in found for part in parts_by_form[form])
 
 
-def _find_words(text: str) -> frozenset[str]:
-    return frozenset(_WORDS.findall(text))
+def _read_form(text: str) -> tuple[str, frozenset[str]]:
+    """Return a text as it is compared, and its words."""
+    shown = display_small(text)
+    return shown, frozenset(_WORDS.findall(shown))
 
 
 def _find_starts(text: str, forms: Iterable[str]) -> Iterator[int]:

@@ -51,16 +51,7 @@ from proxy.storage.digests import Digests, find_channel, mask
 from proxy.storage.schema import ANSWERS, PASSAGES, RELEASES
 from proxy.storage.store import Connection, Store, batches
 
-__all__ = [
-    "Answers",
-    "Cache",
-    "Found",
-    "Memo",
-    "Passage",
-    "PassagePiece",
-    "Passages",
-    "Pending",
-]
+__all__ = ["Answers", "Cache", "Found", "Memo", "Passage", "PassagePiece", "Passages", "Pending"]
 
 
 LEAST = 3  # words of the shortest passage: any text may hold one or two

@@ -10,13 +10,7 @@ from perturb.selective.values.calendar import CalendarDate, read_date
 from perturb.selective.values.grid import draw_place, keep_rate
 from perturb.selective.values.numerals import GRIDS, Numeral, read_numeral
 
-__all__ = [
-    "VALUES",
-    "ValueCheck",
-    "draw_value",
-    "find_keep_rate",
-    "read_value",
-]
+__all__ = ["VALUES", "ValueCheck", "draw_value", "find_keep_rate", "read_value"]
 
 
 VALUES = frozenset((*GRIDS, "DATE_TIME"))  # the types of parts that may carry a value
