@@ -17,7 +17,7 @@ from perturb.release import Perturbation, Replacement, Span
 from perturb.sanitizer import DocumentOptions
 from perturb.selective.actions import ACTIONS
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.pieces import PartRun, cut_name, find_word, split_name, split_pieces
+from perturb.selective.replace import PartRun, cut_name, find_word, split_name, split_pieces
 from perturb.selective.surrogates.check import SurrogateCheck
 from perturb.selective.surrogates.names import read_person
 from perturb.selective.surrogates.writer import PERSONS
