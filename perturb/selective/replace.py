@@ -4,6 +4,10 @@ The replacement of a part has the same pieces as the part, and so its shape. The
 is untouched. A part is split into pieces, each of which is replaced in its own way: a run of
 letters is one word of the inner mechanism, digits and mixed runs are redrawn character by
 character, layout stays, and anything else is dropped.
+
+A tag, a type and a number such as `PERSON_417`, is one word of capitals, so that it stands in
+code, JSON, CSV, HTML, addresses and prose without breaking them, and no text holds it by chance.
+It carries no ε: it shows the type of its part, and which parts are equal.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from typing import Literal
 
 import numpy as np
 
-from perturb.errors import RefusedPart
+from perturb.errors import RefusedPart, ReleaseError
 from perturb.release import (
     EMPTY,
     Known,
@@ -33,11 +37,10 @@ from perturb.release import (
     Span,
     Taken,
 )
-from perturb.rng import keyed_generator
+from perturb.rng import draw_below, keyed_generator
 from perturb.sanitizer import DocumentOptions
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.surrogates.writer import PERSONS, SurrogateWriter
-from perturb.selective.tags import is_tag, write_tag
 from perturb.selective.values.calendar import find_day_first
 from perturb.selective.values.part import draw_value, read_value
 from perturb.text.fold import decode_entities, match_case
@@ -47,14 +50,17 @@ from perturb.vocabulary.vocabulary import CLASS_NAMES, LAYOUT, TokenClass, Vocab
 __all__ = [
     "Kind",
     "PartRun",
+    "TagCheck",
     "cut_name",
     "find_word",
+    "is_tag",
     "link_request",
     "make_text_link",
     "refuse_parts",
     "replace_parts",
     "split_name",
     "split_pieces",
+    "write_tag",
 ]
 
 
@@ -465,3 +471,56 @@ def _receipt(
         vocabulary=mechanism.table.vocabulary.description,
         unit=guarantee.unit,
     )
+
+
+LEAST, NUMBERS = 100, 9900  # of a tag: a smaller one could be a place in a list
+NUMBERS_TRIED = 200  # draws of a number that is free in the request
+_TAG = re.compile(r"([A-Z][A-Z0-9_]*)_([1-9][0-9]{2,3})")
+
+
+def write_tag(type_: str, raw: str, link: Link) -> str:
+    """Return the tag of a part: equal for equal parts under one link.
+
+    With a `RequestLink`, different parts of its request have different tags, and none that one of
+    its texts holds already.
+
+    >>> from perturb.rng import seeded_generator
+    >>> write_tag("PERSON", "Anna", lambda entity: seeded_generator(1))
+    'PERSON_4644'
+    """
+    noise = link(f"tag {type_} {raw}")
+    for _ in range(NUMBERS_TRIED):
+        tag = f"{type_}_{LEAST + draw_below(NUMBERS, noise)}"
+        if not isinstance(link, RequestLink) or link.taken.take_whole(tag, raw):
+            break
+    return tag
+
+
+def is_tag(text: str, type_: str) -> bool:
+    """Tell if a text is a tag of a type.
+
+    >>> is_tag("PERSON_417", "PERSON"), is_tag("PERSON_417", "NAME")
+    (True, False)
+    """
+    found = _TAG.fullmatch(text)
+    return found is not None and found[1] == type_
+
+
+class TagCheck:
+    """Check the tags of one text: equal parts have equal tags, and different parts different
+    ones."""
+
+    def __init__(self) -> None:
+        self._tags: dict[tuple[str, str], str] = {}
+        self._raws: dict[str, str] = {}
+
+    def check(self, type_: str, raw: str, tag: str) -> None:
+        """Check one tag, which is of the type.
+
+        Raises:
+            ReleaseError: it does not fit the others.
+        """
+        if self._tags.setdefault((type_, raw), tag) != tag:
+            raise ReleaseError("equal marked parts have different replacements")
+        if self._raws.setdefault(tag, raw) != raw:
+            raise ReleaseError("two marked parts have one tag")

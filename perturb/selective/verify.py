@@ -17,11 +17,18 @@ from perturb.release import Perturbation, Replacement, Span
 from perturb.sanitizer import DocumentOptions
 from perturb.selective.actions import ACTIONS
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.replace import PartRun, cut_name, find_word, split_name, split_pieces
+from perturb.selective.replace import (
+    PartRun,
+    TagCheck,
+    cut_name,
+    find_word,
+    is_tag,
+    split_name,
+    split_pieces,
+)
 from perturb.selective.surrogates.check import SurrogateCheck
 from perturb.selective.surrogates.names import read_person
 from perturb.selective.surrogates.writer import PERSONS
-from perturb.selective.tags import TagCheck, is_tag
 from perturb.selective.values.part import ValueCheck, read_value
 from perturb.text.fold import display, display_small, match_case
 from perturb.text.prefixes import Prefixes
