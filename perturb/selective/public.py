@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from perturb.errors import VocabularyError
-from perturb.selective.exercises import (
+from perturb.selective.nobody import (
     asks_for_amount,
     find_lists,
     find_titles,

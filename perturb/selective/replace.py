@@ -473,7 +473,7 @@ def _receipt(
     )
 
 
-LEAST, NUMBERS = 100, 9900  # of a tag: a smaller one could be a place in a list
+LEAST_NUMBER, NUMBERS = 100, 9900  # of a tag: a smaller one could be a place in a list
 NUMBERS_TRIED = 200  # draws of a number that is free in the request
 _TAG = re.compile(r"([A-Z][A-Z0-9_]*)_([1-9][0-9]{2,3})")
 
@@ -490,7 +490,7 @@ def write_tag(type_: str, raw: str, link: Link) -> str:
     """
     noise = link(f"tag {type_} {raw}")
     for _ in range(NUMBERS_TRIED):
-        tag = f"{type_}_{LEAST + draw_below(NUMBERS, noise)}"
+        tag = f"{type_}_{LEAST_NUMBER + draw_below(NUMBERS, noise)}"
         if not isinstance(link, RequestLink) or link.taken.take_whole(tag, raw):
             break
     return tag

@@ -27,6 +27,7 @@ from perturb.sanitizer import Demands, DocumentOptions, Marking, Sanitizer
 from perturb.selective.actions import Actions, check_actions, drop_claimed
 from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
 from perturb.selective.marked import MarkingMechanism
+from perturb.selective.nobody import drop_translated
 from perturb.selective.parameters import SelectiveParameters, check_thresholds
 from perturb.selective.parts import (
     CUSTOM,
@@ -55,7 +56,6 @@ from perturb.selective.replace import make_text_link, refuse_parts, replace_part
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
 from perturb.selective.surrogates.kinds import DATES, PERSONS
 from perturb.selective.surrogates.names import name_words, names_digest
-from perturb.selective.translations import drop_translated
 from perturb.selective.values.part import read_value
 from perturb.selective.verify import check_replaced, find_secrets
 from perturb.units import build_skeleton, split_units
