@@ -21,7 +21,7 @@ from benchmarks.json_record import JsonRecord, read_json
 from benchmarks.machine import describe_host
 from perturb import get_mechanism, load_table, seeded_generator
 from perturb.sanitizer import Sanitizer
-from perturb.text.once import remember_texts
+from perturb.work import remember_texts
 
 __all__ = [
     "ARTICLE_WORDS",

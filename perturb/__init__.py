@@ -16,7 +16,6 @@ from perturb import mechanisms as _mechanisms  # noqa: F401  (the import registe
 from perturb import selective as _selective  # noqa: F401
 from perturb import whole as _whole  # noqa: F401
 from perturb.display.comparison import Comparison
-from perturb.document import Draw
 from perturb.errors import (
     CertificateError,
     DocumentTooLong,
@@ -29,6 +28,7 @@ from perturb.errors import (
     VocabularyError,
 )
 from perturb.mechanisms.base import (
+    Draw,
     Mechanism,
     Perturber,
     get_mechanism,

@@ -16,8 +16,8 @@ from aiohttp import web
 from extraction.extractor import Extractor, Tokenizer
 from extraction.judge import build_judge
 from perturb import EmbeddingTable, Vocabulary, load_table
-from perturb.text.once import Findings
 from perturb.vocabulary.vocabulary import encode_text
+from perturb.work import Findings
 from proxy.access.admission import Admission, open_rates
 from proxy.access.auth import Keyring
 from proxy.api.app_keys import (

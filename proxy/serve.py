@@ -17,8 +17,7 @@ from typing import Any
 from aiohttp import web
 
 from proxy.api.app_keys import BACKGROUND, KEYRING, LOCAL, POLICY
-from proxy.api.doors import CONSOLE_PATH
-from proxy.api.middleware import Runner
+from proxy.api.middleware import CONSOLE_PATH, Runner
 from proxy.app import build_app, build_runner
 from proxy.checkup import warn
 from proxy.config.hints import without_user

@@ -28,7 +28,7 @@ from pkgutil import iter_modules
 
 from perturb.selective.public import load_public, read_key
 from perturb.selective.surrogates.names import load_names
-from perturb.text.case import fold_name
+from perturb.text.fold import fold_name
 from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = ["find_names", "main"]

@@ -19,9 +19,7 @@ import regex
 import extraction
 import perturb
 import proxy
-from perturb.selective.patterns.clues import All, Match
-from perturb.selective.patterns.clues import Any as Any_
-from perturb.selective.patterns.shape import Lazy, Shape
+from perturb.selective.patterns.shape import AllClues, AnyClue, Lazy, Match, Shape
 from perturb.text.expressions import Expression
 
 PATTERNS = (re.Pattern, type(regex.compile("")))
@@ -82,7 +80,7 @@ def _walk(value: Any, seen: set[int]) -> Iterator[Any]:
         yield regex.compile(value.pattern)
     elif isinstance(value, Shape):
         inner = [value.pattern, value.clue, value.passes]
-    elif isinstance(value, (All, Any_, Match)):
+    elif isinstance(value, (AllClues, AnyClue, Match)):
         inner = list(vars(value).values())
     elif isinstance(value, (tuple, list, set, frozenset)) and len(value) < 1000:
         inner = list(value)

@@ -12,15 +12,14 @@ from extraction.judge import split_parts
 from extraction.restore import restore
 from perturb.selective.parts import read_tokens
 from perturb.selective.patterns import find_distinctive_words, find_names
-from perturb.selective.patterns.clues import Facts
+from perturb.selective.patterns.shape import Facts
 from perturb.selective.policies import PatternPolicy, settle
 from perturb.testing.growth import grows_linearly
-from perturb.text.fold import decode_entities, fold, read, spell_entities
+from perturb.text.fold import decode_entities, find_words, fold, read, spell_entities
 from perturb.text.sentences import split_sentences
 from perturb.units import build_skeleton, split_units
 from perturb.whole.passages import split_passages
 from proxy.console.words import compare_words
-from proxy.words import find_words
 from tests.shipped_expressions import find_expressions, is_anchored, make_units
 
 LENGTH = 8_000

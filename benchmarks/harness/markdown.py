@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from benchmarks.harness.records import Case, Estimate
-from perturb.rounding import format_upper
+from perturb.release import format_upper
 
 __all__ = [
     "escape",

@@ -29,7 +29,7 @@ from perturb import (
 from perturb.audit.report import Audit, audit
 from perturb.mechanisms.radius import radius_law
 from perturb.registry import built_in_names
-from perturb.rounding import format_upper
+from perturb.release import format_upper
 
 __all__ = ["Case", "list_cases", "main", "render_page", "render_section", "run_audits"]
 

@@ -29,8 +29,7 @@ from perturb import (
     Vocabulary,
 )
 from perturb.registry import register
-from perturb.release import EMPTY, Known, Link
-from perturb.rounding import format_upper
+from perturb.release import EMPTY, Known, Link, format_upper
 from perturb.sanitizer import FALSE_ALARM, Parameters, Resources
 from perturb.work import offload
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perturb.display.html import show_rows
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism
-from perturb.rounding import format_lower, format_upper
+from perturb.release import format_lower, format_upper
 from perturb.vocabulary.frequencies import unigram_prior
 
 __all__ = [

@@ -17,7 +17,7 @@ import numpy as np
 
 from perturb.audit.intervals import clopper_pearson, require_scipy
 from perturb.errors import ParameterError, SanitizerError
-from perturb.rounding import format_lower
+from perturb.release import format_lower
 from perturb.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["Refutation", "candidate_words", "refute"]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.document import Words
+from perturb.mechanisms.base import Words
 from perturb.vocabulary.table import EmbeddingTable
 
 __all__ = ["Fall", "Line", "draw_by_distance"]

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.document import Draw, Words
 from perturb.errors import ParameterError
+from perturb.mechanisms.base import Draw, Words
 from perturb.mechanisms.scored import ROUNDING, ScoredMechanism, ScoredParameters, no_guarantee
 from perturb.registry import register
-from perturb.release import Guarantee
-from perturb.rounding import format_upper
+from perturb.release import Guarantee, format_upper
 from perturb.vocabulary.frequencies import counts_digest, word_counts
 from perturb.vocabulary.stop_words import stop_words
 from perturb.vocabulary.table import EmbeddingTable

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.document import Words
 from perturb.errors import ParameterError
-from perturb.mechanisms.base import ldp_guarantee
+from perturb.mechanisms.base import Words, ldp_guarantee
 from perturb.mechanisms.proof import TableProof
 from perturb.mechanisms.scored import DistanceMechanism
 from perturb.registry import register

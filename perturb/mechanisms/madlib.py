@@ -13,8 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.document import Draw, Words
-from perturb.mechanisms.base import Mechanism
+from perturb.mechanisms.base import Draw, Mechanism, Words
 from perturb.mechanisms.scored import ScoredParameters, metric_guarantee, require_share
 from perturb.registry import register
 from perturb.release import Guarantee

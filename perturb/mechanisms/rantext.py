@@ -15,9 +15,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.document import Draw, Words
 from perturb.errors import ParameterError
-from perturb.mechanisms.base import Mechanism
+from perturb.mechanisms.base import Draw, Mechanism, Words
 from perturb.mechanisms.by_distance import Fall, draw_by_distance
 from perturb.mechanisms.radius import radius_law
 from perturb.mechanisms.rantext_bounds import QUANTILE_ERROR, RanTextBounds

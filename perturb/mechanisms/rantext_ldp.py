@@ -16,9 +16,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.document import Draw, Words
 from perturb.errors import ParameterError
-from perturb.mechanisms.base import Mechanism, ldp_guarantee
+from perturb.mechanisms.base import Draw, Mechanism, Words, ldp_guarantee
 from perturb.mechanisms.proof import TableProof
 from perturb.registry import register
 from perturb.release import Guarantee

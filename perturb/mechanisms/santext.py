@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.document import Draw, Words
+from perturb.mechanisms.base import Draw, Words
 from perturb.mechanisms.by_distance import draw_by_distance
 from perturb.mechanisms.scored import (
     ROUNDING,

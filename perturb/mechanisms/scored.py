@@ -17,12 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.document import Draw, Words
 from perturb.errors import ParameterError
-from perturb.mechanisms.base import Mechanism
+from perturb.mechanisms.base import Draw, Mechanism, Words
 from perturb.mechanisms.by_distance import Fall, draw_by_distance
-from perturb.release import Guarantee
-from perturb.rounding import format_upper
+from perturb.release import Guarantee, format_upper
 from perturb.sanitizer import Parameters
 from perturb.vocabulary.table import EmbeddingTable
 

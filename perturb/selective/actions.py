@@ -10,9 +10,9 @@ from typing import Any
 from perturb.errors import ParameterError
 from perturb.release import Span
 from perturb.selective.detector import NAMES
+from perturb.selective.parts import CUSTOM, Cover
 from perturb.selective.patterns import NAME
 from perturb.selective.surrogates.kinds import WITHOUT
-from perturb.selective.terms import CUSTOM, Cover
 from perturb.selective.values.part import VALUES
 
 __all__ = ["ACTIONS", "EVERY", "Actions", "check_actions", "drop_claimed"]

@@ -1,26 +1,47 @@
 """Look for known parts in texts as whole words, whatever their capitals; and for the names of
-accounts that are made of a person's name: `aschmidt82` after Anna Schmidt."""
+accounts that are made of a person's name: `aschmidt82` after Anna Schmidt.
+
+An operator's own terms are looked for in the same way: those that are always marked, and those
+that never are.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate, chain
+from typing import Any
 
+from perturb.errors import ParameterError
 from perturb.release import Span
+from perturb.sanitizer import Policy
 from perturb.selective.patterns.inflected import Inflections
 from perturb.selective.patterns.names import NAME_TYPES, follows_determiner
 from perturb.selective.patterns.shape import words_of
-from perturb.text.case import spell_plain
-from perturb.text.fold import read
+from perturb.text.fold import read, spell_plain
 from perturb.text.marks import MARKS
 from perturb.text.prefixes import Prefixes
 
-__all__ = ["KnownParts", "Parts", "Tokens", "find_known", "list_handles", "read_tokens"]
+__all__ = [
+    "CUSTOM",
+    "Cover",
+    "ExceptTerms",
+    "KnownParts",
+    "Parts",
+    "Terms",
+    "Tokens",
+    "check_terms",
+    "find_known",
+    "hash_terms",
+    "list_handles",
+    "read_tokens",
+]
+
 
 LONGEST_REPEAT = 64  # a longer finding is looked for by its beginning, which bounds the work
 # Scripts that do not separate words by spaces: Thai, Lao, Khmer, kana, Han, Hangul. Every
@@ -297,3 +318,86 @@ def find_known(
     """
     parts = known if isinstance(known, KnownParts) else KnownParts(known, common)
     return parts.find(text)
+
+
+CUSTOM = "CUSTOM"  # the type of a term that is always marked
+
+
+class Terms:
+    """Find terms as whole words, in any capitals and any spelling of their characters.
+
+    As a policy, it marks them with the type CUSTOM.
+
+    >>> [*Terms(["blue bird"]).find("The Blue\\nBird flies.")]
+    [Span(start=4, end=13, type='CUSTOM')]
+    """
+
+    def __init__(self, terms: Iterable[str]) -> None:
+        self._parts = Parts(())
+        for term in terms:
+            self._parts.add(read_tokens(term.strip()).words, CUSTOM)
+
+    def find(self, text: str) -> Iterable[Span]:
+        return self._parts.spans(read_tokens(text))
+
+
+class Cover:
+    """The stretches of a text that some spans cover.
+
+    >>> cover = Cover([Span(4, 13, "CUSTOM")])
+    >>> cover.holds(4, 8), cover.holds(0, 8), cover.meets(0, 8), cover.meets(0, 4)
+    (True, False, True, False)
+    """
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        ordered = sorted(spans)
+        self._starts = [span.start for span in ordered]
+        self._ends = list(accumulate((span.end for span in ordered), max))
+
+    def holds(self, start: int, end: int) -> bool:
+        """Tell if one span holds all of a stretch."""
+        place = bisect_right(self._starts, start) - 1
+        return place >= 0 and self._ends[place] >= end
+
+    def meets(self, start: int, end: int) -> bool:
+        """Tell if a span overlaps a stretch."""
+        place = bisect_right(self._starts, end - 1) - 1
+        return place >= 0 and self._ends[place] > start
+
+
+class ExceptTerms:
+    """Mark with another policy, but never a part that lies inside one of the terms.
+
+    Attributes:
+        version: of the other policy.
+    """
+
+    def __init__(self, policy: Policy, terms: Terms) -> None:
+        self._policy, self._terms = policy, terms
+        self.version = getattr(policy, "version", "")
+
+    def find(self, text: str) -> Iterable[Span]:
+        found = list(self._policy.find(text))
+        allowed = Cover(self._terms.find(text) if found else ())
+        return [span for span in found if not allowed.holds(span.start, span.end)]
+
+
+def check_terms(name: str, given: Any) -> tuple[str, ...]:
+    """Return a list of terms in a fixed order.
+
+    Raises:
+        ParameterError: it is no list of terms.
+    """
+    if not isinstance(given, (list, tuple)) or not all(isinstance(term, str) for term in given):
+        raise ParameterError(f"{name} must be a list of terms")
+    for term in given:
+        if not any(map(str.isalnum, term)):
+            raise ParameterError(f"{name} must hold terms with a letter or a digit")
+        if len(read_tokens(term.strip()).words) > LONGEST_REPEAT:
+            raise ParameterError(f"{name} must hold terms of <= {LONGEST_REPEAT} words and signs")
+    return tuple(sorted(set(given)))
+
+
+def hash_terms(terms: Sequence[str]) -> str:
+    """Return the digest that stands for terms in an identity; "" for none."""
+    return sha256(json.dumps(terms).encode()).hexdigest() if terms else ""

@@ -32,9 +32,9 @@ from perturb.selective.patterns import (
     find_names,
     shape_types,
 )
-from perturb.selective.patterns.clues import Facts, Index
 from perturb.selective.patterns.forms import find_fields, find_listed
 from perturb.selective.patterns.names import NAME_TYPES
+from perturb.selective.patterns.shape import Facts, Index
 from perturb.selective.patterns.tables import CELL_TYPES, find_cells
 from perturb.text.expressions import Expression
 from perturb.text.fold import Reading, fold, read, spell_entities

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from perturb.errors import VocabularyError
-from perturb.selective.exercises import (
+from perturb.selective.nobody import (
     asks_for_amount,
     find_lists,
     find_titles,
@@ -38,8 +38,7 @@ from perturb.selective.patterns.forms import is_in_list
 from perturb.selective.patterns.given import list_given
 from perturb.selective.patterns.letters import is_addressed
 from perturb.selective.surrogates.names import load_names
-from perturb.text.case import fold_name
-from perturb.text.fold import fold
+from perturb.text.fold import fold, fold_name
 from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = [

@@ -1,20 +1,31 @@
 """Replace the sensitive parts of a text in place.
 
-The replacement of a part has the same pieces (`perturb.selective.pieces`) as the part, and so its
-shape. The rest of the text is untouched.
+The replacement of a part has the same pieces as the part, and so its shape. The rest of the text
+is untouched. A part is split into pieces, each of which is replaced in its own way: a run of
+letters is one word of the inner mechanism, digits and mixed runs are redrawn character by
+character, layout stays, and anything else is dropped.
+
+A tag, a type and a number such as `PERSON_417`, is one word of capitals, so that it stands in
+code, JSON, CSV, HTML, addresses and prose without breaking them, and no text holds it by chance.
+It carries no ε: it shows the type of its part, and which parts are equal.
 """
 
 from __future__ import annotations
 
 import hmac
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import replace as changed
+from html import escape
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 
-from perturb.errors import RefusedPart
+from perturb.errors import RefusedPart, ReleaseError
 from perturb.release import (
     EMPTY,
     Known,
@@ -26,23 +37,122 @@ from perturb.release import (
     Span,
     Taken,
 )
-from perturb.rng import keyed_generator
+from perturb.rng import draw_below, keyed_generator
 from perturb.sanitizer import DocumentOptions
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.pieces import PartRun, cut_name, split_name, split_pieces
 from perturb.selective.surrogates.writer import PERSONS, SurrogateWriter
-from perturb.selective.tags import is_tag, write_tag
 from perturb.selective.values.calendar import find_day_first
 from perturb.selective.values.part import draw_value, read_value
-from perturb.text.case import match_case
-from perturb.vocabulary.vocabulary import CLASS_NAMES, TokenClass, Vocabulary
+from perturb.text.fold import decode_entities, match_case
+from perturb.vocabulary.table import EmbeddingTable
+from perturb.vocabulary.vocabulary import CLASS_NAMES, LAYOUT, TokenClass, Vocabulary
 
 __all__ = [
+    "Kind",
+    "PartRun",
+    "TagCheck",
+    "cut_name",
+    "find_word",
+    "is_tag",
     "link_request",
     "make_text_link",
     "refuse_parts",
-    "replace",
+    "replace_parts",
+    "split_name",
+    "split_pieces",
+    "write_tag",
 ]
+
+
+_LAYOUT = re.escape("".join(sorted(LAYOUT)))
+_RUN = re.compile(rf"([{_LAYOUT}]+)|(\s+)|[^{_LAYOUT}\s]+")
+
+
+# A word of the inner mechanism for letters; as many digits, the first of several not 0; each
+# letter or digit of a mixed run redrawn as one of its kind; layout, which is kept.
+Kind = Literal["word", "digits", "mixed", "layout"]
+
+
+@dataclass(frozen=True)
+class PartRun:
+    """A run of a sensitive part, without the characters that are dropped.
+
+    `place` is the index of the word of V that stands for a WORD in the mechanism; `known` says
+    that the run is that word.
+    """
+
+    kind: Kind
+    text: str
+    place: int = -1
+    known: bool = False
+
+
+def split_pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[PartRun]:
+    """Split a sensitive part into pieces: a fixed public function of its text.
+
+    HTML entities are decoded first, and the layout of such a part is escaped again. A blank that
+    stands at its edge since what was there is dropped (`5 €`) is dropped, too: a replacement with
+    blanks around it could not be told from them on its way back.
+    """
+    out: list[PartRun] = []
+    plain = decode_entities(text)
+    for run in _RUN.finditer(plain):
+        if run[1] or run[2]:
+            kept = run[1] if run[1] and options.layout == "keep" else " "
+            kept = kept if out else kept.lstrip()
+            if kept:
+                out.append(PartRun("layout", kept if plain == text else escape(kept)))
+            continue
+        drawn = run[0]
+        if not drawn.isalnum():
+            drawn = "".join(c for c in drawn if c.isalpha() or c.isnumeric())
+        if drawn.isalpha():
+            place, known = find_word(drawn, table)
+            if known or options.oov == "map":
+                out.append(PartRun("word", drawn, place, known))
+        elif drawn and options.number == "random":
+            out.append(PartRun("mixed" if any(map(str.isalpha, drawn)) else "digits", drawn))
+    while out and out[-1].kind == "layout" and out[-1].text[-1:].isspace():
+        last = out.pop()
+        if rest := last.text.rstrip():
+            out.append(changed(last, text=rest))
+    return out
+
+
+def cut_name(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[PartRun] | None:
+    """Cut a name into words and layout; None if there is anything else in it."""
+    kept = changed(options, oov="map", number="random")
+    pieces = split_pieces(text, table, kept)
+    kinds = {piece.kind for piece in pieces}
+    return pieces if "word" in kinds and kinds <= {"word", "layout"} else None
+
+
+def split_name(pieces: Sequence[PartRun]) -> tuple[list[str], list[str]]:
+    """Return the words of a name, and the layout after each of them but the last."""
+    words: list[str] = []
+    gaps: list[str] = []
+    for piece in pieces:
+        if piece.kind == "word":
+            words.append(piece.text)
+            gaps.append("")
+        elif words:
+            gaps[-1] += piece.text
+    return words, gaps[:-1]
+
+
+def find_word(run: str, table: EmbeddingTable) -> tuple[int, bool]:
+    """Return the index of the word of V that stands for a run of letters, and whether it is the
+    run itself.
+
+    A run outside V is mapped to the nearest word (by the fixed public table of the embedding file)
+    of the string that stands for it, see `Vocabulary.find`; a run without one, to the first word
+    of V.
+    """
+    token, known = table.vocabulary.find(run)
+    if token < 0:
+        return 0, False
+    return table.find_place(token), known
+
 
 VALUE = (
     "drawn near it on a public grid; its sign, its unit, the number of its decimals and the form "
@@ -73,7 +183,7 @@ def refuse_parts(mechanism: MarkingMechanism, text: str, spans: Sequence[Span]) 
         )
 
 
-def replace(
+def replace_parts(
     text: str,
     spans: Sequence[Span],
     mechanism: MarkingMechanism,
@@ -361,3 +471,56 @@ def _receipt(
         vocabulary=mechanism.table.vocabulary.description,
         unit=guarantee.unit,
     )
+
+
+LEAST_NUMBER, NUMBERS = 100, 9900  # of a tag: a smaller one could be a place in a list
+NUMBERS_TRIED = 200  # draws of a number that is free in the request
+_TAG = re.compile(r"([A-Z][A-Z0-9_]*)_([1-9][0-9]{2,3})")
+
+
+def write_tag(type_: str, raw: str, link: Link) -> str:
+    """Return the tag of a part: equal for equal parts under one link.
+
+    With a `RequestLink`, different parts of its request have different tags, and none that one of
+    its texts holds already.
+
+    >>> from perturb.rng import seeded_generator
+    >>> write_tag("PERSON", "Anna", lambda entity: seeded_generator(1))
+    'PERSON_4644'
+    """
+    noise = link(f"tag {type_} {raw}")
+    for _ in range(NUMBERS_TRIED):
+        tag = f"{type_}_{LEAST_NUMBER + draw_below(NUMBERS, noise)}"
+        if not isinstance(link, RequestLink) or link.taken.take_whole(tag, raw):
+            break
+    return tag
+
+
+def is_tag(text: str, type_: str) -> bool:
+    """Tell if a text is a tag of a type.
+
+    >>> is_tag("PERSON_417", "PERSON"), is_tag("PERSON_417", "NAME")
+    (True, False)
+    """
+    found = _TAG.fullmatch(text)
+    return found is not None and found[1] == type_
+
+
+class TagCheck:
+    """Check the tags of one text: equal parts have equal tags, and different parts different
+    ones."""
+
+    def __init__(self) -> None:
+        self._tags: dict[tuple[str, str], str] = {}
+        self._raws: dict[str, str] = {}
+
+    def check(self, type_: str, raw: str, tag: str) -> None:
+        """Check one tag, which is of the type.
+
+        Raises:
+            ReleaseError: it does not fit the others.
+        """
+        if self._tags.setdefault((type_, raw), tag) != tag:
+            raise ReleaseError("equal marked parts have different replacements")
+        if self._raws.setdefault(tag, raw) != raw:
+            raise ReleaseError("two marked parts have one tag")

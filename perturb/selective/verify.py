@@ -11,25 +11,30 @@ from functools import lru_cache
 
 import numpy as np
 
-from perturb.document import check_words, too_many_kept
 from perturb.errors import ReleaseError
+from perturb.mechanisms.base import check_words, too_many_kept
 from perturb.release import Perturbation, Replacement, Span
 from perturb.sanitizer import DocumentOptions
 from perturb.selective.actions import ACTIONS
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.pieces import PartRun, cut_name, find_word, split_name, split_pieces
+from perturb.selective.replace import (
+    PartRun,
+    TagCheck,
+    cut_name,
+    find_word,
+    is_tag,
+    split_name,
+    split_pieces,
+)
 from perturb.selective.surrogates.check import SurrogateCheck
-from perturb.selective.surrogates.persons import read_person
+from perturb.selective.surrogates.names import read_person
 from perturb.selective.surrogates.writer import PERSONS
-from perturb.selective.tags import TagCheck, is_tag
-from perturb.selective.values.check import ValueCheck
-from perturb.selective.values.part import read_value
-from perturb.text.case import match_case
-from perturb.text.fold import display, display_small
-from perturb.text.once import compute_once
+from perturb.selective.values.part import ValueCheck, read_value
+from perturb.text.fold import display, display_small, match_case
 from perturb.text.prefixes import Prefixes
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import Vocabulary
+from perturb.work import compute_once
 
 __all__ = ["check_replaced", "find_parts", "find_secrets"]
 
@@ -256,9 +261,9 @@ def find_parts(parts: Collection[str], *texts: str) -> frozenset[str]:
     """
     if not parts:
         return frozenset()
-    shown = [compute_once(display_small, text) for text in texts]
+    compared = [compute_once(_read_form, text) for text in texts]
     # A fast check: most parts have a word that is not there.
-    words = frozenset[str]().union(*(compute_once(_find_words, text) for text in shown))
+    words = frozenset[str]().union(*(own for _, own in compared))
     parts_by_form: dict[str, list[str]] = {}
     for part in parts:
         form = display_small(part)
@@ -267,7 +272,7 @@ def find_parts(parts: Collection[str], *texts: str) -> frozenset[str]:
     if not parts_by_form:
         return frozenset()
     short = [form for form in parts_by_form if len(form) <= LONGEST_PART]
-    prefixes, folded = Prefixes(short), "\n".join(shown)
+    prefixes, folded = Prefixes(short), "\n".join([shown for shown, _ in compared])
     found: set[str] = set()
     for start in _find_starts(folded, short):
         forms = prefixes.find(folded, start)
@@ -278,8 +283,10 @@ def find_parts(parts: Collection[str], *texts: str) -> frozenset[str]:
     return frozenset(part for form in found for part in parts_by_form[form])
 
 
-def _find_words(text: str) -> frozenset[str]:
-    return frozenset(_WORDS.findall(text))
+def _read_form(text: str) -> tuple[str, frozenset[str]]:
+    """Return a text as it is compared, and its words."""
+    shown = display_small(text)
+    return shown, frozenset(_WORDS.findall(shown))
 
 
 def _find_starts(text: str, forms: Iterable[str]) -> Iterator[int]:

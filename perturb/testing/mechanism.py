@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism, Perturber
+from perturb.release import format_upper
 from perturb.rng import secure_generator, seeded_generator
-from perturb.rounding import format_upper
 from perturb.testing.cases import (
     Case,
     choose_free_word,

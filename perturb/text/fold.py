@@ -1,5 +1,6 @@
-"""Text as policies read it: look-alikes become plain characters, and places are kept.
+"""Text as it is read and compared: look-alikes become plain characters, and places are kept.
 
+Words are compared without regard to capitals and accents, and written in the capitals of another.
 And the halves of surrogate pairs, which JSON can spell and UTF-8 cannot encode.
 """
 
@@ -7,19 +8,27 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 __all__ = [
     "Reading",
     "decode_entities",
     "display",
     "display_small",
+    "find_word_ends",
+    "find_words",
     "fold",
+    "fold_name",
+    "match_case",
     "read",
     "replace_halves",
     "spell_entities",
+    "spell_plain",
 ]
+
 
 _BLANKS = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _HYPHENS = "\u2010-\u2015\u2212"
@@ -194,3 +203,56 @@ def replace_halves(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+_EXPANDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+
+
+def match_case(word: str, run: str) -> str:
+    """Return a released word in the capitals of the run it stands for.
+
+    >>> match_case("table", "MONDAY"), match_case("Table", "monday"), match_case("table", "Monday")
+    ('TABLE', 'table', 'Table')
+    """
+    if run.isupper() and len(run) > 1:
+        return word.upper()
+    if run[0].isupper():
+        return word[0].upper() + word[1:].lower()
+    return word.lower() if run.islower() else word
+
+
+def fold_name(word: str) -> str:
+    """Return the form of a word that all its spellings share, in small letters without accents.
+
+    >>> fold_name("MÜLLER")
+    'muller'
+    """
+    plain = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(c for c in plain if not unicodedata.combining(c))
+
+
+def spell_plain(word: str) -> set[str]:
+    """Return the ways to write a name in an address: without its accents, or with its umlauts as
+    two letters.
+
+    >>> sorted(spell_plain("Müller"))
+    ['mueller', 'muller']
+    """
+    return {fold_name(word), fold_name(word.casefold().translate(_EXPANDED))}
+
+
+# Scripts that do not separate words by spaces count by the character: Thai, Lao, Khmer, kana, Han,
+# Hangul.
+_UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_ANY_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+
+
+def find_words(text: str) -> list[str]:
+    """Return the words of a text in lower case."""
+    return _ANY_WORD.findall(text.casefold())
+
+
+def find_word_ends(text: str, most: int | None = None) -> list[int]:
+    """Return where the words of a text end, in characters; `most` is how many to look for."""
+    found = _ANY_WORD.finditer(text)
+    return [word.end() for word in (found if most is None else islice(found, most))]

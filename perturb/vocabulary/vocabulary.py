@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from perturb.errors import DocumentTooLong, ParameterError, VocabularyError
 from perturb.install import install_command
 from perturb.text.fold import replace_halves
-from perturb.text.once import compute_once
 from perturb.vocabulary.exclusions import EXCLUSIONS_VERSION, excluded_strings
+from perturb.work import compute_once
 
 __all__ = [
     "ALL_VARIANTS",
@@ -309,7 +309,7 @@ class Vocabulary:
         return tokens
 
     def encode_once(self, text: str, *, at_most: int | None = None) -> NDArray[np.uint32]:
-        """Return the token ids of a text, encoded once in a request (`perturb.text.once`).
+        """Return the token ids of a text, encoded once in a request (`perturb.work`).
 
         Raises:
             DocumentTooLong: there are more than `at_most` tokens.

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from perturb.errors import CodebookError, ParameterError
 from perturb.registry import register
+from perturb.release import format_upper
 from perturb.rng import seeded_generator
-from perturb.rounding import format_upper
 from perturb.text.sentences import split_sentences
 from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.whole.codebook import ROWS, Codebook

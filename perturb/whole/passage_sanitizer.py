@@ -10,9 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import CodebookError, ParameterError, ReleaseError
-from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Protected, Receipt, Unit
+from perturb.release import (
+    EMPTY,
+    Guarantee,
+    Known,
+    Link,
+    Perturbation,
+    Protected,
+    Receipt,
+    Unit,
+    format_upper,
+)
 from perturb.rng import secure_generator
-from perturb.rounding import format_upper
 from perturb.sanitizer import Parameters, Resources, Sanitizer
 from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.whole.codebook import Codebook, load_codebook

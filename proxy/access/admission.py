@@ -33,10 +33,9 @@ from proxy.access.auth import Client
 from proxy.config.settings import Config
 from proxy.errors import ApiError, ConfigError, bad_request, too_large
 from proxy.metrics import Metrics
-from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests
 from proxy.storage.schema import RATES
-from proxy.storage.store import Store
+from proxy.storage.store import Connection, Store
 
 __all__ = [
     "FILES_PATH",

@@ -32,7 +32,7 @@ from perturb import Sanitizer
 from perturb.sanitizer import Demands
 from perturb.selective.actions import ACTIONS, EVERY, Actions, check_actions
 from perturb.selective.parameters import check_thresholds
-from perturb.selective.terms import check_terms
+from perturb.selective.parts import check_terms
 from proxy.config.errors import explain_key
 from proxy.config.section import Section
 from proxy.config.server import OF_USER, ClientKey, Role
@@ -47,10 +47,9 @@ from proxy.errors import (
     unauthorized,
 )
 from proxy.sanitizers import sanitizer_names
-from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, open_sealed, place_of, seal
 from proxy.storage.schema import KEYS
-from proxy.storage.store import Store
+from proxy.storage.store import Connection, Store
 
 __all__ = [
     "ANONYMOUS",

@@ -16,10 +16,9 @@ from typing import Any
 from sqlalchemy import select, update
 
 from proxy.config.server import Oidc, Role
-from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, open_sealed, place_of, seal
 from proxy.storage.schema import SESSIONS
-from proxy.storage.store import Store
+from proxy.storage.store import Connection, Store
 
 __all__ = ["MOST", "People", "Person"]
 

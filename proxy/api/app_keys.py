@@ -9,7 +9,7 @@ from aiohttp import web
 from extraction.backends.base import Backend
 from extraction.extractor import Extractor
 from perturb import EmbeddingTable
-from perturb.text.once import Findings
+from perturb.work import Findings
 from proxy.access.admission import Admission, Rates
 from proxy.access.auth import Client, Keyring
 from proxy.background import Background

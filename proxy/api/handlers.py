@@ -42,12 +42,11 @@ from proxy.api.app_keys import (
     TABLE,
     TENANT,
 )
-from proxy.api.doors import MESSAGES_PATH
 from proxy.api.embeddings import EmbeddingsRequest, choose_model, write_embeddings
 from proxy.api.messages_render import MessagesRenderer
-from proxy.api.render import ChatRenderer, CompletionRenderer, Renderer
+from proxy.api.middleware import MESSAGES_PATH
+from proxy.api.render import SSE_HEADERS, ChatRenderer, CompletionRenderer, Renderer, stream_answer
 from proxy.api.responses_render import ResponsesRenderer
-from proxy.api.sse import SSE_HEADERS, stream_answer
 from proxy.config.upstreams.local import DEMO_MODEL
 from proxy.errors import (
     ApiError,
@@ -72,8 +71,15 @@ from proxy.requests.protocol import (
 from proxy.requests.responses import chat as responses
 from proxy.requests.responses.items import COMPACTION
 from proxy.requests.responses.protocol import ResponsesRequest, validate_response
-from proxy.requests.unserved import keep_functions, note_attachments
-from proxy.requests.validation import INPUTS, TOOLS, check_counts, parse_object, validate
+from proxy.requests.validation import (
+    INPUTS,
+    TOOLS,
+    check_counts,
+    keep_functions,
+    note_attachments,
+    parse_object,
+    validate,
+)
 from proxy.scoring import check_scoring, score, wants_scores, write_scores
 
 __all__ = [

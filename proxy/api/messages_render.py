@@ -14,7 +14,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from extraction.backends.base import Delta, Usage
-from proxy.api.doors import spell_error
+from proxy.api.middleware import spell_error
 from proxy.api.render import Receipt, Renderer, format_event, make_field
 from proxy.errors import ApiError, remote_error
 from proxy.pipeline.plan import Answer

@@ -16,11 +16,10 @@ from sqlalchemy import bindparam, func, select, tuple_, update
 
 from proxy.config.store import Batches as Settings
 from proxy.errors import ApiError, not_found, too_large
-from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, open_sealed, place_of, seal
 from proxy.storage.ledger import Ledger
 from proxy.storage.schema import BATCHES, FILE_LINES, FILES
-from proxy.storage.store import Store
+from proxy.storage.store import Connection, Store
 
 __all__ = ["ACTIVE", "BATCH", "OUTPUT", "File", "Files", "is_visible", "no_such", "seal_line"]
 

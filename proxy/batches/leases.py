@@ -16,10 +16,9 @@ from sqlalchemy import bindparam, delete, func, or_, select, update
 
 from proxy.batches.files import ACTIVE, seal_line
 from proxy.batches.store import Batch
-from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests
 from proxy.storage.schema import BATCHES, FILE_LINES, FILES
-from proxy.storage.store import Store
+from proxy.storage.store import Connection, Store
 
 __all__ = ["LeaseLost", "Leases"]
 

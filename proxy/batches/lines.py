@@ -15,8 +15,7 @@ from typing import Any
 from aiohttp import web
 
 from perturb.errors import OutOfTime
-from perturb.text.once import remember_texts
-from perturb.work import limit_work, offload
+from perturb.work import limit_work, offload, remember_texts
 from proxy.access.auth import Client, Visit
 from proxy.api.app_keys import (
     CONFIG,

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 from proxy.access.admission import FILES_PATH
 from proxy.api.app_keys import BODY, CONFIG, TENANT
 from proxy.api.handlers import read_body
-from proxy.api.sse import cut_unfinished, limit_time
+from proxy.api.render import cut_unfinished, limit_time
 from proxy.batches.files import no_such
 from proxy.batches.lines import ENDPOINTS
 from proxy.batches.objects import write_batch, write_file, write_page

@@ -16,11 +16,10 @@ from proxy.access.auth import Client
 from proxy.batches.files import ACTIVE, BATCH, HOUR, OUTPUT, Files, is_visible, no_such
 from proxy.config.store import Batches as Settings
 from proxy.errors import ApiError
-from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, open_sealed, place_of, seal
 from proxy.storage.ledger import Ledger
 from proxy.storage.schema import BATCHES, FILES
-from proxy.storage.store import Store
+from proxy.storage.store import Connection, Store
 
 __all__ = ["Batch", "BatchStore"]
 

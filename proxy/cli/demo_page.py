@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from perturb.rounding import format_sum, format_upper
+from perturb.release import format_sum, format_upper
 
 __all__ = ["Run", "Trip", "show", "show_letter"]
 

@@ -212,7 +212,7 @@ async def _read_accounts(config: Config, tenant: str | None) -> list[dict[str, A
 
 
 def _format_row(tenant: str, what: str, figures: dict[str, Any]) -> tuple[str, ...]:
-    from perturb.rounding import format_sum, format_upper
+    from perturb.release import format_sum, format_upper
 
     epsilon, disclosed = figures["epsilon"], figures.get("disclosed")
     best = epsilon["best"]
@@ -237,7 +237,7 @@ def _format_row(tenant: str, what: str, figures: dict[str, Any]) -> tuple[str, .
 
 def _format_unit(unit: str, charged: dict[str, float]) -> str:
     """Format the charges of a unit: `36 for 3 documents`."""
-    from perturb.rounding import format_sum
+    from perturb.release import format_sum
 
     count = int(charged["count"])
     return f"{format_sum(charged['epsilon'])} for {count} {unit}{'' if count == 1 else 's'}"

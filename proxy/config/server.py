@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -319,6 +320,7 @@ def is_safe(url: str) -> bool:
     return parts.scheme == "https" or is_loopback(parts.hostname or "")
 
 
+@lru_cache(maxsize=64)  # requests name nearly always the same
 def is_loopback(host: str) -> bool:
     """Return whether an address can be reached from this machine only."""
     if host.lower() == "localhost":

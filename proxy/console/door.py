@@ -19,7 +19,7 @@ from aiohttp import web
 from proxy.access.auth import ANONYMOUS, Client, Holder
 from proxy.access.people import People, Person
 from proxy.api.app_keys import BODY, CONFIG, KEYRING, RATES, STORE, TENANT
-from proxy.api.doors import CONSOLE_PATH, check_host
+from proxy.api.middleware import CONSOLE_PATH, check_host
 from proxy.console.oidc import Attempt, refuse
 from proxy.console.pages import render_error, render_login
 from proxy.errors import ApiError, bad_request, not_permitted, too_large, unauthorized
@@ -94,7 +94,7 @@ ATTEMPTS = web.RequestKey[str]("console_attempt", str)  # the cookie to set; "" 
 
 
 class ConsoleDoor:
-    """Guard the console, see `proxy.api.doors.Door`."""
+    """Guard the console, see `proxy.api.middleware.Door`."""
 
     async def enter(self, request: web.Request) -> bool:
         """Find the client of a request by its session.

@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
-from perturb.rounding import format_sum
+from perturb.release import format_sum
 
 __all__ = ["format_epsilon", "format_number", "format_percent", "format_time"]
 

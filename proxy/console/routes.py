@@ -5,7 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from proxy.api.app_keys import CONFIG
-from proxy.api.doors import CONSOLE, CONSOLE_PATH
+from proxy.api.middleware import CONSOLE, CONSOLE_PATH
 from proxy.console.door import CALLBACK, LOGIN, LOGOUT, SIGN_IN, ConsoleDoor
 from proxy.console.oidc import PROVIDER, Provider
 from proxy.console.views import (

@@ -17,11 +17,10 @@ import sqlalchemy
 from sqlalchemy import bindparam, select
 
 from perturb.audit.accounting import Bound, Spend, best, compose
-from proxy.storage.databases.base import Connection
-from proxy.storage.digests import Digests, batches
+from proxy.storage.digests import Digests
 from proxy.storage.ledger import FIGURES, ROUNDING, Channel, Price, price_of, total
 from proxy.storage.schema import CHARGES, OWNER_SPENDS, OWNERS
-from proxy.storage.store import Store
+from proxy.storage.store import Connection, Store, batches
 
 __all__ = ["Account", "Accounts", "Charged"]
 

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from perturb import Guarantee
-from perturb.rounding import format_sum, format_upper
+from perturb.release import format_sum, format_upper
 from proxy.corpus.inputs.records import Block
 from proxy.corpus.ledger import Account, Accounts
 from proxy.corpus.output import Output

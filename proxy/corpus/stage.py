@@ -25,8 +25,8 @@ from perturb import (
     sanitizer_class,
 )
 from perturb.release import Link
-from perturb.text.once import remember_texts
 from perturb.vocabulary.vocabulary import Variant
+from perturb.work import remember_texts
 from proxy.corpus.inputs.records import OURS
 from proxy.storage.digests import digest, find_channel
 from proxy.storage.ledger import price

@@ -19,16 +19,14 @@ from extraction.errors import LocalModelError
 from perturb import DocumentTooLong, RefusedPart, Sanitizer
 from perturb.release import EMPTY, Known
 from perturb.text.fold import display_small
-from perturb.text.once import compute_once
-from perturb.work import check_work, offload
+from perturb.work import check_work, compute_once, offload
 from proxy.config.settings import Config
 from proxy.errors import PartsRefused, from_local, too_large
 from proxy.metrics import Metrics
 from proxy.release import Release
 from proxy.requests.messages import Part, Prompt
 from proxy.storage.digests import Digests, find_channel, spell_channel
-from proxy.storage.memo import Answers, Memo, Pending
-from proxy.storage.passages import Found, Passages
+from proxy.storage.memo import Answers, Found, Memo, Passages, Pending
 
 __all__ = [
     "Draft",

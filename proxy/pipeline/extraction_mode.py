@@ -20,13 +20,13 @@ from extraction.extractor import (
     Extraction,
     Extractor,
     Job,
+    Warmer,
     gather,
     read_document,
     with_seed,
 )
 from extraction.judge import Judge
 from extraction.restore import restore
-from extraction.warming import Warmer
 from perturb import Sanitizer
 from perturb.work import SHORT, offload
 from proxy.access.auth import Client
@@ -324,6 +324,7 @@ class ExtractionMode:
         metrics: Metrics,
     ) -> None:
         self._config = config
+        self._is_demo = config.local.is_bundled
         self._public = public
         self._drafter = memory.drafter
         self._composer = Composer(config, demonstrations)
@@ -459,6 +460,6 @@ class ExtractionMode:
 
     def _make_receipt(self, consultation: Consultation) -> dict[str, Any] | None:
         receipt = consultation.make_receipt()
-        if receipt is not None and self._config.local.is_bundled:
+        if receipt is not None and self._is_demo:
             receipt["local"] = DEMO_MODEL
         return receipt

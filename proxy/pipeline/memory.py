@@ -11,8 +11,7 @@ from proxy.pipeline.settling import Settler
 from proxy.records.chain import Chain
 from proxy.storage.digests import Digests
 from proxy.storage.ledger import Ledger
-from proxy.storage.memo import Answers, Memo
-from proxy.storage.passages import Passages
+from proxy.storage.memo import Answers, Memo, Passages
 from proxy.storage.store import Store
 
 __all__ = ["Memory", "build_memory"]

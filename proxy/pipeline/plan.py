@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
@@ -19,7 +20,7 @@ from extraction.backends.base import Delta, Usage
 from extraction.extractor import Extraction, Job
 from extraction.prompts import fill
 from perturb import Perturbation, Sanitizer
-from perturb.rounding import format_upper
+from perturb.release import format_upper
 from perturb.vocabulary.vocabulary import CLASS_NAMES
 from proxy.access.auth import Client
 from proxy.config.settings import Config
@@ -198,6 +199,7 @@ def _state_guarantee(sanitizer: Sanitizer, texts: Sequence[tuple[Perturbation, b
     return "; ".join(parts)
 
 
+@lru_cache(maxsize=64)  # a sanitizer never changes
 def format_epsilon(sanitizer: Sanitizer) -> str:
     """Format ε per token, its kind of guarantee and, if there is one, the δ of a text:
     `6; guarantee=none`, `6; guarantee=ldp; delta=1e-09`."""

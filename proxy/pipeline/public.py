@@ -15,9 +15,9 @@ from types import MappingProxyType
 from perturb import DocumentTooLong, Vocabulary
 from perturb.release import Span
 from perturb.sanitizer import Marking
+from perturb.selective.parts import Cover, Terms
 from perturb.selective.patterns import NAME, Shape
 from perturb.selective.policies import PatternPolicy, Policy, settle
-from perturb.selective.terms import Cover, Terms
 from perturb.vocabulary.frequencies import common_words, plain_words, proper_words
 from perturb.work import offload
 from proxy.config.settings import Privacy

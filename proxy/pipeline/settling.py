@@ -16,12 +16,10 @@ from proxy.pipeline.drafting import Draft, Quote, TurnText
 from proxy.records.chain import Chain, Positions, write_charge
 from proxy.release import Release
 from proxy.remote.guard import check_releases
-from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests, find_channel
 from proxy.storage.ledger import BudgetExceeded, Charge, Disclosure, Ledger, price
-from proxy.storage.memo import Answers, Memo
-from proxy.storage.passages import Passage, PassagePiece, Passages
-from proxy.storage.store import Store
+from proxy.storage.memo import Answers, Memo, Passage, PassagePiece, Passages
+from proxy.storage.store import Connection, Store
 
 __all__ = ["Settlement", "Settler"]
 

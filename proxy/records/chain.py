@@ -30,11 +30,10 @@ from proxy.background import Background
 from proxy.errors import ConfigError
 from proxy.release import Release
 from proxy.storage.beginning import ALL
-from proxy.storage.databases.base import Connection
 from proxy.storage.digests import Digests
 from proxy.storage.ledger import Charge, Ledger
 from proxy.storage.schema import ACCOUNTS, RECORDS
-from proxy.storage.store import BATCH, SWEEP_SECONDS, Store
+from proxy.storage.store import BATCH, SWEEP_SECONDS, Connection, Store
 
 __all__ = [
     "ALL",

@@ -22,10 +22,10 @@ from typing import Any, Protocol
 from extraction.codec import load
 from perturb import ReleaseError
 from perturb.selective.verify import find_parts
+from perturb.text.fold import find_words
 from perturb.work import SHORT
 from proxy.errors import GuardRefused
 from proxy.release import Release
-from proxy.words import find_words
 
 __all__ = [
     "Clearance",
@@ -106,8 +106,8 @@ def check(body: bytes, clearance: Clearance) -> None:
     rest = [*_cut_out(contents, texts), *others]
     if repeats(rest, clearance.private, clearance.constants):
         raise GuardRefused("text outside the private segments repeats private words")
-    allowed = find_parts(secrets, *clearance.constants, *clearance.public)
-    if find_parts(secrets, *rest) - allowed:
+    found = find_parts(secrets, *rest) if secrets else frozenset[str]()
+    if found and found - find_parts(secrets, *clearance.constants, *clearance.public):
         raise GuardRefused("text outside the private segments holds a sensitive part")
 
 
@@ -131,7 +131,8 @@ def check_releases(releases: Sequence[Release]) -> set[str]:
         certain.append(unrepeatable)
     # One look for all parts in all texts; an honest request has none to look at more closely.
     texts = [release.sanitized.text for release in releases]
-    suspect = find_parts({part for own in certain for part in own}, *texts)
+    own_parts = {part for own in certain for part in own}
+    suspect = find_parts(own_parts, *texts) if own_parts else frozenset[str]()
     so_far: set[str] = set()
     for own, text in zip(certain, texts, strict=True) if suspect else ():
         so_far.update(suspect.intersection(own))

@@ -98,8 +98,8 @@ class Replacements:
         for new in self._left:
             self._by_key.setdefault(self._note(new, ordinary)[0], [])
         for new, raw in self.raw_of.items():
-            spellings = spell(new, raw)
-            for each in spellings if in_any_form else [next(spellings)]:
+            spellings = [*spell(new, raw)]
+            for each in spellings if in_any_form else spellings[:1]:
                 shown = _flatten(each.shown)
                 key, words = self._note(shown, ordinary)
                 told = len(key) <= LONGEST and self._is_distinctive(each, key, words)
@@ -113,6 +113,7 @@ class Replacements:
         self._heads = {key[:_HEAD] for key in self._by_key}
         self._brief = {key for key in self._by_key if len(key) < _HEAD}
         self._numbers = Numbers(self.raw_of if self._in_any_form else {})
+        self._has_numbers = bool(self._numbers)
         self._starts = self._compile_starts()
 
     def _note(self, shown: str, ordinary: Container[str]) -> tuple[str, list[str]]:
@@ -138,7 +139,7 @@ class Replacements:
 
     def _compile_starts(self) -> re.Pattern[str] | None:
         """Return an expression that finds where a replacement may begin."""
-        first = {key[0] for key in self._by_key} | set("0123456789" if self._numbers else "")
+        first = {key[0] for key in self._by_key} | set("0123456789" if self._has_numbers else "")
         if not first:
             return None
         first |= {c.upper() for c in first if len(c.upper()) == 1}
@@ -152,7 +153,6 @@ class Replacements:
         if self._starts is None:
             return
         folded, heads, brief = text.folded, self._heads, self._brief
-        has_numbers = bool(self._numbers)
         for found in self._starts.finditer(text.shown, place):
             start = found.start()
             head = folded[start : start + _HEAD]
@@ -160,7 +160,7 @@ class Replacements:
                 head in heads
                 or (brief and (head[:1] in brief or head[:2] in brief))
                 or (len(head) < _HEAD and not whole)
-                or (has_numbers and head[0].isdigit())
+                or (self._has_numbers and head[0].isdigit())
             ) and not _continues_number(folded, start):
                 yield start
 
@@ -183,7 +183,7 @@ class Replacements:
     def find_all(self, text: _Even, start: int, *, whole: bool) -> Iterator[ReplacementMatch]:
         """Yield the replacements that begin at a place, the longest first. Raises `_Undecided`."""
         numbers: list[Number] = []
-        if self._numbers and text.shown[start].isdigit():
+        if self._has_numbers and text.shown[start].isdigit():
             found = self._numbers.find(text.shown, start, whole=whole)
             if found is None:
                 raise _Undecided

@@ -12,7 +12,7 @@ import json
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import Table
 
@@ -23,7 +23,6 @@ from proxy.storage.store import Store
 
 __all__ = [
     "Digests",
-    "batches",
     "digest",
     "find_channel",
     "mask",
@@ -35,9 +34,7 @@ __all__ = [
 ]
 
 
-AT_ONCE = 500  # keys in one query
 CHANNELS = 64  # sanitizers whose identities are kept
-T = TypeVar("T")
 
 
 class Digests:
@@ -108,11 +105,6 @@ def _encode(parts: Iterable[str]) -> bytes:
         spelled = part.encode("utf-8", "surrogatepass")
         pieces += [len(spelled).to_bytes(8, "big"), spelled]
     return b"".join(pieces)
-
-
-def batches(items: Sequence[T]) -> Iterable[Sequence[T]]:
-    """Cut a list of keys or rows into batches that fit one statement."""
-    return (items[i : i + AT_ONCE] for i in range(0, len(items), AT_ONCE))
 
 
 NONCE = 16

@@ -34,9 +34,8 @@ from perturb.registry import sanitizer_class
 from perturb.sanitizer import FALSE_ALARM
 from proxy.config.store import Budget
 from proxy.errors import ApiError
-from proxy.storage.databases.base import Connection
 from proxy.storage.schema import ACCOUNTS, DISCLOSURES, SPENDS
-from proxy.storage.store import Store
+from proxy.storage.store import Connection, Store
 
 __all__ = [
     "BudgetExceeded",

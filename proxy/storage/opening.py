@@ -15,12 +15,11 @@ from proxy.config.store import StoreSettings as Settings
 from proxy.config.store import state_folder
 from proxy.errors import ConfigError
 from proxy.storage.beginning import write_beginning
-from proxy.storage.databases.base import DRIVER_ERRORS, Database
 from proxy.storage.databases.sqlite import DatabaseFile, SqliteDatabase
 from proxy.storage.digests import Digests
 from proxy.storage.schema import METADATA, REVISION, VERSIONS
 from proxy.storage.secret import load_secret
-from proxy.storage.store import Store
+from proxy.storage.store import DRIVER_ERRORS, Database, Store
 
 __all__ = ["find_folder", "open_store", "state_folder"]
 

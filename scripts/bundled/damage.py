@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bundled.corpus import split_sentences
 from perturb import DocumentOptions, EmbeddingTable, Mechanism, Perturber, get_mechanism
-from perturb.document import Draw, Words
+from perturb.mechanisms.base import Draw, Words
 from perturb.release import Guarantee
 
 __all__ = ["Damager"]

@@ -71,6 +71,7 @@ class Module:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.imports: dict[str, Import] = {}
+        self.renamed: set[str] = set()  # what is imported by another name
         self.definitions: dict[str, Definition] = {}
         text = path.read_text("utf-8")
         lines, tree = text.splitlines(keepends=True), ast.parse(text)
@@ -95,12 +96,11 @@ class Module:
         self.definitions.pop("__all__", None)
 
     def _read_import(self, statement: ast.Import | ast.ImportFrom) -> dict[str, Import]:
-        if any(alias.asname for alias in statement.names):
-            raise ValueError(f"{self.path}:{statement.lineno}: names must be imported as they are")
+        self.renamed |= {alias.asname for alias in statement.names if alias.asname}
+        names = [alias.name for alias in statement.names if not alias.asname]
         if isinstance(statement, ast.Import):
-            return {alias.name: Import(alias.name, "") for alias in statement.names}
-        module = statement.module or ""
-        return {alias.name: Import(module, alias.name) for alias in statement.names}
+            return {name: Import(name, "") for name in names}
+        return {name: Import(statement.module or "", name) for name in names}
 
 
 class Bundle:
@@ -134,6 +134,8 @@ class Bundle:
 
     def _add(self, module: Module, name: str) -> None:
         """Add what a name stands for in a module; nothing if it is a local or built-in one."""
+        if name in module.renamed:
+            raise ValueError(f"{module.path}: {name}: names must be imported as they are")
         if name in module.definitions:
             definition = module.definitions[name]
             if any((each or "").partition(".")[0] in PACKAGES for each in definition.imported):

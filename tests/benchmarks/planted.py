@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb import EmbeddingTable, Guarantee, Mechanism, Vocabulary
-from perturb.document import Draw
-from perturb.mechanisms.base import ldp_guarantee
+from perturb.mechanisms.base import Draw, ldp_guarantee
 from perturb.sanitizer import Parameters
 from perturb.testing.tables import PROVENANCE, random_rows
 from perturb.vocabulary.table_build import build_table

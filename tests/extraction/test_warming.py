@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from extraction.backends.base import Backend, Delta, Warmable
 from extraction.errors import LocalModelUnavailable
-from extraction.extractor import Extractor, Job
+from extraction.extractor import LONG, Extractor, Job, Warmer
 from extraction.prompts import DOCUMENT_FIRST, Prompts, fill, find_opening
-from extraction.warming import LONG, Warmer
 from tests.extraction.scripted import (
     SHORT,
     ScriptedBackend,

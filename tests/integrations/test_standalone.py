@@ -75,7 +75,10 @@ def write(project: Path, **sources: str) -> Path:
 
 
 def test_only_what_is_used_is_copied(project: Path) -> None:
-    first = "import os\nimport re\n\n# Why.\nSIZE = 2\nOTHER = os.sep\n\n\ndef run():\n    re.I\n"
+    first = (
+        "import json as js\nimport os\nimport re\n\n# Why.\nSIZE = 2\nOTHER = os.sep, js\n\n\n"
+        "def run():\n    re.I\n"
+    )
     second = "from perturb.first import SIZE, run\n\n\nclass Base:\n    size = SIZE, run\n"
     main = "from perturb.second import Base\n\n\nclass Main(Base):\n    pass\n"
     path = write(project, first=first, second=second, main=main)
@@ -84,6 +87,7 @@ def test_only_what_is_used_is_copied(project: Path) -> None:
     assert "import re\n" in text
     assert "OTHER" not in text
     assert "import os" not in text
+    assert "json" not in text
     names: dict[str, type] = {}
     exec(text, names)
     assert names["Main"].mro()[1] is names["Base"]

@@ -29,7 +29,7 @@ from perturb import (
     mechanism_names,
     seeded_generator,
 )
-from perturb.document import Draw
+from perturb.mechanisms.base import Draw
 from perturb.sanitizer import Parameters
 from perturb.testing.statistics import ALPHA, p_value, two_sample_p_value
 from perturb.vocabulary.vocabulary import LAYOUT

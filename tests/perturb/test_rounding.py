@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from perturb.mechanisms.base import ldp_guarantee
-from perturb.rounding import format_lower, format_upper
+from perturb.release import format_lower, format_upper
 
 BOUNDS = st.floats(1e-12, 1e9)
 

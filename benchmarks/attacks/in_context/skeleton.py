@@ -19,8 +19,8 @@ class Gap:
 
 
 def find_gaps(vocabulary: Vocabulary, text: str) -> list[Gap]:
-    """Return the gap before each word of V of a raw text, as `perturb.document` releases it with
-    layout kept. Numbers and strings outside V are released as noise, and are left out."""
+    """Return the gap before each word of V of a raw text, as `WordByWord` releases it with layout
+    kept. Numbers and strings outside V are released as noise, and are left out."""
     gaps: list[Gap] = []
     layout = ""
     for token in vocabulary.encode(text).tolist():

@@ -5,13 +5,6 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.clues import (
-    all_clues,
-    any_clue,
-    any_listed,
-    any_match,
-    any_string,
-)
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.settings import (
     PROGRAMS,
@@ -23,7 +16,17 @@ from perturb.selective.patterns.settings import (
     names_program,
     read_setting,
 )
-from perturb.selective.patterns.shape import any_of, read_around, shape, words_of
+from perturb.selective.patterns.shape import (
+    all_clues,
+    any_clue,
+    any_listed,
+    any_match,
+    any_of,
+    any_string,
+    read_around,
+    shape,
+    words_of,
+)
 
 __all__ = ["ACCOUNTS", "is_personal_account"]
 

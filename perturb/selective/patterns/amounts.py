@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from perturb.selective.patterns.clues import (
+from perturb.selective.patterns.numbers import FIGURE, NUMBER, WORDS
+from perturb.selective.patterns.shape import (
     all_clues,
     any_clue,
     any_figure,
     any_listed,
+    any_of,
     any_string,
+    shape,
 )
-from perturb.selective.patterns.numbers import FIGURE, NUMBER, WORDS
-from perturb.selective.patterns.shape import any_of, shape
 
 __all__ = ["AMOUNTS", "UNITS"]
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.clues import (
+from perturb.selective.patterns.dates import DATE_FORMS, MONTHS, is_long_ago
+from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.numbers import WORDS
+from perturb.selective.patterns.shape import (
     all_clues,
     any_figure,
     any_listed,
     any_match,
+    any_of,
     any_string,
     beyond_latin,
     least_digits,
+    shape,
 )
-from perturb.selective.patterns.dates import DATE_FORMS, MONTHS, is_long_ago
-from perturb.selective.patterns.given import is_given
-from perturb.selective.patterns.numbers import WORDS
-from perturb.selective.patterns.shape import any_of, shape
 
 __all__ = ["BIRTHS"]
 

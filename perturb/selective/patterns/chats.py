@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from perturb.selective.patterns.clues import all_clues, any_figure, least_digits
 from perturb.selective.patterns.given import is_given, stands_alone
 from perturb.selective.patterns.labels import ROLES, is_label_alone, spell
 from perturb.selective.patterns.settings import is_ordinary_word
-from perturb.selective.patterns.shape import shape, words_of
+from perturb.selective.patterns.shape import all_clues, any_figure, least_digits, shape, words_of
 from perturb.text.marks import MARKS
 
 __all__ = ["CHATS"]

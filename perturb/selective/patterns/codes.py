@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.clues import (
+from perturb.selective.patterns.settings import is_ordinary_word
+from perturb.selective.patterns.shape import (
     all_clues,
     any_clue,
     any_listed,
     any_match,
+    any_of,
     any_string,
     least_digits,
+    shape,
+    words_of,
 )
-from perturb.selective.patterns.settings import is_ordinary_word
-from perturb.selective.patterns.shape import any_of, shape, words_of
 
 __all__ = ["CODES"]
 

@@ -11,16 +11,19 @@ import ipaddress
 import re
 
 from perturb.selective.patterns.accounts import is_personal_account
-from perturb.selective.patterns.clues import (
+from perturb.selective.patterns.settings import assigned, looks_random, read_setting
+from perturb.selective.patterns.shape import (
     all_clues,
     any_figure,
     any_listed,
     any_match,
+    any_of,
     any_string,
+    digits,
     least_digits,
+    shape,
+    words_of,
 )
-from perturb.selective.patterns.settings import assigned, looks_random, read_setting
-from perturb.selective.patterns.shape import any_of, digits, shape, words_of
 
 __all__ = ["CONTACT", "INTERNAL", "is_ip_address"]
 

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.clues import any_clue, any_listed, any_match, any_string
 from perturb.selective.patterns.numbers import FIGURE, WORDS
-from perturb.selective.patterns.shape import any_of, shape
+from perturb.selective.patterns.shape import (
+    any_clue,
+    any_listed,
+    any_match,
+    any_of,
+    any_string,
+    shape,
+)
 
 __all__ = ["DATES", "DATE_FORMS", "MONTHS", "SPANS", "is_long_ago"]
 

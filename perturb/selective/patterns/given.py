@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from perturb.text.case import fold_name
+from perturb.text.fold import fold_name
 
 __all__ = ["is_given", "list_given", "sex_of", "stands_alone"]
 

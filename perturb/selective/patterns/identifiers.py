@@ -10,14 +10,16 @@ from perturb.selective.patterns.checks import (
     is_iban,
     passes_luhn,
 )
-from perturb.selective.patterns.clues import (
+from perturb.selective.patterns.shape import (
     all_clues,
     any_figure,
     any_listed,
     any_match,
+    any_of,
+    digits,
     least_digits,
+    shape,
 )
-from perturb.selective.patterns.shape import any_of, digits, shape
 
 __all__ = ["IDENTIFIERS", "OTHERS"]
 

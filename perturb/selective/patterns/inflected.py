@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from perturb.selective.patterns.settings import is_ordinary_word
-from perturb.text.case import fold_name
+from perturb.text.fold import fold_name
 
 __all__ = ["Inflections"]
 

@@ -10,17 +10,19 @@ from __future__ import annotations
 import re
 
 from perturb.selective.patterns.checks import is_wallet
-from perturb.selective.patterns.clues import (
+from perturb.selective.patterns.settings import is_placeholder
+from perturb.selective.patterns.shape import (
     all_clues,
     any_figure,
     any_listed,
     any_match,
+    any_of,
     any_string,
     beyond_latin,
+    digits,
     least_digits,
+    shape,
 )
-from perturb.selective.patterns.settings import is_placeholder
-from perturb.selective.patterns.shape import any_of, digits, shape
 
 __all__ = ["LABELLED"]
 

@@ -4,14 +4,6 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.clues import (
-    all_clues,
-    any_clue,
-    any_listed,
-    any_match,
-    any_string,
-    beyond_latin,
-)
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.people import TITLES
@@ -24,7 +16,17 @@ from perturb.selective.patterns.persons import (
     is_lower_name,
 )
 from perturb.selective.patterns.settings import is_ordinary_word
-from perturb.selective.patterns.shape import any_of, shape, words_of
+from perturb.selective.patterns.shape import (
+    all_clues,
+    any_clue,
+    any_listed,
+    any_match,
+    any_of,
+    any_string,
+    beyond_latin,
+    shape,
+    words_of,
+)
 from perturb.text.marks import MARKS
 
 __all__ = ["LETTERS", "is_addressed", "is_closing", "is_greeting", "is_role", "skip_lead"]

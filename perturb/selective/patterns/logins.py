@@ -6,10 +6,9 @@ from __future__ import annotations
 import re
 
 from perturb.selective.patterns.accounts import is_personal_account
-from perturb.selective.patterns.clues import any_clue, any_string
 from perturb.selective.patterns.secrets import NOUN, NOUN_CLUE, is_worded
 from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
-from perturb.selective.patterns.shape import shape
+from perturb.selective.patterns.shape import any_clue, any_string, shape
 from perturb.selective.patterns.told import ENDS, FEW, IS, QUOTE, VALUE, is_drawn, is_first_word
 
 __all__ = ["LOGINS"]

@@ -6,8 +6,7 @@ not in `teachers are paid too little` or `the doctor`.
 
 from __future__ import annotations
 
-from perturb.selective.patterns.clues import any_listed
-from perturb.selective.patterns.shape import any_of, shape
+from perturb.selective.patterns.shape import any_listed, any_of, shape
 
 __all__ = ["PEOPLE", "TITLES"]
 

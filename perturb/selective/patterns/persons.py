@@ -5,14 +5,6 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.clues import (
-    all_clues,
-    any_figure,
-    any_listed,
-    any_match,
-    any_string,
-    least_digits,
-)
 from perturb.selective.patterns.given import is_given, stands_alone
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.settings import (
@@ -22,7 +14,18 @@ from perturb.selective.patterns.settings import (
     is_placeholder,
     read_setting,
 )
-from perturb.selective.patterns.shape import any_of, read_around, shape, words_of
+from perturb.selective.patterns.shape import (
+    all_clues,
+    any_figure,
+    any_listed,
+    any_match,
+    any_of,
+    any_string,
+    least_digits,
+    read_around,
+    shape,
+    words_of,
+)
 from perturb.selective.patterns.words import GERMAN_NOUNS, OPENERS, PARTICLES
 
 __all__ = [

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.clues import (
+from perturb.selective.patterns.settings import assigned, read_setting
+from perturb.selective.patterns.shape import (
     all_clues,
     any_figure,
     any_listed,
     any_match,
+    any_of,
     any_string,
     beyond_latin,
     least_digits,
+    shape,
+    words_of,
 )
-from perturb.selective.patterns.settings import assigned, read_setting
-from perturb.selective.patterns.shape import any_of, shape, words_of
 
 __all__ = ["PLACES"]
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from perturb.selective.patterns.clues import (
+from perturb.selective.patterns.given import list_given
+from perturb.selective.patterns.shape import (
     all_clues,
     any_listed,
     any_match,
+    any_of,
     any_string,
     beyond_latin,
+    shape,
+    words_of,
 )
-from perturb.selective.patterns.given import list_given
-from perturb.selective.patterns.shape import any_of, shape, words_of
 
 __all__ = ["SCRIPTS", "has_surname"]
 

@@ -8,12 +8,6 @@ import base64
 import binascii
 import re
 
-from perturb.selective.patterns.clues import (
-    all_clues,
-    any_clue,
-    any_match,
-    any_string,
-)
 from perturb.selective.patterns.settings import (
     PROGRAMS,
     KeyValue,
@@ -24,7 +18,15 @@ from perturb.selective.patterns.settings import (
     looks_random,
     read_setting,
 )
-from perturb.selective.patterns.shape import any_of, shape, words_of
+from perturb.selective.patterns.shape import (
+    all_clues,
+    any_clue,
+    any_match,
+    any_of,
+    any_string,
+    shape,
+    words_of,
+)
 
 __all__ = ["NOUN", "NOUN_CLUE", "SECRETS", "is_sentence", "is_worded"]
 

@@ -1,8 +1,12 @@
-"""Define a type of sensitive text by its form.
+"""Define a type of sensitive text by its form, and the clues that tell quickly where a text may
+have it.
 
 Every shipped expression runs in time linear in the text: quantifiers are bounded or possessive,
 and a look-behind keeps a failed match from being tried again inside the same run. A long text is
-searched window by window (`perturb.text.windows`).
+searched window by window (`perturb.text.expressions.find_all`).
+
+A clue is something that every match holds, such as an at sign, a digit, or a word of a list. Most
+texts hold few of these, so most expressions need not be searched for.
 """
 
 from __future__ import annotations
@@ -11,15 +15,451 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any
 
-from perturb.selective.patterns.clues import Clue, Facts, find_places, no_clue
-from perturb.text.expressions import Expression
-from perturb.text.windows import find_all
+import numpy as np
+from numpy.typing import NDArray
+
+from perturb.text.expressions import Expression, find_all
 from perturb.work import check_work
 
-__all__ = ["Lazy", "Locate", "Shape", "any_of", "digits", "read_around", "shape", "words_of"]
+__all__ = [
+    "AllClues",
+    "AnyClue",
+    "Clue",
+    "Facts",
+    "Index",
+    "Lazy",
+    "LeastDigits",
+    "Listed",
+    "Locate",
+    "Match",
+    "Shape",
+    "Strings",
+    "all_clues",
+    "any_clue",
+    "any_figure",
+    "any_listed",
+    "any_match",
+    "any_of",
+    "any_string",
+    "beyond_latin",
+    "digits",
+    "find_places",
+    "least_digits",
+    "no_clue",
+    "read_around",
+    "shape",
+    "words_of",
+]
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_DIGIT = re.compile(r"\d")
+_BEYOND_LATIN = re.compile("[\u0370-\u1dff\u1f00-\u1fff\u2c00-\U0010ffff]")
+_NEAR = 12  # characters around digits that clues read
+_FIGURES = re.compile(rf"\d(?>(?:\D{{0,{2 * _NEAR}}}\d)*)")
+_ASCII_LETTERS = {i: " " for i in range(128) if not chr(i).isalpha()}
+# Without regard to capitals, `re` also takes them for the letters i and s, `str.lower` does not.
+_UNUSUAL = "İıſ"
+_STEP = 3  # from one place in a clue's match to the next: no `reach` is below two
+
+
+class Facts:
+    """Facts about a text that clues test.
+
+    Attributes:
+        text: the text.
+        lower: the text in small letters.
+        unusual: whether it has letters that `re` and `str.lower` read in different ways.
+        matches: of expressions that were searched for, by what they ask.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lower = text.lower()
+        self.unusual = not text.isascii() and (
+            len(self.lower) != len(text) or any(letter in text for letter in _UNUSUAL)
+        )
+        self.matches: dict[tuple[object, ...], list[object]] = {}
+        self._places: dict[Clue, list[int] | None] = {}
+        self._first: dict[re.Pattern[str], re.Match[str] | None] = {}
+        self._asked: frozenset[str] = frozenset()
+        self._held: frozenset[str] = frozenset()
+
+    def note(self, asked: frozenset[str], held: frozenset[str]) -> None:
+        """Keep which of many strings, in small letters, the text holds."""
+        self._asked, self._held = asked, held
+
+    def hold(self, strings: frozenset[str]) -> frozenset[str]:
+        """Return those strings, given in small letters, that the text holds."""
+        if strings <= self._asked:
+            return strings & self._held
+        return frozenset(filter(self.lower.__contains__, strings))
+
+    @cached_property
+    def beyond_latin(self) -> bool:
+        """Tell if the text has a letter of another script."""
+        return not self.text.isascii() and _BEYOND_LATIN.search(self.text) is not None
+
+    @cached_property
+    def figures(self) -> str:
+        """Return the surroundings of the digits of the text, one below the other; the whole text
+        where that is hardly longer."""
+        near, text = _NEAR, self.text
+        places = (found.span() for found in _FIGURES.finditer(text))
+        parts = "\n".join(text[max(0, start - near) : end + near] for start, end in places)
+        return parts if 2 * len(parts) < len(text) else text
+
+    def find_first(self, pattern: re.Pattern[str], figures: bool) -> re.Match[str] | None:
+        """Return the first match of a clue's expression. If its matches are `figures`, it is
+        looked for in these first."""
+        if pattern not in self._first:
+            held = not figures or self.figures is self.text or pattern.search(self.figures)
+            self._first[pattern] = pattern.search(self.text) if held else None
+        return self._first[pattern]
+
+    def find_places(self, clue: Clue) -> list[int] | None:
+        """Return the places of a clue, see `find_places`: several expressions ask for one."""
+        if clue not in self._places:
+            found = None if self.unusual else _find_places(clue, self)
+            self._places[clue] = None if found is None else sorted(found)
+        return self._places[clue]
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Return the runs of letters of the text, in small letters."""
+        if self.lower.isascii():  # ten times as fast
+            return frozenset(self.lower.translate(_ASCII_LETTERS).split())
+        return frozenset(_LETTERS.findall(self.lower))
+
+    @cached_property
+    def digits(self) -> int:
+        """Return the number of digits of the text, of any script."""
+        return len(_DIGIT.findall(self.text))
+
+
+Clue = Callable[[Facts], bool]  # tells if a text may hold a match of an expression
+
+
+def no_clue(facts: Facts) -> bool:
+    """Return True: any text may hold a match."""
+    del facts
+    return True
+
+
+def beyond_latin(facts: Facts) -> bool:
+    """Tell if a text has a letter of another script, as every match of an expression for these
+    has."""
+    return facts.beyond_latin
+
+
+def least_digits(least: int) -> Clue:
+    """Return the clue of an expression whose matches hold so many digits or more."""
+    return LeastDigits(least)
+
+
+@dataclass(frozen=True)
+class LeastDigits:
+    """The clue of an expression whose matches hold so many digits or more."""
+
+    least: int
+
+    def __call__(self, facts: Facts) -> bool:
+        return facts.digits >= self.least
+
+
+@dataclass(frozen=True)
+class Strings:
+    """The clue of an expression whose matches hold one of these strings, given in small letters,
+    in any capitals."""
+
+    strings: frozenset[str]
+
+    def __call__(self, facts: Facts) -> bool:
+        return facts.unusual or bool(facts.hold(self.strings))
+
+    def places(self, facts: Facts) -> Iterator[int]:
+        """Yield the places of the strings; the text must not be unusual."""
+        for string in facts.hold(self.strings):
+            yield from _find_each(string, facts.lower)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The clue of an expression whose matches hold one of these words, given in small letters,
+    between two characters that are no letters."""
+
+    words: frozenset[str]
+
+    def __call__(self, facts: Facts) -> bool:
+        return facts.unusual or not self.words.isdisjoint(facts.words)
+
+    def places(self, facts: Facts) -> Iterator[int]:
+        """Yield the places of the words; the text must not be unusual."""
+        text = facts.lower
+        for word in self.words & facts.words:
+            for place in _find_each(word, text):
+                end = place + len(word)
+                if not (_is_letter(text[place - 1 : place]) or _is_letter(text[end : end + 1])):
+                    yield place
+
+
+@dataclass(frozen=True)
+class Match:
+    """The clue of an expression whose matches hold a match of a quicker one; `figures` says that
+    a match of this one is close to digits."""
+
+    pattern: re.Pattern[str]
+    figures: bool = False
+
+    def __call__(self, facts: Facts) -> bool:
+        return facts.find_first(self.pattern, self.figures) is not None
+
+    def places(self, facts: Facts) -> Iterator[int]:
+        """Yield places in the quicker one's matches, close to each other: another match, which
+        begins inside, may be the one that the expression holds."""
+        if first := facts.find_first(self.pattern, self.figures):
+            following = self.pattern.finditer(facts.text, first.end())
+            for match in chain((first,), following):
+                yield from range(match.start(), match.end() + _STEP, _STEP)
+
+
+def any_string(*strings: str) -> Clue:
+    """Return the clue of an expression whose matches hold one of these strings, given in small
+    letters, in any capitals."""
+    return Strings(frozenset(_with_dots(strings)))
+
+
+def _with_dots(words: Iterable[str]) -> Iterator[str]:
+    """Yield words, and those with an `ı` also with an `i`, as which the capital `I` is read."""
+    for word in words:
+        yield word
+        if "ı" in word:
+            yield word.replace("ı", "i")
+
+
+def any_match(pattern: str) -> Clue:
+    """Return the clue of an expression whose matches hold a match of a quicker one."""
+    return Match(re.compile(pattern))
+
+
+def any_figure(pattern: str) -> Clue:
+    """Return the clue of an expression whose matches hold a match of a quicker one, of which no
+    character is further than `_NEAR` from a digit in it."""
+    return Match(re.compile(pattern), figures=True)
+
+
+def any_listed(*lists: str) -> Clue:
+    """Return the clue of an expression whose matches hold an entry of lists (see
+    `any_of`) between two characters that are no letters.
+
+    >>> clue = any_listed("percent new_york km²")
+    >>> [clue(Facts(text)) for text in ("5 PERCENT", "percentile", "5 km²", "5 km")]
+    [True, False, True, False]
+    """
+    words = map(_longest_word, chain.from_iterable(map(str.split, lists)))
+    return Listed(frozenset(_with_dots(words)))
+
+
+@dataclass(frozen=True)
+class AllClues:
+    """A clue that passes if all of these do."""
+
+    clues: tuple[Clue, ...]
+
+    def __call__(self, facts: Facts) -> bool:
+        return all(clue(facts) for clue in self.clues)
+
+
+@dataclass(frozen=True)
+class AnyClue:
+    """A clue that passes if any of these does."""
+
+    clues: tuple[Clue, ...]
+
+    def __call__(self, facts: Facts) -> bool:
+        return any(clue(facts) for clue in self.clues)
+
+
+def all_clues(*clues: Clue) -> Clue:
+    """Return a clue that passes if all of these do."""
+    return AllClues(clues)
+
+
+def any_clue(*clues: Clue) -> Clue:
+    """Return a clue that passes if any of these does."""
+    return AnyClue(clues)
+
+
+class Index:
+    """Find which of many expressions may have a match in a text, without a look at each of them:
+    by the strings, the words and the digits that their clues ask for.
+
+    Args:
+        clues: of the expressions.
+
+    >>> index = Index([any_string("@"), any_listed("euro"), least_digits(9), no_clue])
+    >>> index.find(Facts("5 euro"))
+    [1, 3]
+    """
+
+    def __init__(self, clues: Iterable[Clue]) -> None:
+        self._least: list[int] = []
+        self._others: set[int] = set()  # that ask for no string and no word
+        self._by_string: dict[str, list[int]] = {}
+        self._by_word: dict[str, list[int]] = {}
+        asked_for: set[str] = set()
+        for number, clue in enumerate(clues):
+            asked_for.update(_list_strings(clue))
+            asked = _read_asked(clue)
+            self._least.append(_read_least(clue))
+            if asked is None:
+                self._others.add(number)
+            for string in asked.strings if asked is not None else ():
+                self._by_string.setdefault(string, []).append(number)
+            for word in asked.words if asked is not None else ():
+                self._by_word.setdefault(word, []).append(number)
+        self._strings = frozenset(asked_for)
+        self._finder = _Finder(self._strings)
+
+    def find(self, facts: Facts) -> list[int]:
+        """Return the numbers of the expressions that may have a match, in order."""
+        if facts.unusual:
+            return [*range(len(self._least))]
+        held = self._finder.find(facts.lower)
+        facts.note(self._strings, held)
+        found = set(self._others)
+        for string in held & self._by_string.keys():
+            found.update(self._by_string[string])
+        for word in self._by_word.keys() & facts.words:
+            found.update(self._by_word[word])
+        return sorted(number for number in found if self._least[number] <= facts.digits)
+
+
+class _Finder:
+    """Find which of many strings a text holds. Those of which the text lacks any three characters
+    in a row are not searched for: hardly any is."""
+
+    def __init__(self, strings: Iterable[str]) -> None:
+        ordered = sorted(strings, key=len)
+        self._short = [string for string in ordered if len(string) < _RUN]
+        self._long = ordered[len(self._short) :]
+        runs = [_read_runs(string) for string in self._long]
+        self._runs = np.concatenate([*runs, np.empty(0, np.uint32)])
+        self._starts = [*accumulate(map(len, runs), initial=0)][:-1]
+
+    def find(self, text: str) -> frozenset[str]:
+        """Return the strings that the text holds."""
+        return frozenset(filter(text.__contains__, chain(self._short, self._list_likely(text))))
+
+    def _list_likely(self, text: str) -> Iterable[str]:
+        if len(text) < _RUN or not self._long:
+            return ()
+        seen = np.zeros(_BUCKETS, bool)
+        seen[_read_runs(text)] = True
+        likely = np.logical_and.reduceat(seen[self._runs], self._starts)
+        return [self._long[number] for number in np.flatnonzero(likely)]
+
+
+_RUN = 3
+_BUCKETS = 1 << 16
+_LAST_BUCKET = np.uint32(_BUCKETS - 1)
+_FIRST, _SECOND = np.uint32(7919), np.uint32(251)  # spread the runs of ordinary text
+
+
+def _read_runs(text: str) -> NDArray[np.uint32]:
+    """Return a number below `_BUCKETS` for each three characters in a row."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return (codes[:-2] * _FIRST + codes[1:-1] * _SECOND + codes[2:]) & _LAST_BUCKET
+
+
+def _list_strings(clue: Clue) -> Iterable[str]:
+    """Return all strings that a clue and its parts ask for."""
+    if isinstance(clue, AllClues | AnyClue):
+        return chain.from_iterable(map(_list_strings, clue.clues))
+    return clue.strings if isinstance(clue, Strings) else ()
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Hold strings and words, of which a text with a match has one."""
+
+    strings: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+
+
+def _read_asked(clue: Clue) -> _Asked | None:
+    """Return what a clue asks for; None if it passes texts without any string or word."""
+    if isinstance(clue, Strings):
+        return _Asked(strings=clue.strings)
+    if isinstance(clue, Listed):
+        return _Asked(words=clue.words)
+    if isinstance(clue, AllClues):  # one of them is enough; words are looked up fastest
+        each = [asked for asked in map(_read_asked, clue.clues) if asked is not None]
+        return min(each, key=lambda asked: len(asked.strings), default=None)
+    if isinstance(clue, AnyClue):
+        each = [asked for asked in map(_read_asked, clue.clues) if asked is not None]
+        if len(each) == len(clue.clues):
+            return _Asked(
+                frozenset(chain.from_iterable(asked.strings for asked in each)),
+                frozenset(chain.from_iterable(asked.words for asked in each)),
+            )
+    return None
+
+
+def _read_least(clue: Clue) -> int:
+    """Return how many digits a text must have at the least to pass a clue."""
+    if isinstance(clue, LeastDigits):
+        return clue.least
+    if isinstance(clue, AllClues):
+        return max(map(_read_least, clue.clues))
+    if isinstance(clue, AnyClue):
+        return min(map(_read_least, clue.clues))
+    return 0
+
+
+def find_places(clue: Clue, facts: Facts) -> list[int] | None:
+    """Return the places of a clue in a text, in order; None where it does not tell any.
+
+    >>> find_places(any_string("@"), Facts("a@b, c@d"))
+    [1, 6]
+    >>> find_places(any_listed("new_york"), Facts("From York to New York"))
+    [5, 17]
+    """
+    return facts.find_places(clue)
+
+
+def _find_places(clue: Clue, facts: Facts) -> Iterable[int] | None:
+    if isinstance(clue, Strings | Listed | Match):
+        return clue.places(facts)
+    if isinstance(clue, AllClues):  # one of them is enough
+        for each in clue.clues:
+            if (found := _find_places(each, facts)) is not None:
+                return found
+    if isinstance(clue, AnyClue):
+        parts = [_find_places(each, facts) for each in clue.clues]
+        if None not in parts:
+            return chain.from_iterable(part for part in parts if part is not None)
+    return None
+
+
+def _find_each(string: str, text: str) -> Iterator[int]:
+    place = text.find(string)
+    while place >= 0:
+        yield place
+        place = text.find(string, place + 1)
+
+
+def _is_letter(character: str) -> bool:
+    """Tell if a character is of a run of letters, as `Facts.words` reads them."""
+    return character.isalnum() and not character.isdecimal()
+
+
+def _longest_word(entry: str) -> str:
+    words: list[str] = _LETTERS.findall(entry.lower().replace("_", " "))
+    return max(words, key=len)
+
 
 Locate = Callable[[Any], tuple[int, int] | None]  # of a match of `re`
 

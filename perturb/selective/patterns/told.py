@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.clues import (
-    any_clue,
-    any_string,
-)
 from perturb.selective.patterns.codes import IS
 from perturb.selective.patterns.secrets import NOUN, NOUN_CLUE, is_sentence, is_worded
 from perturb.selective.patterns.settings import PROGRAMS, is_ordinary_word, is_placeholder
-from perturb.selective.patterns.shape import shape, words_of
+from perturb.selective.patterns.shape import (
+    any_clue,
+    any_string,
+    shape,
+    words_of,
+)
 from perturb.text.marks import MARKS
 
 __all__ = ["ENDS", "FEW", "IS", "QUOTE", "TOLD", "VALUE", "is_drawn", "is_first_word"]

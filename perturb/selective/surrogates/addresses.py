@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from perturb.selective.surrogates.names import load_names
-from perturb.selective.surrogates.persons import Cast, NameWord
+from perturb.selective.surrogates.names import Cast, NameWord, load_names
 
 __all__ = ["DOMAIN", "Address", "is_made_of_names", "read_address", "read_handle"]
 

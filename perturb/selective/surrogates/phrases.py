@@ -22,8 +22,7 @@ from perturb.selective.surrogates.generic import (
 )
 from perturb.selective.surrogates.kinds import ORGANIZATIONS, PLACES
 from perturb.selective.surrogates.names import read_script
-from perturb.text.case import fold_name
-from perturb.text.fold import decode_entities
+from perturb.text.fold import decode_entities, fold_name
 
 __all__ = ["SCRIPT", "PhrasePiece", "read_phrase"]
 

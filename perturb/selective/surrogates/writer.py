@@ -23,12 +23,18 @@ from perturb.selective.surrogates.kinds import (
     WITHOUT,
     is_phrase,
 )
-from perturb.selective.surrogates.names import load_names, read_script
+from perturb.selective.surrogates.names import (
+    NameWord,
+    build_cast,
+    load_names,
+    read_person,
+    read_script,
+    read_words,
+)
 from perturb.selective.surrogates.permute import permute
-from perturb.selective.surrogates.persons import NameWord, build_cast, read_person, read_words
 from perturb.selective.surrogates.phrases import SCRIPT, PhrasePiece, read_phrase
 from perturb.selective.surrogates.urls import UrlPiece, read_url
-from perturb.text.case import fold_name, match_case
+from perturb.text.fold import fold_name, match_case
 
 __all__ = ["ADDRESSES", "PERSONS", "SurrogateWriter"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from perturb.selective.patterns.amounts import UNITS
 from perturb.selective.patterns.dates import SPANS
 from perturb.selective.values.grid import AGES, MAGNITUDES, PERCENT, ValueGrid
-from perturb.text.case import match_case
+from perturb.text.fold import match_case
 
 __all__ = ["Numeral", "read_numeral"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from perturb.audit.report import Audit, Figure
 from perturb.errors import MissingPackage
 from perturb.install import install_command
-from perturb.rounding import format_upper
+from perturb.release import format_upper
 
 __all__ = ["draw", "require_matplotlib"]
 

@@ -49,7 +49,7 @@ def clip_bounds(
     from extraction.dp_prompt.clip import Decoding
     from extraction.dp_prompt.clip_bounds import measure_bounds
     from extraction.dp_prompt.paraphrase_transformers import load_model
-    from perturb.rounding import format_upper
+    from perturb.release import format_upper
 
     paths = [*(text or ()), *(files or ())]
     if not paths:

@@ -153,7 +153,7 @@ def account(
 ) -> int:
     """Bound the ε of many tokens together, by every available bound."""
     from perturb.audit.accounting import best, compose, spend
-    from perturb.rounding import format_upper
+    from perturb.release import format_upper
 
     chosen = load_sanitizer(mechanism, epsilon, settings, table, vocabulary).mechanism
     bounds = compose([spend(chosen, tokens)], delta=delta)

@@ -104,8 +104,8 @@ def synthesize(
 
     The proxy sends the examples in front of documents with `privacy.demonstrations: FILE`.
     """
+    from perturb.release import format_upper
     from perturb.rng import secure_generator
-    from perturb.rounding import format_upper
     from perturb.synthetic.synthesis import SynthesisPlan
     from perturb.synthetic.synthesis import synthesize as make
     from proxy.synthetic.files import check_output, read_private, write_examples

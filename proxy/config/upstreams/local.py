@@ -8,9 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from extraction.errors import LocalModelUnavailable
-from extraction.extractor import Extraction
+from extraction.extractor import Extraction, WhenToWarm
 from extraction.models import DEFAULT, MODELS, ModelStore, Pulled
-from extraction.warming import WhenToWarm
 from perturb.text.expressions import Expression
 from proxy.config.housekeeping import SHIPPED
 from proxy.config.section import Section

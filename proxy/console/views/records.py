@@ -15,7 +15,7 @@ from aiohttp import web
 
 from perturb.registry import sanitizer_names
 from proxy.api.app_keys import KEYRING, REMOTES, STORE
-from proxy.api.sse import cut_unfinished, limit_time
+from proxy.api.render import cut_unfinished, limit_time
 from proxy.console.door import make_token
 from proxy.console.pages import page
 from proxy.console.views.tenants import choose_tenant, list_others

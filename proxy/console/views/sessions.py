@@ -5,7 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from proxy.api.app_keys import CONFIG, KEYRING, RATES
-from proxy.api.doors import CONSOLE_PATH
+from proxy.api.middleware import CONSOLE_PATH
 from proxy.console.door import (
     begin_attempt,
     check_site,

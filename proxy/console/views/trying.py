@@ -10,8 +10,8 @@ from aiohttp import web
 
 from perturb.work import SHORT, offload
 from proxy.api.app_keys import CONFIG, PIPELINE, PLAN, POLICY, REMOTES, TENANT
-from proxy.api.doors import CONSOLE_PATH
 from proxy.api.handlers import send_page
+from proxy.api.middleware import CONSOLE_PATH
 from proxy.console.door import make_token, read_form
 from proxy.console.figures import find_figures
 from proxy.console.forms import SettingInput

@@ -8,7 +8,7 @@ from pydantic import Discriminator, Tag
 
 from proxy.errors import bad_request
 from proxy.requests.protocol import Items, Json, Strict
-from proxy.requests.unserved import HINT, name_attachment
+from proxy.requests.validation import HINT, name_attachment
 
 __all__ = [
     "HOSTED",

@@ -9,7 +9,7 @@ from pydantic import AliasChoices, Field
 
 from proxy.errors import bad_request, unsupported
 from proxy.requests.protocol import Items, Strict
-from proxy.requests.unserved import HINT
+from proxy.requests.validation import HINT
 
 __all__ = [
     "COMPACTION",

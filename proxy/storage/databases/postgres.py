@@ -25,7 +25,8 @@ from sqlalchemy.dialects.postgresql import asyncpg as dialects
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.util import await_only, greenlet_spawn
 
-from proxy.storage.databases.base import (
+from proxy.storage.databases.sqlite import BUSY_SECONDS
+from proxy.storage.store import (
     DRIVER_ERRORS,
     ConnectionLost,
     DatabaseFailure,
@@ -36,7 +37,6 @@ from proxy.storage.databases.base import (
     name_rows,
     returns_rows,
 )
-from proxy.storage.databases.sqlite import BUSY_SECONDS
 
 __all__ = ["PostgresConnection", "PostgresDatabase"]
 

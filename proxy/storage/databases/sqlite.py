@@ -25,7 +25,7 @@ from sqlalchemy import URL, Connection, Executable, Table, create_engine, event
 from sqlalchemy.dialects import sqlite
 
 from proxy.errors import ConfigError, store_unavailable
-from proxy.storage.databases.base import DriverConnection, Rows, Scan, Work, name_rows
+from proxy.storage.store import DriverConnection, Rows, Scan, Work, name_rows
 
 __all__ = ["BUSY_SECONDS", "DatabaseFile", "GroupSync", "SqliteConnection", "SqliteDatabase"]
 

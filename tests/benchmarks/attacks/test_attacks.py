@@ -27,7 +27,7 @@ from benchmarks.utility.list_sizes import ListSizes
 from perturb import EmbeddingTable, Perturber, get_mechanism, seeded_generator
 from perturb.audit.channel import Forms
 from perturb.audit.report import audit, prior_of
-from perturb.document import WordByWord
+from perturb.mechanisms.base import WordByWord
 from perturb.mechanisms.rantext_bounds import list_sizes
 from proxy.storage.digests import Digests
 from tests.benchmarks.small_context import SET, small_context, small_table

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.__main__ import main
 from perturb import registry
-from perturb.document import Draw, Words
+from perturb.mechanisms.base import Draw, Words
 from perturb.mechanisms.exponential import Exponential
 from tests.benchmarks.small_context import SET, write_set
 

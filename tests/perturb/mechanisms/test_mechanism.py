@@ -14,7 +14,7 @@ from perturb import (
     mechanism_class,
     mechanism_names,
 )
-from perturb.document import Draw
+from perturb.mechanisms.base import Draw
 from perturb.mechanisms.rantext import RanText
 from perturb.registry import register
 from perturb.testing import MechanismContract

@@ -23,8 +23,8 @@ from perturb import (
 from perturb.sanitizer import Demands, Policy
 from perturb.selective.actions import ACTIONS, Actions, drop_claimed
 from perturb.selective.detector import DETECTED, DetectorPolicy
+from perturb.selective.parts import Cover, ExceptTerms, Terms
 from perturb.selective.sanitizer import Selective, SelectiveParameters
-from perturb.selective.terms import Cover, ExceptTerms, Terms
 from perturb.testing import PolicyContract
 from tests.perturb.marking import TABLE, WORDS, Fixed, selective
 

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 import benchmarks.fidelity
 from perturb.selective.patterns import SHIPPED, Shape, amounts, dates, people, places
-from perturb.selective.patterns.clues import (
+from perturb.selective.patterns.shape import (
     Facts,
     Index,
+    Lazy,
     all_clues,
     any_clue,
     any_figure,
@@ -28,7 +29,6 @@ from perturb.selective.patterns.clues import (
     least_digits,
     no_clue,
 )
-from perturb.selective.patterns.shape import Lazy
 from tests.perturb.selective.test_patterns import BY_TYPE
 
 TEXTS = Path(benchmarks.fidelity.__file__).parent

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from perturb import get_mechanism
-from perturb.selective.exercises import find_lists, find_titles
+from perturb.selective.nobody import find_lists, find_titles
 from perturb.testing.growth import grows_linearly
 from tests.tables import bundled_table
 

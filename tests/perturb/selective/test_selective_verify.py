@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perturb import Perturbation, Perturber, ReleaseError, Replacement, Span, seeded_generator
-from perturb.selective import documents
+from perturb.selective import sanitizer
 from perturb.selective.verify import LONGEST_PART, find_parts
 from perturb.testing.growth import grows_linearly
 from perturb.text.fold import read
-from perturb.text.once import Findings, remember_texts
+from perturb.work import Findings, remember_texts
 from tests.perturb.marking import TABLE, TEXT, fixed, selective
 
 GOLD = Path(__file__).parents[4] / "shared" / "data" / "pii" / "presidio_synthetic.jsonl"
@@ -281,8 +281,8 @@ def test_a_list_of_numbers_is_released_and_checked_in_linear_time(unit: str) -> 
         text = "The mask is " + (unit * length)[:length] + "1."
         done = perturber.perturb(text, seeded_generator(1))
         perturber.verify(text, done)
-        sanitizer = perturber.mechanism.documents(perturber.options)
-        find_parts(sanitizer.secrets(text, done), done.text)
+        documents = perturber.mechanism.documents(perturber.options)
+        find_parts(documents.secrets(text, done), done.text)
 
     assert grows_linearly(work, 30_000, seconds=1)
 
@@ -299,9 +299,9 @@ def test_what_is_kept_of_a_check_lets_no_other_release_pass(name: str) -> None:
 
 def test_a_release_is_checked_once_for_each_sanitizer(monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[str] = []
-    check = documents.check_replaced
+    check = sanitizer.check_replaced
     monkeypatch.setattr(
-        documents, "check_replaced", lambda *args: checked.append(args[2]) or check(*args)
+        sanitizer, "check_replaced", lambda *args: checked.append(args[2]) or check(*args)
     )
     with remember_texts(Findings(), "alice"):
         perturber, done = release()

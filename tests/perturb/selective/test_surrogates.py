@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import replace as changed
 from itertools import islice
 from typing import Any
 
@@ -32,7 +31,7 @@ from perturb.selective.values.calendar import MONTHS
 from perturb.selective.verify import find_parts
 from perturb.testing.growth import grows_linearly
 from perturb.testing.statistics import ALPHA, p_value
-from perturb.text.case import fold_name
+from perturb.text.fold import fold_name
 from perturb.vocabulary.exclusions import excluded_strings
 from perturb.vocabulary.frequencies import common_words
 from perturb.vocabulary.word_list import dictionary_words, load_word_list
@@ -527,7 +526,7 @@ def test_a_public_name_is_no_secret_that_no_release_holds() -> None:
 def test_the_time_is_linear_in_the_text(unit: str) -> None:
     text = unit * 4000
     spans = [Span(i, i + len(unit) - 2, "PERSON") for i in range(0, len(text), len(unit))]
-    mails = [changed(s, type="EMAIL_ADDRESS" if "@" in unit else s.type) for s in spans]
+    mails = [s._replace(type="EMAIL_ADDRESS" if "@" in unit else s.type) for s in spans]
 
     def work(length: int) -> None:
         some = mails[: length // len(unit)]

@@ -11,8 +11,7 @@ import pytest
 
 from perturb import DocumentOptions, ReleaseError, get_mechanism, seeded_generator
 from perturb.release import Replacement
-from perturb.selective.replace import link_request
-from perturb.selective.tags import TagCheck, is_tag, write_tag
+from perturb.selective.replace import TagCheck, is_tag, link_request, write_tag
 from tests.tables import bundled_table
 
 TABLE = bundled_table()

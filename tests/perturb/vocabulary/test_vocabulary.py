@@ -22,7 +22,6 @@ from perturb import (
     VocabularyError,
     load_table,
 )
-from perturb.text.once import remember_texts
 from perturb.vocabulary.exclusions import excluded_strings
 from perturb.vocabulary.vocabulary import (
     DEFAULT_SIZE,
@@ -32,6 +31,7 @@ from perturb.vocabulary.vocabulary import (
     _read_encoding,
     load_encoding,
 )
+from perturb.work import remember_texts
 
 TOKENS = 100_277  # ids 0 … 100,276 of cl100k_base, gaps and special tokens included
 ANY_TEXT = st.text(st.characters(), max_size=200)

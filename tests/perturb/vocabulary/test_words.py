@@ -23,7 +23,7 @@ from perturb import (
     get_mechanism,
     seeded_generator,
 )
-from perturb.selective.pieces import find_word
+from perturb.selective.replace import find_word
 from perturb.testing.growth import grows_linearly
 from perturb.vocabulary.exclusions import excluded_strings
 from perturb.vocabulary.frequencies import unigram_prior, word_counts

@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 
 from perturb import EmbeddingTable
-from proxy.api import sse
+from proxy.api import render
 from proxy.api.app_keys import METRICS
 from proxy.errors import ApiError
 from tests.limits import LIMIT
@@ -85,7 +85,7 @@ async def stream(server: FakeServer, request: web.Request, body: Any) -> web.Str
 async def test_a_client_that_reads_nothing_is_cut_off(
     table: EmbeddingTable, monkeypatch: pytest.MonkeyPatch, streamed: bool
 ) -> None:
-    monkeypatch.setattr(sse, "WRITE_SECONDS", 2.0)
+    monkeypatch.setattr(render, "WRITE_SECONDS", 2.0)
     path = "/v1/chat/completions" if streamed else BIG
     chat = {"model": MODEL, "messages": user(), "stream": True}
     async with asyncio.timeout(LIMIT), running_proxy(table, {}, prepare) as proxy:
@@ -186,7 +186,7 @@ async def test_an_error_that_cannot_be_told_is_a_client_that_went(caplog: Any) -
             return b"error"
 
     made: Any = (object(), Gone(), Failing(), object(), Text())
-    error = await sse.stream_answer(*made, ping_seconds=LIMIT)
+    error = await render.stream_answer(*made, ping_seconds=LIMIT)
     assert error is not None
     assert (error.status, error.code) == (499, "client_disconnected")
     assert "internal error" not in caplog.text

@@ -21,10 +21,10 @@ import pytest
 from numpy.typing import NDArray
 
 from perturb import EmbeddingTable, Perturber, get_mechanism, seeded_generator
+from perturb.text.fold import find_words
 from proxy.api.app_keys import STORE
 from proxy.cli.demo import DEMO_TEXT
 from proxy.config.settings import load_config
-from proxy.words import find_words
 from tests.absence import find_leaks
 from tests.databases import database, postgres_url
 from tests.perturb.marking import WORDS

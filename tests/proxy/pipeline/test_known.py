@@ -11,7 +11,7 @@ import pytest
 from perturb import DocumentOptions, EmbeddingTable, Perturber, get_mechanism
 from perturb.release import EMPTY, Known
 from perturb.selective.parts import KnownParts
-from perturb.text.once import Findings, remember_texts
+from perturb.work import Findings, remember_texts
 from proxy.errors import GuardRefused
 from proxy.pipeline.drafting import find
 from proxy.release import Release

@@ -15,7 +15,7 @@ from aiohttp import ClientHandlerType, ClientRequest, ClientResponse, web
 
 from extraction.codec import dump
 from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism, seeded_generator
-from perturb.document import Draw, too_many_kept
+from perturb.mechanisms.base import Draw, too_many_kept
 from perturb.mechanisms.rantext import RanText
 from proxy.api.app_keys import LEDGER, POLICY, STORE
 from proxy.config.settings import Remote

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proxy.requests.unserved import note_attachments
+from proxy.requests.validation import note_attachments
 from tests.perturb.marking import WORDS
 from tests.proxy.conftest import MODEL, Proxy
 from tests.proxy.messages import post

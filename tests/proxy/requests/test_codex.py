@@ -8,7 +8,7 @@ from typing import Any
 import openai
 import pytest
 
-from proxy.requests.unserved import HOSTED
+from proxy.requests.validation import HOSTED
 from tests.proxy.agents import CODEX_HEADERS, CODEX_ITEMS, CODEX_PATCH, CODEX_TOOLS, codex
 from tests.proxy.conftest import MODEL, Proxy
 from tests.proxy.messages import post

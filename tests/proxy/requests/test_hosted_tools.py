@@ -8,7 +8,7 @@ import openai
 import pytest
 
 from proxy.errors import ApiError
-from proxy.requests.unserved import HOSTED, keep_functions
+from proxy.requests.validation import HOSTED, keep_functions
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, Proxy
 

@@ -53,8 +53,7 @@ from proxy.requests.responses import items as responses_items
 from proxy.requests.responses import protocol as responses_protocol
 from proxy.requests.responses.chat import convert_to_chat
 from proxy.requests.responses.protocol import INCLUDABLE, ResponsesRequest, validate_response
-from proxy.requests.unserved import HOSTED
-from proxy.requests.validation import validate
+from proxy.requests.validation import HOSTED, validate
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, Proxy
 

@@ -13,7 +13,7 @@ from sqlalchemy import Table, bindparam, create_engine, select
 from proxy.storage.databases.sqlite import SqliteConnection
 from proxy.storage.memo import _FIND as FIND_RELEASES
 from proxy.storage.memo import _FIND_ANSWER as FIND_ANSWER
-from proxy.storage.passages import _FIND as FIND_PASSAGES
+from proxy.storage.memo import _FIND_PASSAGES as FIND_PASSAGES
 from proxy.storage.schema import ANSWERS, METADATA, PASSAGES, RELEASES
 
 KEYS = [os.urandom(32) for _ in range(20)]

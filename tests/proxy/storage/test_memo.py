@@ -19,9 +19,8 @@ from proxy.config.store import StoreSettings as StoreSettings
 from proxy.release import Release
 from proxy.storage.digests import Digests, find_channel
 from proxy.storage.ledger import Ledger
-from proxy.storage.memo import ENTRY_BYTES, Answers, Cache, Memo, Pending
+from proxy.storage.memo import ENTRY_BYTES, Answers, Cache, Memo, Passages, Pending
 from proxy.storage.opening import open_store
-from proxy.storage.passages import Passages
 from proxy.storage.schema import RELEASES
 from proxy.storage.store import Store
 from tests.databases import database, postgres_url

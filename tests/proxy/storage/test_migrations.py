@@ -15,14 +15,13 @@ from sqlalchemy import make_url
 
 from proxy.config.store import StoreSettings as Settings
 from proxy.corpus.ledger import Accounts, Charged
-from proxy.storage.databases.base import Database
 from proxy.storage.databases.postgres import PostgresDatabase
 from proxy.storage.databases.sqlite import SqliteDatabase
 from proxy.storage.digests import Digests
 from proxy.storage.ledger import Disclosure, Ledger, Price
 from proxy.storage.opening import MIGRATIONS, open_store
 from proxy.storage.schema import METADATA, REVISION, VERSIONS
-from proxy.storage.store import Store
+from proxy.storage.store import Database, Store
 from tests.databases import database, postgres_url
 from tests.proxy.records.rows import faults
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from perturb import EmbeddingTable
 from proxy.api.app_keys import STORE
-from proxy.storage.passages import _cut_opening, _find_openings
+from proxy.storage.memo import _cut_opening, _find_openings
 from proxy.storage.schema import PASSAGES, RELEASES
 from tests.absence import find_leaks
 from tests.databases import database, postgres_url

@@ -24,10 +24,9 @@ from proxy.access.admission import Bucket, RedisBuckets
 from proxy.config.store import StoreSettings as Settings
 from proxy.errors import ApiError
 from proxy.storage.databases import postgres
-from proxy.storage.databases.base import DatabaseFailure
 from proxy.storage.databases.postgres import PostgresConnection
 from proxy.storage.opening import open_store
-from proxy.storage.store import NO_CHARACTER, Store
+from proxy.storage.store import NO_CHARACTER, DatabaseFailure, Store
 from tests.databases import database, postgres_url
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, running_proxy

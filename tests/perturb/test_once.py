@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from perturb.release import Span
-from perturb.text.once import Findings, compute_once, keep_result, remember_texts
+from perturb.work import Findings, compute_once, keep_result, remember_texts
 
 
 class Finder:
