@@ -164,10 +164,10 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Marking:
-    """Describe how a sanitizer that replaces marked parts finds them.
+    """Describe what a sanitizer that replaces marked parts also marks in public text.
 
     Attributes:
-        policies: the policies that mark parts.
+        policies: the policies that mark parts there.
         own: the types that the operator named.
         names: whether it looks for names, too.
         allow: the operator's terms that are never marked.

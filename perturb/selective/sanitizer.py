@@ -185,7 +185,11 @@ class Selective(MarkingMechanism):
             return None
         own = self._own_types | ({CUSTOM} if self.parameters.deny else frozenset())
         names = bool(_FIND_NAMES & set(self.parameters.policy_names))
-        return Marking(self.policies, own, names, self.parameters.allow)
+        policies = self.policies
+        if self.parameters.profile:  # its finders would find in an instruction what it may name
+            names, own_finders = False, self.finders[-1:] if self._own_types else ()
+            policies = (*own_finders, self._denied) if self.parameters.deny else own_finders
+        return Marking(policies, own, names, self.parameters.allow)
 
     def documents(self, options: DocumentOptions, max_tokens: int | None = None) -> Sanitizer:
         if not self._policies:
@@ -433,6 +437,10 @@ class PartByPart(Sanitizer):
     @property
     def guarantee(self) -> Guarantee:
         return self._marking.guarantee
+
+    @property
+    def marking(self) -> Marking | None:
+        return self._marking.marking
 
     @property
     def restorable(self) -> bool:

@@ -223,6 +223,17 @@ class TestRefusal:
 
 
 class TestOtherSettings:
+    async def test_the_operators_own_terms_hold(self, table: EmbeddingTable) -> None:
+        own = {"allow": ["Anna Kowalska"], "deny": ["Zwickbird"], "patterns": {"LOT": r"lot-\d{4}"}}
+        over = {"privacy": {"mechanism": "selective", "parameters": {"profile": "people", **own}}}
+        async with running_proxy(table, over) as proxy:
+            chat: Any = proxy.client().chat.completions.create
+            await chat(model=MODEL, messages=user(), **options(instruction="Answer Anna Kowalska"))
+            for term, type_ in (("Zwickbird", "CUSTOM"), ("lot-2071", "LOT")):
+                with pytest.raises(openai.BadRequestError, match=type_):
+                    await chat(model=MODEL, messages=user(), **options(instruction=f"Say {term}"))
+            assert find_leaks(["Zwickbird"], json.dumps(proxy.remote.bodies)) == []
+
     @pytest.mark.parametrize("setting", ["warn", "allow"])
     async def test_it_leaves_and_is_told(self, table: EmbeddingTable, setting: str) -> None:
         over = {
