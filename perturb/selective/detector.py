@@ -381,9 +381,9 @@ def _find_cell(text: str, start: int, end: int) -> tuple[int, int]:
         or _LAST_CELL.search(text, max(0, low - _NEAR - 1), low - 1)
     )
     own = high - low < _WRAPPED or _LAST_CELL.search(text, max(low, high - _NEAR), high)
-    above = above or (low > 0 and _ends_early(text, text.rfind("\n", 0, low - 1) + 1, low - 1))
-    own = own or _ends_early(text, low, high)
-    return low if above else 0, high if own else len(text)
+    early = low > 0 and _ends_early(text, text.rfind("\n", 0, low - 1) + 1, low - 1)
+    end = high if own or _ends_early(text, low, high) else len(text)
+    return low if above or early else 0, end
 
 
 def _ends_early(text: str, low: int, high: int) -> bool:
