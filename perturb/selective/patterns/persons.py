@@ -1066,13 +1066,13 @@ PERSONS = (
         clue=any_listed("por à après nach di"),
         reach=24,
     ),
-    shape(  # ring Gwilym 01970 555 014
+    shape(  # ring Wiebke 01970 555 014
         "PERSON",
         rf"(?<!\w)(?i:call|ring|phone|text|contact|whatsapp|ruf|appelle|llama) "
         rf"(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{2,15}}"
         rf"(?: [{CAPITALS}][^\W\d_{CAPITALS}]{{2,15}})?)"
         rf"(?: at| on| unter| au| al|,)? (?={_NUMBER})",
-        lambda name: not any(map(is_ordinary_word, name.split())) and is_given_name(name),
+        lambda name: is_given(name.split()[0]) and not is_ordinary_word(name.split()[0]),
         clue=all_clues(
             least_digits(7), any_listed("call ring phone text contact whatsapp ruf appelle llama")
         ),

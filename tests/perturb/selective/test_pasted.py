@@ -147,9 +147,9 @@ KINDS = {
         ["Marta"],
     ),
     "whom to call": (
-        "Call Emergency 0800 123 4567. Pregunta por Teléfono. Chapter One ........ 12",
-        "call Gwilym 01970 555 014; pregunta por Nerea\nFatma (oppas) ...... 06 55 50 13 44",
-        ["Gwilym", "01970 555 014", "Nerea", "Fatma", "06 55 50 13 44"],
+        "Ring Lufthansa at 0800 123 4567. Pregunta por Teléfono. Chapter One ........ 12",
+        "call Wiebke 01970 555 014; pregunta por Nerea\nFatma (oppas) ...... 06 55 50 13 44",
+        ["Wiebke", "01970 555 014", "Nerea", "Fatma", "06 55 50 13 44"],
     ),
     "a household": (
         "the Animals (Cat, Dog), the Options (Save, Open)",
