@@ -73,7 +73,8 @@ _PARTICLES = PARTICLES | AFTER_PARTICLES
 _NAME_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:(?:-|['’](?![sS]\b))[^\W\d_]+)*")
 _GENITIVE = re.compile(r"\w['’][sS]\Z")
 _LAST_CELL = re.compile(r"(?:[,;|][^\s,;|]{0,40}|\t[^\t\n]{0,40})\Z")
-_WRAPPED = 40  # characters: a line that prose fills before it goes on has more
+_WRAPPED = 50  # characters: a line that prose fills before it goes on has more
+_BLOCK, _SLACK = 400, 8  # characters around a line in which the longest is looked for
 _LATIN = r"[A-Z\u00c0-\u00de\u0100-\u017f][a-z\u00df-\u024f]{2,30}+"
 _PAIR = re.compile(rf"(?<![\w'’.-]){_LATIN}[ _]{_LATIN}(?:-{_LATIN})?(?!\w)")
 _LISTED = re.compile(
@@ -83,6 +84,7 @@ _LISTED = re.compile(
 _PROJECT_FILE = re.compile(
     r"(?<![A-Z_-])[A-Z]{2,20}(?:[_-][A-Z]{2,20}){0,8}\.(?:md|txt|rst)\b"
 )  # CLAUDE.md
+_SAINT = re.compile(r"(?<!\w)(?:San|Santa|Santo|São|Saint|St\.?) \Z")
 _GLOSS = re.compile(r"[*_]{0,3} ?[(（](?P<part>[^\W\d_\u0000-\u036f][^()\n]{1,24})[)）]")
 _WORD_BEFORE = re.compile(r"([^\W\d_]{2,25}) \Z")
 _GETTEXT = re.compile(r"msg(?:ctxt|id|id_plural|str)\b")
@@ -110,6 +112,7 @@ _REPEATED = re.compile(r"\b([^\W\d_]{2,20})(?: \1\b){2,9}", re.IGNORECASE)  # Wi
 _ARE_CALLED = re.compile(
     r"\b(?:[Ww]hich|[Ww]hat) (?:\w+ ){1,3}(?:is|are) (?:called|named) [a-z, -]{0,80}\Z"
 )
+_WEEKDAY = re.compile(r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? \d{1,2}\b")  # Date: Fri, 21 Nov
 _QUANTITY = re.compile(
     r"[Mm](?:ax|in)(?:\.|imum)?:? (?:of )?(?:[~<≤]?\d|(?:[a-z]{2,12} ){0,2}(?:time|size|length"
     r"|number|count|depth|width|height|age|values?|retries|results|lines|chars|characters|tokens|words"
@@ -310,6 +313,8 @@ def _is_nobody(text: str, start: int, end: int) -> bool:
         return True
     if _QUANTITY.match(text, start) or _is_owned(text, start, end):
         return True
+    if _WEEKDAY.match(text, start):
+        return True
     if found.islower() and _ARE_CALLED.search(text, max(0, start - _NEAR), start):
         return True
     if not found.isalpha() or is_given(found):
@@ -422,6 +427,8 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
         for word in words:
             if is_label_alone(word[0]) or is_label(text, *word.span()):
                 break
+            if text[word.end() : word.end() + 1].isdigit():  # a code: CE2, K8s
+                break
             # A given name alone is hardly the whole name.
             alone = word.start() > end and is_given(text[start:end])
             if (
@@ -445,7 +452,19 @@ def _find_cell(text: str, start: int, end: int) -> tuple[int, int]:
         or _LAST_CELL.search(text, max(0, low - _NEAR - 1), low - 1)
     )
     own = high - low < _WRAPPED or _LAST_CELL.search(text, max(low, high - _NEAR), high)
-    return low if above else 0, high if own else len(text)
+    early = low > 0 and _ends_early(text, text.rfind("\n", 0, low - 1) + 1, low - 1)
+    end = high if own or _ends_early(text, low, high) else len(text)
+    return low if above or early else 0, end
+
+
+def _ends_early(text: str, low: int, high: int) -> bool:
+    """Tell if a line ends where the first word of the next one had room in it: the longest line
+    near by, up to a blank one, shows how much prose that is wrapped fills."""
+    following = text[high + 1 : high + 41].split(" ")[0].partition("\n")[0]
+    before, after = text[max(0, low - _BLOCK) : low], text[high : high + _BLOCK]
+    block = before.rpartition("\n\n")[2] + text[low:high] + after.partition("\n\n")[0]
+    longest = max(map(len, block.split("\n")))
+    return high - low + 1 + len(following) + _SLACK < longest
 
 
 def _is_learnt(text: str) -> bool:
@@ -509,7 +528,9 @@ def _find_pairs(reading: Reading) -> Iterator[Span]:
     for match in _PAIR.finditer(reading.text):
         given, family = match[0].replace("_", " ").split(" ")
         plain = is_ordinary_word(given) or is_ordinary_word(family)
-        if is_given(given) and not plain:
+        # San Francisco, Lisbon
+        town = _SAINT.search(reading.text, max(0, match.start() - 8), match.start())
+        if is_given(given) and not plain and not town:
             yield Span(*reading.span(*match.span()), "PERSON")
 
 
@@ -539,6 +560,8 @@ def _is_code(text: str, start: int, end: int) -> bool:
     `m.balance`; or the name of a project's file. `m.winter` alone may be somebody's handle.
     """
     if end - start == 1:
+        return True
+    if end - start < 4 and text[start:end].islower() and text[start - 1 : start] == "_":  # mod_jk
         return True
     if _PROJECT_FILE.match(text, start) or _GETTEXT.match(text, start):
         return True

@@ -97,7 +97,13 @@ _WORKS = re.compile(
 )
 _VALUE = re.compile(r"(?:\w=|[\"'`][=:] ?)[\"“„«]\Z")  # holder="Mira"
 _LONGEST = 6  # words of a title
+_TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St)\.")  # "Mr. Smith Goes to Washington"
 _SAID = re.compile(r"[,.;:@]|\d{3}[ -]?\d{4}")  # in a sentence, or beside a number
+_YEAR = re.compile(r" \((?:18|19|20)\d\d\)")  # "My Man Godfrey" (1936)
+# Which no person's name has: a year may also be that of a birth.
+_PHRASE = re.compile(
+    r"\b(?:the|my|your|his|our|their|to|in|on|at|with|for|from|who|what|is|was)\b", re.IGNORECASE
+)
 _TITLE = re.compile(r"[\"“„«](?P<title>[^\"”“»\n]{2,40})[\"”“»]")
 
 
@@ -129,10 +135,14 @@ def find_titles(text: str) -> Iterator[tuple[int, int]]:
     """
     start = 0
     for line in text.splitlines(keepends=True):
-        for found in _TITLE.finditer(line) if _WORKS.search(line) else ():
+        works = _WORKS.search(line)
+        for found in _TITLE.finditer(line):
+            dated = _YEAR.match(line, found.end()) and _PHRASE.search(found["title"])
+            if not works and not dated:
+                continue
             title, place = found["title"], found.start("title")
             keyed = _VALUE.search(line, max(0, place - _LONGEST), place)
-            written = title[0].isupper() and not _SAID.search(title)
+            written = title[0].isupper() and not _SAID.search(_TITLED.sub("", title))
             if len(title.split()) < _LONGEST and written and not keyed:
                 yield start + place, start + found.end("title")
         start += len(line)

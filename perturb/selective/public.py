@@ -825,8 +825,11 @@ class _Knowledge:
         """Tell if a finding is in the title of a song, a film or a book, and no sentence of the
         writer's."""
         at = bisect_right(self._titles, finding.start, key=lambda span: span[0]) - 1
-        inside = at >= 0 and finding.end <= self._titles[at][1] and not self._contacts
-        return inside and not _holds(self._selves, *self._near_by(finding))
+        if at < 0 or finding.end > self._titles[at][1] or self._contacts:
+            return False
+        (low, high), (start, end) = self._near_by(finding), self._titles[at]
+        # Of the title itself: "My Man Godfrey".
+        return not (_holds(self._selves, low, start) or _holds(self._selves, end, high))
 
     @cached_property
     def _titles(self) -> list[tuple[int, int]]:

@@ -486,7 +486,7 @@ ACCOUNTS = (
         "USERNAME",
         rf"(?-i:(?<=[a-z])(?=[UL])){assigned('(?:user(?:name)?|login)')}",
         case=False,
-        clue=any_match("[UL](?<=[a-z].)(?:ser|ogin)"),
+        clue=any_match("[UL](?<=[a-z].)(?i:ser|ogin)"),
         locate=_locate_by_key,
         reach=4,
     ),
@@ -563,7 +563,10 @@ ACCOUNTS = (
     ),
     shape(  # [20:14:40] <badger> in a chat
         "USERNAME",
-        rf"\d:\d\d\]?(?:\x1b\[[\d;]{{0,12}}m|\s){{0,4}}<[@+%]?(?P<part>{_NAME})>",
+        rf"\d:\d\d\]?(?:\x1b\[[\d;]{{0,12}}m|\s){{0,4}}"
+        # <br> after a time is a tag of HTML.
+        rf"<(?!(?:br|hr|td|tr|th|li|ul|ol|em|div|span|strong|pre|code|h\d)>)"
+        rf"[@+%]?(?P<part>{_NAME})>",
         is_personal_account,
         clue=any_match(r"<[@+%]?[A-Za-z_À-ž][\w.-]{1,31}>"),
         reach=80,

@@ -175,8 +175,13 @@ def _is_public_page(url: str) -> bool:
 def _is_phone(text: str) -> bool:
     """Check the number of digits: E.164 has at most 15, and an extension adds a few. A date is no
     telephone number."""
+    return _is_called(text) and not _ZIP_PLUS.fullmatch(text)
+
+
+def _is_called(text: str) -> bool:
+    """Check a number after a word for a telephone, where it is no postcode: `Tel: 05337-7187`."""
     least = 9 if text.startswith("0") else 6
-    plain = _DATE.fullmatch(text) or _ZIP_PLUS.fullmatch(text) or _TIMES.fullmatch(text)
+    plain = _DATE.fullmatch(text) or _TIMES.fullmatch(text)
     return least <= len(digits(text)) <= 20 and not plain and not _is_toll_free(text)
 
 
@@ -201,10 +206,20 @@ _FREEPHONE = re.compile(r"0808[ -]|08(?: \d\d){4}\Z")  # Britain, France
 def _locate_phone(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a number, unless it is a part of a longer row of digits or bytes."""
     before = match.string[max(0, match.start() - 12) : match.start()]
+    if _STAMP.match(match[0]) and _LEVEL.match(match.string, match.end()):
+        return None
+    if match[0][0] != "+" and _PRODUCT.match(match.string, match.end()):
+        return None
     return None if _ROW.search(before) and match[0][0] != "+" else match.span()
 
 
 _ROW = re.compile(r"(?:(?<![+\d])\d{5} |(?:(?<!\w)[0-9a-f]{2} ){3})\Z", re.IGNORECASE)
+# The day and the time at the beginning of a line of a log: 081109 203615 148 INFO, 0701/114930
+_STAMP = re.compile(
+    r"(?:\d\d)?(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[ /](?:[01]\d|2[0-3])[0-5]\d[0-5]\d(?!\d)"
+)
+_LEVEL = re.compile(r"[ :]{1,2}(?:INFO|WARN|ERROR|DEBUG|TRACE|FATAL|NOTICE|VERBOSE|SEVERE)")
+_PRODUCT = re.compile(r"-[A-Z]{2}")  # the rest of the number of a product: 00330-80000-00000-AA512
 _TIMES = re.compile(r"(?:[01]\d|2[0-3])[0-5]\d(?: (?:[01]\d|2[0-3])[0-5]\d){2,}")
 _ZIP_PLUS = re.compile(r"\d{5}-\d{4}")  # of the United States
 
@@ -219,6 +234,12 @@ _STAND_INS = words_of(
     postmaster webmaster team dev ops security sales office your-email youremail first.last
     firstname.lastname
     """
+)
+# What somebody is to fill in.
+_YOURS = re.compile(
+    r"(?:your[._-]?|(?:deine?|ihre?|votre|tu)[._-])(?:(?:own|gmail|work|personal|real|google|smtp)[._-]?)?"
+    r"(?:e-?mail|mail|address|adresse|user(?:name)?|account|name|login|id|correo)"
+    r"(?:[._-]?(?:address|adresse|here|id))?"
 )
 _NOWHERE = re.compile(
     r"(?:[\w-]+\.)*(?:example\.(?:com|org|net|test)|test|invalid|(?:your)?domain\.(?:com|tld)"
@@ -246,6 +267,9 @@ def _locate_address(match: re.Match[str]) -> tuple[int, int] | None:
     if _is_release(domain) or _OF_FILE.search(domain):  # react@18.2.0, file@main.json
         return None
     if local in _PROGRAMS or (local in _STAND_INS and _NOWHERE.fullmatch(domain)):
+        return None
+    # Server@0.0.0.0, your_address@gmail.com
+    if not domain.strip("0.") or _YOURS.fullmatch(local):
         return None
     if _OWN_NET.fullmatch(domain) and not is_personal_account(local):  # pi@192.168.1.10
         return None
@@ -353,7 +377,7 @@ _PHONES = "|".join(
 _EXTENSION = r"(?: ?(?:x|ext\.?) ?\d{1,6})?"
 _PHONE_WORDS = """
     phone phones telephone tel mobile cell cellular fax telefax desk call calls ring dial whatsapp
-    sms msisdn messages answering telefon telefonnummer handy handynummer durchwahl rufnummer
+    sms msisdn messages bizum answering telefon telefonnummer handy handynummer durchwahl rufnummer
     téléphone portable appelle appeler teléfono móvil celular llame llamar llámame telefono
     cellulare тел телефон вн هاتف هاتفي هاتفه هاتفها الهاتف جوال جوالي الجوال موبايل تلفون واتساب
     טלפון הטלפון נייד שלי تلفن موبایل फोन फ़ोन मोबाइल नंबर
@@ -544,7 +568,7 @@ CONTACT = (
         rf"(?<!\w){any_of(_PHONE_WORDS)}\.?[\"')]?(?: ?(?:no|nr|number|nummer)\.?)?"
         r"[:=#\s\"'>]{1,4}(?:(?:me|him|her|us|them) )?(?:(?:at|on|to|under|unter|is|al|au|هو|है) )?"
         rf"(?P<part>\(?\+?\d[\d ()./-]{{4,22}}(?<=\d){_EXTENSION})(?!\w|[.,]\d)",
-        _is_phone,
+        _is_called,
         case=False,
         clue=all_clues(least_digits(6), any_listed(_PHONE_WORDS)),
         reach=24,

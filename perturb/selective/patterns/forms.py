@@ -273,6 +273,70 @@ _LISTED_CLUE = any_listed(_PROSE_WORDS)
 _LISTED_NAMES = re.compile(_LISTED_NAME)
 
 
+# Lines of one form: High Jump – Zaki Basheer
+_ROW = re.compile(
+    rf"(?m:^)[^\n]{{2,60}}?[ \t]{{1,3}}[–—-][ \t]{{1,3}}"
+    rf"(?P<name>[{CAPITALS}][^\W\d_]{{1,20}}(?: [{CAPITALS}][^\W\d_]{{0,20}}"
+    rf"(?:[-'’][{CAPITALS}]?[^\W\d_]{{1,20}})?){{1,2}})[ \t]{{0,4}}(?=\r?\n|\Z)"
+)
+_ROWS = 3  # at least
+
+
+def _find_rows(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the names that lines of one form end with, where a third of them begin with given
+    names, and no more with ordinary words."""
+    rows: list[tuple[int, int]] = []
+    last = -1
+    for found in _ROW.finditer(text):
+        if rows and text[last : found.start()].strip():
+            yield from _choose_rows(text, rows)
+            rows = []
+        rows.append(found.span("name"))
+        last = found.end()
+    yield from _choose_rows(text, rows)
+
+
+def _choose_rows(text: str, rows: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    names = [text[start:end] for start, end in rows]
+    first = [name.split()[0] for name in names]
+    ordinary = sum(map(is_ordinary_word, first))
+    known = sum(is_given(word) and not is_ordinary_word(word) for word in first)
+    if len(rows) >= _ROWS and known > 1 and 3 * known >= len(rows) and ordinary <= known:
+        yield from (row for row, name in zip(rows, names, strict=True) if not _is_ordinary(name))
+
+
+# the Vasseurs (Nikhil, Asha, Dev)
+_HOUSEHOLD = re.compile(
+    rf"(?<!\w)[Tt]he (?P<family>[{CAPITALS}][^\W\d_{CAPITALS}]{{2,20}}s)"
+    rf" \((?P<items>{_LISTED_NAME}(?:(?:, | and | & |, and ){_LISTED_NAME}){{1,8}})\)"
+)
+
+
+def _find_households(text: str) -> Iterator[tuple[int, int]]:
+    """Yield a family's name and those in it, where half of them are given names."""
+    for found in _HOUSEHOLD.finditer(text):
+        items = [word.span() for word in _LISTED_NAMES.finditer(text, *found.span("items"))]
+        known = sum(is_given(text[start:end].split()[0]) for start, end in items)
+        if 2 * known >= len(items) and not is_ordinary_word(found["family"]):
+            yield from (found.span("family"), *items)
+
+
+# Mmes Vasseur, LE BRUN et Roche
+_PLURALS = (
+    "mmes mlles melles mesdames messieurs mm messrs cllrs councillors herren señores señoras"
+)
+_TITLED_NAME = (
+    rf"(?:(?:D[EU]|L[EA]|VAN|VON|d[eu]|l[ea]|van|von) )?[{CAPITALS}][^\W\d_]{{1,20}}"
+    rf"(?:[-’'][{CAPITALS}][^\W\d_]{{1,20}})?(?: [{CAPITALS}][^\W\d_]{{1,20}}){{0,2}}"
+)
+_TITLED = re.compile(
+    rf"(?<!\w)(?:Mmes|Mlles|Melles|Mesdames|Messieurs|(?<!\d )MM\.|Messrs\.?|Cllrs|Councillors"
+    rf"|Herren|Señor(?:es|as)) (?P<items>{_TITLED_NAME}"
+    rf"(?: ?, ?{_TITLED_NAME}|,? (?:et|and|und|y|&) {_TITLED_NAME}){{0,12}})(?![\w'’-])"
+)
+_TITLED_NAMES = re.compile(_TITLED_NAME)
+_TITLED_CLUE = any_listed(_PLURALS)
+_NO_TITLED = words_of("messieurs mesdames mesdemoiselles dames damen herren")
 _OPENED = re.compile(
     rf"(?<!\w){any_of(_RELATED)}[\"']?(?:\s?:\s?[(\[]?|\s\(|:\s{{1,8}}- )[\"']?"
     r"(?:[\w-]{1,20}[\"']?(?:, ?|\s{1,8}- )[\"']?){0,6}\Z",
@@ -303,6 +367,10 @@ def find_listed(facts: Facts) -> Iterator[tuple[int, int]]:
             group = "block" if found["items"] is None else "items"
             items = list(_read_items(found[group], found.start(group)))
             yield from _choose(text, items, sure=label in _RELATED_KEYS)
+    yield from (*_find_rows(text), *_find_households(text))
+    for found in _TITLED.finditer(text) if _TITLED_CLUE(facts) else ():
+        items = [name.span() for name in _TITLED_NAMES.finditer(text, *found.span("items"))]
+        yield from (item for item in items if text[slice(*item)].lower() not in _NO_TITLED)
     for found in _PROSE.finditer(text) if _LISTED_CLUE(facts) else ():
         items = [word.span() for word in _LISTED_NAMES.finditer(text, *found.span("items"))]
         yield from _choose(text, items, sure=bool(found["own"]), alone=_has_age(found["items"]))

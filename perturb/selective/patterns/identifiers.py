@@ -26,7 +26,8 @@ __all__ = ["IDENTIFIERS", "OTHERS"]
 _VAT = "AT|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|PL|PT|RO|SE|SI|SK|CHE"
 _ID = "|".join(
     (
-        r"\d{2,3}(?:[ ./-]?\d{3}){3}",  # Germany, the Netherlands, the United Kingdom
+        # Germany, the Netherlands, the United Kingdom; 10.251.111.130 is of a network
+        r"(?!\d{2,3}(?:\.[012]\d\d){3}(?!\d))\d{2,3}(?:[ ./-]?\d{3}){3}",
         r"\d{3} \d{3} \d{4}|\d{11}",
         r"[12378] ?\d\d ?[0-9]\d ?(?:\d\d|2[AB]) ?\d{3} ?\d{3} ?\d\d",  # France
         r"[XYZ]?-?\d{1,2}\.?\d{3}\.?\d{3}-?[A-Z]|[XYZ]-?\d{7}-?[A-Z]",  # Spain

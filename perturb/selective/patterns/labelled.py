@@ -72,7 +72,7 @@ _FILES = """
 _LOCATORS = """
     confirmation booking reservation pnr record_locator locator localizador buchungscode
     buchungsnummer code_de_réservation codice_prenotazione collection_ref collection_reference
-    booking_ref booking_reference repayment_code share_code
+    booking_ref booking_reference repayment_code share_code conf_code conf._code conf_no conf._no
 """
 _PLATES = """
     kennzeichen kfz-kennzeichen autokennzeichen license_plate licence_plate number_plate
@@ -106,7 +106,7 @@ _NUMBER_WORD = r"(?:no|nos|nr|number|numbers|nummer|num|numéro|número|numero|n
 _SAYS = r"(?:is|was|ist|lautet|war|est|es|é|jest|are)"
 # Between a label and its number; at most one word for a number and one verb.
 _LINK = (
-    rf"\.?(?:[ \t]?(?:\((?:[^()\n]{{1,20}})\)))?(?:[ \t-]?{_NUMBER_WORD}(?![^\W\d_])\.?)?"
+    rf"\.?(?:[ \t]?(?:\((?:[^()\n]{{1,20}})\)))?(?:[ \t-]?\(?{_NUMBER_WORD}(?![^\W\d_])\.?)?"
     rf"(?:[ \t]{_SAYS}(?!\w))?"
     r"[\"'`]?[ \t]{0,2}[:=：#]?[ \t]{0,2}[\"'`*]{0,2}"
 )
@@ -426,7 +426,8 @@ LABELLED = (
     ),
     shape(
         "ACCOUNT_NUMBER",
-        r"(?<![\w*•])(?:[*•]{4}[ -]?|[xX]{4}[ -]){1,3}(?P<part>\d{4})(?!\w)",
+        # A row of figures goes on: 3375 **** 3515 3479
+        r"(?<![\w*•])(?:[*•]{4}[ -]?|[xX]{4}[ -]){1,3}(?P<part>\d{4})(?!\w| \d{4}(?!\d))",
         clue=any_match(r"[*•xX]{4}"),
         reach=4,
     ),

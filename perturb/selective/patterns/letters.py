@@ -116,6 +116,7 @@ _CALLED = any_of(
     nurse officer ofc coach sister brother uncle aunt auntie grandma grandpa detective
     sergeant sgt captain capt lieutenant constable inspector pastor father deacon rabbi imam judge
     petitioner respondent plaintiff defendant executor tenant landlord patient ceo cfo cto
+    president
     bruder schwester oma opa onkel tante nachbar nachbarin kollege kollegin pfarrer lehrer lehrerin
     richter richterin zeuge zeugin fam familie enkel enkelin
     tonton tata mémé pépé mamie papi maître docteur frère sœur soeur oncle père
@@ -197,6 +198,9 @@ _NO_SIGNERS = words_of(
     chérie chéri kochanie skarbie państwo miláčku älskling vänner kaikki mindenki arkadaşlar
     herkes dostum canım yetkili mieszkańcy
     vásárlónk vásárló ügyfelünk kollégák czytelniku czytelnicy czytelnik müşterimiz zákazníku
+    unterschrift signature firma fragesteller fragestellerin ratsuchende ratsuchender
+    vorsitzender vorsitzende kassenwart schriftführer schriftführerin schatzmeister
+    schatzmeisterin
     друзья коллеги клиент клиенты друг подруга читатель гость
     kunde kunden kundin kundinnen gäste gast eltern freunde nachbar nachbarin kollege kollegin
     kollegen vermieter mieter welt customer customers client clients clientes cliente clienti
@@ -300,7 +304,7 @@ LETTERS = (
         rf"(?m:^|(?<=[.!?\\] )|(?<=\\n))[ \t>*]{{0,4}}(?i:{_REGARDS})[,.!]{{0,2}}[ \t]{{0,2}}"
         rf"(?:(?:\r?\n|\\n)[ \t>*–-]{{0,4}}){{1,3}}(?:(?i:{_TITLES})\b\.? ?){{0,3}}"
         rf"(?P<part>{WRITTEN_NAME})(?=[ \t]{{0,3}}(?:\(|,|\r?\n|\\|\Z|<))",
-        is_given_name,
+        _is_greeted,
         clue=_CLOSING_CLUE,
         reach=40,
     ),

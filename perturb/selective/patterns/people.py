@@ -12,6 +12,8 @@ __all__ = ["PEOPLE", "TITLES"]
 
 TITLES = (
     "mr mrs ms miss mx dr prof sir dame lord lady rev herr frau monsieur madame mme mlle sr sra"
+    " mmes mlles melles mm messrs mesdames messieurs cllr cllrs councillor councillors smt shri"
+    " esq"
 )
 _MORE = "srta señor señora señorita don doña signor signora dra judge juez jueza juge richter"
 

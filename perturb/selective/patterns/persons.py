@@ -62,9 +62,11 @@ _TITLE_LIST = """
     mademoiselle maître sr sra srta señor señora señorita dña doña signor signora sig dott avv ing
     dipl-ing pan pani pán paní meneer mevrouw dhr mevr fru rabbi pastor pfarrer père sœur officer
     sergeant sgt lt capt detective nurse judge justice coach uncle aunt auntie tante onkel opa oma
+    cllr revd familie famille família familia famiglia fam
     grandma grandpa granny tía tío tata
 """
 WRITTEN_TITLE = any_of(_TITLE_LIST)
+_TITLE_WORDS = words_of("mr mrs ms dr prof mme mlle hr sr sra")
 # Words of which one is enough: `Il Servizio Clienti`, `Dział Obsługi Klienta`.
 DEPARTMENTS = words_of(
     """
@@ -89,7 +91,8 @@ NO_NAMES = DEPARTMENTS | words_of(
     firstname lastname first last surname username nachname vorname customer github gitlab docker
     kubernetes python java javascript linux windows hr it human resources sales marketing security
     compliance legal engineering product press media admissions i we you he she it they the a an
-    this that what who ok
+    this that what who ok alerts notifications ihre unsere meine deine eure votre notre vuestra
+    nuestra
     """
 )
 _RELATIVES = """
@@ -179,6 +182,7 @@ def is_lower_name(name: str) -> bool:
         and name not in OPENERS
         and not name.endswith(("ing", "ed", "ly", "n't", "tion", "ment"))
         and name not in _MORE_WORDS
+        and name not in _TITLE_WORDS
     )
 
 
@@ -405,7 +409,8 @@ def _locate_paired(match: re.Match[str]) -> tuple[int, int] | None:
     return found.start, found.start + len(value)
 
 
-_ADDRESSED = rf"(?P<part>{_PART}(?:[ ,]{{1,2}}{_PART}){{0,4}})"
+# AM and PM end a time: `at 10:00 AM, Bob Smith <…>`.
+_ADDRESSED = rf"(?!(?:AM|PM)\b)(?P<part>{_PART}(?:[ ,]{{1,2}}{_PART}){{0,4}})"
 _MAILBOX = re.compile(
     r"(?:no-?reply|support|info|team|hello|contact|security|bot|admin|sales|help|notifications?"
     r"|service|newsletter|office|mail|list|dev|users|announce|git|build|ci)(?:[+-].*)?",
@@ -635,8 +640,10 @@ def _is_household(name: str) -> bool:
 
 
 def _is_head(name: str) -> bool:
-    words = name.split(" ")
-    return any(map(is_given, words)) and not all(map(is_ordinary_word, words))
+    """Tell if words in capitals are a name: a given name is among them, or no ordinary word."""
+    words = re.split("[ -]", name)
+    ordinary = [is_ordinary_word(word) or word.lower() in _PLACES for word in words]
+    return not any(ordinary) or (any(map(is_given, words)) and not all(ordinary))
 
 
 def _is_bare(name: str) -> bool:
@@ -645,6 +652,70 @@ def _is_bare(name: str) -> bool:
     return is_full_name(name) and (is_given(words[0]) or not any(map(is_ordinary_word, words)))
 
 
+# What minutes leave to somebody.
+_DUTIES = """
+    check send email e-mail call ring talk speak draft review follow chase ask book order update
+    prepare write share confirm organise organize arrange look fix find bring take contact finish
+    create add schedule investigate circulate
+"""
+# Of a club, a council or a firm, in brackets after who has it.
+_CHAIRS = """
+    Clerk Chair Chairman Chairwoman Chairperson Vice-Chair Secretary Treasurer Trustee Warden
+    Apologies Minutes Note_taker Observer Guest Vorsitz Vorsitzender Vorsitzende Kassenwart
+    Schriftführer Schriftführerin Protokoll Gast secrétaire trésorier trésorière présidente
+"""
+_IN_CAPITALS = rf"[{CAPITALS}]{{2,20}}"
+
+
+def _is_family(name: str) -> bool:
+    """Tell if words in capitals may be a surname: none is a word of a dictionary or a label."""
+    words = [word for word in re.split("[ -]", name) if word.lower() not in _CAPITAL_PARTICLES]
+    return bool(words) and not any(
+        is_ordinary_word(word) or word.lower() in _LABELS or word.lower() in NO_NAMES
+        for word in words
+    )
+
+
+_CAPITAL_PARTICLES = words_of("le la les de du des da di del van von der den ben el al y e")
+
+
+def _has_family_last(name: str) -> bool:
+    """Tell if a given name stands before a surname in capitals."""
+    given, _, family = name.partition(" ")
+    first = given.partition("-")[0]
+    return is_given(first) and not is_ordinary_word(first) and _is_family(family)
+
+
+def _has_family_first(name: str) -> bool:
+    """Tell if a given name stands after a surname in capitals."""
+    family, _, given = name.rpartition(" ")
+    first = given.partition("-")[0]
+    return is_given(first) and not is_ordinary_word(first) and _is_family(family)
+
+
+_IN_LIST = re.compile(
+    rf"(?<![\w'’-])(?:[{CAPITALS}]{{3,20}} [{CAPITALS}]{_LETTER}{{2,15}}"
+    rf"|[{CAPITALS}]{_LETTER}{{2,15}} [{CAPITALS}]{{4,20}})(?![\w'’-])"
+)
+
+
+def _locate_in_list(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a name that begins with the surname in capitals, beside another one or
+    after a title: `IKEA Billy` is nobody."""
+    start, end = match.span("part")
+    text = match.string
+    if _AFTER_TITLE.search(text, max(0, start - 12), start):
+        return start, end
+    around = (
+        *_IN_LIST.finditer(text, max(0, start - _LISTED_NEAR), start),
+        *_IN_LIST.finditer(text, end, end + _LISTED_NEAR),
+    )
+    named = (_has_family_first(found[0]) or _has_family_last(found[0]) for found in around)
+    return (start, end) if any(named) else None
+
+
+_LISTED_NEAR = 200  # characters between two names of a list
+_AFTER_TITLE = re.compile(r"(?<!\w)(?:M|Mr|Mme|Mlle|Mrs|Ms|Dr|Monsieur|Madame|Herr|Frau)\.? \Z")
 _TELEPHONE_CLUE = all_clues(least_digits(7), any_figure(r"[+0](?<=[ (].)\d"))
 
 PERSONS = (
@@ -729,7 +800,7 @@ PERSONS = (
     ),
     shape(
         "PERSON",
-        rf"(?<!\w)(?i:{_INTRODUCTIONS}|hi,? i['’]?m) "
+        rf"(?<!\w)(?i:{_INTRODUCTIONS}|hi,? i['’]?m) (?:(?:mr|mrs|ms|dr|prof)\.? )?"
         rf"(?P<part>{WRITTEN_LOWER}(?: {WRITTEN_LOWER})?)(?![\w'’-])",
         locate=_locate_lower,
         clue=any_string(*sorted(_INTRODUCTION_STEMS), "i'm", "i’m", "im "),
@@ -964,10 +1035,92 @@ PERSONS = (
     ),
     shape(  # above a CV
         "PERSON",
-        rf"\A\s{{0,4}}(?P<part>[{CAPITALS}'’-]{{3,20}}(?: [{CAPITALS}'’-]{{2,20}}){{1,3}})"
+        rf"(?:\A|\n[ \t]{{0,4}}\r?\n)[ \t]{{0,4}}"
+        rf"(?P<part>[{CAPITALS}'’-]{{3,20}}(?: [{CAPITALS}'’-]{{2,20}}){{1,3}})"
         r"[ \t]{0,3}\r?\n"
         r"(?=[^@]{0,300}?(?:@|(?<!\w)\+?\d[\d ()-]{7,20}\d))",
         _is_head,
-        clue=all_clues(any_match(rf"\A\s{{0,4}}[{CAPITALS}'’-]{{3}}"), any_string("\n")),
+        clue=any_match(
+            rf"(?:\A|\n[ \t]{{0,4}}\r?\n)[ \t]{{0,4}}[{CAPITALS}'’-]{{3,20}} [{CAPITALS}'’-]{{2}}"
+        ),
+    ),
+    shape(  # author: luis-fernando-holzapfel
+        "PERSON",
+        rf"(?m:^)[ \t]{{0,4}}(?:author|autor|autora|auteur|maintainer|contributor): {{1,4}}[\"']?"
+        rf"(?P<part>{_LETTER}{{2,20}}(?:-{_LETTER}{{2,20}}){{1,4}})[\"']?[ \t]{{0,4}}(?=\r?\n|\Z)",
+        lambda name: is_given(name.split("-")[0]) and not is_ordinary_word(name.split("-")[-1]),
+        clue=any_string("author", "autor", "auteur", "maintainer", "contributor"),
+        reach=8,
+    ),
+    shape(  # Marta to check the logs
+        "PERSON",
+        rf"(?:\A|[\n.,;:•*–-])[ \t]{{0,4}}(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{2,15}}) to "
+        rf"(?:{any_of(_DUTIES)})(?!\w)",
+        lambda name: is_given(name) and not is_ordinary_word(name),
+        clue=any_listed(_DUTIES),
+        reach=30,
+    ),
+    shape(  # pregunta por Gorka
+        "PERSON",
+        r"(?<!\w)(?i:pregunt[ae]r? por|demande[rz]? (?:à|après)|fragen? (?:sie )?nach"
+        r"|chied[ai] di) "
+        rf"(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{2,15}})(?![\w'’-])",
+        lambda name: is_given(name) and not is_ordinary_word(name),
+        clue=any_listed("por à après nach di"),
+        reach=24,
+    ),
+    shape(  # ring Wiebke 01970 555 014
+        "PERSON",
+        rf"(?<!\w)(?i:call|ring|phone|text|contact|whatsapp|ruf|appelle|llama) "
+        rf"(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{2,15}}"
+        rf"(?: [{CAPITALS}][^\W\d_{CAPITALS}]{{2,15}})?)"
+        rf"(?: at| on| unter| au| al|,)? (?={_NUMBER})",
+        lambda name: is_given(name.split()[0]) and not is_ordinary_word(name.split()[0]),
+        clue=all_clues(
+            least_digits(7), any_listed("call ring phone text contact whatsapp ruf appelle llama")
+        ),
+        reach=10,
+    ),
+    shape(  # Fatma (oppas) ...... 06 55 50 13 44
+        "PERSON",
+        rf"(?m:^)[ \t]{{0,4}}(?P<part>{WRITTEN_NAME})(?: \([^()\n]{{1,20}}\))? ?\.{{3,60}} ?"
+        rf"(?={_NUMBER})",
+        is_given_name,
+        clue=all_clues(least_digits(7), any_string("...")),
+        reach=230,
+    ),
+    shape(  # Stéphane URVOY, beside words in small letters
+        "PERSON",
+        rf"(?<![\w'’-])(?P<part>[{CAPITALS}]{_LETTER}{{1,15}}(?:-[{CAPITALS}]{_LETTER}{{1,15}})?"
+        rf" (?:{_IN_CAPITALS}[ -]){{0,2}}[{CAPITALS}]{{4,20}})(?![\w'’/-]|\.\w)",
+        _has_family_last,
+        clue=any_match(rf"{_LETTER}(?<![{CAPITALS}]) [{CAPITALS}]{{2}}"),
+        reach=34,
+    ),
+    shape(  # LE RESTE-TILLEROT Mathis
+        "PERSON",
+        rf"(?<![\w'’/-])(?P<part>(?:{_IN_CAPITALS}[ -]){{0,2}}[{CAPITALS}]{{4,20}}"
+        rf" [{CAPITALS}]{_LETTER}{{1,15}}(?:-[{CAPITALS}]{_LETTER}{{1,15}})?)"
+        rf"(?![\w'’-]| [{CAPITALS}])",
+        _has_family_first,
+        locate=_locate_in_list,
+        clue=any_match(rf"[{CAPITALS}]{{4}} [{CAPITALS}]{_LETTER}(?<![{CAPITALS}])"),
+        reach=60,
+    ),
+    shape(  # Mme LE PROVOST
+        "PERSON",
+        rf"(?<![\w.-])(?:M|Mr|Mme|Mlle|Mrs|Ms|Dr)\.? "
+        rf"(?P<part>(?:LE|LA|DE|DU|DES|DA|DI|VAN|VON|DEL|DE LA|VAN DER)[ ][{CAPITALS}]{{3,20}}"
+        rf"(?:-[{CAPITALS}]{{2,20}})?)(?![\w-])",
+        clue=any_listed("m mr mme mlle mrs ms dr"),
+        reach=8,
+    ),
+    shape(  # In attendance: Desiree Home (Clerk)
+        "PERSON",
+        rf"(?<![\w'’-])(?P<part>{WRITTEN_FULL})(?= \((?:{any_of(_CHAIRS)})\))",
+        lambda name: is_given(re.split("[ -]", name)[0]) and not name.isupper(),
+        case=True,
+        clue=any_string(*(f"({word.lower().split('_')[0]}" for word in _CHAIRS.split())),
+        reach=204,
     ),
 )

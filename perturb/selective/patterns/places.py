@@ -27,7 +27,8 @@ _NO_NAME = any_of(
     "was were are had has have would not § art under before after between fc sc sv gbit gbps mbit",
     "x1 x2 x4 x8 x16",
 )
-_WORD = rf"(?!{_NO_NAME}\b)[^\W\d_][\w'’.-]{{0,30}}"
+# Nor does one that a sentence ends with: `for 3 hours. Half way through`.
+_WORD = rf"(?!{_NO_NAME}\b|[a-z]{{5,30}}\. )[^\W\d_][\w'’.-]{{0,30}}"
 _CAPITAL = r"(?-i:[A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ])[\w'’-]{1,30}+"
 
 # -- number first: United States, United Kingdom, Ireland, Canada, Australia ----------------------
@@ -129,7 +130,7 @@ _CITY = (
 # A name and a house number before a postcode: `Jagerij 64, 9999 AA`.
 _BARE = (
     # In a list of files: May 20  2026 X11
-    r"(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d)"
+    r"(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.? \d)"
     rf"{_CAPITAL}(?: {_CAPITAL}){{0,3}} (?!(?:19|20)\d\d\b)\d{{1,4}}[a-z]?"
     r"(?:-\d{1,3}|/\d{1,4})?"
     rf"(?=,?\s{{1,3}}(?:[A-Z]{{1,2}}-)?{_FIGURES_CITY} [A-ZÀ-ÖØ-Þ])"
@@ -322,6 +323,13 @@ PLACES = (
         case=False,
         clue=any_listed(*_TYPE_LISTS),
         reach=14,
+    ),
+    shape(  # 44 Heol y Parc
+        "STREET_ADDRESS",
+        rf"(?<![\w-])\d{{1,4}}[a-z]?,? (?:Heol|Ffordd|Stryd|Lôn|Rhodfa|Maes|Clos)"
+        rf"(?:(?: [Yy]r?)? {_CAPITAL}){{1,3}}",
+        clue=any_listed("heol ffordd stryd lôn rhodfa maes clos"),
+        reach=8,
     ),
     shape(  # vivo in via Garibaldi 7
         "STREET_ADDRESS",

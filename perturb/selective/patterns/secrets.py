@@ -229,6 +229,8 @@ def _may_be_secret(found: KeyValue) -> bool:
         return False
     if value.lower() in PROGRAMS and not is_ordinary_word(value):  # of its examples
         return False
+    if _OBJECT.fullmatch(value) or _is_prompt(found):
+        return False
     key = found.key.lower()
     first = _read_name(found.key)[0] if _read_name(found.key) else key
     if first in _OWN_WORD and not _begins_word(found):
@@ -240,6 +242,17 @@ def _may_be_secret(found: KeyValue) -> bool:
     if _names_password(key):
         return _is_password(found)
     return _is_token(found, words)
+
+
+# As Java prints one without a text of its own: android.os.BinderProxy@2bd79ce
+_OBJECT = re.compile(r"(?:[a-z]\w{0,30}\.){1,8}[A-Z][\w$]{0,60}@[0-9a-f]{5,8}")
+
+
+def _is_prompt(found: KeyValue) -> bool:
+    """Tell if the key is a prompt in quotation marks, which close before the value:
+    `read -p "Password: " PASS`."""
+    opened = found.before.endswith(found.quote) if found.quote else False
+    return opened and not found.closed
 
 
 def _names_password(key: str) -> bool:

@@ -48,6 +48,7 @@ _BETWEEN = "|".join(
     (
         rf"[ \t]?[?!]?: ?(?:{_ANNOTATION}) ?=(?!=) ?",  # password: str = "x"
         r"[ \t]?: ?[|>][-+]?\n[ \t]{1,20}",  # a block of YAML
+        r"[ \t]{0,4}\{ ?get;[^{}\n]{0,30}\} ?= ?",  # Password { get; set; } = "x"
         r"[ \t]{0,8}(?:=>|:=|={1,3}|[:：])(?:\*\*|__)?[ \t]{0,4}",
         rf" {_IS}(?: {_NOW})?:? ",
         r"(?<=hasło) to ",

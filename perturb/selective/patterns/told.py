@@ -71,6 +71,9 @@ _NO_SECRETS = words_of(
 )
 
 
+_OF_USER = re.compile(
+    r"\s(?:user(?:name)?|login|role|benutzer|utilisateur|usuario)\Z", re.IGNORECASE
+)
 # Addresses, calls, and what a template fills in.
 _NO_FORM = re.compile(r"://|@[\w-]+\.\w|\(\)|\w\(|\{\{|[#$%]\{")
 _FLAG = re.compile(r"pass --", re.IGNORECASE)  # pass --with-docs to "configure"
@@ -193,6 +196,8 @@ def _locate_words(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a few words that open something, unless they begin a sentence."""
     first = re.split(r"[\s-]", match["part"], maxsplit=1)[0]
     quoted = match.string[match.start("part") - 1] in _MARKS_BEFORE
+    if match["gap"] and re.match(r"['\u2019]s\s", match.string[match.end("gap") :][:3]):
+        return None  # a memorable name that aligns with your channel's focus
     if (first.lower() in _FIRST_WORDS and not quoted) or _ABOUT.search(match["gap"]):
         return None
     return match.span("part") if _is_word(first) else None
@@ -208,6 +213,9 @@ def _locate_quoted(match: re.Match[str]) -> tuple[int, int] | None:
     if verb and _TO_PASS.search(match.string, max(0, match.start() - 10), match.start()):
         return None
     if _ABOUT.search(match["gap"]) or (" " in value and is_sentence(value)):
+        return None
+    # password authentication failed for user "mira"
+    if " " not in value and _OF_USER.search(match["gap"]):
         return None
     program = value.lower() in PROGRAMS and not is_ordinary_word(value)
     if program or _PATH.fullmatch(value) or _FLAG.match(match[0]):
@@ -421,6 +429,16 @@ TOLD = (
         locate=_locate_quoted,
         reach=24,
     ),
+    shape(  # the password for user "mira" is kestrel44
+        "PASSWORD",
+        rf"(?<![^\W_]){NOUN}\s(?:for|of|für|von|pour|de|para)\s(?:[^\W\d_]{{1,12}}\s){{0,3}}"
+        r"[\"'`\u201c\u201e\u00ab][^\"'`\u201c\u201d\u00bb\n]{1,60}[\"'`\u201d\u201c\u00bb]"
+        rf"\s?(?:{IS}|[:：=])\s{QUOTE}{VALUE}",
+        is_first_word,
+        case=False,
+        clue=NOUN_CLUE,
+        reach=24,
+    ),
     shape(  # the pass is uh kites fly low; the password is kestrel with a small k
         "PASSWORD",
         rf"(?<![^\W_])(?:{NOUN}|pass|wi-?fi (?:key|code)){_GAP}{_SAYS}"
@@ -537,7 +555,7 @@ TOLD = (
     ),
     shape(  # Agent: what is the password on the account? Customer: I think it's kestrel
         "PASSWORD",
-        r"(?<!\w)(?:confirm|verify|give|tell|what(?:['\u2019]s| is| was))\b[^\n.!?]{0,60}?"
+        r"(?<!\w)(?:confirm|verify|give|tell|and|what(?:['\u2019]s| is| was))\b[^\n.!?]{0,60}?"
         r"(?<!\w)(?:password|memorable word|security word|pass ?phrase|safe word)"
         r"(?P<gap>[^\n.!?]{0,40}?)\?[ \t]*\n{1,2}"
         r"[^\n:]{1,30}:[^\n.!?]{0,50}?(?:(?:it|that)['\u2019]s|it is|is|was) (?:either )?"

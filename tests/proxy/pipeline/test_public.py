@@ -224,7 +224,11 @@ class TestRefusal:
 
 class TestOtherSettings:
     async def test_the_operators_own_terms_hold(self, table: EmbeddingTable) -> None:
-        own = {"allow": ["Anna Kowalska"], "deny": ["Zwickbird"], "patterns": {"LOT": r"lot-\d{4}"}}
+        own = {
+            "allow": ["Anna Kowalska"],
+            "deny": ["Zwickbird"],
+            "patterns": {"LOT": r"lot-\d{4}"},
+        }
         over = {"privacy": {"mechanism": "selective", "parameters": {"profile": "people", **own}}}
         async with running_proxy(table, over) as proxy:
             chat: Any = proxy.client().chat.completions.create

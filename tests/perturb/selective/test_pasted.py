@@ -1,0 +1,193 @@
+"""What people paste into a chat: minutes, lists of names, logs, mails and settings. Beside each
+text that leaves as it is stands the private text that is nearest to it, and is hidden."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.perturb.selective.test_nobody import find
+
+# By kind: a text that leaves as it is, a text like it and what is hidden in that.
+KINDS = {
+    "a surname in capitals": (
+        "We use Django REST and Ruby JSON. Le Conseil EST ouvert. LINDEN Rest is a shelf.",
+        "Excusés : Stéphane URVAUD, AIT AZZOUR Faïz et LAVANDIER Gwendoline, Mme LE PROVOST.",
+        ["Stéphane URVAUD", "AIT AZZOUR Faïz", "LAVANDIER Gwendoline", "LE PROVOST"],
+    ),
+    "several persons with one title": (
+        "Mesdames, Messieurs, chers collègues. The lens has 50 MM. Optics are good.",
+        "Présents : Mmes Géroux, Goulard, BOLÉNOR et Perrin; MM. Cavagnol, Vignier (11).",
+        ["Géroux", "Goulard", "BOLÉNOR", "Perrin", "Cavagnol", "Vignier"],
+    ),
+    "the title of a councillor": (
+        "Every Cllr may speak. Cllrs are elected in May.",
+        "Cllrs Glyn Charlwood and PB spoke. Cllr P Battey spoke. Every Cllr may speak.",
+        ["Glyn Charlwood", "P Battey"],
+    ),
+    "who has an office": (
+        "In attendance: Desk Lamp (Clerk). Standing Orders (Minutes)",
+        "In attendance: Desiree Home (Clerk)",
+        ["Desiree Home"],
+    ),
+    "lines that end alike": (
+        "Monday – Chicken Curry\nTuesday – Rice Pudding\nWednesday – Apple Crumble\n",
+        "Year 3 Long Jump – Seb Wadeley\nYear 4 Long Jump – Zubin Basher\n"
+        "Year 6 High Jump – Oliver Adamsen\nYear 5 Shot – Kanishq Hariman\n"
+        "Year 5 70m – Tim Hobley\n",
+        ["Seb Wadeley", "Zubin Basher", "Oliver Adamsen", "Kanishq Hariman", "Tim Hobley"],
+    ),
+    "the head of a CV": (
+        "Improve this:\n\nQUARTERLY SALES SUMMARY\nquestions to the office, 0113 496",
+        "Improve this:\n\nOLUWASANMI ADEBAYO-KERR\nmanager, sanmi@lindenhof.example",
+        ["OLUWASANMI ADEBAYO-KERR", "sanmi@lindenhof.example"],
+    ),
+    "the author of a page": (
+        "---\nauthor: mark-down\n---\nauthor: docs-team\n",
+        "---\nauthor: luis-fernando-holzapfel\n---\n",
+        ["luis-fernando-holzapfel"],
+    ),
+    "a time before a sender": (
+        "It closes at 10:00 AM, and at 3:30 PM on Sundays.",
+        "On Dec 14, at 10:00 AM, Wiebke Holzapfel <w.holzapfel@lindenhof.example> wrote:",
+        ["Wiebke Holzapfel", "w.holzapfel@lindenhof.example"],
+    ),
+    "a day before a date": (
+        "Date: Fri, 21 Nov 1997 09:55:06 -0600\nSubject: Saying Hello",
+        "From: Fritz Holzapfel\nDate: Fri, 21 Nov 1997 09:55:06 -0600",
+        ["Fritz Holzapfel"],
+    ),
+    "who signs and who asks": (
+        "Sehr geehrter Fragesteller,\n\ndanke.\n\nMit freundlichen Grüßen,\nUnterschrift (Blatt)",
+        "Sehr geehrter Herr Holzapfel,\n\ndanke.\n\nMit freundlichen Grüßen,\nWiebke (Blatt)",
+        ["Holzapfel", "Wiebke"],
+    ),
+    "the subject of a letter": (
+        "Betreff: Ihre Anfrage\nBetreff: Unsere Anfrage",
+        "Betreff: Wiebke Holzapfel",
+        ["Wiebke Holzapfel"],
+    ),
+    "cities in a row": (
+        "Chicago San Francisco Lisbon London Madrid San Juan Seoul Singapore",
+        "Ask Francisco Holzapfel in London.",
+        ["Francisco Holzapfel"],
+    ),
+    "the title of a film": (
+        'Best films:\n1. "Mr. Smith Goes to Washington" (1939)\n2. "My Man Godfrey" (1936)',
+        'Patient "Wiebke Holzapfel" (1984), Patient "Dr. Anna Lindener" (1990)',
+        ["Wiebke Holzapfel", "Anna Lindener"],
+    ),
+    "the time of a line in a log": (
+        "081109 203615 148 INFO dfs.DataNode: done\n[24:0701/114930:WARNING:dns.cc] slow",
+        "0511 203615\nCall 0511 203615 now",
+        ["0511 203615", "0511 203615"],
+    ),
+    "the number of a product": (
+        "Product ID: 00330-80000-00000-AA512",
+        "Call 00330-80000-00000 now.",
+        ["00330-80000-00000"],
+    ),
+    "a telephone number like a postcode": (
+        "It is in Springfield, 05337-7187.",
+        "Kassenwart, Tel: 05337-7187",
+        ["05337-7187"],
+    ),
+    "a module of a server": (
+        "[error] mod_jk child workerEnv in error state 6",
+        "[error] user anna_holzapfel@lindenhof.example in error state 6",
+        ["anna_holzapfel@lindenhof.example"],
+    ),
+    "a row of figures": (
+        "Fan speeds ( 3552 3534 3375 **** 3515 3479 )",
+        "My card is **** **** **** 3515.",
+        ["3515"],
+    ),
+    "an object of Java": (
+        "Bad token: android.os.BinderProxy@2bd79ce\nListening on Server$Selector@0.0.0.0:62267",
+        "token: com.Linden9@2bd79cefa11",
+        ["com.Linden9@2bd79cefa11"],
+    ),
+    "an address to fill in": (
+        'From = "your_gmail_address@gmail.com"; user = "your-email@gmail.com"',
+        'From = "yourij.holz@gmail.com"; user = "your.anna@gmail.com"',
+        ["yourij.holz@gmail.com", "your.anna@gmail.com"],
+    ),
+    "a prompt": (
+        'read -p "Password: " PNWPASS',
+        '{"password": " hunter2x"} Password: "hunter3x"',
+        [" hunter2x", "hunter3x"],
+    ),
+    "a property": (
+        'public string Name { get; set; } = "Lindenhof";\npublic string Password { get; set; }',
+        'public string Password { get; private set; } = "Gr33nHeron";',
+        ["Gr33nHeron"],
+    ),
+    "whose password it is": (
+        'FATAL: password authentication failed for user "postgres"',
+        'The password for user "postgres" is "kestrel44". The password for "app" is kestrelpine.',
+        ["kestrel44", "kestrelpine"],
+    ),
+    "a name that is to be remembered": (
+        "Choose a memorable name that aligns with your channel's focus and audience.",
+        "My memorable word's larkspur.",
+        ["larkspur"],
+    ),
+    "hours and a street": (
+        "Cook for 3 hours. Half way through, stir. Decided on October 24, 2018 City Court.",
+        "She lives at 44 Heol y Parc, and he at 12 Half Moon Way.",
+        ["44 Heol y Parc", "12 Half Moon Way."],
+    ),
+    "a number in brackets": (
+        "Chapter (number 533817204) of the passport rules",
+        "My passport (number 533817204), conf. code QX7T2M",
+        ["533817204", "QX7T2M"],
+    ),
+    "a duty": (
+        "Use Python to update the file. Click Save to send it.",
+        "The key was rotated at 14:20, Marta to check the logs",
+        ["Marta"],
+    ),
+    "whom to call": (
+        "Ring Lufthansa at 0800 123 4567. Pregunta por Teléfono. Chapter One ........ 12",
+        "call Wiebke 01970 555 014; pregunta por Nerea\nFatma (oppas) ...... 06 55 50 13 44",
+        ["Wiebke", "01970 555 014", "Nerea", "Fatma", "06 55 50 13 44"],
+    ),
+    "a household": (
+        "the Animals (Cat, Dog), the Options (Save, Open)",
+        "and the Vollmerings (Nikhil, Asha) sit by the door",
+        ["Vollmerings", "Nikhil", "Asha"],
+    ),
+    "what is answered": (
+        "AGENT: and is the password field required?\nCALLER: yes, it is required",
+        "AGENT: and the password on the account?\nCALLER: it's marmalade",
+        ["marmalade"],
+    ),
+    "a tag after a time": (
+        "15:05<br><b>Hello</b>",
+        "15:05 <badger7> hello",
+        ["badger7"],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_only_looks_private_stays_as_it_is(kind: str) -> None:
+    assert find(KINDS[kind][0]) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_private_is_hidden(kind: str) -> None:
+    _, text, hidden = KINDS[kind]
+    assert find(text) == hidden
+
+
+def test_a_name_ends_with_its_line_where_the_next_word_had_room() -> None:
+    text = (
+        "The winner of the tennis tournament of the 6th form:  Lola Famosa\n"
+        "Deborah Aderet ran 100 m in 12.8 seconds, beating the record that has stood since 2004."
+    )
+    assert find(text) == ["Lola Famosa", "Deborah Aderet"]
+    wrapped = (
+        "We spent the whole of the last weekend in the old house by the lake, with Deborah\n"
+        "Aderet and her two brothers, who came all the way from Leeds to see my old grandmother."
+    )
+    assert find(wrapped) == ["Deborah\nAderet"]
