@@ -231,6 +231,7 @@ class DetectorPolicy:
                 start = _skip_question(reading.text, skip_lead(reading.text, start, end), end)
                 end -= 2 * bool(_GENITIVE.search(reading.text, start, end))
             found = reading.text[start:end]
+            unlikely = share < _SMALL and type_ not in self._lowered
             plain = (
                 _is_code(reading.text, start, end)
                 or is_label(reading.text, start, end)
@@ -238,16 +239,7 @@ class DetectorPolicy:
                 or is_greeting(found)
                 or (type_ == "PERSON" and _is_nobody(reading.text, start, end))
                 or (type_ in ("PERSON", "LOCATION") and _is_figure(found, type_))
-                or (
-                    type_ in _NAMED
-                    and _is_no_thing(
-                        reading.text,
-                        start,
-                        end,
-                        type_,
-                        share < _SMALL and type_ not in self._lowered,
-                    )
-                )
+                or (type_ in _NAMED and _is_no_thing(reading.text, start, end, type_, unlikely))
                 or (type_ == "ID" and _is_identifier(reading.text, start, end))
                 or _is_verb(reading.text, start, end)
             )
@@ -306,14 +298,12 @@ def _is_nobody(text: str, start: int, end: int) -> bool:
     found = text[start:end]
     if is_role(found) or is_closing(found) or _CAR.match(text, start):
         return True
-    if _LENGTHENED.search(found):
-        return True
     around = _REPEATED.finditer(text, max(0, start - _NEAR), end + _NEAR)
     if any(run.start() <= start and end <= run.end() for run in around):
         return True
-    if _QUANTITY.match(text, start) or _is_owned(text, start, end):
+    if _QUANTITY.match(text, start) or _WEEKDAY.match(text, start):
         return True
-    if _WEEKDAY.match(text, start):
+    if _LENGTHENED.search(found) or _is_owned(text, start, end):
         return True
     if found.islower() and _ARE_CALLED.search(text, max(0, start - _NEAR), start):
         return True
