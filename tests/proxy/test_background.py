@@ -27,7 +27,7 @@ HIDDEN = "what was sent"
 # Tasks that are no loops: each ends by itself, and whoever started it hears of a failure.
 ENDING = {
     "advice/conditions.py": "the tasks of one condition, in a group",
-    "api/sse.py": "the answer of one request",
+    "api/render.py": "the answer of one request",
     "batches/run.py": "the lines of one batch, in a group",
     "batches/runner.py": "one batch; its failure is noted, and its lease ends",
     "serve.py": "the process itself, and what warns once",

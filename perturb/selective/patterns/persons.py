@@ -1092,7 +1092,7 @@ PERSONS = (
     shape(  # Stéphane URVOY, beside words in small letters
         "PERSON",
         rf"(?<![\w'’-])(?P<part>[{CAPITALS}]{_LETTER}{{1,15}}(?:-[{CAPITALS}]{_LETTER}{{1,15}})?"
-        rf" (?:{_IN_CAPITALS}[ -]){{0,2}}[{CAPITALS}]{{4,20}})(?![\w'’/-]|\.\w)",
+        rf"(?<![{CAPITALS}]) (?:{_IN_CAPITALS}[ -]){{0,2}}[{CAPITALS}]{{4,20}})(?![\w'’/-]|\.\w)",
         _has_family_last,
         clue=any_match(rf"{_LETTER}(?<![{CAPITALS}]) [{CAPITALS}]{{2}}"),
         reach=34,
