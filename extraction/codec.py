@@ -9,13 +9,15 @@ from __future__ import annotations
 import codecs
 import json
 import math
+import re
 from typing import Any
 
 import orjson
 
-__all__ = ["dump", "dump_ascii", "load", "load_finite"]
+__all__ = ["dump", "dump_ascii", "is_written_whole", "load", "load_finite"]
 
 DIGITS = 20  # of an integer
+_NO_DIGIT = re.compile(r"\D")
 _ESCAPED = "inferdpt.json"  # a handler of characters that an encoding lacks
 _SLOW = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
@@ -74,6 +76,20 @@ def load_finite(data: bytes | str) -> Any:
         RecursionError: it is nested too deeply.
     """
     return json.loads(data, parse_constant=_refuse, parse_float=_parse_float)
+
+
+def is_written_whole(written: str, number: float) -> bool:
+    """Tell if a number of JSON has, as it is written, no digits that its value has not: what looks
+    at the value sees all of it.
+
+    >>> is_written_whole("1.50", 1.5), is_written_whole("0e1234", 0.0)
+    (True, False)
+    """
+    (long, _, power), (own, _, _) = (
+        text.lower().partition("e") for text in (written, json.dumps(number))
+    )
+    shown, held = (_NO_DIGIT.sub("", part).strip("0") for part in (long, own))
+    return shown == held and not (power and not held)  # zero has every exponent
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:

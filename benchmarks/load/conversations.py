@@ -139,13 +139,16 @@ async def _measure(
         await _send(gateway, [next(others)])  # what is loaded once
         gc.collect()
         gc.freeze()  # as the served proxy does: no collection goes over it again
-        for turn in turns:
-            await _send(gateway, steps[: turn - 1])
-            size, first = await _send(gateway, steps[:turn])
-            again = (await _send(gateway, steps[:turn]))[1]
-            like = next(other for i, other in enumerate(others, 2) if i % PRIVATE_EVERY == 2)
-            alone = (await _send(gateway, [like]))[1]
-            report(TurnRow(turn, round_, round(size / 1000, 1), first, again, alone))
+        try:
+            for turn in turns:
+                await _send(gateway, steps[: turn - 1])
+                size, first = await _send(gateway, steps[:turn])
+                again = (await _send(gateway, steps[:turn]))[1]
+                like = next(other for i, other in enumerate(others, 2) if i % PRIVATE_EVERY == 2)
+                alone = (await _send(gateway, [like]))[1]
+                report(TurnRow(turn, round_, round(size / 1000, 1), first, again, alone))
+        finally:
+            gc.unfreeze()
 
 
 async def _complete(request: web.Request) -> web.Response:

@@ -113,10 +113,14 @@ _ARE_CALLED = re.compile(
     r"\b(?:[Ww]hich|[Ww]hat) (?:\w+ ){1,3}(?:is|are) (?:called|named) [a-z, -]{0,80}\Z"
 )
 _WEEKDAY = re.compile(r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? \d{1,2}\b")  # Date: Fri, 21 Nov
-_QUANTITY = re.compile(
-    r"[Mm](?:ax|in)(?:\.|imum)?:? (?:of )?(?:[~<≤]?\d|(?:[a-z]{2,12} ){0,2}(?:time|size|length"
-    r"|number|count|depth|width|height|age|values?|retries|results|lines|chars|characters|tokens|words"
-    r"|delay|duration|rate|speed|limit|tries|attempts|items|rows|level|pages|bytes|connections)\b)"
+_QUANTITY = re.compile(  # max 20; Max wait time; Max results: not what a Max has or values
+    r"(?-i:max|min)(?:\.|imum)?:? (?:of )?[~<≤]?\d"
+    r"|[Mm](?:ax|in)(?:\.|imum)? (?:(?:wait|response|request|retry|file|upload|token|output|input"
+    r"|context|batch|page|line|queue|pool|string|message|heap|memory|stack|body|header|image|buffer"
+    r"|cache|idle|session|execution|allowed|total) )?"
+    r"(?:(?:time|size|length|depth|width|height|delay|duration|number of|tokens?)\b"
+    r"|(?:value|speed|limit|count|rate|level|result|line|char|character|word|attempt|item|row|page"
+    r"|byte|connection|retry|retrie|trie)s?(?= ?[:=.;()\d]|\s{0,4}\Z))"
 )
 # Czech and Slovak, Polish, Hungarian, Finnish, Turkish, Croatian, Romanian.
 _QUESTIONS = words_of(

@@ -259,11 +259,28 @@ _PERSONA = re.compile(
     r"(?:,?[ ](?i:an?|the|our|ein|eine|der|die|das|une?|le|la|una|el|il|lo|um|uma|o|een|de|het|bir"
     r"|asystent\w*)[ ]\w|\.\s{1,8}(?i:you|du|sie|tu|vous|usted|você|je|jij)\b)"
 )
-_MACHINE = re.compile(  # what such a name is then said to be
-    r"(?:\.\s{1,8})?[^.\n]{0,60}\b(?i:AI|KI|IA|assistants?|agents?|chat ?bots?|bots?"
-    r"|assistent\w{0,2}|asystent\w{0,2}|asistente|assistente|language model|LLM|IDE)\b"
+# What such a name is then said to be, where no person can be meant: assistants, agents and tutors
+# are people, too, and engineers work on AI.
+_HELPER = r"(?:assistants?|agents?|assistent\w{0,2}|asystent\w{0,2}|asistente|assistente)"
+_MACHINE = re.compile(
+    r"[*_\"\u201d]{0,3}(?:\.\s{1,8}[\w'\u2019]{2,8})?,?"
+    r"(?: (?!(?:who|that|at|with|for|on|of|in|and|using|from|by)\b)[\w'\u2019-]{1,20}){0,4}? "
+    rf"(?:(?:AI|KI|IA)[ -](?:powered )?(?:[a-z]{{1,12}} )?(?i:{_HELPER}|models?|chat ?bots?|IDE)"
+    rf"|(?i:{_HELPER}) (?:de |di )?(?:AI|IA)|(?i:chat ?bot|(?:large )?language model|LLM)"
+    rf"|(?i:helpful|coding) {_HELPER})\b"
+    r"(?! (?:engineer|develop|research|scien|lead|manag|consult|expert|prof|train|design|special)"
+    r"\w*)"
 )
-_MACHINE_AFTER = re.compile(r" (?:AI|GPT|Assistant)\b(?! (?!Assistant|Agent|Chat)[A-Z][a-z])")
+_MACHINE_AFTER = re.compile(
+    r" (?:AI|GPT)\b(?: (?:Assistant|Agent|Chat)| (?:is|helps|can|answers)\b)"
+)
+# Words beside an assistant's name.
+_PRODUCT = """
+    agent agents app artifacts assistant chat cli code desktop enterprise flash free haiku instant
+    max mini mobile mode model models nano opus plus plugin plugins pro server session sessions
+    skill skills sonnet team tool tools turbo ultra web
+"""
+_PRODUCT_WORDS = frozenset(_PRODUCT.split())
 _NAME_WORDS = 5  # that the longest names have; a longer finding holds other words
 _LEAST = 4  # letters of a word of a name that stands for all of it
 # What asks for knowledge, in a sentence.
@@ -604,7 +621,8 @@ class _Knowledge:
         named = machine or (machine is not None and not self._contacts)
         if not others and (named or _MACHINE_AFTER.match(self._text, finding.end)):
             return True
-        if not (machine or key in _ASSISTANTS) or not all(map(self._is_of_product, others)):
+        of_product = all(map(self._is_of_product, others))
+        if not of_product or not (machine or key in _ASSISTANTS):
             return False
         if machine or finding.type not in PERSONS:
             return True
@@ -625,10 +643,9 @@ class _Knowledge:
         return joined and self._is_of_product(self._words.keys[place])
 
     def _is_of_product(self, key: str) -> bool:
-        """Tell if a word beside an assistant's name is one of a product, and no surname."""
-        if key in self._given or key in self._public.surnames:
-            return False
-        return len(key) == 1 or key.isdigit() or key in self._common or key in self._public.terms
+        """Tell if a word beside an assistant's name is one of a product."""
+        known = key in _PRODUCT_WORDS or key in self._public.terms
+        return known or len(key) == 1 or key.isdigit()
 
     @cached_property
     def _personas(self) -> dict[str, bool]:

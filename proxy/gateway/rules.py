@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from extraction.codec import load_finite
+from extraction.codec import is_written_whole, load_finite
 from perturb import Perturbation
 from proxy.errors import bad_request, too_large, unsupported
 from proxy.requests.cache_marks import read_mark
@@ -153,17 +153,11 @@ def _respell(raw: str, content: Outline, filled: Any) -> str:
     for token, (before, after) in zip(tokens, leaves, strict=True):
         if load_finite(token[0]) != before:
             return json.dumps(filled, ensure_ascii=False)
-        if after != before or (token[0][0] != '"' and _is_longer(token[0], after)):
+        hidden = token[0][0] != '"' and not is_written_whole(token[0], after)
+        if after != before or hidden:
             out += [raw[place : token.start()], json.dumps(after, ensure_ascii=False)]
             place = token.end()
     return "".join([*out, raw[place:]])
-
-
-def _is_longer(written: str, number: float) -> bool:
-    """Tell if a number is written with digits that are not in it, which nothing has looked at."""
-    pairs = (text.lower().partition("e")[0] for text in (written, json.dumps(number)))
-    long, own = (re.sub(r"\D", "", text).strip("0") for text in pairs)
-    return long != own
 
 
 def _list_leaves(content: Outline, filled: Any) -> Iterator[tuple[Any, Any]]:

@@ -12,7 +12,6 @@ import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
@@ -199,7 +198,6 @@ def _state_guarantee(sanitizer: Sanitizer, texts: Sequence[tuple[Perturbation, b
     return "; ".join(parts)
 
 
-@lru_cache(maxsize=64)  # a sanitizer never changes
 def format_epsilon(sanitizer: Sanitizer) -> str:
     """Format ε per token, its kind of guarantee and, if there is one, the δ of a text:
     `6; guarantee=none`, `6; guarantee=ldp; delta=1e-09`."""

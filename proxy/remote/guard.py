@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-from extraction.codec import load
+from extraction.codec import is_written_whole, load
 from perturb import ReleaseError
 from perturb.selective.verify import find_parts
 from perturb.text.fold import find_words
@@ -292,7 +292,7 @@ def _check_string(text: str, cleared: set[str]) -> Iterator[str]:
     if not text.startswith(("{", "[")):
         raise GuardRefused("a string is not what the mechanism returned")
     try:
-        content = json.loads(text, object_pairs_hook=_read_pairs)
+        content = json.loads(text, object_pairs_hook=_read_pairs, parse_float=_read_number)
     except ValueError:
         raise GuardRefused("a string is not what the mechanism returned") from None
     yield from _check_strings(content, cleared)
@@ -304,3 +304,11 @@ def _read_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError
     return found
+
+
+def _read_number(written: str) -> float:
+    """Return a number; raise `ValueError` if it is written with digits that are not in it."""
+    number = float(written)
+    if not is_written_whole(written, number):
+        raise ValueError
+    return number

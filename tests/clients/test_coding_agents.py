@@ -87,7 +87,7 @@ class Stage:
 async def stage() -> AsyncIterator[Stage]:
     if (reason := find_reason(ENVIRONMENT)) is not None:
         pytest.skip(reason)
-    programmer = Programmer("reminders.py", WRONG, RIGHT)
+    programmer = Programmer(name="reminders.py", wrong=WRONG, right=RIGHT)
     async with running_gateway(load_table(), {}, programmer.build_app()) as gateway:
         recorder = Recorder(gateway.url)
         async with serving(recorder.build_app()) as url:

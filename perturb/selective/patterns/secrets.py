@@ -475,16 +475,12 @@ def _is_phrase(value: str) -> bool:
     first, plain = value.split()[0].lower(), value.lower()
     # In files of translations, the texts beside such a key speak of passwords.
     about = value.endswith(("?", "!", "…")) or any(stem in plain for stem in _ABOUT_PASSWORDS)
+    about = about or "working directory" in plain  # what the command pwd prints
     return not (about or _SENTENCE.search(value) or first in _HINTS or first in _TO_DO)
 
 
 _ABOUT_PASSWORDS = (*_NOUN_STRINGS, "hasł", "hesl", "wachtw", "lösen", "adgang")
-_TO_DO = words_of(
-    """
-    ask call contact see same leave use choose create set type write add get none print show
-    display prints shows displays returns
-    """
-)
+_TO_DO = words_of("ask call contact see same leave use choose create set type write add get none")
 
 
 def _is_basic(value: str) -> bool:

@@ -77,10 +77,10 @@ _OF_USER = re.compile(
 # Addresses, calls, and what a template fills in.
 _NO_FORM = re.compile(r"://|@[\w-]+\.\w|\(\)|\w\(|\{\{|[#$%]\{")
 _FLAG = re.compile(r"pass --", re.IGNORECASE)  # pass --with-docs to "configure"
-# Of the verb: the tests need to pass by adding "a task", we pass it as "name".
+# Of the verb: the tests need to pass by adding "a task".
 _TO_PASS = re.compile(
-    r"(?<![^\W_])(?:to|will|would|must|should|shall|can|could|may|might|not|n['’]t|tests?|checks?|build"
-    r"|they|you|we|i|please|then|and|or|all|always|never|also|only|just|let)\s\Z",
+    r"(?<![^\W_])(?:to|will|would|must|should|shall|can|could|may|might|not|n['’]t|tests?|checks?"
+    r"|build)\s\Z",
     re.IGNORECASE,
 )
 _PATH = re.compile(r"[\w.\\<>{}-]+(?:/[\w.\\<>{}-]+){2,}")

@@ -44,6 +44,8 @@ def test_what_was_cleared_passes_anywhere(cleared: StringClearance) -> None:
         json.dumps({"x": "y"}),
         json.dumps([RAW]),
         '{"x": "y", "x": "x"}',
+        '{"x": 1.00000000000000000004095260993}',
+        '{"x": 0e4095260993}',
         "#/$defs/y",
         "{not json",
         "[1, 2",
