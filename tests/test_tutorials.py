@@ -137,7 +137,7 @@ async def test_open_webui(tmp_path: Path) -> None:
     [body] = bodies
     sent = json.dumps(body)
     assert body["stream"] is True
-    assert "jane" not in sent
+    assert "jane.doe" not in sent
     assert "Write to " in sent
     assert " that 12 May suits us." in sent
 

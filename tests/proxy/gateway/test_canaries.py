@@ -148,7 +148,7 @@ async def test_arguments_leave_as_they_are_spelled(proxy: Proxy, arguments: str)
 
 async def test_what_is_replaced_in_arguments_leaves_the_rest_as_it_is(proxy: Proxy) -> None:
     sent = await send_call(proxy, '{"to":"ask anna@kestrel.net",\n"n":1.50,  "x":"\\u00e9"}')
-    assert "anna" not in sent
+    assert "anna@kestrel" not in sent
     assert sent.startswith('{"to":"ask ')
     assert sent.endswith('",\n"n":1.50,  "x":"\\u00e9"}')
 
