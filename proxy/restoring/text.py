@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
-from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -289,12 +288,17 @@ class _Even:
         self._flat = _flatten(text)
         self.shown = _GAP.sub(" ", _WIDE_GAP.sub("\n", self._flat))
         self.folded = fold_case(self.shown)
+        closed = len(self.shown) != len(self._flat)
+        self._places: Sequence[int] | None = None if closed else range(len(self.shown))
 
-    @cached_property
+    @property
     def places(self) -> Sequence[int]:
         """Return the place of each character in the written text."""
-        if len(self.shown) == len(self._flat):
-            return range(len(self.shown))
+        if self._places is None:
+            self._places = self._find_places()
+        return self._places
+
+    def _find_places(self) -> list[int]:
         places: list[int] = []
         end = 0
         for found in _GAP.finditer(self._flat):
@@ -304,7 +308,8 @@ class _Even:
 
     def find(self, place: int) -> int:
         """Return the first character at or after a place of the written text."""
-        return place if isinstance(self.places, range) else bisect_left(self.places, place)
+        places = self.places
+        return place if isinstance(places, range) else bisect_left(places, place)
 
 
 def _flatten(text: str) -> str:
