@@ -35,6 +35,8 @@ _DATED = (
     rf"{_BEGIN}{_SPEAKER},? \[{_DAY},? {_TIME}\](?=:?[ \t]*\r?\n)",  # Telegram
     rf"{_BEGIN}{_DAY},? {_TIME}, {_SPEAKER} ?:(?=\s)",  # KakaoTalk
     rf"{_BEGIN}\[{_SPEAKER}\] \[{_TIME}\](?=\s)",
+    # Zoom
+    rf"{_BEGIN}{_TIME}[ \t]{{1,4}}From {{1,2}}{_SPEAKER} {{1,2}}[Tt]o [^\n:]{{1,40}}:(?=\s)",
 )
 _MINUTES = (
     rf"{_BEGIN}\[\d{{1,2}}:\d\d\] {_SPEAKER} ?:(?=\s)",

@@ -185,6 +185,23 @@ def _is_called(text: str) -> bool:
     return least <= len(digits(text)) <= 20 and not plain and not _is_toll_free(text)
 
 
+_HUMPS = re.compile(r"[_-]|(?<=[a-z])(?=[A-Z])|(?<=[a-z])(?=\d)")
+_PHONE_KEYS = words_of(
+    "phone telephone tel mobile cell cellphone fax msisdn telefon handy whatsapp"
+)
+_KEY_ENDS = words_of("no nr num nbr number nummer 1 2 3")
+
+
+def _locate_keyed(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a telephone number by its key: `homePhone`, `phone_no`, `mobile2`."""
+    words = [word.lower() for word in _HUMPS.split(match["key"])]
+    while words and words[-1] in _KEY_ENDS:
+        words.pop()
+    last = words[-1] if words else ""
+    called = last in _PHONE_KEYS or (last == "contact" and match["key"].lower() != "contact")
+    return match.span("part") if called and _is_called(match["part"]) else None
+
+
 def _is_toll_free(text: str) -> bool:
     """Tell if a number is free for the caller, or costs them extra: firms alone have such.
 
@@ -562,6 +579,20 @@ CONTACT = (
         r"(?<=[=:])%2B\d{1,3}(?:(?:%20|-)?\d){6,13}(?!\w)",
         clue=any_string("%2b"),
         reach=4,
+    ),
+    shape(  # <phoneNumber>, \phone{…}, "contact_no":
+        "PHONE_NUMBER",
+        r"(?<!\w)(?P<key>[A-Za-z]\w{1,30})(?:\\{0,3}[\"'])?(?:[ \t]{0,8}[:=][ \t]{0,8}|>|\{)"
+        r"(?:\\{0,3}[\"'])?"
+        rf"(?P<part>\(?\+?\d[\d ()./-]{{4,22}}(?<=\d){_EXTENSION})(?!\w|[.,-]\d)",
+        clue=all_clues(
+            least_digits(6),
+            any_string(
+                "phone", "tel", "mobile", "cell", "fax", "msisdn", "handy", "whatsapp", "contact"
+            ),
+        ),
+        locate=_locate_keyed,
+        reach=56,
     ),
     shape(
         "PHONE_NUMBER",

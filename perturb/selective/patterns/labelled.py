@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from perturb.selective.patterns.checks import is_wallet
+from perturb.selective.patterns.labels import LABELS, spell
 from perturb.selective.patterns.settings import is_placeholder
 from perturb.selective.patterns.shape import (
     all_clues,
@@ -108,7 +109,7 @@ _SAYS = r"(?:is|was|ist|lautet|war|est|es|é|jest|are)"
 _LINK = (
     rf"\.?(?:[ \t]?(?:\((?:[^()\n]{{1,20}})\)))?(?:[ \t-]?\(?{_NUMBER_WORD}(?![^\W\d_])\.?)?"
     rf"(?:[ \t]{_SAYS}(?!\w))?"
-    r"[\"'`]?[ \t]{0,2}[:=：#]?[ \t]{0,2}[\"'`*]{0,2}"
+    r"[\"'`]?[ \t]{0,2}[:=：#>]?[ \t]{0,2}[\"'`*]{0,2}"
 )
 _VALUE = (
     r"(?P<part>(?-i:[A-Z]{1,4}[ -]?)?\d[\dA-Z]{0,20}(?:[ ./-](?=[A-Z]{0,3}\d)[\dA-Z]{1,20}){0,6}"
@@ -122,7 +123,7 @@ _FILE_VALUE = (
     r"(?:[ ./-](?=[A-Z]{0,3}\d)(?-i:[\dA-Z]{1,20})){0,6}(?:-(?-i:[A-Z])(?!\w))?)"
     r"(?![\w%€$£]|[./,-]\d|\(\))"
 )
-_VALUE_START = r"(?<=[ \t:=：#\"'`*.是は号证證码号番\)])"
+_VALUE_START = r"(?<=[ \t:=：#>\"'`*.是は号证證码号番\)])"
 
 
 def _is_number(least: int, text: str) -> bool:
@@ -201,6 +202,21 @@ def _locate_expiry(match: re.Match[str]) -> tuple[int, int] | None:
     return match.span("part") if _CARD.search(near) else None
 
 
+_HUMPS = re.compile("(?<=[a-z])(?=[A-Z])")
+
+
+def _locate_element(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the number in an element by the element's name."""
+    type_ = LABELS.get(spell(_HUMPS.sub("_", match["key"])))
+    told = type_ in ("ACCOUNT_NUMBER", "NATIONAL_ID") and _is_number(4, match["part"])
+    return match.span("part") if told else None
+
+
+def _locate_passport(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the names or the numbers in a line of 30 to 44 characters."""
+    return match.span("part" if match["part"] else "own") if len(match[0]) >= 30 else None
+
+
 # -- places ---------------------------------------------------------------------------------------
 _HOME = re.compile(
     r"\b(?:house|home|flat|apartment|cabin|farm|residence|stands|lives?|living|parked"
@@ -214,6 +230,9 @@ def _locate_home(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of coordinates if somebody's home or stay is spoken of before them."""
     near = match.string[max(0, match.start() - 120) : match.start()]
     return match.span("part") if _HOME.search(near.rpartition("\n\n")[2]) else None
+
+
+_DEGREES = r"-?\d[\d.°'′\"″ deg]{4,28}[NSEWO]?"
 
 
 # -- wallets --------------------------------------------------------------------------------------
@@ -490,6 +509,30 @@ LABELLED = (
         clue=any_string("°"),
         locate=_locate_home,
         reach=6,
+    ),
+    shape(  # of a picture: GPS Position : 51 deg 30' 26.40" N, 0 deg 7' 39.60" W
+        "COORDINATES",
+        r"(?<!\w)GPS ?(?:Position|Latitude|Longitude|Coordinates)[ \t]{0,24}[:=] ?"
+        rf"(?P<part>{_DEGREES}(?:, {_DEGREES})?)(?!\w)",
+        case=False,
+        clue=any_string("gps"),
+        reach=8,
+    ),
+    shape(  # <customerId>88213456</customerId>
+        "ACCOUNT_NUMBER",
+        r"<(?:\w{1,20}:)?(?P<key>[A-Za-z][\w.-]{1,40})(?:\s[^<>]{0,100})?>\s{0,4}"
+        r"(?P<part>[A-Za-z]{0,4}[ -]?\d[\dA-Za-z./-]{3,24})\s{0,4}</",
+        clue=all_clues(least_digits(4), any_string("</")),
+        locate=_locate_element,
+        reach=200,
+    ),
+    shape(  # a passport's lines for machines
+        "NATIONAL_ID",
+        r"(?<![\w<])(?:[PIACV][A-Z<][A-Z]{3}(?P<part>[A-Z]{1,30}(?:<[A-Z]{1,30}){0,4}<<[A-Z<]{1,40})"
+        r"|(?P<own>[A-Z\d<]{9}\d[A-Z<]{3}\d{7}[MFX<]\d{7}[A-Z\d<]{2,16}))(?![\w<])",
+        clue=any_string("<<"),
+        locate=_locate_passport,
+        reach=180,
     ),
     shape(
         "COORDINATES",

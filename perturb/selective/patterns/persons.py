@@ -212,6 +212,13 @@ def is_full_name(name: str) -> bool:
     return _is_name(name) and len(known) < max(1, len(words) - 1) + is_given(words[0])
 
 
+def _is_small_name(name: str) -> bool:
+    """Check words in small letters before an address of mail: `sales team` is nobody."""
+    return not any(
+        is_ordinary_word(word) and not is_given(word) for word in re.split("[ -]", name)
+    )
+
+
 # -- keys -----------------------------------------------------------------------------------------
 _PERSON_KEYS = """
     first_name firstname given_name givenname forename middle_name middlename last_name lastname
@@ -308,13 +315,21 @@ def _is_sure_name(value: str, words: list[str], found: KeyValue) -> bool:
     parts = re.split(r"[ ,-]+", value)
     if value[0].isupper() and any(w[:1].islower() and w not in PARTICLES for w in parts):
         return False  # a phrase
-    if found.quote:
+    if found.quote or _is_sent(found):
         return True
     small = value[0].islower() and (value.isascii() or not any(map(is_given, parts)))
     if found.after[:1] in (";", "(", ".", "[") or small:
         return False
     sure = found.is_line or found.is_element or "=" in found.between
     return " " in value or not value.isascii() or sure
+
+
+def _is_sent(found: KeyValue) -> bool:
+    """Tell if a key and its value are a field of a form that is sent: in the query of an address,
+    or a string by themselves."""
+    end = found.start + len(_read_value(found))
+    before, after = found.before[-1:], found.match.string[end : end + 1]
+    return before in ("?", "&") or after == "&" or (before in ("'", '"') and before == after)
 
 
 def _is_prefixed(found: KeyValue) -> bool:
@@ -356,6 +371,8 @@ def _read_value(found: KeyValue) -> str:
     text = found.match.string
     rest = re.match(r"[^\n,;|<>(){}\[\]\"#]{0,60}", text[found.start : found.start + 60])
     value = rest[0] if rest else ""
+    if found.before[-1:] in ("?", "&", "'", '"') or "&" in value:  # of a form that is sent
+        value = re.split("[&'\"]", value)[0]
     return re.split(r" {2,}|\t| - | – |<", value)[0].rstrip(" .")
 
 
@@ -864,6 +881,14 @@ PERSONS = (
         clue=all_clues(any_string("<", "&lt;"), any_string("@", "%40", " at ", "[at]")),
         locate=_locate_display,
         reach=200,
+    ),
+    shape(  # To: mira holzapfel <mira@…>
+        "PERSON",
+        r"(?m:^)[ >]{0,3}(?:From|To|Cc|Bcc|Reply-To|Sender|Von|An|De): {1,4}[\"']?"
+        r"(?P<part>[a-z]{2,20}(?:[ -][a-z'’]{1,20}){1,3})[\"']? {0,2}(?:<|&lt;)[\w.+-]{1,64}@",
+        _is_small_name,
+        clue=all_clues(any_string("<", "&lt;"), any_string("@")),
+        reach=120,
     ),
     shape(
         "PERSON",

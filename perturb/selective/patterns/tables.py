@@ -1,5 +1,6 @@
 """Find the cells of tables by their headers (in CSV, with tabs, in columns apart by blanks, in
-Markdown and HTML), and the values that SQL inserts by the names of their columns.
+Markdown and HTML), the values that SQL inserts by the names of their columns, and the fields of
+HL7's messages by their numbers.
 
 A header is evidence for all cells below it. `name` alone may name products: it counts where
 another column is about persons, too, or where the cell looks like a person's name (`PERSON?`), in
@@ -94,6 +95,25 @@ _ROW = re.compile(
 _VALUE = re.compile(
     r"\s*+(?:(?:\w{1,40}\()?'(?P<quoted>(?>(?:[^']|'')*))'|(?P<plain>[^,']*+))[^,]*+(?:,|$)"
 )
+# The fields of a message of HL7 v2, by segment and number (chapter 3 of the standard).
+_SEGMENT = re.compile(
+    r"(?<![^\r\n])(?P<name>PID|NK1|GT1|PV1|IN1)(?P<fields>(?:\|[^|\r\n]{0,200}){4,60})"
+)
+_FIELDS = {
+    "PID": {
+        **dict.fromkeys((2, 3, 4, 18), "ACCOUNT_NUMBER"),
+        **dict.fromkeys((5, 6, 9), "PERSON"),
+        **dict.fromkeys((13, 14), "PHONE_NUMBER"),
+        7: "DATE_OF_BIRTH",
+        11: "STREET_ADDRESS",
+        19: "NATIONAL_ID",
+    },
+    "NK1": {2: "PERSON", 4: "STREET_ADDRESS", 5: "PHONE_NUMBER"},
+    "GT1": {3: "PERSON", 5: "STREET_ADDRESS", 6: "PHONE_NUMBER"},
+    "PV1": dict.fromkeys((7, 8, 9), "PERSON"),
+    "IN1": {16: "PERSON", 18: "DATE_OF_BIRTH", 19: "STREET_ADDRESS", 36: "ACCOUNT_NUMBER"},
+}
+_COMPONENT = re.compile(r"[^|^~&]+")
 _TABLE_ROW = re.compile(r"<(?:(?P<table>table)|tr)(?=[\s>])", re.IGNORECASE)
 _TABLE_CELL = re.compile(
     r"<t(?P<kind>[hd])(?:\s[^<>]{0,200})?>\s{0,40}(?:<(?:b|i|em|strong|a)(?:\s[^<>]{0,200})?>)?"
@@ -134,6 +154,7 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
         header, numbered = _read_header(content), before is not None
         waits = header is not None and header[0] == r"\|"
     yield from _find_aligned(text)
+    yield from _find_segments(text)
     yield from _find_inserted(text)
     yield from _find_copied(text)
     yield from _find_marked_up(text)
@@ -225,6 +246,27 @@ def _cut_right(row: str, columns: Sequence[tuple[int, int]]) -> list[tuple[int, 
 def _is_label(cell: str) -> bool:
     word = spell(cell)
     return word in LABELS or word in NAMES or word in PERSONAL
+
+
+def _find_segments(text: str) -> Iterator[tuple[int, int, str]]:
+    for segment in _SEGMENT.finditer(text):
+        types, place = _FIELDS[segment["name"]], segment.start("fields")
+        for number, field in enumerate(segment["fields"].split("|")):
+            if type_ := types.get(number):
+                for found in _COMPONENT.finditer(field):
+                    if _fits_component(type_, found[0]):
+                        yield place + found.start(), place + found.end(), type_
+            place += len(field) + 1
+
+
+def _fits_component(type_: str, part: str) -> bool:
+    """Tell if a component of a field is one that tells something, and no code of its kind."""
+    digits = sum(map(str.isdigit, part))
+    if type_ == "PERSON":
+        return len(part) > 1 and (not digits or digits > 3)  # or the number of a doctor
+    if type_ == "STREET_ADDRESS":
+        return len(part) > 3
+    return digits > 3
 
 
 def _strip(row: str, start: int, end: int) -> tuple[int, int]:
