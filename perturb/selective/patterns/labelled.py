@@ -213,8 +213,8 @@ def _locate_element(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _locate_passport(match: re.Match[str]) -> tuple[int, int] | None:
-    """Return the names or the numbers in a line of 30 to 44 characters."""
-    return match.span("part" if match["part"] else "own") if len(match[0]) >= 30 else None
+    """Return the place of the names in a line of 30 characters or more."""
+    return match.span("part") if len(match[0]) >= 30 else None
 
 
 # -- places ---------------------------------------------------------------------------------------
@@ -528,11 +528,17 @@ LABELLED = (
     ),
     shape(  # a passport's lines for machines
         "NATIONAL_ID",
-        r"(?<![\w<])(?:[PIACV][A-Z<][A-Z]{3}(?P<part>[A-Z]{1,30}(?:<[A-Z]{1,30}){0,4}<<[A-Z<]{1,40})"
-        r"|(?P<own>[A-Z\d<]{9}\d[A-Z<]{3}\d{7}[MFX<]\d{7}[A-Z\d<]{2,16}))(?![\w<])",
+        r"(?<![\w<])[PIACV][A-Z<][A-Z]{3}"
+        r"(?P<part>[A-Z]{1,30}(?:<[A-Z]{1,30}){0,4}<<[A-Z<]{1,40})(?![\w<])",
         clue=any_string("<<"),
         locate=_locate_passport,
         reach=180,
+    ),
+    shape(
+        "NATIONAL_ID",
+        r"(?<![\w<])(?P<part>[A-Z\d<]{9}\d[A-Z<]{3}\d{7}[MFX<]\d{7}[A-Z\d<]{2,16})(?![\w<])",
+        clue=least_digits(14),
+        reach=40,
     ),
     shape(
         "COORDINATES",
