@@ -316,12 +316,11 @@ class Relayer:
                         if step.finish_reason and (rest := choices[i].finish()).message:
                             await emit(number * n + i, rest)
                 for i, choice in enumerate(choices):
-                    if choice.finish_reason is not None:
-                        continue
-                    if not (done and choice.begun):
-                        raise CutShort(CUT)  # a server that dies may end its stream properly
-                    choice.finish_reason = "stop"  # as for a whole answer without a reason
-                    if (rest := choice.finish()).message:
+                    if choice.finish_reason is None:
+                        if not (done and choice.begun):
+                            raise CutShort(CUT)  # a server that dies may end its stream properly
+                        choice.finish_reason = "stop"  # as for a whole answer without a reason
+                    if (rest := choice.finish()).message:  # also of what came after a reason
                         await emit(number * n + i, rest)
         except ApiError as exc:
             raise self._note(plan, number, exc) from exc
