@@ -382,12 +382,10 @@ class Memo:
         ttl: seconds without use after which memory forgets a perturbation.
     """
 
-    def __init__(
-        self, store: Store, *, size: int, ttl: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, store: Store, *, size: int, ttl: float) -> None:
         self._store = store
         self._digests = Digests(store)
-        self._drawn: Cache[Perturbation] = Cache(size=size, ttl=ttl, clock=clock)
+        self._drawn: Cache[Perturbation] = Cache(size=size, ttl=ttl)
         self._drawing: dict[bytes, asyncio.Task[Perturbation]] = {}
         self._rng = secure_generator()  # for brief texts, which are drawn on the event loop
 
@@ -625,15 +623,7 @@ class Answers:
         ttl: seconds without use after which memory forgets a generation.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        passages: Passages,
-        *,
-        size: int,
-        ttl: float,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, store: Store, passages: Passages, *, size: int, ttl: float) -> None:
         self._store = store
         self._digests = Digests(store)
         self._passages = passages
@@ -641,7 +631,7 @@ class Answers:
         self._add = insert.on_conflict_do_update(
             index_elements=["key"], set_={"used": insert.excluded.used}
         ).returning(ANSWERS.c.value)
-        self._cache: Cache[str] = Cache(size=size, ttl=ttl, clock=clock)
+        self._cache: Cache[str] = Cache(size=size, ttl=ttl)
 
     def key(self, tenant: str, scope: str, question: str, answer: str) -> bytes:
         """Return the key of an answer to a turn, both as `spell_turn` spells them."""
