@@ -22,12 +22,13 @@ from extraction.backends.base import (
     read_usage,
 )
 from extraction.extractor import gather
-from extraction.http.client import CUT, EVENT, LARGE, SMALL, CutShort, Reply, parse
+from extraction.http.client import CUT, DONE, EVENT, LARGE, SMALL, CutShort, Reply, parse
 from perturb.work import SHORT, offload
 from proxy.errors import ApiError, remote_error
 from proxy.metrics import Metrics
 from proxy.pipeline.plan import Answer, Emit, Exchange, Plan
-from proxy.remote.errors import RemoteFailure
+from proxy.remote.errors import explain_answer
+from proxy.remote.upstream import CHATS
 from proxy.requests.protocol import CompletionRequest, SamplingRequest
 from proxy.restoring.way_back import Restored, RestoredText, WayBack
 
@@ -61,7 +62,7 @@ class Wire:
         return Delta(message, read_logprobs(choice.get("logprobs")), finish, stop=stop)
 
 
-CHAT = Wire("/chat/completions")
+CHAT = Wire(CHATS)
 COMPLETION = Wire("/completions", completes=True)
 
 
@@ -219,7 +220,7 @@ def _extend(function: dict[str, str], rest: Mapping[str, str]) -> None:
         function[part] = function.get(part, "") + rest.get(part, "")
 
 
-DONE = b"[DONE]"
+OTHER_FORM = "The remote's answer is not of the requested form."
 CHARACTERS = 2_000_000  # of all choices of a stream: the remote may send anything
 End = tuple[int, Delta]  # the last step of a choice, by the choice's number
 
@@ -380,7 +381,7 @@ def _read_choices(wire: Wire, reply: Reply, told: Any, n: int) -> list[Delta]:
         usage = read_usage(answer.get("usage"))
         return [replace(steps[i], usage=None if i else usage) for i in range(n)]
     except (ValueError, KeyError):
-        raise _make_error(reply, told) from None
+        raise explain_answer(OTHER_FORM, reply.status, told) from None
 
 
 def _read_event(
@@ -395,7 +396,7 @@ def _read_event(
         counted = None if usage is None else read_usage(usage)
         return _read_each(wire, event, n, streamed=True), counted
     except ValueError:
-        raise _make_error(reply, told) from None
+        raise explain_answer(OTHER_FORM, reply.status, told) from None
 
 
 def _read_each(
@@ -409,11 +410,3 @@ def _read_each(
             raise ValueError("not a place")
         found.append((index, wire.read(choice, streamed=streamed)))
     return found
-
-
-def _make_error(reply: Reply, told: Any) -> ApiError:
-    """Return the error for an answer of another form, or for an error inside a stream."""
-    known = RemoteFailure.read(reply.status, told)
-    error = remote_error("The remote's answer is not of the requested form.")
-    error.upstream = known.names
-    return error

@@ -27,6 +27,7 @@ from extraction.backends.base import (
 from extraction.codec import dump
 from extraction.http.client import (
     CUT,
+    DONE,
     EVENT,
     SMALL,
     CutShort,
@@ -41,14 +42,23 @@ from extraction.http.client import (
 from perturb.work import SHORT, offload
 from proxy.config.settings import Remote
 from proxy.config.upstreams.remote import DEFAULT
-from proxy.errors import ApiError, GuardRefused, remote_error
-from proxy.remote.errors import RemoteFailure, explain, parse_delay
+from proxy.errors import ApiError, GuardRefused
+from proxy.remote.errors import RemoteFailure, explain, explain_answer, parse_delay
 from proxy.remote.guard import Clearance, Cleared
 
-__all__ = ["Ending", "Generation", "MessagesReply", "RemoteClient", "Transcript", "read_answer"]
+__all__ = [
+    "CHATS",
+    "Ending",
+    "Generation",
+    "MessagesReply",
+    "RemoteClient",
+    "Transcript",
+    "read_answer",
+]
 
 
 CHARACTERS = 1_000_000  # the most kept of an answer: the remote may send anything
+NO_CHAT = "The remote's answer is not a chat completion."
 Ending = Literal["whole", "cut", "abandoned"]
 
 
@@ -117,7 +127,7 @@ async def read_answer(
             async with aclosing(reply.events(seconds)) as events:
                 finished = False
                 async for data in events:
-                    if data == b"[DONE]":
+                    if data == DONE:
                         return Generation(transcript.text)
                     told = read_object(parse(data, EVENT))
                     finished = _add_step(told, transcript) or finished
@@ -132,7 +142,7 @@ async def read_answer(
             text = read_text(message.get("content"))[:CHARACTERS]
             return Generation(text, usage=_read_usage(told))
     except (ValueError, IndexError):
-        raise _make_error(reply, told) from None
+        raise explain_answer(NO_CHAT, reply.status, told) from None
     return Generation(transcript.text)
 
 
@@ -156,15 +166,8 @@ def _add_step(step: dict[str, Any], transcript: Transcript) -> bool:
     return finished
 
 
-def _make_error(reply: Reply, told: Any) -> ApiError:
-    error = remote_error("The remote's answer is not a chat completion.")
-    error.upstream = RemoteFailure.read(reply.status, told).names
-    return error
-
-
 Json = dict[str, Any]
 CALLS = 128  # in one answer
-DONE = b"[DONE]"  # the end of a stream of chats
 FINISH_REASONS = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
