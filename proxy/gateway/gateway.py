@@ -51,6 +51,7 @@ __all__ = [
     "compose",
     "count_positions",
     "find_lost_parts",
+    "is_short",
     "make_gateway_receipt",
     "release",
     "write_body",
@@ -227,6 +228,20 @@ PROMPT = "prompt"  # of a text completion
 SHORT_REQUEST = 20 * SHORT  # characters of a request that is read in a few milliseconds
 
 
+def is_short(body: Any) -> bool:
+    """Tell if a request is read in a few milliseconds, by its characters and values. It is not
+    looked at any further than that."""
+    left, waiting = SHORT_REQUEST, [body]
+    while waiting and left > 0:
+        value = waiting.pop()
+        left -= len(value) if isinstance(value, str) else 1
+        if isinstance(value, dict):
+            waiting += (*value, *value.values())
+        elif isinstance(value, list):
+            waiting += value
+    return left > 0
+
+
 class GatewayMode:
     """Read requests as letters, and relay them (see `proxy.pipeline.pipeline.Mode`)."""
 
@@ -385,8 +400,7 @@ class GatewayMode:
         most = self._config.limits.json_values // 8
         marks = route.remote.config.api == "messages"
         reading = BodyReading(most=most, alias=hash_name if kept else None, marks=marks)
-        brief = sum(len(part) for part in opening) <= SHORT_REQUEST
-        outline = await offload(brief, positions.read, body, "", reading)
+        outline = await offload(is_short(body), positions.read, body, "", reading)
         added, api = _add_fields(request, route), route.remote.config.api
         return Letter(outline, reading, tuple(opening), added, api)
 
