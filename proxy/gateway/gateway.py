@@ -218,7 +218,7 @@ def make_gateway_receipt(plan: Plan, restored: Restored | None) -> dict[str, Any
     out["restored"] = None if restored is None else restored.restored
     out["unrestored"] = None if restored is None else restored.unrestored
     out["ambiguous"] = sum(each.way_back.ambiguous for each in plan.exchanges if each.way_back)
-    if getattr(plan.request, "logprobs", None) not in (None, False):
+    if plan.request.wants_logprobs:
         out["logprobs"] = LOGPROBS
     return out
 

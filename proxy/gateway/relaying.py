@@ -262,14 +262,14 @@ class Relayer:
         self, plan: Plan, number: int, exchange: Exchange
     ) -> tuple[list[Answer], Restored]:
         wire, back = choose_wire(plan.request), _way_back(exchange)
-        asked = getattr(plan.request, "logprobs", None) not in (None, False)
+        large = plan.request.wants_logprobs or plan.request.choices > 1
         try:
             assert exchange.outgoing is not None
             outgoing = exchange.outgoing
             async with plan.route.remote.open(
                 wire.path, outgoing.body, outgoing.clearance, streamed=False
             ) as reply:
-                told = await reply.json(LARGE if asked or plan.request.choices > 1 else SMALL)
+                told = await reply.json(LARGE if large else SMALL)
             steps = _read_choices(wire, reply, told, plan.request.choices)
             self._metrics.count_remote(plan.request.model, steps[0].usage)
         except ApiError as exc:
