@@ -371,8 +371,8 @@ class Pool:
         return sum(map(len, self._waiting.values()))
 
     def resize(self, other: Pool) -> None:
-        """Take over the bounds of another pool. What is held beyond them runs out, and what waits
-        is served by them."""
+        """Take over the bounds of another pool. Units that are held beyond them stay held until
+        they are given back; requests that wait are served by the new bounds."""
         self._free += other._units - self._units
         self._units, self._each = other._units, other._each
         self._queue, self._seconds = other._queue, other._seconds

@@ -180,8 +180,8 @@ class Answerer:
         return self._limit_generation(request, clearance) is not None
 
     def _limit_generation(self, request: SamplingRequest, clearance: Clearance) -> int | None:
-        """Return the characters of a generation of which the local model can see any; None if it
-        is expected to be shorter.
+        """Return how many characters of a generation the local model could use at most; None if
+        the generation is expected to be shorter.
 
         The remote sees where its generation is cut. So that depends on settings and on numbers
         that are sent, and not on the text.

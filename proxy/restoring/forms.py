@@ -184,7 +184,7 @@ _LONG = re.compile(r"[A-Z0-9]{9,40}")
 
 
 def _read_digits(text: str) -> str:
-    """Return the digits of a number, or nothing if it is none."""
+    """Return the digits of a number; "" if the text is not one."""
     digits = _SEPARATORS.sub("", text)
     return digits if digits.isascii() and digits.isdigit() else ""
 
