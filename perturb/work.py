@@ -15,7 +15,7 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence, Sized
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -36,6 +36,7 @@ __all__ = [
     "limit_work",
     "offload",
     "remember_texts",
+    "select_texts",
 ]
 
 
@@ -166,24 +167,45 @@ class Findings:
             owner: of the texts.
             finder: the name of the computation: its result depends on the texts alone.
         """
+        [made] = self.find_all(owner, finder, [texts], lambda _: [compute()])
+        return made
+
+    def find_all(
+        self,
+        owner: str,
+        finder: str,
+        groups: Sequence[Sequence[str]],
+        compute: Callable[[list[int]], Iterable[F]],
+    ) -> list[F]:
+        """Return the result for each group of texts; those that are not kept are computed
+        together, by their numbers. Arguments as for `find`."""
+        keys = [self._name(owner, finder, *texts) for texts in groups]
+        with self._lock:
+            made: list[Any] = [self._found.get(key) for key in keys]
+            for key, found in zip(keys, made, strict=True):
+                if found is not None:
+                    self._found.move_to_end(key)
+        if missing := [number for number, found in enumerate(made) if found is None]:
+            for number, result in zip(missing, compute(missing), strict=True):
+                made[number] = result
+            self._add({keys[number]: made[number] for number in missing})
+        return made
+
+    def _name(self, *parts: str) -> bytes:
         digest = blake2b(key=self._key, digest_size=32)
-        for part in (owner, finder, *texts):
+        for part in parts:
             data = part.encode("utf-8", "surrogatepass")
             digest.update(len(data).to_bytes(8, "big") + data)
-        key = digest.digest()
+        return digest.digest()
+
+    def _add(self, made: Mapping[bytes, Sized]) -> None:
         with self._lock:
-            found: Any = self._found.get(key)
-            if found is not None:
-                self._found.move_to_end(key)
-                return found  # type: ignore[no-any-return]
-        made = compute()
-        with self._lock:
-            if key not in self._found:
-                self._found[key] = made
-                self._room -= 1 + len(made)
+            for key, result in made.items():
+                if key not in self._found:
+                    self._found[key] = result
+                    self._room -= 1 + len(result)
             while self._room < 0 and len(self._found) > 1:
                 self._room += 1 + len(self._found.popitem(last=False)[1])
-        return made
 
 
 @dataclass
@@ -260,3 +282,26 @@ def keep_result(compute: Callable[[], F], finder: str, *texts: str) -> F:
     if memory is None or memory.findings is None:
         return compute()
     return memory.findings.find(memory.owner, finder, texts, compute)
+
+
+def select_texts(
+    select: Callable[[list[str]], Iterable[str]], finder: str, texts: Sequence[str], *beside: str
+) -> list[str]:
+    """Return `select(texts)`, some of the texts in their order. It is known for later requests of
+    the owner which ones are selected, as `keep_result` knows its results: these are not looked at
+    again.
+
+    Args:
+        beside: other texts on which it depends whether a text is selected.
+    """
+
+    def judge(unknown: list[int]) -> list[tuple[int, ...]]:
+        selected = {*select([texts[i] for i in unknown])}
+        return [(1,) if texts[i] in selected else () for i in unknown]
+
+    memory = _MEMORY.get()
+    if memory is None or memory.findings is None:
+        return list(select(list(texts)))
+    groups = [(text, *beside) for text in texts]
+    judged = memory.findings.find_all(memory.owner, finder, groups, judge)
+    return [text for text, selected in zip(texts, judged, strict=True) if selected]

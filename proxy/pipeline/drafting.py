@@ -8,18 +8,20 @@ may hold another replica's draw.
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from hashlib import sha256
 from itertools import accumulate, islice
 
 from extraction.errors import LocalModelError
 from perturb import DocumentTooLong, RefusedPart, Sanitizer
 from perturb.release import EMPTY, Known
 from perturb.text.fold import display_small
-from perturb.work import check_work, compute_once, offload
+from perturb.work import check_work, compute_once, keep_result, offload
 from proxy.config.settings import Config
 from proxy.errors import PartsRefused, from_local, too_large
 from proxy.metrics import Metrics
@@ -336,23 +338,35 @@ class TurnFindings:
         if not self.parts:
             return (find_channel(self.sanitizer),), EMPTY
         identity = self.sanitizer.identity()
-        shown = compute_once(display_small, text)
-        later = {
-            found.turn
-            for found in self.parts.values()
-            if found.turn > turn and found.displayed in shown
-        }
+        later = keep_result(
+            partial(self._find_later, text, turn), "later", text, str(turn), self._digest
+        )
         # The text's own parts change nothing, wherever else they occur.
         own = self.own[text]
         here: Known = EMPTY
         channels: list[str] = []
-        for last in (turn, *sorted(later)):
+        for last in (turn, *later):
             here = self.sanitizer.known_in(text, self._find_known(last))
             others = {part: kind for part, kind in here.items() if part not in own}
             channel = spell_channel({**identity, "known": others} if others else identity)
             if channel not in channels:
                 channels.append(channel)
         return tuple(channels), here
+
+    def _find_later(self, text: str, turn: int) -> tuple[int, ...]:
+        """Return the turns after one in which parts of its text were first found."""
+        shown = compute_once(display_small, text)
+        later = {
+            found.turn
+            for found in self.parts.values()
+            if found.turn > turn and found.displayed in shown
+        }
+        return tuple(sorted(later))
+
+    @cached_property
+    def _digest(self) -> str:
+        parts = [(found.displayed, found.turn) for found in self.parts.values()]
+        return sha256(json.dumps(parts).encode()).hexdigest()
 
     def _find_known(self, last: int) -> Known:
         """Return the parts that were found up to a turn, prepared once for all texts: most turns

@@ -17,13 +17,14 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from typing import Any, Protocol
 
 from extraction.codec import is_written_whole, load
 from perturb import ReleaseError
 from perturb.selective.verify import find_parts
 from perturb.text.fold import find_words
-from perturb.work import SHORT
+from perturb.work import SHORT, select_texts
 from proxy.errors import GuardRefused
 from proxy.release import Release
 
@@ -131,14 +132,25 @@ def check_releases(releases: Sequence[Release]) -> set[str]:
         certain.append(unrepeatable)
     # One look for all parts in all texts; an honest request has none to look at more closely.
     texts = [release.sanitized.text for release in releases]
-    own_parts = {part for own in certain for part in own}
-    suspect = find_parts(own_parts, *texts) if own_parts else frozenset[str]()
+    suspect = _find_suspects({part for own in certain for part in own}, texts)
     so_far: set[str] = set()
     for own, text in zip(certain, texts, strict=True) if suspect else ():
         so_far.update(suspect.intersection(own))
         if find_parts(so_far, text):
             raise GuardRefused("a private segment holds a sensitive part")
     return secrets
+
+
+def _find_suspects(parts: set[str], texts: Sequence[str]) -> frozenset[str]:
+    """Return the parts that occur in texts."""
+
+    def select(unknown: list[str]) -> list[str]:
+        found = find_parts(parts, *unknown)
+        return [text for text in unknown if find_parts(found, text)] if found else []
+
+    digest = sha256(json.dumps(sorted(parts)).encode()).hexdigest()
+    held = select_texts(select, "suspects", texts, digest) if parts else []
+    return find_parts(parts, *held)
 
 
 def repeats(texts: Sequence[str], private: Sequence[str], constants: Sequence[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from itertools import chain
 from typing import NamedTuple
@@ -29,6 +29,8 @@ BLANKS = 16  # of white space between two of its words
 BEFORE = 32  # characters before a replacement that may decide
 _BLANK = re.compile(r"[^\S ]")
 _GAP = re.compile(r" {2,}")
+_WIDE_GAP = re.compile(rf" {{{BLANKS + 1},}}")
+_ASCII_BLANKS = bytes(32 if chr(i).isspace() else i for i in range(128)).ljust(256)
 _ALIKE = str.maketrans("\u2010\u2011\u2012\u2013\u2212\u2019", "-----'")
 # Scripts without blanks between words: a replacement may touch their characters.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -120,7 +122,7 @@ class Replacements:
         """Return a form in small letters and its words, and note which of them are ordinary."""
         key = fold_case(shown)
         words = _LETTER_RUN.findall(key)
-        self.ordinary.update(word for word in words if word in ordinary)
+        self.ordinary.update([word for word in words if word in ordinary])
         return key, words
 
     def _is_ordinary(self, key: str) -> bool:
@@ -249,15 +251,18 @@ class Replacements:
         fewest = 6 if key.isdigit() else 4 if border == JOINED else 5
         return len(key) < fewest or self._is_ordinary(key)
 
-    def leave(self, *texts: str) -> None:
-        """Leave what also stands in texts that were released as they are, wherever it comes
-        back."""
-        written = {
+    def find_written(self, text: str) -> set[str]:
+        """Return every replacement in a text, as it is written there."""
+        even = _Even(text)
+        return {
             even.shown[start : match.end]
-            for even in map(_Even, texts)
             for start in self.find_starts(even, 0, whole=True)
             for match in self.find_all(even, start, whole=True)
         }
+
+    def leave(self, written: Set[str]) -> None:
+        """Leave what `find_written` found in texts that were released as they are, wherever it
+        comes back."""
         if not written:
             return
         gone = {new for new in self.raw_of if _flatten(new) in written}
@@ -281,13 +286,19 @@ class _Even:
 
     def __init__(self, text: str) -> None:
         self._flat = _flatten(text)
-        self.shown = _GAP.sub(_close, self._flat)
+        self.shown = _GAP.sub(" ", _WIDE_GAP.sub("\n", self._flat))
         self.folded = fold_case(self.shown)
-        self.places = self._find_places()
+        closed = len(self.shown) != len(self._flat)
+        self._places: Sequence[int] | None = None if closed else range(len(self.shown))
 
-    def _find_places(self) -> Sequence[int]:
-        if len(self.shown) == len(self._flat):
-            return range(len(self.shown))
+    @property
+    def places(self) -> Sequence[int]:
+        """Return the place of each character in the written text."""
+        if self._places is None:
+            self._places = self._find_places()
+        return self._places
+
+    def _find_places(self) -> list[int]:
         places: list[int] = []
         end = 0
         for found in _GAP.finditer(self._flat):
@@ -297,17 +308,15 @@ class _Even:
 
     def find(self, place: int) -> int:
         """Return the first character at or after a place of the written text."""
-        return place if isinstance(self.places, range) else bisect_left(self.places, place)
+        places = self.places
+        return place if isinstance(places, range) else bisect_left(places, place)
 
 
 def _flatten(text: str) -> str:
     """Return a text with blanks for white space, and plain hyphens and apostrophes."""
-    text = _BLANK.sub(" ", text)
-    return text if text.isascii() else text.translate(_ALIKE)
-
-
-def _close(gap: re.Match[str]) -> str:
-    return " " if len(gap[0]) <= BLANKS else "\n"
+    if text.isascii():
+        return text if text.isprintable() else text.encode().translate(_ASCII_BLANKS).decode()
+    return _BLANK.sub(" ", text).translate(_ALIKE)
 
 
 class ReplacementMatch(NamedTuple):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
 from typing import NamedTuple
 
 from extraction.restore import choose_restorable, find_unrestorable
 from perturb.vocabulary.word_list import dictionary_words
+from perturb.work import keep_result, select_texts
 from proxy.release import Release, pair_parts, pair_runs
 from proxy.restoring.json_text import (
     DEEPEST,
@@ -36,6 +40,7 @@ class WayBack:
         names: those of them that are names of functions.
         writes_json: whether the client requested an answer in JSON.
         ambiguous: how many replacements cannot be told from other text.
+        digest: equal for those that restore every text alike.
     """
 
     replacements: Replacements
@@ -44,6 +49,7 @@ class WayBack:
     names: Mapping[str, str]
     writes_json: bool = False
     ambiguous: int = 0
+    digest: str = ""
 
     def read_content(self) -> RestoredText:
         """Return what restores the text of one answer."""
@@ -114,13 +120,12 @@ def build_way_back(
     pairs += pair_runs(releases)
     usable = choose_restorable([*pairs, *changed.items()], shortest=SHORTEST, on_one_line=False)
     left = find_unrestorable(pairs, usable)
-    replacements = Replacements(usable, left, ordinary=dictionary_words())
-    replacements.leave(*kept)
+    replacements, digest = _build_replacements(usable, left, kept)
     sought = replacements.raw_of
     strings, decoded = replacements, _decode_values(releases, usable)
     if decoded:
-        strings = Replacements(usable | decoded, left, ordinary=dictionary_words())
-        strings.leave(*kept)
+        strings, other = _build_replacements(usable | decoded, left, kept)
+        digest = f"{digest} {other}"
     return WayBack(
         replacements=replacements,
         strings=strings,
@@ -128,7 +133,28 @@ def build_way_back(
         names={new: raw for new, raw in changed.items() if raw in names},
         writes_json=writes_json,
         ambiguous=len({new for new, _ in pairs if " ".join(new.split()) not in sought}),
+        digest=digest,
     )
+
+
+def _build_replacements(
+    raw_of: Mapping[str, str], left: Iterable[str], kept: Sequence[str]
+) -> tuple[Replacements, str]:
+    """Return the replacements but for those that stand in kept texts, and a digest of them."""
+    made = Replacements(raw_of, left, ordinary=dictionary_words())
+    digest = _hash([*raw_of.items()], sorted(left))
+
+    def select(texts: Iterable[str]) -> list[str]:
+        return [text for text in texts if made.find_written(text)]
+
+    texts = select_texts(select, "written", kept, digest)
+    written = {part for text in texts for part in made.find_written(text)}
+    made.leave(written)
+    return made, _hash(digest, sorted(written))
+
+
+def _hash(*values: object) -> str:
+    return sha256(json.dumps(values).encode()).hexdigest()
 
 
 def _decode_values(releases: Iterable[Release], usable: Mapping[str, str]) -> dict[str, str]:
@@ -162,7 +188,8 @@ def find_lost(back: WayBack, releases: Sequence[Release]) -> list[tuple[Release,
     their replaced parts (their numbers in `release.sanitized.replaced`) are the reason.
 
     A part is also a reason where its replacement is restored in what another release kept.
-    Releases without replaced parts are not read. The time is linear in the length of the texts.
+    Releases without replaced parts are not read, nor are those that came back by the same way
+    before. The time is linear in the length of the texts.
 
     Args:
         back: the way back of the request.
@@ -171,14 +198,11 @@ def find_lost(back: WayBack, releases: Sequence[Release]) -> list[tuple[Release,
     lost: dict[int, set[int]] = {}
     strayed: set[str] = set()
     for i, release in enumerate(releases):
-        if not release.sanitized.replaced:
-            continue
-        readers: list[TextRestorer | JsonRestorer] = [TextRestorer(back.replacements)]
-        if begins_json(release.raw):  # as an argument of a call
-            readers.append(JsonRestorer(back.replacements, {}, back.strings))
-        for reader in readers:
-            pieces = [*reader.feed(release.sanitized.text), *reader.finish()]
-            if spell_pieces(pieces) != release.raw:
+        raw, sanitized = release.raw, release.sanitized.text
+        if release.sanitized.replaced and keep_result(
+            partial(_find_changes, back, raw, sanitized), "changes", raw, sanitized, back.digest
+        ):
+            for pieces in _bring_back(back, raw, sanitized):
                 parts, stray = _compare(release, pieces)
                 lost.setdefault(i, set()).update(parts)
                 strayed |= stray
@@ -192,6 +216,21 @@ def find_lost(back: WayBack, releases: Sequence[Release]) -> list[tuple[Release,
             if parts:
                 lost.setdefault(i, set()).update(parts)
     return [(releases[i], frozenset(parts)) for i, parts in sorted(lost.items())]
+
+
+def _find_changes(back: WayBack, raw: str, sanitized: str) -> tuple[int, ...]:
+    """Return the numbers of the readers that bring back another text than the raw one."""
+    read = enumerate(_bring_back(back, raw, sanitized))
+    return tuple(number for number, pieces in read if spell_pieces(pieces) != raw)
+
+
+def _bring_back(back: WayBack, raw: str, sanitized: str) -> Iterator[list[RestoredPiece]]:
+    """Yield what becomes of a sanitized text, as text and as the arguments of a call."""
+    readers: list[TextRestorer | JsonRestorer] = [TextRestorer(back.replacements)]
+    if begins_json(raw):
+        readers.append(JsonRestorer(back.replacements, {}, back.strings))
+    for reader in readers:
+        yield [*reader.feed(sanitized), *reader.finish()]
 
 
 class _Stretch(NamedTuple):

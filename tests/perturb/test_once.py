@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from perturb.release import Span
-from perturb.work import Findings, compute_once, keep_result, remember_texts
+from perturb.work import Findings, compute_once, keep_result, remember_texts, select_texts
 
 
 class Finder:
@@ -135,3 +135,25 @@ def test_a_result_is_not_kept_outside_of_a_block_or_where_it_failed() -> None:
             keep_result(note, "check", "a")
         assert keep_result(lambda: (len(computed),), "check", "a") == (len(computed),)
     assert len(computed) == 2
+
+
+def test_texts_are_judged_together_and_once() -> None:
+    findings, looked = Findings(), list[list[str]]()
+
+    def select(texts: list[str]) -> list[str]:
+        looked.append(texts)
+        return [text for text in texts if "a" in text]
+
+    for owner, beside, texts in (
+        ("alice", "x", ["ab", "b", "ab"]),
+        ("alice", "x", ["b", "ab", "c", "ca"]),
+        ("alice", "y", ["ab"]),
+        ("bob", "x", ["ab"]),
+    ):
+        with remember_texts(findings, owner):
+            selected = select_texts(select, "has a", texts, beside)
+        assert selected == [text for text in texts if "a" in text]
+    assert looked == [["ab", "b", "ab"], ["c", "ca"], ["ab"], ["ab"]]
+    for _ in range(2):
+        assert select_texts(select, "has a", ["ab", "c"], "x") == ["ab"]
+    assert looked[4:] == [["ab", "c"]] * 2

@@ -1,5 +1,5 @@
-"""Find the cells of tables by their headers (in CSV, with tabs, in Markdown and HTML), and the
-values that SQL inserts by the names of their columns.
+"""Find the cells of tables by their headers (in CSV, with tabs, in columns apart by blanks, in
+Markdown and HTML), and the values that SQL inserts by the names of their columns.
 
 A header is evidence for all cells below it. `name` alone may name products: it counts where
 another column is about persons, too, or where the cell looks like a person's name (`PERSON?`), in
@@ -9,7 +9,7 @@ a list of two columns with a given name (`PERSON??`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from perturb.selective.patterns.dates import is_long_ago
 from perturb.selective.patterns.given import is_given
@@ -53,6 +53,19 @@ _THINGS = _words(
     prix producto precio population capital country function method parameter default
     """
 )
+# Columns apart by blanks, as programs print them.
+_ALIGNED = re.compile(
+    r"^(?=[^\n]*\S {2,}\S|[ ])[ ]{0,80}[^\W\d_][\w ./#-]{4,400}(?=\r?$)", re.MULTILINE
+)
+_UNDERLINE = re.compile(r"[ =+-]+")
+_INDEX = re.compile(r"\s{0,8}\d{1,9} +(?=\S)")  # of a row
+_NAMED = re.compile(r"\S+(?: \S+)*")  # a header whose columns are two blanks apart
+_WORD = re.compile(r"\S+")
+_HUMPS = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
+# Types whose cells are told from other ones by their form.
+_FORMED = frozenset(("ACCOUNT_NUMBER", "DATE_OF_BIRTH", "NATIONAL_ID", "PHONE_NUMBER"))
+_NUMBER = re.compile(r"[A-Za-z]{0,4}[ -]?\d[\d ./-]{3,24}")
+_PERSONS = _words("customer client patient employee member student")  # customer_id
 _HEADER = re.compile(rf"[\w{MARKS} .#*`/’'-]*+")  # nothing of code
 _OR = re.compile(r"\((\w{1,2})\)")  # né(e) le
 # But a telephone number may begin with one in brackets: (11) 95550-1234.
@@ -120,9 +133,104 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
                 continue
         header, numbered = _read_header(content), before is not None
         waits = header is not None and header[0] == r"\|"
+    yield from _find_aligned(text)
     yield from _find_inserted(text)
     yield from _find_copied(text)
     yield from _find_marked_up(text)
+
+
+def _find_aligned(text: str) -> Iterator[tuple[int, int, str]]:
+    """Find cells in tables whose columns begin or end below each other."""
+    end = 0
+    for header in _ALIGNED.finditer(text):
+        if header.start() < end:
+            continue
+        found: list[tuple[int, int, str]] = []
+        for split in (_NAMED, _WORD):
+            columns = [word.span() for word in split.finditer(header[0])]
+            types = _read_columns([header[0][start:stop] for start, stop in columns])
+            rows = list(_read_aligned(text, header.end(), columns)) if types else []
+            cells = [cell for row in rows for cell in _read_row(*row, types)]
+            found = max(found, cells, key=len)
+            end = max([end, *(begin for _, begin, _ in rows)])
+        yield from found
+
+
+def _read_columns(cells: Sequence[str]) -> list[str]:
+    """Return the type of each column or "", for a header that tells enough; else nothing.
+
+    What stands below a single word may be anything: two columns are to be of persons, or one of
+    numbers that have a form.
+    """
+    words = list(map(_spell_header, cells))
+    if not 1 < len(words) <= _MOST or len({*words}) < len(words):
+        return []
+    types = _find_types(words)
+    own = {type_ for type_ in types if type_ not in ("", "LOCATION", "RESIDENCE", "ORGANIZATION")}
+    known = sum(bool(t) or word in PERSONAL for t, word in zip(types, words, strict=True))
+    if known < 2:
+        return (
+            [f"{type_}?" if type_ in _FORMED else "" for type_ in types] if own & _FORMED else []
+        )
+    if not own:
+        return []
+    if not any(map(LABELS.__contains__, words)) and PERSONAL.isdisjoint({*words} - {"age"}):
+        return ["PERSON?" if type_ == "PERSON" else type_ for type_ in types]
+    return types
+
+
+def _read_aligned(
+    text: str, place: int, columns: Sequence[tuple[int, int]]
+) -> Iterator[tuple[str, int, list[tuple[int, int]]]]:
+    """Yield the rows below the line of a place: each with its own, and the places of its cells.
+
+    Cells begin below the words of the header, or end there, in all rows alike.
+    """
+    sides: Sequence[Callable[..., list[tuple[int, int]]]] = (_cut_right, _cut_left)
+    while place := text.find("\n", place) + 1:
+        stop = text.find("\n", place)
+        row = text[place : stop if stop >= 0 else len(text)].rstrip("\r ")
+        if not row or len(row) > _LONGEST_ROW:
+            return
+        if not _UNDERLINE.fullmatch(row):
+            cut = [(side, found) for side in sides if (found := side(row, columns))]
+            if not cut or any(_is_label(row[a:b]) for a, b in cut[0][1]):
+                return
+            sides = [side for side, _ in cut]
+            yield row, place, cut[0][1]
+
+
+def _cut_left(row: str, columns: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the cells of a row that begin below the header's words; nothing for another row."""
+    starts = [start for start, _ in columns]
+    if row[: starts[0]].strip() or any(row[at - 1 : at].strip() for at in starts[1:]):
+        return []
+    cells = [_strip(row, *span) for span in zip(starts, [*starts[1:], len(row)], strict=True)]
+    full = [(cell, at) for cell, at in zip(cells, starts, strict=True) if cell[0] < cell[1]]
+    return cells if len(full) > 1 and all(cell[0] == at for cell, at in full) else []
+
+
+def _cut_right(row: str, columns: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the cells of a row that end below the header's words; nothing for another row."""
+    ends = [end for _, end in columns]
+    if len(row) > ends[-1] or any(row[at : at + 1].strip() for at in ends):
+        return []
+    index = _INDEX.match(row, 0, ends[0]) if columns[0][0] else None
+    starts = [index.end() if index else 0, *ends]
+    cells = [_strip(row, *span) for span in zip(starts, ends, strict=False)]
+    full = [(cell, at) for cell, at in zip(cells, ends, strict=True) if cell[0] < cell[1]]
+    return cells if len(full) > 1 and all(cell[1] == at for cell, at in full) else []
+
+
+def _is_label(cell: str) -> bool:
+    word = spell(cell)
+    return word in LABELS or word in NAMES or word in PERSONAL
+
+
+def _strip(row: str, start: int, end: int) -> tuple[int, int]:
+    cell = row[start:end]
+    start += len(cell) - len(cell.lstrip())
+    return start, max(start, start + len(cell.strip()))
 
 
 def _fits_header(row: str, header: tuple[str, Sequence[str]]) -> bool:
@@ -205,18 +313,26 @@ def _read_header(line: str) -> tuple[str, list[str]] | None:
             continue
         if not all(map(_HEADER.fullmatch, cells)):
             continue
-        words = [spell(cell) for cell in cells]
+        words = list(map(_spell_header, cells))
         types = _find_types(words)
         known = sum(
             bool(type_) or word in PERSONAL for type_, word in zip(types, words, strict=True)
         )
         # Two words with a comma between them are no header by themselves: below a name, a given
-        # name that is known is asked for.
+        # name that is known is asked for, and a number below a word for one.
         if any(types) and (len(words) > 2 or known == 2 or sign != ","):
             return sign, types
+        if not _FORMED.isdisjoint(types):
+            return sign, [f"{type_}?" if type_ in _FORMED else "" for type_ in types]
         if types in (["PERSON?", ""], ["", "PERSON?"]):
             return sign, ["PERSON??" if type_ else "" for type_ in types]
     return None
+
+
+def _spell_header(cell: str) -> str:
+    """Return the label in a header, also of one in camelCase."""
+    word = spell(cell)
+    return spell(_HUMPS.sub("_", cell)) if word not in LABELS and " " not in cell else word
 
 
 def _read_qualified(word: str) -> str:
@@ -234,7 +350,8 @@ def _find_types(words: Sequence[str]) -> list[str]:
             "PERSON" if word in own else type_ for type_, word in zip(types, words, strict=True)
         ]
     others = {"", "ACCOUNT_NUMBER", "CASE_NUMBER", "LOCATION"}  # also of museums
-    about = not others.issuperset(types) or not PERSONAL.isdisjoint(words)
+    about = not (others.issuperset(types) and PERSONAL.isdisjoint(words))
+    about = about or any(word.partition("_")[0] in _PERSONS and word in LABELS for word in words)
     things = not _THINGS.isdisjoint(words)
     for place, word in enumerate(words):
         if word in NAMES and (about or not things):
@@ -273,9 +390,13 @@ def _fits(type_: str, cell: str) -> bool:
         return False
     if type_.startswith("PERSON?"):
         return _PERSON.match(cell) is not None
+    if type_.endswith("?"):
+        return _NUMBER.fullmatch(cell) is not None
     if type_ in ("DATE_OF_BIRTH", "PHONE_NUMBER"):
         told = sum(map(str.isdigit, cell)) > 3 and len(cell) <= _LONGEST
         return told and not (type_ == "DATE_OF_BIRTH" and is_long_ago(cell))
+    if type_ == "ACCOUNT_NUMBER":
+        return len(cell) <= _LONGEST and not (cell.isdigit() and len(cell) < 4)
     if type_ == "PERSON":
         return any(map(str.isalpha, cell)) and len(cell) <= 60
     return len(cell) <= _LONGEST

@@ -136,6 +136,14 @@ def test_its_types_are_types_of_the_shipped_set() -> None:
         "'",
         "<tr><td>a",
         "<tr",
+        "name  age\n",
+        "customer  age\n",
+        "customer  age\nxy        z\n",
+        "phone  name\nx      y\n",
+        "a  b",
+        "a   \n",
+        " ",
+        " a",
     ],
 )
 def test_any_text_is_read_in_linear_time(piece: str) -> None:
@@ -144,3 +152,88 @@ def test_any_text_is_read_in_linear_time(piece: str) -> None:
             pass
 
     assert grows_linearly(work, 400_000, seconds=1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (  # as pandas prints: cells end below the header, and a row begins with its number
+            """
+   customer_id        name  total      city
+0     88213456  ada winter  17.20       Ulm
+1     88213457     bo lind   3.10  Zielonka
+""",
+            [
+                ("88213456", "ACCOUNT_NUMBER"),
+                ("ada winter", "PERSON"),
+                ("Ulm", "RESIDENCE"),
+                ("88213457", "ACCOUNT_NUMBER"),
+                ("bo lind", "PERSON"),
+                ("Zielonka", "RESIDENCE"),
+            ],
+        ),
+        (
+            """
+  first_name last_name          email
+0        ada    winter  ada@b.example
+1         bo      lind   bo@b.example
+""",
+            [(word, "PERSON") for word in ("ada", "winter", "bo", "lind")],
+        ),
+        (  # as databases print: cells begin below it
+            """
+NAME         DOB         CITY
+----         ---         ----
+WINTER, ADA  1984-03-02  ULM
+LIND, BO                 GRAZ
+
+NAME  is a column.
+""",
+            [
+                ("WINTER, ADA", "PERSON"),
+                ("1984-03-02", "DATE_OF_BIRTH"),
+                ("ULM", "RESIDENCE"),
+                ("LIND, BO", "PERSON"),
+                ("GRAZ", "RESIDENCE"),
+            ],
+        ),
+        (
+            "Full name    Date of birth\r\nada winter   1984-03-02\r\n",
+            [("ada winter", "PERSON"), ("1984-03-02", "DATE_OF_BIRTH")],
+        ),
+        ("customer_id  total\n88213456     17.20", [("88213456", "ACCOUNT_NUMBER")]),
+        (
+            "customer_id,total\n88213456,17.20\nK-8821,3",
+            [("88213456", "ACCOUNT_NUMBER"), ("K-8821", "ACCOUNT_NUMBER")],
+        ),
+        (
+            "PatientID,LastName\nP00012,winter",
+            [("P00012", "ACCOUNT_NUMBER"), ("winter", "PERSON")],
+        ),
+    ],
+)
+def test_columns_may_be_apart_by_blanks(text: str, found: list[tuple[str, str]]) -> None:
+    assert cells(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NAME      READY   STATUS    AGE\nredis     1/1     Running   5d\n",
+        "NAMESPACE  NAME   TYPE       AGE\ndefault    redis  ClusterIP  5d\n",
+        "USER       PID  COMMAND\nmira      4211  python\n",
+        "name       The name of the user\nemail      Where to write\nphone      Of the office\n",
+        "user      string  required\npassword  string  required\nhost      string  optional\n",
+        "user   email   phone\nname   where   number\n",
+        "City   Country   Population\nUlm    Germany   126000\n",
+        "  name  age\n0   ada   33\n",  # a toy's
+        "Author       Title  Year\nJane Austen  Emma   1815\n",
+        "customer_id  order_id  total\n1            7         17.20\n",
+        "customer_id,order_id,total\n1,7,17.20\n23,8,3.10\n",
+        "customer_id,total\nsee the notes,17.20\n",
+        "Phone  Name\nwe call, and then  they come\n",  # not below each other
+        "Call the customer.  His phone\nis off.    We wait, and he\n",
+    ],
+)
+def test_columns_of_programs_and_things_have_no_cells(text: str) -> None:
+    assert cells(text) == []

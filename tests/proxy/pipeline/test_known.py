@@ -199,6 +199,33 @@ def test_turns_that_find_nothing_new_share_one_index(
     assert indexed == [1, 2]
 
 
+def test_what_is_known_of_earlier_turns_changes_no_channel() -> None:
+    perturber, findings = selective(policy="regex"), Findings()
+    turns = [
+        ["xylander wutke, and ylva cold"],
+        ["Ask Mr. Xylander Wutke."],
+        ["wutke is ill"],
+        ["Ask Mrs. Ylva Cold, Mr. Xylander Wutke."],
+        ["the cold xylander"],
+        ["xylander wutke, and ylva cold"],
+        ["Ask Mr. Bertram Ill."],
+    ]
+
+    def read(turns: list[list[str]]) -> list[tuple[tuple[str, ...], Known]]:
+        found = find(perturber, turns)
+        return [found.channels(text, number) for number, (text,) in enumerate(turns)]
+
+    seen = set()
+    for order in (turns, turns[::-1], turns[2:] + turns[:2]):
+        for end in range(len(order) + 1):
+            alone = read(order[:end])
+            seen.update(len(channels) for channels, _ in alone)
+            with remember_texts(findings, "alice"):
+                assert read(order[:end]) == alone
+                assert read(order[:end]) == alone
+    assert seen == {1, 2, 3}
+
+
 def test_what_is_known_in_a_text_is_looked_for_once_while_nothing_new_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

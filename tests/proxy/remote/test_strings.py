@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from perturb import EmbeddingTable, Perturber, get_mechanism
+from perturb.work import Findings, remember_texts
 from proxy.errors import GuardRefused
 from proxy.release import Release
-from proxy.remote.guard import StringClearance
+from proxy.remote.guard import StringClearance, check_releases
 from tests.perturb.marking import WORDS
 
 RAW = "Ask Mr. Kowalewski about card 4095-2609-9393-4932."
@@ -76,3 +77,18 @@ def test_a_release_that_no_mechanism_makes_is_refused(cleared: StringClearance) 
 def test_what_is_not_json_is_refused(cleared: StringClearance) -> None:
     with pytest.raises(GuardRefused):
         cleared.check(b"model=x")
+
+
+def test_a_text_that_passed_before_is_refused_once_it_holds_a_part(table: EmbeddingTable) -> None:
+    sanitizer = Perturber(get_mechanism("selective", table, epsilon=6, **WORDS))
+    first, second, third = (
+        Release(raw, sanitizer.perturb(raw), sanitizer, b"")
+        for raw in (RAW, "is it kowalewski who called?", "Ask Mr. Wutkewicz.")
+    )
+    assert "kowalewski" in second.sanitized.text
+    with remember_texts(Findings(), "alice"):
+        for _ in range(2):
+            check_releases([third, second])
+            check_releases([second, first])  # it was not known then
+            with pytest.raises(GuardRefused, match="holds a sensitive part"):
+                check_releases([first, second])

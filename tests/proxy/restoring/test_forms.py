@@ -270,11 +270,11 @@ def test_ordinary_words_come_back_in_their_own_capitals_alone() -> None:
 
 def test_what_stands_in_other_text_is_left() -> None:
     table = Replacements({"Lindenhof": "Berghof", "Edward Tarn": "Anna Weiß"})
-    table.leave("the lindenhof and ET, or edward_tarn")
+    table.leave(table.find_written("the lindenhof and ET, or edward_tarn"))
     text = "lindenhof edward_tarn ET"
     assert restore(text, 0, table) == (text, 0, 3)
     assert restore("Lindenhof LINDENHOF edward-tarn", 0, table)[0] == ("Berghof BERGHOF anna-weiß")
-    table.leave("Lindenhof")
+    table.leave(table.find_written("Lindenhof"))
     assert "Lindenhof" not in table.raw_of
     assert restore("Lindenhof LINDENHOF", 0, table) == ("Lindenhof LINDENHOF", 0, 2)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism
 from perturb.release import Replacement
 from perturb.testing.growth import grows_linearly
+from perturb.work import Findings, remember_texts
 from proxy.release import Release
 from proxy.restoring.json_text import DEEPEST, find_strings
 from proxy.restoring.way_back import Restored, build_way_back, find_lost
@@ -123,6 +125,43 @@ def test_a_replacement_that_is_restored_in_other_text_is_lost(made: Perturbation
     ]
     back = build_way_back(releases, (), ())
     assert find_lost(back, releases)
+
+
+NAMES = ("Anna", "Berta", "Cleo", "Dora Zett", 'Ella "E"')
+NEWS = ("Edvar", "Tarnley", "Edvar Tarnley", "Ovelle", "PERSON_417", "edvar", "Rose")
+FORMS = ("ask {} of {}", '{{"a": "{}", "b": ["{}"]}}', "get_{}(x), {}", "is it {}? {}s", "{}; {}")
+
+
+def write_conversation(made: Perturbation, rng: random.Random) -> list[Release]:
+    """A conversation in which replacements are shared, and stand in texts of their own."""
+    turns = []
+    for _ in range(rng.randint(2, 7)):
+        words = [rng.choice(rng.choice((NAMES, NEWS, ("x",)))) for _ in range(2)]
+        form = rng.choice(FORMS)
+        raw = form.format(*(json.dumps(w)[1:-1] if '"' in form else w for w in words))
+        parts = {part: rng.choice(NEWS) for part in NAMES if raw.count(part) == 1}
+        turns.append(release(made, raw, parts))
+    return turns
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_known_of_earlier_turns_changes_nothing(made: Perturbation, seed: int) -> None:
+    """As every turn of an agent sends the conversation again, longer by a text."""
+
+    def look(turns: list[Release]) -> list[object]:
+        back = build_way_back(turns, (), ())
+        sets = (back.replacements, back.strings)
+        lost = [(turns.index(release), parts) for release, parts in find_lost(back, turns)]
+        return [*((each.raw_of, each.left, each.ordinary) for each in sets), lost, back.ambiguous]
+
+    rng, findings = random.Random(seed), Findings()
+    for _ in range(5):
+        turns = write_conversation(made, rng)
+        for end in range(len(turns) + 1):
+            alone = look(turns[:end])
+            with remember_texts(findings, "alice"):
+                assert look(turns[:end]) == alone
+                assert look(turns[:end]) == alone
 
 
 def test_finding_what_is_lost_is_linear(made: Perturbation) -> None:
