@@ -103,8 +103,8 @@ def choose_restorable(
 
 
 def find_unrestorable(pairs: Iterable[tuple[str, str]], usable: Container[str]) -> set[str]:
-    """Return the replacements that are left where they stand, and no part of which is restored,
-    though they stand out from ordinary text.
+    """Return the replacements that stand out from ordinary text but cannot be restored. They are
+    left where they stand, and no part of them is restored either.
 
     Args:
         pairs: as for `restore`.

@@ -208,14 +208,27 @@ class Findings:
                 self._room += 1 + len(self._found.popitem(last=False)[1])
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Memory:
+    """Hold what a block remembers.
+
+    It is emptied when the block ends: timers and connections that were made in the block keep its
+    context, some of them for minutes.
+    """
+
     findings: Findings | None
     owner: str
     known: dict[tuple[Hashable, str], Any] = field(default_factory=dict)
+    over: bool = False
+
+    def end(self) -> None:
+        """Forget everything; a thread that still works remembers nothing more."""
+        self.over = True
+        self.known.clear()
 
 
 _MEMORY: ContextVar[_Memory | None] = ContextVar("memory", default=None)
+_UNKNOWN = object()
 
 
 @contextmanager
@@ -227,10 +240,12 @@ def remember_texts(findings: Findings | None = None, owner: str = "") -> Iterato
         findings: also keeps what is found in texts after that, for the same owner.
         owner: of the texts.
     """
-    token = _MEMORY.set(_Memory(findings, owner))
+    memory = _Memory(findings, owner)
+    token = _MEMORY.set(memory)
     try:
         yield
     finally:
+        memory.end()
         _MEMORY.reset(token)
 
 
@@ -243,17 +258,17 @@ def compute_once(compute: Callable[[str], T], text: str, finder: str = "") -> T:
             later requests; see `Findings`.
     """
     memory = _MEMORY.get()
-    if memory is None:
+    if memory is None or memory.over:
         return compute(text)
-    if (compute, text) not in memory.known:
+    found: Any = memory.known.get((compute, text), _UNKNOWN)
+    if found is _UNKNOWN:
         if finder and memory.findings is not None:
             keep: Any = partial(compute, text)
-            made = memory.findings.find(memory.owner, finder, [text], keep)
+            found = memory.findings.find(memory.owner, finder, [text], keep)
         else:
-            made = compute(text)
-        memory.known[compute, text] = made
-    known: T = memory.known[compute, text]
-    return known
+            found = compute(text)
+        memory.known[compute, text] = found
+    return found  # type: ignore[no-any-return]
 
 
 def keep_result(compute: Callable[[], F], finder: str, *texts: str) -> F:

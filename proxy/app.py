@@ -44,7 +44,7 @@ from proxy.api.app_keys import (
     TABLE,
     Current,
 )
-from proxy.api.handlers import account_routes, routes
+from proxy.api.handlers import routes
 from proxy.api.middleware import Runner, observe, set_headers
 from proxy.background import Background
 from proxy.batches.routes import batch_routes
@@ -132,7 +132,6 @@ def _make_app(config: Config) -> web.Application:
     app = web.Application(middlewares=[observe], client_max_size=config.limits.body_bytes)
     app[CONFIG] = config
     app.add_routes(routes)
-    app.add_routes(account_routes)
     if config.server.console:
         add_console(app)
     if config.batches.enabled:

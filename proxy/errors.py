@@ -236,10 +236,14 @@ def remote_timeout() -> ApiError:
     )
 
 
-def local_unavailable(message: str = "The local model is not available.") -> ApiError:
+def local_unavailable() -> ApiError:
     """Return 503: the local model cannot answer now."""
     return ApiError(
-        503, message, type="upstream_error", code="local_model_unavailable", retry=True
+        503,
+        "The local model is not available.",
+        type="upstream_error",
+        code="local_model_unavailable",
+        retry=True,
     )
 
 

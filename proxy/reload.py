@@ -29,6 +29,7 @@ from proxy.logs import set_level
 __all__ = ["Origin", "Terminal", "follow", "note", "put_in_force", "read_again", "refusing"]
 
 EXPLAINED = (ApiError, ConfigError, PerturbError, ExtractionError, OSError)
+STANDARD_INPUT = 0  # its descriptor
 logger = logging.getLogger("inferdpt.reload")
 
 
@@ -48,19 +49,15 @@ class Origin:
 class Terminal:
     """The terminal that a process was started in, if there is one. The signal that asks for a
     reload also tells that it is closed.
-
-    Args:
-        descriptor: of the standard input.
     """
 
-    def __init__(self, descriptor: int = 0) -> None:
-        self._descriptor = descriptor
-        self._was = os.isatty(descriptor)
+    def __init__(self) -> None:
+        self._was = os.isatty(STANDARD_INPUT)
 
     @property
     def is_closed(self) -> bool:
         """Tell if it was closed since."""
-        return self._was and not os.isatty(self._descriptor)
+        return self._was and not os.isatty(STANDARD_INPUT)
 
 
 async def follow(asked: asyncio.Event, origin: Origin | None, runner: Runner) -> None:

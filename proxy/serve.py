@@ -7,7 +7,6 @@ import contextlib
 import ctypes
 import errno
 import gc
-import logging
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
@@ -43,7 +42,6 @@ __all__ = [
     "write_host",
 ]
 
-logger = logging.getLogger("inferdpt.serve")
 M_ARENA_MAX, ARENAS = -8, 2  # malloc.h
 ADVICE = {
     errno.EADDRINUSE: "another program listens there, perhaps another proxy: stop it, or choose "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import time
 import urllib.error
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-__all__ = ["Child", "LoadError", "Usage", "find_free_port", "post", "start_child"]
+__all__ = ["Child", "LoadError", "Usage", "post", "start_child"]
 
 STOP_SECONDS = 15.0
 POLL_SECONDS = 0.02
@@ -137,13 +136,6 @@ def start_child(
 
 def _exit(number: int, frame: object) -> None:
     raise SystemExit(128 + number)
-
-
-def find_free_port() -> int:
-    """Return a port of loopback that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def post(url: str, body: bytes, seconds: float) -> tuple[int, bytes]:

@@ -16,9 +16,10 @@ from typing import Any, ClassVar
 import yaml
 
 from benchmarks.load.databases import create_database
-from benchmarks.load.processes import Child, LoadError, find_free_port, post, start_child
+from benchmarks.load.processes import Child, LoadError, post, start_child
 from benchmarks.load.rivals import LITELLM, VLLM_ROUTER, Rival, build_environment
 from benchmarks.load.upstream import MODEL, Upstream
+from proxy.local import find_free_port
 
 __all__ = ["Bare", "Direct", "LiteLLM", "Proxy", "Running", "Target", "VllmRouter"]
 

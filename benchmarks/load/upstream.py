@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.load.processes import Child, LoadError, find_free_port, post, start_child
+from benchmarks.load.processes import Child, LoadError, post, start_child
+from proxy.local import find_free_port
 
 __all__ = ["ANSWER", "MODEL", "Upstream", "find_program", "start_upstream"]
 

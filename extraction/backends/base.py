@@ -125,7 +125,7 @@ class Backend(Protocol):
 
 @runtime_checkable
 class Warmable(Protocol):
-    """Define what a backend with a prefix cache has besides. It is optional."""
+    """Optional: read a prompt ahead into a prefix cache."""
 
     async def warm(self, messages: list[dict[str, Any]], options: dict[str, Any]) -> None:
         """Read a prompt ahead, without an answer: the next one that begins like it is read from
@@ -134,8 +134,7 @@ class Warmable(Protocol):
 
 @runtime_checkable
 class Scoring(Protocol):
-    """Define what a backend has besides that tells a prompt's log probabilities. It is
-    optional."""
+    """Optional: tell the log probabilities of a prompt's tokens."""
 
     async def score(self, prompt: str | list[int], *, top: int, generate: bool) -> Scores:
         """Return the log probabilities of a raw prompt, without a chat template.

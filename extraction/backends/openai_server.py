@@ -38,6 +38,7 @@ from extraction.errors import (
     TooManyNumbers,
 )
 from extraction.http.client import (
+    DONE,
     EVENT,
     LARGE,
     SMALL,
@@ -158,7 +159,7 @@ class OpenAIServer:
                 ) as reply:
                     await self._accept(reply)
                     async for data in reply.events(self._timeout):
-                        if data == b"[DONE]":
+                        if data == DONE:
                             break
                         step = read_object(parse(data, EVENT))
                         _raise_error_frame(step)

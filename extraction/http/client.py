@@ -37,6 +37,7 @@ from extraction.codec import load
 
 __all__ = [
     "CUT",
+    "DONE",
     "Blocked",
     "CutShort",
     "HttpClient",
@@ -55,6 +56,7 @@ __all__ = [
 ]
 
 CUT = "the answer was cut short"
+DONE = b"[DONE]"  # the last event of a stream in OpenAI's form
 LATE = "no answer in time"
 ENCODED = "the answer is in an encoding that cannot be read"
 

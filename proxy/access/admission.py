@@ -371,8 +371,8 @@ class Pool:
         return sum(map(len, self._waiting.values()))
 
     def resize(self, other: Pool) -> None:
-        """Take over the bounds of another pool. What is held beyond them runs out, and what waits
-        is served by them."""
+        """Take over the bounds of another pool. Units that are held beyond them stay held until
+        they are given back; requests that wait are served by the new bounds."""
         self._free += other._units - self._units
         self._units, self._each = other._units, other._each
         self._queue, self._seconds = other._queue, other._seconds
@@ -563,14 +563,14 @@ class Admission:
 
         The time limit covers the whole body but not the wait for memory.
         """
-        most = size = self._most_of_files if request.path == FILES_PATH else self._most
-        if request.content_length is not None and "Content-Encoding" not in request.headers:
-            size = request.content_length
+        most = self._most_of_files if request.path == FILES_PATH else self._most
+        stated = None if "Content-Encoding" in request.headers else request.content_length
+        size = most if stated is None else stated
         data = bytearray()
         loop = asyncio.get_running_loop()
         try:
-            if size <= SMALL_BODY and request.content.is_eof():  # it came with its head
-                return request.content.read_nowait()
+            if stated is not None and stated <= min(most, SMALL_BODY) and request.content.is_eof():
+                return request.content.read_nowait()  # it came with its head
             async with asyncio.timeout(self._seconds) as deadline:
                 end = loop.time() + self._seconds
                 while size <= most and (chunk := await request.content.readany()):

@@ -87,7 +87,6 @@ __all__ = [
     "MESSAGES",
     "RESPONSES",
     "Dialect",
-    "account_routes",
     "answer_chat",
     "answer_plan",
     "chat_completions",
@@ -523,10 +522,7 @@ def _describe_model(request: web.Request, name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": created, "owned_by": "inferdpt"}
 
 
-account_routes = web.RouteTableDef()
-
-
-@account_routes.get("/v1/privacy/ledger")
+@routes.get("/v1/privacy/ledger")
 async def ledger(request: web.Request) -> web.Response:
     """Return the account of the key's own tenant, see `Ledger.figures`."""
     figures = await request.app[LEDGER].figures(request[TENANT].tenant)

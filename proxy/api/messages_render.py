@@ -6,6 +6,7 @@ forms cannot differ.
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,34 @@ STOP_REASONS = {
     "content_filter": "refusal",
 }
 TEXTS = ("content", "refusal")
+# A sign that opens, closes or quotes in JSON, or an escape, whose second half may be yet to come.
+_SIGN = re.compile(r'\\(?:.|\Z)|["{}\[\]]', re.DOTALL)
+
+
+class _Nesting:
+    """Follow JSON that comes in pieces, and tell when its outermost bracket is closed.
+
+    A remote chooses the pieces: reading all of them again with each one would take time quadratic
+    in their number.
+    """
+
+    def __init__(self) -> None:
+        self.is_closed = False
+        self._depth = 0
+        self._quoted = self._escaped = False
+
+    def read(self, text: str) -> None:
+        """Read the next piece, which is not empty."""
+        if self._escaped:
+            self._escaped, text = False, text[1:]
+        for sign in _SIGN.findall(text):
+            if sign[0] == "\\":
+                self._escaped = len(sign) == 1
+            elif sign == '"':
+                self._quoted = not self._quoted
+            elif not self._quoted:
+                self._depth += 1 if sign in "{[" else -1
+                self.is_closed = self.is_closed or self._depth == 0
 
 
 @dataclass
@@ -39,21 +68,29 @@ class _Block:
 
     Attributes:
         key: the call's index; None for a text.
-        text: the text, or the arguments.
-        sent: how many characters of it are in events.
+        parts: the pieces of the text, or of the arguments.
+        sent: how many of them are in events.
     """
 
     key: int | None
     name: str = ""
-    text: str = ""
+    parts: list[str] = field(default_factory=list)
     sent: int = 0
     opened: bool = False
     id: str = field(default_factory=lambda: f"toolu_{secrets.token_hex(12)}")
+    _nesting: _Nesting = field(default_factory=_Nesting)
 
     @property
     def is_complete(self) -> bool:
         """Tell if nothing can follow in this block, once another has begun."""
-        return self.key is None or _read_arguments(self.text) is not None
+        return self.key is None or self._nesting.is_closed
+
+    def add(self, text: str) -> None:
+        """Add the next piece."""
+        if text:
+            self.parts.append(text)
+            if self.key is not None:
+                self._nesting.read(text)
 
     def start(self) -> dict[str, Any]:
         """Return the block as it is opened."""
@@ -63,7 +100,7 @@ class _Block:
 
     def next_delta(self) -> dict[str, Any] | None:
         """Return what is not in events yet; None if there is nothing."""
-        rest, self.sent = self.text[self.sent :], len(self.text)
+        rest, self.sent = "".join(self.parts[self.sent :]), len(self.parts)
         if not rest:
             return None
         if self.key is None:
@@ -79,9 +116,10 @@ class _Block:
         Raises:
             ApiError: 502, the arguments are not a JSON object.
         """
+        text = "".join(self.parts)
         if self.key is None:
-            return {"type": "text", "text": self.text}
-        found = _read_arguments(self.text or "{}", partial=cut)
+            return {"type": "text", "text": text}
+        found = _read_arguments(text or "{}", partial=cut)
         if found is None:
             raise remote_error("The model called a tool with arguments that are no JSON object.")
         return {**self.start(), "input": found}
@@ -133,7 +171,7 @@ class MessagesRenderer(Renderer):
         for name in TEXTS:
             if text := step.message.get(name):
                 self._refused = self._refused or name == "refusal"
-                self._find_text().text += text
+                self._find_text().add(text)
         for place, call in enumerate(step.message.get("tool_calls") or ()):
             self._add_call(call.get("index", place), call.get("function") or {})
         if function := step.message.get("function_call"):
@@ -168,7 +206,7 @@ class MessagesRenderer(Renderer):
             block = _Block(key)
             self._blocks.append(block)
         block.name += function.get("name") or ""
-        block.text += function.get("arguments") or ""
+        block.add(function.get("arguments") or "")
 
     def _advance(self, *, last: bool = False) -> bytes:
         """Write what may be written now; close the blocks that nothing can follow."""
@@ -176,7 +214,7 @@ class MessagesRenderer(Renderer):
         while (place := len(self._closed)) < len(self._blocks):
             block = self._blocks[place]
             ends = last or (place + 1 < len(self._blocks) and block.is_complete)
-            if not block.opened and (block.text or ends):  # by then, the name is whole
+            if not block.opened and (block.parts or ends):  # by then, the name is whole
                 block.opened = True
                 out += _format_event(
                     "content_block_start", index=place, content_block=block.start()

@@ -394,6 +394,7 @@ async def _observe(
         if note is not None:
             note(line)
         _record_end(request, status, seconds)
+        request.pop(PLAN, None)  # a connection keeps its last request until the next
 
 
 async def set_headers(request: web.Request, response: web.StreamResponse) -> None:

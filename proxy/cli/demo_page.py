@@ -166,10 +166,6 @@ def _print_columns(texts: Sequence[str], style: str = "") -> None:
         print(f"{INDENT}{_style(style, line) if style else line}".rstrip())
 
 
-def _wrap(line: str, width: int) -> list[str]:
-    return textwrap.wrap(line, width, break_on_hyphens=False) or [""]
-
-
 def _width() -> int:
     return min(shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST)
 

@@ -230,7 +230,10 @@ class Limits(Section):
     )
     messages: int = Field(1000, ge=1, description="Messages in a conversation.")
     parts: int = Field(
-        2000, ge=1, description="Parts and tool calls of all messages of a request together."
+        2000,
+        ge=1,
+        description="Parts and tool calls of all messages of a request together, and as many "
+        "public texts in them.",
     )
     prompts: int = Field(128, ge=1, description="Prompts in one /v1/completions request.")
     document_tokens: int = Field(

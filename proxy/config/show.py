@@ -58,16 +58,12 @@ def effective_settings(
     return rows
 
 
-def show_config(
-    path: str | Path | None,
-    overrides: Mapping[str, Any] | None = None,
-    environment: Mapping[str, str] | None = None,
-) -> str:
+def show_config(path: str | Path | None, overrides: Mapping[str, Any] | None = None) -> str:
     """Return the settings in force as text: a line for each, with its origin as a comment.
 
     Arguments and errors are those of `load_config`.
     """
-    rows = effective_settings(path, overrides, environment)
+    rows = effective_settings(path, overrides)
     return "".join(f"{row.name}: {row.value}  # {row.origin}\n" for row in rows)
 
 

@@ -51,6 +51,7 @@ __all__ = [
     "compose",
     "count_positions",
     "find_lost_parts",
+    "is_short",
     "make_gateway_receipt",
     "release",
     "write_body",
@@ -217,7 +218,7 @@ def make_gateway_receipt(plan: Plan, restored: Restored | None) -> dict[str, Any
     out["restored"] = None if restored is None else restored.restored
     out["unrestored"] = None if restored is None else restored.unrestored
     out["ambiguous"] = sum(each.way_back.ambiguous for each in plan.exchanges if each.way_back)
-    if getattr(plan.request, "logprobs", None) not in (None, False):
+    if plan.request.wants_logprobs:
         out["logprobs"] = LOGPROBS
     return out
 
@@ -225,6 +226,20 @@ def make_gateway_receipt(plan: Plan, restored: Restored | None) -> dict[str, Any
 NO_LOCAL_MODEL = "there is no local model (local.mode: none)"
 PROMPT = "prompt"  # of a text completion
 SHORT_REQUEST = 20 * SHORT  # characters of a request that is read in a few milliseconds
+
+
+def is_short(body: Any) -> bool:
+    """Tell if a request is read in a few milliseconds, by its characters and values. It is not
+    looked at any further than that."""
+    left, waiting = SHORT_REQUEST, [body]
+    while waiting and left > 0:
+        value = waiting.pop()
+        left -= len(value) if isinstance(value, str) else 1
+        if isinstance(value, dict):
+            waiting += (*value, *value.values())
+        elif isinstance(value, list):
+            waiting += value
+    return left > 0
 
 
 class GatewayMode:
@@ -385,8 +400,7 @@ class GatewayMode:
         most = self._config.limits.json_values // 8
         marks = route.remote.config.api == "messages"
         reading = BodyReading(most=most, alias=hash_name if kept else None, marks=marks)
-        brief = sum(len(part) for part in opening) <= SHORT_REQUEST
-        outline = await offload(brief, positions.read, body, "", reading)
+        outline = await offload(is_short(body), positions.read, body, "", reading)
         added, api = _add_fields(request, route), route.remote.config.api
         return Letter(outline, reading, tuple(opening), added, api)
 

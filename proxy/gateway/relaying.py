@@ -22,12 +22,13 @@ from extraction.backends.base import (
     read_usage,
 )
 from extraction.extractor import gather
-from extraction.http.client import CUT, EVENT, LARGE, SMALL, CutShort, Reply, parse
+from extraction.http.client import CUT, DONE, EVENT, LARGE, SMALL, CutShort, Reply, parse
 from perturb.work import SHORT, offload
 from proxy.errors import ApiError, remote_error
 from proxy.metrics import Metrics
 from proxy.pipeline.plan import Answer, Emit, Exchange, Plan
-from proxy.remote.errors import RemoteFailure
+from proxy.remote.errors import explain_answer
+from proxy.remote.upstream import CHATS
 from proxy.requests.protocol import CompletionRequest, SamplingRequest
 from proxy.restoring.way_back import Restored, RestoredText, WayBack
 
@@ -61,7 +62,7 @@ class Wire:
         return Delta(message, read_logprobs(choice.get("logprobs")), finish, stop=stop)
 
 
-CHAT = Wire("/chat/completions")
+CHAT = Wire(CHATS)
 COMPLETION = Wire("/completions", completes=True)
 
 
@@ -219,7 +220,7 @@ def _extend(function: dict[str, str], rest: Mapping[str, str]) -> None:
         function[part] = function.get(part, "") + rest.get(part, "")
 
 
-DONE = b"[DONE]"
+OTHER_FORM = "The remote's answer is not of the requested form."
 CHARACTERS = 2_000_000  # of all choices of a stream: the remote may send anything
 End = tuple[int, Delta]  # the last step of a choice, by the choice's number
 
@@ -261,14 +262,14 @@ class Relayer:
         self, plan: Plan, number: int, exchange: Exchange
     ) -> tuple[list[Answer], Restored]:
         wire, back = choose_wire(plan.request), _way_back(exchange)
-        asked = getattr(plan.request, "logprobs", None) not in (None, False)
+        large = plan.request.wants_logprobs or plan.request.choices > 1
         try:
             assert exchange.outgoing is not None
             outgoing = exchange.outgoing
             async with plan.route.remote.open(
                 wire.path, outgoing.body, outgoing.clearance, streamed=False
             ) as reply:
-                told = await reply.json(LARGE if asked or plan.request.choices > 1 else SMALL)
+                told = await reply.json(LARGE if large else SMALL)
             steps = _read_choices(wire, reply, told, plan.request.choices)
             self._metrics.count_remote(plan.request.model, steps[0].usage)
         except ApiError as exc:
@@ -316,12 +317,11 @@ class Relayer:
                         if step.finish_reason and (rest := choices[i].finish()).message:
                             await emit(number * n + i, rest)
                 for i, choice in enumerate(choices):
-                    if choice.finish_reason is not None:
-                        continue
-                    if not (done and choice.begun):
-                        raise CutShort(CUT)  # a server that dies may end its stream properly
-                    choice.finish_reason = "stop"  # as for a whole answer without a reason
-                    if (rest := choice.finish()).message:
+                    if choice.finish_reason is None:
+                        if not (done and choice.begun):
+                            raise CutShort(CUT)  # a server that dies may end its stream properly
+                        choice.finish_reason = "stop"  # as for a whole answer without a reason
+                    if (rest := choice.finish()).message:  # also of what came after a reason
                         await emit(number * n + i, rest)
         except ApiError as exc:
             raise self._note(plan, number, exc) from exc
@@ -381,7 +381,7 @@ def _read_choices(wire: Wire, reply: Reply, told: Any, n: int) -> list[Delta]:
         usage = read_usage(answer.get("usage"))
         return [replace(steps[i], usage=None if i else usage) for i in range(n)]
     except (ValueError, KeyError):
-        raise _make_error(reply, told) from None
+        raise explain_answer(OTHER_FORM, reply.status, told) from None
 
 
 def _read_event(
@@ -396,7 +396,7 @@ def _read_event(
         counted = None if usage is None else read_usage(usage)
         return _read_each(wire, event, n, streamed=True), counted
     except ValueError:
-        raise _make_error(reply, told) from None
+        raise explain_answer(OTHER_FORM, reply.status, told) from None
 
 
 def _read_each(
@@ -410,11 +410,3 @@ def _read_each(
             raise ValueError("not a place")
         found.append((index, wire.read(choice, streamed=streamed)))
     return found
-
-
-def _make_error(reply: Reply, told: Any) -> ApiError:
-    """Return the error for an answer of another form, or for an error inside a stream."""
-    known = RemoteFailure.read(reply.status, told)
-    error = remote_error("The remote's answer is not of the requested form.")
-    error.upstream = known.names
-    return error

@@ -39,6 +39,7 @@ from proxy.errors import (
     bad_request,
     from_local,
     not_permitted,
+    too_large,
     unsupported,
 )
 from proxy.metrics import Metrics
@@ -62,7 +63,7 @@ from proxy.release import Release, pair_parts
 from proxy.remote.guard import Clearance, Cleared
 from proxy.remote.remotes import Route
 from proxy.remote.upstream import Generation
-from proxy.requests.messages import Prompt, read_chat, read_text
+from proxy.requests.messages import Prompt, count_tags, read_chat, read_text
 from proxy.requests.protocol import ChatRequest, SamplingRequest, select_local_fields
 from proxy.storage.memo import Answers
 
@@ -179,8 +180,8 @@ class Answerer:
         return self._limit_generation(request, clearance) is not None
 
     def _limit_generation(self, request: SamplingRequest, clearance: Clearance) -> int | None:
-        """Return the characters of a generation of which the local model can see any; None if it
-        is expected to be shorter.
+        """Return how many characters of a generation the local model could use at most; None if
+        the generation is expected to be shorter.
 
         The remote sees where its generation is cut. So that depends on settings and on numbers
         that are sent, and not on the text.
@@ -373,7 +374,12 @@ class ExtractionMode:
             task = request.inferdpt.task or "continuation"
             return [read_text(text, task) for text in texts]
         assert isinstance(request, ChatRequest)
-        privacy = self._config.privacy
+        privacy, most = self._config.privacy, self._config.limits.parts
+        if privacy.public_tags and count_tags(request) > most:
+            raise too_large(
+                f"The messages of a request may have at most {most} public texts in all.",
+                param="messages",
+            )
         return [read_chat(request, system=privacy.system, public_tags=privacy.public_tags)]
 
     def read_text(self, text: str) -> Prompt:

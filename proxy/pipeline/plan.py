@@ -434,7 +434,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Plan:
-    """Hold a decided request of which nothing has been sent yet.
+    """Hold a fully decided request, not yet sent.
 
     Attributes:
         route: where it goes, if anything is sent.

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perturb import Sanitizer
-from perturb.work import SHORT, offload
+from perturb.work import offload
 from proxy.access.auth import Client
 from proxy.config.settings import Limits
 from proxy.metrics import Metrics
 from proxy.pipeline.drafting import Draft, Quote, TurnText
 from proxy.records.chain import Chain, Positions, write_charge
 from proxy.release import Release
-from proxy.remote.guard import check_releases
+from proxy.remote.guard import are_brief, check_releases
 from proxy.storage.digests import Digests, find_channel
 from proxy.storage.ledger import BudgetExceeded, Charge, Disclosure, Ledger, price
 from proxy.storage.memo import Answers, Memo, Passage, PassagePiece, Passages
@@ -102,9 +102,7 @@ class Settler:
                 drawn.setdefault(release.key, release)
                 conversations.setdefault(release.key, draft.conversation)
         releases = list(drawn.values())
-        brief = sum(len(r.raw) for r in releases) <= SHORT and all(
-            r.sanitizer.is_brief(r.raw) for r in releases
-        )
+        brief = are_brief(releases)
         await offload(brief, check_releases, releases)
         grant = client.grant
         budgets = {

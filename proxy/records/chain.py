@@ -1,9 +1,9 @@
 """Keep the audit record: chains of rows with names from closed sets, ids and numbers, never text.
 
-The hash of a row is an HMAC, under the store's secret, of the row and of the hash before it. Who
-can write to the database and does not know the secret cannot make a row, or move one. The ends of
-requests are written many in one transaction, so that no answer waits for them. Old rows are
-pruned, and a row says so.
+The hash of a row is an HMAC, under the store's secret, of the row and of the hash before it.
+Someone who can write to the database but lacks the secret cannot forge a row or move one. The
+ends of requests are written many in one transaction, so that no answer waits for them. Old rows
+are pruned, and a row says so.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any
 from extraction.http.client import Blocked, HttpError, TimedOut, Unreachable
 from proxy.errors import ApiError, remote_error, remote_timeout
 
-__all__ = ["RemoteFailure", "explain", "parse_delay"]
+__all__ = ["RemoteFailure", "explain", "explain_answer", "parse_delay"]
 
 # The names of OpenAI, Azure, vLLM and the usual gateways.
 TYPES = frozenset(
@@ -216,6 +216,19 @@ def explain(exc: HttpError) -> ApiError:
     else:
         error = remote_error(f"The remote's answer cannot be read: {exc}.")
     error.upstream = {"failure": str(exc)}
+    return error
+
+
+def explain_answer(message: str, status: int, told: Any) -> ApiError:
+    """Return the client's error for an answer of another form, or for an error inside a stream.
+
+    Args:
+        message: says which form is lacking.
+        status: of the answer.
+        told: the answer, or its last event; only known names of it go to the log.
+    """
+    error = remote_error(message)
+    error.upstream = RemoteFailure.read(status, told).names
     return error
 
 

@@ -138,7 +138,7 @@ class Remotes:
         return tuple(dict.fromkeys((*self._named, *served)))
 
     async def discover(self) -> None:
-        """Ask each remote whose models are not all named for its list."""
+        """Ask for the lists of all remotes that have more models than the configuration names."""
         await asyncio.gather(*(catalogue.refresh() for catalogue in self._catalogues.values()))
 
     async def find(self, model: str) -> Route:

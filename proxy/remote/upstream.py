@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -27,6 +27,7 @@ from extraction.backends.base import (
 from extraction.codec import dump
 from extraction.http.client import (
     CUT,
+    DONE,
     EVENT,
     SMALL,
     CutShort,
@@ -41,14 +42,23 @@ from extraction.http.client import (
 from perturb.work import SHORT, offload
 from proxy.config.settings import Remote
 from proxy.config.upstreams.remote import DEFAULT
-from proxy.errors import ApiError, GuardRefused, remote_error
-from proxy.remote.errors import RemoteFailure, explain, parse_delay
+from proxy.errors import ApiError, GuardRefused
+from proxy.remote.errors import RemoteFailure, explain, explain_answer, parse_delay
 from proxy.remote.guard import Clearance, Cleared
 
-__all__ = ["Ending", "Generation", "MessagesReply", "RemoteClient", "Transcript", "read_answer"]
+__all__ = [
+    "CHATS",
+    "Ending",
+    "Generation",
+    "MessagesReply",
+    "RemoteClient",
+    "Transcript",
+    "read_answer",
+]
 
 
 CHARACTERS = 1_000_000  # the most kept of an answer: the remote may send anything
+NO_CHAT = "The remote's answer is not a chat completion."
 Ending = Literal["whole", "cut", "abandoned"]
 
 
@@ -117,7 +127,7 @@ async def read_answer(
             async with aclosing(reply.events(seconds)) as events:
                 finished = False
                 async for data in events:
-                    if data == b"[DONE]":
+                    if data == DONE:
                         return Generation(transcript.text)
                     told = read_object(parse(data, EVENT))
                     finished = _add_step(told, transcript) or finished
@@ -132,7 +142,7 @@ async def read_answer(
             text = read_text(message.get("content"))[:CHARACTERS]
             return Generation(text, usage=_read_usage(told))
     except (ValueError, IndexError):
-        raise _make_error(reply, told) from None
+        raise explain_answer(NO_CHAT, reply.status, told) from None
     return Generation(transcript.text)
 
 
@@ -156,15 +166,8 @@ def _add_step(step: dict[str, Any], transcript: Transcript) -> bool:
     return finished
 
 
-def _make_error(reply: Reply, told: Any) -> ApiError:
-    error = remote_error("The remote's answer is not a chat completion.")
-    error.upstream = RemoteFailure.read(reply.status, told).names
-    return error
-
-
 Json = dict[str, Any]
 CALLS = 128  # in one answer
-DONE = b"[DONE]"  # the end of a stream of chats
 FINISH_REASONS = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -346,7 +349,21 @@ BACK_OFF = (
 )  # seconds before the first retry, doubled for each, and their limit
 STREAM = ("stream", "stream_options")
 LONGEST_WAIT = 60.0  # a remote that requests a longer delay is not called again
-_clearance: ContextVar[Cleared | None] = ContextVar("clearance", default=None)
+_clearance: ContextVar[list[Cleared] | None] = ContextVar("clearance", default=None)
+
+
+@contextmanager
+def _allow(clearance: Cleared) -> Iterator[None]:
+    """Let the guard pass what a clearance permits during the block. It is held in a list, which is
+    empty afterwards: timers and connections keep the context that they were made in, some of them
+    for minutes, and with it the texts of the request."""
+    held = [clearance]
+    token = _clearance.set(held)
+    try:
+        yield
+    finally:
+        held.clear()
+        _clearance.reset(token)
 
 
 class _Failed(Exception):
@@ -414,16 +431,14 @@ class RemoteClient:
             GuardRefused: the finished bytes failed the guard; nothing was sent.
             ApiError: 400, 429, 502 or 504, the remote failed.
         """
-        token = _clearance.set(clearance)
         transcript = Transcript() if most is None else Transcript(most)
         body = self._ask_stream(body, most is not None)
-        try:
-            async with asyncio.timeout(self._patience):
-                return await self._retry(body, transcript)
-        except TimeoutError:  # only the patience's: `_retry` maps every other
-            return Generation(transcript.text, "abandoned")
-        finally:
-            _clearance.reset(token)
+        with _allow(clearance):
+            try:
+                async with asyncio.timeout(self._patience):
+                    return await self._retry(body, transcript)
+            except TimeoutError:  # only the patience's: `_retry` maps every other
+                return Generation(transcript.text, "abandoned")
 
     def write(self, body: dict[str, Any], *, limited: bool | None = None) -> bytes:
         """Return the bytes of a request for a body, as they are sent first.
@@ -480,21 +495,19 @@ class RemoteClient:
         fresh: bool,
     ) -> Reply:
         """Send a body, and return the answer if the remote accepted it; raise `_Failed`."""
-        token = _clearance.set(clearance)
         try:
-            reply = await stack.enter_async_context(
-                self._http.open(
-                    self._locate(path),
-                    body,
-                    seconds=self._seconds,
-                    streamed=streamed,
-                    fresh=fresh,
+            with _allow(clearance):
+                reply = await stack.enter_async_context(
+                    self._http.open(
+                        self._locate(path),
+                        body,
+                        seconds=self._seconds,
+                        streamed=streamed,
+                        fresh=fresh,
+                    )
                 )
-            )
         except HttpError as exc:
             raise _Failed(explain(exc), passing=isinstance(exc, Unreachable)) from exc
-        finally:
-            _clearance.reset(token)
         if not reply.ok:
             raise await _make_failure(reply)
         return self._read_as_chat(reply)
@@ -505,16 +518,15 @@ class RemoteClient:
         Raises:
             ApiError: it failed, or its answer is no JSON.
         """
-        token = _clearance.set(Clearance((), (), ()))
         try:
-            async with self._http.open(self._locate("/models"), seconds=PROBE_SECONDS) as reply:
-                if not reply.ok:
-                    raise (await _read_failure(reply)).to_error()
-                return await reply.json(SMALL)
+            with _allow(Clearance((), (), ())):
+                opened = self._http.open(self._locate("/models"), seconds=PROBE_SECONDS)
+                async with opened as reply:
+                    if not reply.ok:
+                        raise (await _read_failure(reply)).to_error()
+                    return await reply.json(SMALL)
         except HttpError as exc:
             raise explain(exc) from exc
-        finally:
-            _clearance.reset(token)
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -620,8 +632,9 @@ async def _read_failure(reply: Reply) -> RemoteFailure:
 
 async def _guard(body: bytes | None) -> None:
     """Guard a request at the HTTP client's last step before the socket."""
-    clearance = _clearance.get()
-    if clearance is None or body is None:
+    held = _clearance.get()
+    if not held or body is None:
         raise GuardRefused("no clearance")
+    (clearance,) = held
     if body:
         await offload(clearance.brief and len(body) <= SHORT_BODY, clearance.check, body)

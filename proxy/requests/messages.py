@@ -23,6 +23,7 @@ __all__ = [
     "Part",
     "Prompt",
     "Turn",
+    "count_tags",
     "read_chat",
     "read_text",
     "spell_assistant",
@@ -31,7 +32,8 @@ __all__ = [
 ]
 
 # If a tag opens twice before it closes, only the inner span is public.
-_TAG = re.compile(r"</?public>")
+_OPEN, _CLOSE = "<public>", "</public>"
+_TAG = re.compile(f"{_OPEN}|{_CLOSE}")
 SystemPolicy = Literal["local", "public", "perturb"]
 Role = Literal["system", "user", "assistant"]
 _ROLES: dict[str, Role] = {  # as the remote sees them
@@ -122,7 +124,7 @@ def split_public(text: str, *, tags: bool) -> tuple[Part, ...]:
     parts: list[Part] = []
     end = 0
     for first, last in pairwise(_TAG.finditer(text) if tags else ()):
-        if first[0] == "<public>" and last[0] == "</public>":
+        if (first[0], last[0]) == (_OPEN, _CLOSE):
             if first.start() > end:
                 parts.append(Part(text[end : first.start()]))
             parts.append(Part(text[first.end() : last.start()], public=True))
@@ -130,6 +132,12 @@ def split_public(text: str, *, tags: bool) -> tuple[Part, ...]:
     if end < len(text) or not parts:
         parts.append(Part(text[end:]))
     return tuple(parts)
+
+
+def count_tags(request: ChatRequest) -> int:
+    """Count the tags that open public text; each may begin a part of its own."""
+    turns = (message for message in request.messages if message.role == "user")
+    return sum(text.count(_OPEN) for message in turns for text in message.texts)
 
 
 def read_chat(request: ChatRequest, *, system: SystemPolicy, public_tags: bool) -> Prompt:

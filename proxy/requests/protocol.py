@@ -291,6 +291,13 @@ class SamplingRequest(Strict):
         """Tell if a stream ends with a usage chunk."""
         return self.stream_options is not None and bool(self.stream_options.include_usage)
 
+    @property
+    def wants_logprobs(self) -> bool:
+        """Tell if the answer has log probabilities. In a text completion, 0 asks for them without
+        alternatives."""
+        asked = getattr(self, "logprobs", None)
+        return asked is not None and asked is not False
+
 
 class ChatRequest(SamplingRequest):
     """Hold the body of `POST /v1/chat/completions`."""

@@ -167,7 +167,7 @@ ITEMS = 10_000  # of one list that holds anything but numbers
 # strings counts. Possessive: a backtracking literal would keep a frame for every character.
 _TOKENS = re.compile(rb'"[^"]*+"?|[\[\]{},]')
 _TOKENS_OF_A_VALUE = 4  # at most, in valid JSON: a comma, a key, and a string or two brackets
-_QUOTE, _COMMA, _LIST, _OBJECT = b'",[{'
+_COMMA, _OBJECT = b",{"
 
 
 def parse_object(body: bytes, limits: Limits) -> dict[str, Any]:

@@ -184,7 +184,7 @@ _LONG = re.compile(r"[A-Z0-9]{9,40}")
 
 
 def _read_digits(text: str) -> str:
-    """Return the digits of a number, or nothing if it is none."""
+    """Return the digits of a number; "" if the text is not one."""
     digits = _SEPARATORS.sub("", text)
     return digits if digits.isascii() and digits.isdigit() else ""
 
@@ -329,7 +329,6 @@ _APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
 _NAME_WORD = re.compile(r"[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*")
 _MAIL = re.compile(r"([^\s@:/]+)@([^\s@:/]+\.[^\s@:/.]+)")
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
-_ALPHA = re.compile(r"[A-Za-z]")
 
 Spell = Callable[[str], str | None]
 
@@ -494,8 +493,8 @@ def _same(text: str) -> str | None:
     return text
 
 
-def _symmetric(name: str, spell_: Spell, *, exact: bool = False, certain: bool = True) -> Form:
-    return Form(name, spell_, spell_, exact, certain)
+def _symmetric(name: str, spell_: Spell, *, certain: bool = True) -> Form:
+    return Form(name, spell_, spell_, certain=certain)
 
 
 def _split(text: str) -> list[str]:

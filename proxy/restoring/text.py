@@ -241,7 +241,7 @@ class Replacements:
         return ReplacementMatch(begin, end, each.new, value) if value != shown[begin:end] else None
 
     def _is_apart(self, key: str, border: str) -> bool:
-        """Tell if a form is none where it is a part of a longer name, such as `NAME_file`."""
+        """Tell if a form does not count here, as a part of a longer name such as `NAME_file`."""
         if border == BORDER:
             return False
         if not self._in_any_form:

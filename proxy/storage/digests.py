@@ -11,8 +11,8 @@ import hmac
 import json
 import secrets
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import Table
 
@@ -32,9 +32,6 @@ __all__ = [
     "seal",
     "spell_channel",
 ]
-
-
-CHANNELS = 64  # sanitizers whose identities are kept
 
 
 class Digests:
@@ -93,10 +90,16 @@ def spell_channel(channel: dict[str, Any]) -> str:
     return json.dumps(channel, sort_keys=True)
 
 
-@lru_cache(maxsize=CHANNELS)
+# A sanitizer of one request, whose terms are the client's own, goes with the request.
+_channels: WeakKeyDictionary[Sanitizer, str] = WeakKeyDictionary()
+
+
 def find_channel(sanitizer: Sanitizer) -> str:
     """Return the identity of a sanitizer, which never changes, as one string."""
-    return spell_channel(sanitizer.identity())
+    found = _channels.get(sanitizer)
+    if found is None:
+        found = _channels[sanitizer] = spell_channel(sanitizer.identity())
+    return found
 
 
 def _encode(parts: Iterable[str]) -> bytes:

@@ -39,6 +39,7 @@ import numpy as np
 from sqlalchemy import Row, bindparam, select, update
 
 from extraction.codec import dump, dump_ascii, load
+from extraction.extractor import gather
 from perturb import Perturbation, Sanitizer, keyed_generator, secure_generator
 from perturb.release import Known, Link, Receipt, Replacement
 from perturb.rng import renew_key
@@ -354,6 +355,7 @@ _FIND = select(RELEASES.c.key, RELEASES.c.value).where(_NAMED)
 _USE = update(RELEASES).where(_NAMED).values(used=bindparam("now"))
 _ADD = RELEASES.insert()
 AT_ONCE = 16  # brief texts drawn before others get their turn
+TOGETHER = 64  # other texts of a request that are drawn at the same time
 RECEIPT_BYTES, WORD_BYTES, PART_BYTES = 2000, 60, 300  # about, of a draw in memory
 
 
@@ -382,12 +384,10 @@ class Memo:
         ttl: seconds without use after which memory forgets a perturbation.
     """
 
-    def __init__(
-        self, store: Store, *, size: int, ttl: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, store: Store, *, size: int, ttl: float) -> None:
         self._store = store
         self._digests = Digests(store)
-        self._drawn: Cache[Perturbation] = Cache(size=size, ttl=ttl, clock=clock)
+        self._drawn: Cache[Perturbation] = Cache(size=size, ttl=ttl)
         self._drawing: dict[bytes, asyncio.Task[Perturbation]] = {}
         self._rng = secure_generator()  # for brief texts, which are drawn on the event loop
 
@@ -463,7 +463,7 @@ class Memo:
     async def _draw_all(
         self, sanitizer: Sanitizer, texts: Mapping[bytes, Pending], link: Link
     ) -> dict[bytes, Perturbation]:
-        """Draw texts by their keys: brief ones one after the other, the rest at once."""
+        """Draw texts by their keys: brief ones one after the other, some of the rest at once."""
         made: dict[bytes, Perturbation] = {}
         brief = [key for key, text in texts.items() if sanitizer.is_brief(text.raw)]
         for number, key in enumerate(brief):
@@ -478,9 +478,14 @@ class Memo:
                 found = sanitizer.perturb(text.raw, self._rng, link=link, known=text.known)
                 self._keep(key, found)
             made[key] = found
-        rest = [key for key in texts if key not in made]
-        drawing = [self._draw(key, sanitizer, texts[key], link) for key in rest]
-        return made | dict(zip(rest, await asyncio.gather(*drawing), strict=True))
+        rest = iter([key for key in texts if key not in made])
+
+        async def draw() -> None:
+            for key in rest:
+                made[key] = await self._draw(key, sanitizer, texts[key], link)
+
+        await gather([draw() for _ in range(min(TOGETHER, len(texts) - len(made)))])
+        return made
 
     async def _draw(
         self, key: bytes, sanitizer: Sanitizer, text: Pending, link: Link
@@ -625,15 +630,7 @@ class Answers:
         ttl: seconds without use after which memory forgets a generation.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        passages: Passages,
-        *,
-        size: int,
-        ttl: float,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, store: Store, passages: Passages, *, size: int, ttl: float) -> None:
         self._store = store
         self._digests = Digests(store)
         self._passages = passages
@@ -641,7 +638,7 @@ class Answers:
         self._add = insert.on_conflict_do_update(
             index_elements=["key"], set_={"used": insert.excluded.used}
         ).returning(ANSWERS.c.value)
-        self._cache: Cache[str] = Cache(size=size, ttl=ttl, clock=clock)
+        self._cache: Cache[str] = Cache(size=size, ttl=ttl)
 
     def key(self, tenant: str, scope: str, question: str, answer: str) -> bytes:
         """Return the key of an answer to a turn, both as `spell_turn` spells them."""

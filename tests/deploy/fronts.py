@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.load.processes import find_free_port, start_child
+from benchmarks.load.processes import start_child
+from proxy.local import find_free_port
 from tests.certificates import make_certificate
 from tests.limits import LIMIT
 

@@ -18,7 +18,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.load.processes import find_free_port, post, start_child
+from benchmarks.load.processes import post, start_child
+from proxy.local import find_free_port
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "deploy" / "Containerfile"

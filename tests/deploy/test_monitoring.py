@@ -22,10 +22,11 @@ import pytest
 import yaml
 from aiohttp import web
 
-from benchmarks.load.processes import find_free_port, start_child
+from benchmarks.load.processes import start_child
 from perturb import EmbeddingTable
 from proxy.access.auth import Grant
 from proxy.api.app_keys import KEYRING
+from proxy.local import find_free_port
 from tests.deploy.test_operating import find_blocks
 from tests.limits import LIMIT
 from tests.proxy.api.test_metrics import be_busy, made, metrics

@@ -138,8 +138,12 @@ async def failure(run: Run, server: FakeServer | str, **settings: Any) -> LocalM
     return raised.value
 
 
+_TAKEN: list[socket.socket] = []
+
+
 def unused_port() -> int:
-    """A port nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port nobody listens on. It stays taken, so that no server of another test gets it."""
+    probe = socket.socket()
+    probe.bind(("127.0.0.1", 0))
+    _TAKEN.append(probe)
+    return int(probe.getsockname()[1])

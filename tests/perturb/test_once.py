@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
+from contextvars import copy_context
 from functools import partial
 
 import pytest
@@ -28,6 +30,24 @@ def test_each_text_is_read_once_in_a_block() -> None:
             assert compute_once(one.find, "Bo") == (Span(0, 2, "NAME"),)
             compute_once(other.find, "Anna")
     assert (one.texts, other.texts) == (["Anna", "Bo"], ["Anna"])
+
+
+def test_a_context_that_is_kept_holds_nothing_of_the_block() -> None:
+    """A timer or a connection keeps the one that it was made in."""
+
+    class Tokens(list[str]):
+        pass
+
+    def split(text: str) -> Tokens:
+        return Tokens(text.split())
+
+    with remember_texts():
+        kept = weakref.ref(compute_once(split, "Anna wrote"))
+        assert kept() is not None
+        context = copy_context()
+    assert kept() is None
+    late = weakref.ref(context.run(compute_once, split, "Anna wrote"))  # by a thread, say
+    assert late() is None
 
 
 async def test_tasks_and_threads_of_a_block_share_it() -> None:

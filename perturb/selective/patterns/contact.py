@@ -160,7 +160,6 @@ _EXAMPLE = re.compile(
     r"|\[::1?\]|[\w-]+\.(?:test|invalid))(?:[:/?#]|\Z)",
     re.IGNORECASE,
 )
-_FILE = re.compile(r"\.(?:js|ts|py|md|html?|css|json|ya?ml|txt|png|svg|rs|go)\Z", re.IGNORECASE)
 
 
 def _is_personal_page(url: str) -> bool:

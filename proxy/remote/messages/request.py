@@ -157,7 +157,7 @@ def _spell_call(call: Json) -> Json:
 
 
 def _read_arguments(text: str) -> Json:
-    """Return arguments as an object; whatever is none stands in one, as it is."""
+    """Return arguments as an object. Anything else is put into one, under `arguments`."""
     if not text.strip():
         return {}
     try:

@@ -65,8 +65,8 @@ class PostgresConnection(DriverConnection):
 
 
 def _wait(answer: Awaitable[Any]) -> Any:
-    """Return the driver's answer. Whatever it raises, on a lost connection even errors of its own,
-    is a `DatabaseFailure`."""
+    """Return the driver's answer. Every error of the driver becomes a `DatabaseFailure`; on a lost
+    connection it raises some that are not the database's."""
     try:
         return await_only(answer)
     except Exception as exc:

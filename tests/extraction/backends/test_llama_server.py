@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from proxy.local import find_free_port
 from tests.limits import LIMIT
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -25,13 +25,6 @@ MODEL = ROOT / "extraction" / "bundled" / "model.gguf"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 SECRET = "Zanzibarite marmalade"
 PROMPT = f"Write about the {SECRET}."
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def command(port: int, *more: str) -> list[str]:
@@ -58,7 +51,7 @@ def healthy(port: int) -> bool:
 
 @contextmanager
 def running(*more: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    port = free_port()
+    port = find_free_port()
     process = subprocess.Popen(
         command(port, *more),
         env=ENVIRONMENT,
@@ -164,7 +157,7 @@ def test_sigterm_ends_it_cleanly_and_nothing_of_a_request_is_printed() -> None:
 
 
 def test_ends_when_its_parent_is_killed() -> None:
-    port = free_port()
+    port = find_free_port()
     program = f"import subprocess; subprocess.run({command(port)!r})"
     parent = subprocess.Popen([sys.executable, "-c", program], env=ENVIRONMENT)
     assert wait_until(lambda: healthy(port))
@@ -176,7 +169,7 @@ def test_ends_when_its_parent_is_killed() -> None:
 def test_ends_when_the_parent_it_was_told_of_was_gone_before_it_could_look() -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
-    orphan = [*command(free_port()), "--parent", str(dead.pid)]
+    orphan = [*command(find_free_port()), "--parent", str(dead.pid)]
     done = subprocess.run(orphan, env=ENVIRONMENT, capture_output=True, timeout=LIMIT)
     assert done.returncode == 0
 

@@ -12,7 +12,7 @@ import pytest
 from extraction.backends.openai_server import OpenAIServer
 from extraction.backends.server_process import ServerProcess
 from extraction.errors import LocalModelUnavailable
-from tests.extraction.local_servers import unused_port
+from proxy.local import find_free_port
 from tests.extraction.programs import (
     CANARY,
     MARK_AND_SLEEP,
@@ -138,7 +138,7 @@ async def test_cancelled_start_leaves_no_child(program, tmp_path):
 
 
 async def test_killed_server_comes_back_and_the_backend_answers_again(program):
-    port = unused_port()
+    port = find_free_port()
     backend = OpenAIServer(f"http://127.0.0.1:{port}/v1", timeout=LIMIT)
     messages = [{"role": "user", "content": "x"}]
     try:

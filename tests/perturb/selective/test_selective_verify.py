@@ -219,7 +219,7 @@ def test_all_parts_are_found_in_one_pass() -> None:
     text = " and ".join(reversed(parts)) + ". xpart 1 of 2000 part 1 of 20000"
 
     def work(length: int) -> None:
-        assert len(find_parts(parts[:length], text[: 30 * length])) >= 0
+        find_parts(parts[:length], text[: 30 * length])
 
     assert find_parts([*parts, "part 1 of 200", "of 2000 part", "ART"], text) == {
         *parts,

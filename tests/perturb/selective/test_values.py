@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace as changed
 from datetime import date
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -133,9 +132,6 @@ class TestLaw:
             for size in (2, 121, len(DAYS.values)):
                 for place in (0, size - 1):
                     assert 0 <= draw_place(place, size, epsilon, rng) < size
-
-    def test_epsilon_is_taken_exactly(self) -> None:
-        assert 2 / Fraction(0.1) != 20
 
 
 class TestGrids:

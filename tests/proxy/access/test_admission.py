@@ -278,6 +278,19 @@ class TestBodies:
             assert await post(session, proxy, large) == 200
             assert b" 408 " in await opened[0][0].readline()
 
+    @pytest.mark.parametrize("compress", [None, "gzip"])
+    async def test_a_low_limit_holds_for_bodies_that_come_with_their_heads(
+        self, table: EmbeddingTable, compress: str | None
+    ) -> None:
+        settings = {"limits": {"body_bytes": 1000}}
+        async with running_proxy(table, settings) as proxy, aiohttp.ClientSession() as session:
+            for size, status in ((100, 200), (30_000, 413)):
+                body = {"model": MODEL, "messages": user("x" * size)}
+                async with session.post(
+                    f"{proxy.base_url}/chat/completions", json=body, compress=compress
+                ) as reply:
+                    assert reply.status == status
+
     async def test_all_of_a_body_has_one_time(self, table: EmbeddingTable) -> None:
         """Check that a body that comes drop by drop, memory or not, is over after `body_seconds`:
         before one that began later, though still before the first took memory."""

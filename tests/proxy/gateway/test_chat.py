@@ -285,6 +285,26 @@ async def test_a_stream_that_says_it_is_done_needs_no_reason(proxy: Proxy, n: in
     assert reasons == ["stop"] * n
 
 
+async def test_what_comes_after_the_reason_is_shown_to_its_end(proxy: Proxy) -> None:
+    """Some servers tell the reason first. A name may be held back then, too."""
+
+    async def early(server: FakeServer, request: web.Request, body: dict[str, Any]) -> Any:
+        response, text = await open_stream(request), last_text(body)
+        await send(response, chunk(delta(0, "length", content=text[:9])))
+        await send(response, chunk(delta(content=text[9:])))
+        await response.write(b"data: [DONE]\n\n")
+        return response
+
+    proxy.remote.behaviour = early
+    text, reasons = "", []
+    async for step in await ask(proxy, f"Write to {NAME}", stream=True):
+        for choice in step.choices:
+            text += choice.delta.content or ""
+            reasons += [choice.finish_reason] if choice.finish_reason else []
+    assert text == f"Write to {NAME}"
+    assert reasons == ["length"]
+
+
 @pytest.mark.parametrize("content", [None, ""])
 async def test_a_stream_that_is_done_without_an_answer_is_an_error(
     proxy: Proxy, content: str | None

@@ -66,10 +66,14 @@ async def test_a_text_is_inserted_before_a_suffix(proxy: Proxy, stream: bool) ->
     assert body["suffix"].endswith(f"\n{hidden}")  # one text's replacements are the other's
 
 
-async def test_completions_have_log_probabilities(proxy: Proxy) -> None:
+@pytest.mark.parametrize("asked", [None, 0, 1])
+async def test_completions_have_log_probabilities(proxy: Proxy, asked: int | None) -> None:
     proxy.remote.behaviour = complete
-    made = await proxy.client().completions.create(model=MODEL, prompt="Hi", logprobs=1)
-    assert made.choices[0].logprobs.tokens == ["Hi"]
+    more: dict[str, Any] = {} if asked is None else {"logprobs": asked}
+    made = await proxy.client().completions.create(model=MODEL, prompt="Hi", **more)
+    found = made.choices[0].logprobs
+    assert (None if found is None else found.tokens) == (None if asked is None else ["Hi"])
+    assert ("logprobs" in made.model_extra["inferdpt"]) is (asked is not None)
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from proxy.errors import ApiError
+from proxy.gateway.gateway import SHORT_REQUEST, is_short
 from proxy.gateway.positions import MESSAGE_FIELDS, chat_positions, completion_positions
 from proxy.gateway.rules import BodyReading, Drop, Free, JsonText, Name, Rule, Schema, fill
 from proxy.requests.protocol import ChatRequest, CompletionRequest, Message
@@ -25,6 +26,27 @@ from proxy.requests.protocol import ChatRequest, CompletionRequest, Message
 )
 def test_every_field_has_a_rule(model: type[BaseModel], rules: dict[str, Rule]) -> None:
     assert set(rules) == set(model.model_fields)
+
+
+LONG = "x" * SHORT_REQUEST
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"messages": [{"role": "user", "content": LONG}]},
+        {"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": LONG}]},
+        {"messages": [{"tool_calls": [{"function": {"name": "f", "arguments": LONG}}]}]},
+        {"messages": [{"role": "user", "content": [{"text": "x" * 100}] * 1000}]},
+        {"tools": [{"function": {"parameters": {"properties": {LONG: {}}}}}]},
+        {"stop": [1] * SHORT_REQUEST},
+    ],
+)
+def test_a_long_request_is_long_wherever_it_is(more: dict[str, Any]) -> None:
+    """It is read beside the event loop: all other requests would wait."""
+    short = {"model": "m", "messages": [{"role": "user", "content": "x" * 1000}], "n": 1}
+    assert is_short(short)
+    assert not is_short(short | more)
 
 
 def treat(

@@ -342,7 +342,7 @@ async def test_a_body_that_is_no_plain_bytes_leaves_with_no_clearance(
     ok, released = clearance(table)
     async with fake_server() as server:
         client = RemoteClient(Remote(base_url=server.base_url, retries=0))
-        token = upstream._clearance.set(ok)
+        token = upstream._clearance.set([ok])
         with pytest.raises(GuardRefused):
             await client._http._open_session().post(
                 server.base_url + "/chat/completions", data=io.BytesIO(body(released))

@@ -128,6 +128,32 @@ async def test_every_endpoint_counts_before_it_validates(
         assert not proxy.remote.received
 
 
+@pytest.mark.parametrize("texts", [["{}" * 11], ["{}" * 6, "{}" * 5]])
+@pytest.mark.parametrize("gateway", [False, True])
+async def test_public_texts_are_counted_where_they_count(
+    table: EmbeddingTable, gateway: bool, texts: list[str]
+) -> None:
+    """Each is a part of its own, and so is what stands before it."""
+    settings: dict[str, Any] = {"limits": {"parts": 10}}
+    if gateway:  # tags have no meaning there
+        settings |= {"local": {"mode": "none"}, "privacy": {"mechanism": "selective"}}
+    content = [
+        {"type": "text", "text": text.replace("{}", "<public>a</public>b")} for text in texts
+    ]
+    async with running_proxy(table, settings) as proxy:
+        for more, allowed in ((content, gateway), (content[1:], True)):
+            ask = proxy.client().chat.completions.create(
+                model=MODEL, messages=[{"role": "user", "content": more}] if more else user()
+            )
+            if allowed:
+                await ask
+            else:
+                with pytest.raises(openai.APIStatusError) as info:
+                    await ask
+                assert (info.value.status_code, info.value.param) == (413, "messages")
+                assert not proxy.remote.received
+
+
 DEEP = "[" * 100_000 + "]" * 100_000
 
 

@@ -15,11 +15,12 @@ from sqlalchemy import Connection, select, update
 
 from perturb import EmbeddingTable, Perturbation, Perturber, get_mechanism
 from perturb.rng import renew_key
+from perturb.work import SHORT
 from proxy.config.store import StoreSettings as StoreSettings
 from proxy.release import Release
 from proxy.storage.digests import Digests, find_channel
 from proxy.storage.ledger import Ledger
-from proxy.storage.memo import ENTRY_BYTES, Answers, Cache, Memo, Passages, Pending
+from proxy.storage.memo import ENTRY_BYTES, TOGETHER, Answers, Cache, Memo, Passages, Pending
 from proxy.storage.opening import open_store
 from proxy.storage.schema import RELEASES
 from proxy.storage.store import Store
@@ -119,6 +120,29 @@ class TestMemo:
         assert len({entry.sanitized.text for entry in first}) == 1
         assert len({entry.sanitized.text for entry in at_once}) == 1
         assert len({e.sanitized.text for e in (at_once[0], first[0], elsewhere)}) == 3
+
+    async def test_a_request_of_many_texts_draws_a_few_at_a_time(
+        self, memo: Memo, perturber: Perturber
+    ) -> None:
+        """To begin with all of them at once would hold up every other request."""
+        made = await perturber.release("one two three")
+        running = most = 0
+
+        async def take_turns() -> Perturbation:
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0)
+            running -= 1
+            return made
+
+        scripted = Scripted(perturber.mechanism)
+        scripted.script = take_turns
+        texts = [f"{i} " + "river " * SHORT for i in range(3 * TOGETHER)]
+        channels = (find_channel(perturber.mechanism),)
+        found = await memo.releases("a", "", scripted, [Pending(text, channels) for text in texts])
+        assert [release.raw for release in found] == texts
+        assert most == TOGETHER
 
     async def test_the_first_to_settle_wins_and_all_send_its_draw(
         self, store: Store, perturber: Perturber

@@ -133,10 +133,9 @@ class TestTranscripts:
         assert one in alone
 
     async def test_it_is_not_found_in_the_middle_of_a_word(self, proxy: Proxy) -> None:
-        (one,), _ = await ask(proxy, user("one two three"))
-        (other,), done = await ask(proxy, user("one two threefold things"))
+        await ask(proxy, user("one two three"))
+        _, done = await ask(proxy, user("one two threefold things"))
         assert charged(done) >= 4
-        assert not other.startswith(one + " ") or other != one
 
     async def test_other_tenants_conversations_and_channels_share_nothing(
         self, table: EmbeddingTable
