@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "AFTER_PARTICLES",
+    "CHATTED",
     "DETERMINERS",
     "GERMAN_DETERMINERS",
     "GERMAN_NOUNS",
@@ -46,6 +47,17 @@ OPENERS = _words(
     nur bitte answer ask call check compare contact create describe draft email explain find give
     help list make meet read reply review rewrite see send show summarise summarize tell thank
     thanks translate use visit write
+    """
+)
+# In chats: short forms, and auxiliaries without their apostrophes.
+CHATTED = _words(
+    """
+    arent aint bc btw bruh cant coz couldnt cuz deadass def defo didnt doesnt dont finna fr gonna
+    gotta hadnt hafta hasnt havent heres hes highkey hw idk insta im imo isnt istg ive jk jus
+    kinda legit lmao lol
+    lowkey ngl obvs ofc omg plz pls prob probs prolly rly rlly shes shouldnt smh sorta srsly tbh
+    thats theres theyre thru thx tho tryna u ur wanna wasnt werent whats wheres wont wouldnt
+    xoxo ya yall yo youre
     """
 )
 # Before an ordinary word with a capital, these say that it names no one: `the Court`.
