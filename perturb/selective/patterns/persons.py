@@ -557,8 +557,8 @@ def _is_word_titled(word: str) -> bool:
     return word.lower() not in NO_NAMES and word.lower() not in _NOBODY_TITLED
 
 
-# In small letters. After the first stands a name, whatever word it is, and after the next ones with
-# their dot; after the others one that no dictionary has, or a given name.
+# In small letters. After the first stands a name, whatever word it is, and after the next ones if
+# they have a dot; after the others one that no dictionary has, or a given name.
 _SURELY_TITLED = words_of("mr mrs dhr mw mevr mme mlle sig")
 _SURE_WITH_DOT = words_of("ms fr hr")
 _TITLED_WELL = words_of("ms dr prof herr herrn frau señor señora sr sra dott dra doc maître")
