@@ -6,6 +6,7 @@ import copy
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 
 import numpy as np
@@ -96,6 +97,7 @@ _GLOSS = re.compile(r"[*_]{0,3} ?[(（](?P<part>[^\W\d_\u0000-\u036f][^()\n]{1,2
 _COUPLE = re.compile(
     r"(?<![\w'’-])(?P<given>[^\W\d_a-z][^\W\d_]{1,20}) (?:und|and|&|et|y|e|en|i|og|och|u\.) \Z"
 )
+_NEIGHBOUR = re.compile(r", (?P<given>[^\W\d_a-z][^\W\d_A-Z]{1,20})(?=\s*(?:[;\n)]|\Z))")
 _WORD_BEFORE = re.compile(r"([^\W\d_]{2,25}) \Z")
 _GETTEXT = re.compile(r"msg(?:ctxt|id|id_plural|str)\b")
 _BEFORE_VERB = re.compile(
@@ -231,9 +233,12 @@ class DetectorPolicy:
         found = tuple(self._mark(reading, words))
         likely = self._find_likely(reading, words) if found else {}
         pairs = _find_pairs(reading) if self._named else ()
+        completed = (*self._complete(text, found, likely), *pairs)
+        others = (
+            finder(text, (*found, *completed)) for finder in (_find_couples, _find_neighbours)
+        )
         lists, glosses = _complete_lists(text, found), _find_glosses(text, found)
-        couples = _find_couples(text, found)
-        more = (*self._complete(text, found, likely), *lists, *glosses, *pairs, *couples)
+        more = (*completed, *lists, *glosses, *chain.from_iterable(others))
         return (*found, *more)
 
     def _mark(self, reading: Reading, words: Iterable[TokenWord]) -> Iterator[Span]:
@@ -587,6 +592,14 @@ def _find_couples(text: str, found: Sequence[Span]) -> Iterator[Span]:
         if span.type != "PERSON" or " " not in text[span.start : span.end]:
             continue
         other = _COUPLE.search(text, max(0, span.start - 30), span.start)
+        if other and is_given(other["given"]) and not is_ordinary_word(other["given"]):
+            yield Span(*other.span("given"), "PERSON")
+
+
+def _find_neighbours(text: str, found: Sequence[Span]) -> Iterator[Span]:
+    """Yield the given name beside a person in a list: `Readers: Brenda, Alastair; Coffee`."""
+    for span in found:
+        other = _NEIGHBOUR.match(text, span.end) if span.type == "PERSON" else None
         if other and is_given(other["given"]) and not is_ordinary_word(other["given"]):
             yield Span(*other.span("given"), "PERSON")
 

@@ -1047,14 +1047,16 @@ class _Knowledge:
         )
 
     def _is_somebodys(self, finding: _Marked) -> bool:
-        """Tell if a place or a firm is in a sentence or a form with a private person, or if it is
-        the firm where the writer works or learns."""
+        """Tell if a place or a firm is in a sentence or a form with a private person; or if it is a
+        firm beside a contact in a text with such a person, or where the writer works or learns."""
         start, end = finding.start, finding.end
         low, high = self._sentence(start, end)
         if _holds(self._private, low, high) or _holds(self._private, *self._form(start, end)):
             return True
         if finding.type != "ORGANIZATION":
             return False
+        if self._private and _holds(self._contacts, low, high):
+            return True
         low, high = self._near_by(finding)
         own = _LIFE.search(self._text, low, high) and _SELF.search(self._text, low, high)
         return bool(own or _OWN_LIFE.search(self._text, low, high))

@@ -3,15 +3,19 @@ legal form stays: what stands before it is the name."""
 
 from __future__ import annotations
 
+import re
+
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_listed, any_of, any_string, shape, words_of
+from perturb.selective.patterns.words import OPENERS
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
 
 __all__ = ["FIRMS"]
 
 _CAPITALS = "A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ"
-_WORD = rf"(?:[{_CAPITALS}][\w'’.&-]{{0,24}}|&|and|und|et|y|e|of)"
+_FIRST = rf"[{_CAPITALS}](?:[\w'’&-]|\.(?=\w)){{0,24}}\.?"
+_WORD = rf"(?:{_FIRST}|&|and|und|et|y|e|of)"
 # Of which a word in capitals is hardly anything else, after a name.
 _FORMS = (
     r"(?:GmbH(?: & Co\.? KG)?|UG|OHG|Ltd\.?|Limited|LLC|LLP|Pty Ltd\.?|Inc\.|plc|PLC|SARL"
@@ -75,16 +79,29 @@ def _is_unusual(name: str) -> bool:
     )
 
 
-def _is_worded(name: str) -> bool:
-    return name.split()[0].lower() not in FUNCTION_WORDS and name[0] != "&"
+_LEAD = OPENERS | words_of("firma fa. messrs company client customer supplier with from for by to")
+
+
+def _locate_formed(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a name before a legal form, in the sentence of the form and without the
+    words that lead to it: `Die Firma Lindner`."""
+    words, start = match["part"].split(" "), match.start("part")
+    for place, word in enumerate(words[:-1]):
+        if word.endswith(".") and len(word) > _ABBREVIATED or word.lower() in _LEAD:
+            start = match.start("part") + sum(len(word) + 1 for word in words[: place + 1])
+    name = match.string[start : match.end("part")]
+    return (start, match.end("part")) if name.lower() not in FUNCTION_WORDS | _LEAD else None
+
+
+_ABBREVIATED = 4  # letters of a word with a dot in a name: `Gebr. Lindner`
 
 
 FIRMS = (
     shape(  # Larkspur Digital Ltd
         "ORGANIZATION",
-        rf"(?<![\w.&/@-])(?P<part>[{_CAPITALS}][\w'’.&-]{{0,24}}(?: {_WORD}){{0,4}}),? {_FORMS}"
+        rf"(?<![\w.&/@-])(?P<part>{_FIRST}(?: {_WORD}){{0,4}}),? {_FORMS}"
         r"(?![\w-])",
-        _is_worded,
+        locate=_locate_formed,
         clue=any_string(
             *(
                 "gmbh",

@@ -741,7 +741,9 @@ _ROLES = """
     executor executrix petitioner respondent plaintiff defendant babysitter bride groom widow
     widower stepson stepdaughter grandson granddaughter godson goddaughter guardian caregiver
     tochter sohn enkel enkelin bruder schwester schwager schwägerin neffe nichte patenkind
-    babysitterin nuera yerno nieto nieta sobrino sobrina
+    babysitterin nuera yerno nieto nieta sobrino sobrina nachbar nachbarin kollege kollegin freundin
+    schwiegermutter schwiegervater cousine vetter mitbewohner mitbewohnerin vecino vecina voisin
+    voisine vicino vicina vizinho vizinha buurman buurvrouw sąsiad sąsiadka
 """
 _NEIGHBOURS = """
     neighbours neighbors tenants landlords friends in-laws owners cousins guests family doors
@@ -1130,6 +1132,12 @@ PERSONS = (
         lambda name: is_given(name) and name.lower() not in _NOBODY_RELATED,
         clue=any_listed(_RELATIVES),
         reach=24,
+    ),
+    shape(  # Readers: Ngozi, Tim B
+        "PERSON",
+        rf"(?<![\w.'’-])(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{1,15}} [{CAPITALS}])"
+        rf"(?=\.?(?:[,;:)\n]| [–—-] |\.?\s*\Z))",
+        lambda name: is_given(name[:-2]) and not is_ordinary_word(name[:-2]),
     ),
     shape(  # clerk Rowan Tree
         "PERSON",
