@@ -1047,8 +1047,8 @@ class _Knowledge:
         )
 
     def _is_somebodys(self, finding: _Marked) -> bool:
-        """Tell if a place or a firm is in a sentence or a form with a private person; or if it is a
-        firm beside a contact in a text with such a person, or where the writer works or learns."""
+        """Tell if a place or a firm is in a sentence or a form with a private person; or if it is
+        a firm beside a contact in a text with such a person, or where the writer works."""
         start, end = finding.start, finding.end
         low, high = self._sentence(start, end)
         if _holds(self._private, low, high) or _holds(self._private, *self._form(start, end)):

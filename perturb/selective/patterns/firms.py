@@ -87,7 +87,7 @@ def _locate_formed(match: re.Match[str]) -> tuple[int, int] | None:
     words that lead to it: `Die Firma Lindner`."""
     words, start = match["part"].split(" "), match.start("part")
     for place, word in enumerate(words[:-1]):
-        if word.endswith(".") and len(word) > _ABBREVIATED or word.lower() in _LEAD:
+        if (word.endswith(".") and len(word) > _ABBREVIATED) or word.lower() in _LEAD:
             start = match.start("part") + sum(len(word) + 1 for word in words[: place + 1])
     name = match.string[start : match.end("part")]
     return (start, match.end("part")) if name.lower() not in FUNCTION_WORDS | _LEAD else None

@@ -741,8 +741,9 @@ _ROLES = """
     executor executrix petitioner respondent plaintiff defendant babysitter bride groom widow
     widower stepson stepdaughter grandson granddaughter godson goddaughter guardian caregiver
     tochter sohn enkel enkelin bruder schwester schwager schwägerin neffe nichte patenkind
-    babysitterin nuera yerno nieto nieta sobrino sobrina nachbar nachbarin kollege kollegin freundin
-    schwiegermutter schwiegervater cousine vetter mitbewohner mitbewohnerin vecino vecina voisin
+    babysitterin nuera yerno nieto nieta sobrino sobrina nachbar nachbarin kollege kollegin
+    freundin schwiegermutter schwiegervater
+    cousine vetter mitbewohner mitbewohnerin vecino vecina voisin
     voisine vicino vicina vizinho vizinha buurman buurvrouw sąsiad sąsiadka
 """
 _NEIGHBOURS = """

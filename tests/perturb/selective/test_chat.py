@@ -150,6 +150,19 @@ KINDS: dict[str, tuple[list[str], list[tuple[str, list[str]]]]] = {
             ("Mieter sind Deniz und Melek Aydoğan, Bonn.", ["Deniz", "Melek Aydoğan"]),
         ],
     ),
+    "a name with an initial": (
+        ["Take vitamin B, not vitamin C. Hepatitis B, Plan A, Class C."],
+        [("17:30 Kacper W. – his dad drives; then Ngozi B", ["Kacper W", "Ngozi B"])],
+    ),
+    "a date beside a relation": (
+        ["my invoice (12/3/2024) is late", "the release (3 march 1994) was their first"],
+        [
+            (
+                "compat of me (3 march 1994) and my crush devon (11/08/1992)",
+                ["3 march 1994", "devon", "11/08/1992"],
+            )
+        ],
+    ),
     "a home in small letters": (
         [
             "we moved to 10 new servers this way",
@@ -215,12 +228,18 @@ KINDS: dict[str, tuple[list[str], list[tuple[str, list[str]]]]] = {
             "she got her degree in law",
             "arbeite bei der bäckerei im ort",
             "how do i quit working at starbucks",
+            "What is a Ltd? The Client Ltd. is none.",
         ],
         [
             ("i work at little acorns nursery", ["little acorns nursery"]),
             ("my husband tom works at joes garage", ["tom", "joes garage"]),
             ("wiebke fired me at kowalke plumbing", ["wiebke", "kowalke plumbing"]),
             ("trabajo en panadería mirtha", ["panadería mirtha"]),
+            ("mein chef bei tischlerei hagedorn zahlt nicht", ["tischlerei hagedorn"]),
+            (
+                "Ein Rohrbruch. Larkspur Sanitär GmbH kam zu Wiebke.",
+                ["Larkspur Sanitär GmbH", "Wiebke"],
+            ),
             ("Wiebke signed for Larkspur Digital Ltd", ["Wiebke", "Larkspur Digital Ltd"]),
         ],
     ),
