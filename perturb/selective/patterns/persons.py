@@ -26,7 +26,7 @@ from perturb.selective.patterns.shape import (
     shape,
     words_of,
 )
-from perturb.selective.patterns.words import CHATTED, GERMAN_NOUNS, OPENERS, PARTICLES
+from perturb.selective.patterns.words import CHATTED, DOINGS, GERMAN_NOUNS, OPENERS, PARTICLES
 from perturb.text.fold import fold_name
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
 
@@ -152,7 +152,7 @@ _RELATED_ELSEWHERE = """
     novia pareja madre padre mamá papá hermano hermana hijo hija abuelo abuela tío tía primo prima
     sobrino sobrina jefe jefa compañero compañera colega amigo amiga vecino vecina casero casera
     médico médica abogado abogada moglie marito fratello sorella figlio figlia amico amica mąż żona
-    brat siostra syn córka kumpel kumpels pote compa
+    brat siostra syn córka kumpel kumpels pote compa prof profe
 """
 _KIN = any_of(_RELATIVES, _ACQUAINTED)
 _KIN_FARTHER, _KIN_ELSEWHERE = any_of(_RELATED_FARTHER), any_of(_RELATED_ELSEWHERE)
@@ -253,9 +253,30 @@ def _locate_relative(match: re.Match[str]) -> tuple[int, int] | None:
     name, owner = match["part"], match["owner"]
     if name.islower() and is_given(name):
         return match.span("part") if name not in _RATHER_WORDS else None
-    if not is_lower_name(name) or (not match["called"] and _is_predicate(name, owner)):
+    if not is_lower_name(name):
         return None
-    return match.span("part")
+    named = bool(match["called"])
+    if owner in _VERBS and name not in DOINGS:
+        before_verb = _BEFORE_VERB.match(match.string, match.end("part"))
+        named = named or match["kin"] in _CALLED_BY_SURNAME or before_verb is not None
+    return match.span("part") if named or not _is_predicate(name, owner) else None
+
+
+# Who is called by a surname: no list has all of them, so that what they do is listed.
+_CALLED_BY_SURNAME = words_of(
+    """
+    chef chefin kollege kollegin kollegen nachbar nachbarin vermieter vermieterin mitbewohner
+    mitbewohnerin arzt ärztin hausarzt lehrer lehrerin kunde kundin anwalt anwältin patron patronne
+    collègue voisin voisine propriétaire médecin avocat avocate prof jefe jefa compañero compañera
+    colega vecino vecina casero casera médico médica abogado abogada profe
+    """
+)
+# After a name in German, French and Spanish, and hardly after a verb.
+_BEFORE_VERB = re.compile(
+    r" (?:ist|war|hat|hatte|will|kann|muss|soll|wird|sagt|meint|ne|n['’]|me|m['’]|se|s['’]|est"
+    r"|a|veut|va"
+    r"|dit|no|te|le|es|está|ha|va|quiere|dice)(?!\w)"
+)
 
 
 def _is_predicate(word: str, owner: str) -> bool:
@@ -956,7 +977,8 @@ PERSONS = (
     shape(  # my husband tom, my sons teacher jean
         "PERSON",
         rf"(?<!\w)(?P<owner>my|me|our|your|ur|his|her|their|mein|meine|meinen|meinem|meiner|mon|ma"
-        rf"|mi) (?:{_KIND_OF} )?(?:[a-z]{{2,12}}['’]?s )?(?:{_KIN}|{_KIN_ELSEWHERE}|little one)"
+        rf"|mi) (?:{_KIND_OF} )?(?:[a-z]{{2,12}}['’]?s )?(?P<kin>{_KIN}|{_KIN_ELSEWHERE}"
+        rf"|little one)"
         rf"(?P<called>,|['’]s name is| is called| called| named)?"
         rf"[ (]{{1,2}}(?P<part>{WRITTEN_LOWER})(?![\w-]|['’](?!s\b))",
         clue=any_listed(

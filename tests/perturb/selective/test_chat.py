@@ -41,6 +41,23 @@ KINDS: dict[str, tuple[list[str], list[tuple[str, list[str]]]]] = {
             ("my son, jaxxon, loves dinosaurs", ["jaxxon"]),
         ],
     ),
+    "what a boss or a neighbour does": (
+        [
+            "mein nachbar bohrt sonntags",
+            "mein chef erhöht den druck",
+            "mon voisin fume sur le balcon",
+            "mi casero cobra demasiado",
+            "mon chef surveille tout",
+        ],
+        [
+            ("mein nachbar vogt bohrt sonntags", ["vogt"]),
+            ("mein kollege schulte nervt", ["schulte"]),
+            ("mein lehrer petersen ist streng", ["petersen"]),
+            ("mon voisin lacombe fume", ["lacombe"]),
+            ("mi casero ledesma no me devuelve la fianza", ["ledesma"]),
+            ("mi jefa barreda me explota", ["barreda"]),
+        ],
+    ),
     "a misspelt word": (
         [
             "my mom alwyas yells at me",
