@@ -209,6 +209,7 @@ _MORE_WORDS = CHATTED | words_of(
     era tiene quiere dice vive trabaja y con para que no está fue ha son del los las gonna wanna
     dont doesnt didnt isnt wasnt cant wont hasnt im ive hes shes thats lol btw tbh idk whatsapped
     texted emailed facetimed
+    aus vor über unter neben hinter zwischen gegen ohne seit bis durch im am vom zum zur beim
     nie nicht gestern heute morgen jetzt sich mich mir dich dir uns euch ihm ihn wieder ständig
     dauernd leider schon sagte ging gab ließ fing rief sah wollte konnte zu so sehr viel nur doch
     mal ja nein total voll echt fand hielt
@@ -235,7 +236,7 @@ _RATHER_WORDS = words_of(
     """
 )
 # How verbs end whose subject is the relation before them, by whose it is: `mein mann kommt`.
-_GERMAN_VERB, _FRENCH_VERB = r"\w{1,30}(?:t|te|st|en)", r"\w{1,30}(?:[eé]|[dt]|ent)"
+_GERMAN_VERB, _FRENCH_VERB = r"\w{1,30}(?:[^\Wd]t|te|en)", r"\w{1,30}(?:[eé]|[dt]|ent)"
 _VERBS = {
     **dict.fromkeys(("mein", "meine", "meinen", "meinem", "meiner"), re.compile(_GERMAN_VERB)),
     **dict.fromkeys(("mon", "ma"), re.compile(_FRENCH_VERB)),
@@ -599,6 +600,9 @@ _LOWER_TITLES = """
 """
 
 
+_OF_WOMAN = re.compile(r"(?<!\w)(?:die|der|\w{0,4}(?:ne|ner|re|rer)) frau\Z")
+
+
 def _locate_lower_titled(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a name in small letters after a title."""
     name, dotted = match["part"].rpartition(" ")[2], bool(match["dot"])
@@ -607,6 +611,9 @@ def _locate_lower_titled(match: re.Match[str]) -> tuple[int, int] | None:
         return None
     if is_given(name) and name not in _RATHER_WORDS:
         return match.span("part")
+    wife = _OF_WOMAN.search(match.string, max(0, match.start() - 8), match.end("title"))
+    if wife and (name in DOINGS or _VERBS["meine"].fullmatch(name)):  # die frau sagt
+        return None
     return match.span("part") if _is_titled_name(match["title"], name, dotted=dotted) else None
 
 
@@ -953,7 +960,7 @@ PERSONS = (
     ),
     shape(  # dear mr featherstonehaugh, ms. lark, fr. özdemir, don eusebio
         "PERSON",
-        rf"(?<![\w.@/-])(?<!ne )(?<!re )(?<!ner )(?<!die )(?<!der )"
+        r"(?<![\w.@/-])"
         rf"(?P<title>{any_of(_LOWER_TITLES)})(?P<dot>\.?) "
         rf"(?P<part>(?:(?:van der|van den|van de|van|von|de la|de los|de|del|di|el|al) )?"
         rf"{WRITTEN_LOWER})(?![\w-]|['’](?!s\b)|\.\w)",

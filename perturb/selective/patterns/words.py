@@ -67,7 +67,8 @@ DOINGS = _words(
     antwortet arbeitet baut bekommt beschwert bohrt borgt braucht denkt droht empfiehlt erhöht
     erzählt
     fährt feiert findet fordert fragt geht gibt glaubt grillt grüßt hält hasst hilft hört hustet
-    ignoriert isst kennt klaut klingelt kocht kommt kontrolliert kriegt kündigt labert lacht lässt
+    ignoriert isst kennt klaut klingelt kocht kommt kontrolliert kriegt kündigt labert lacht
+    lädt lässt
     lästert läuft lebt lehnt leiht liebt liegt lobt lügt macht mag mahnt meckert meint meldet mobbt
     motzt nervt nimmt parkt putzt rät raucht redet ruft sagt schaut schickt schimpft schläft
     schlägt

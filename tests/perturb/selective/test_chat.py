@@ -87,6 +87,7 @@ KINDS: dict[str, tuple[list[str], list[tuple[str, list[str]]]]] = {
             ("text auntie bev sorry i missed the bbq", ["bev"]),
             ("mijn huisbaas dhr. van der velde komt zonder te bellen", ["van der velde"]),
             ("il vicino sig. esposito ha il cane", ["esposito"]),
+            ("die frau bergmann aus der 4b hat angerufen", ["bergmann"]),
             ("my vet dr. oyelowo quoted 3k", ["oyelowo"]),
         ],
     ),
@@ -125,6 +126,7 @@ KINDS: dict[str, tuple[list[str], list[tuple[str, list[str]]]]] = {
             "signification du prénom manon",
         ],
         [
+            ("the girls name is sandra and she works with tim", ["sandra", "tim"]),
             ("what does amelia mean by saying she needs space, i love her", ["amelia"]),
             ("put my name on it, and tell emma", ["emma"]),
         ],
