@@ -64,7 +64,7 @@ _CALLED = re.compile(r"\.[A-Za-z_]|\(|\[| ?(?:=|\{|\?|==|!=|\+=|=>)(?!\w)")
 _OPEN = frozenset(("TBA", "TBC", "TBD"))  # what is to be filled in
 _ABBREVIATIONS = words_of(
     "Nr No Tel Abs Az Dx Hx Tx Rx PMH HTN COPD CHF GERD CAD DVT RSVP PTO ETA TOP PIN PUK DNI NIF",
-    "Inh BGB StGB ZPO HGB AGB Tue Wed Thu Thur Thurs Fri",
+    "Inh BGB StGB ZPO HGB AGB Tue Wed Thur Thurs Fri",
 )
 _AFTER_ARTICLE = re.compile(  # of a Romance language, which hardly any name has
     r"(?<!\w)(?:i|gli|le|il|lo|la|los|las|el|os|as|les|des|nos|una?|un[eo])[ \t]{1,2}\Z"

@@ -187,7 +187,7 @@ _INVENTED = re.compile(
 _IDIOM = re.compile(
     r"\b(?:for pete['’]?s sake|peeping tom|doubting thomas|(?:every )?tom,? dick,? (?:and|or|&"
     r"|n) harry|plain jane"
-    r"|average joe|smart alec|bob['’]?s your uncle|dear john|jack of all trades|uncle sam"
+    r"|average joe|smart alec|bob['’]?s your uncle|dear john letter|jack of all trades|uncle sam"
     r"|joe (?:public|bloggs|sixpack)"
     r"|the real mccoy|aunt sally|nosy parker|happy larry|jolly roger|lazy susan|(?:mary"
     r"|gary) (?:sue|stu)"

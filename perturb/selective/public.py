@@ -644,9 +644,14 @@ class _Knowledge:
             or self._is_exercised(finding)
             or self._is_listed(finding)
             or self._is_title(finding)
-            or is_invented(self._text, finding.start)
-            or is_idiom(self._text, finding.start, finding.end)
+            or self._is_told(finding)
         )
+
+    def _is_told(self, finding: _Marked) -> bool:
+        """Tell if a finding is of a tale or a saying, and nobody's."""
+        start, end = finding.start, finding.end
+        told = is_invented(self._text, start) or is_idiom(self._text, start, end)
+        return told and not self._is_own_person(finding)
 
     def _is_example(self, finding: _Marked) -> bool:
         """Tell if a finding is Alice, Bob or their like, in a text with both, and nobody's."""

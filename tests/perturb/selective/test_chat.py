@@ -157,7 +157,11 @@ KINDS: dict[str, tuple[list[str], list[tuple[str, list[str]]]]] = {
     ),
     "a saying": (
         ["for pete's sake who invented dst", "what is a peeping tom", "tom dick and harry origin"],
-        [("for pete's mum i need a card", ["pete"])],
+        [
+            ("for pete's mum i need a card", ["pete"]),
+            ("my uncle sam is coming over", ["sam"]),
+            ("dear john, i will be late on monday", ["john"]),
+        ],
     ),
     "a term after a relation": (
         ["our client kafka consumer fails", "my assistant python script fails"],
