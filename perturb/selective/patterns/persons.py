@@ -614,7 +614,9 @@ def _locate_lower_titled(match: re.Match[str]) -> tuple[int, int] | None:
     wife = _OF_WOMAN.search(match.string, max(0, match.start() - 8), match.end("title"))
     if wife and (name in DOINGS or _VERBS["meine"].fullmatch(name)):  # die frau sagt
         return None
-    return match.span("part") if _is_titled_name(match["title"], name, dotted=dotted) else None
+    own = not is_ordinary_word(name) or _is_of_life(match.string, *match.span("part"))
+    titled = own and _is_titled_name(match["title"], name, dotted=dotted)
+    return match.span("part") if titled else None
 
 
 def _is_titled_name(title: str, name: str, *, dotted: bool) -> bool:
@@ -731,6 +733,18 @@ _INTRODUCED = re.compile(rf"(?<!\w){_INTRODUCTIONS} \Z", re.IGNORECASE)
 _LINE = 200  # characters on either side in which a line is read
 
 
+def _is_of_life(text: str, start: int, end: int) -> bool:
+    """Tell if somebody speaks of themselves, or writes to somebody, in the line around a part, and
+    not of a work."""
+    low = max(text.rfind("\n", 0, start) + 1, start - _LINE)
+    line = text[low : end + _LINE]
+    if (stop := line.find("\n", end - low)) >= 0:
+        line = line[:stop]
+    inside = range(start - low, end - low)
+    told = any(found.start() not in inside for found in _OF_LIFE.finditer(line))
+    return told and not _OF_WORKS.search(line)
+
+
 def _locate_lower_given(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a given name in small letters: of one that is no word of a language, or
     in a line in which somebody speaks of themselves, or writes to somebody."""
@@ -746,11 +760,7 @@ def _locate_lower_given(match: re.Match[str]) -> tuple[int, int] | None:
         return start, end
     if is_ordinary_word(name):
         return None
-    low = max(text.rfind("\n", 0, start) + 1, start - _LINE)
-    line = text[low : end + _LINE].partition("\n")[0] if "\n" in text else text[low : end + _LINE]
-    if _OF_WORKS.search(line) or not _OF_LIFE.search(line):
-        return None
-    return start, end
+    return (start, end) if _is_of_life(text, start, end) else None
 
 
 # What introductions hold; a blank is written `_`.
