@@ -136,7 +136,7 @@ BIRTHS = (
         rf" \((?P<part>{_FORMS})\)",
         _is_recent,
         case=False,
-        clue=all_clues(least_digits(4), any_string("(")),
+        clue=all_clues(least_digits(1), any_string("(")),
     ),
     shape(  # ("Mira Holzapfel", "1984-03-02", …)
         "DATE_OF_BIRTH",
