@@ -6,6 +6,7 @@ import copy
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 
 import numpy as np
@@ -18,9 +19,10 @@ from perturb.selective.patterns.forms import is_label
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import LABELS, is_label_alone, spell
 from perturb.selective.patterns.letters import is_closing, is_greeting, is_role, skip_lead
+from perturb.selective.patterns.persons import RELATIONS, is_misspelt
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import words_of
-from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
+from perturb.selective.patterns.words import AFTER_PARTICLES, CHATTED, PARTICLES
 from perturb.selective.token_model import OUTSIDE, TokenModel, TokenWord, load_token_model
 from perturb.text.fold import Reading, read
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
@@ -61,10 +63,16 @@ _CODE_SIGNS = frozenset(".([{!&*:")
 _CALLED = re.compile(r"\.[A-Za-z_]|\(|\[| ?(?:=|\{|\?|==|!=|\+=|=>)(?!\w)")
 _OPEN = frozenset(("TBA", "TBC", "TBD"))  # what is to be filled in
 _ABBREVIATIONS = words_of(
-    "Nr No Tel Abs Az Dx Hx Tx Rx PMH HTN COPD CHF GERD CAD DVT RSVP PTO ETA TOP PIN PUK DNI NIF"
+    "Nr No Tel Abs Az Dx Hx Tx Rx PMH HTN COPD CHF GERD CAD DVT RSVP PTO ETA TOP PIN PUK DNI NIF",
+    "Inh BGB StGB ZPO HGB AGB Tue Wed Thur Thurs Fri",
 )
 _AFTER_ARTICLE = re.compile(  # of a Romance language, which hardly any name has
     r"(?<!\w)(?:i|gli|le|il|lo|la|los|las|el|os|as|les|des|nos|una?|un[eo])[ \t]{1,2}\Z"
+)
+# Of adverbs, participles and abstract nouns: pünktlich, bloquée, dirección.
+_NO_NAMES_ENDING = re.compile(
+    r"\w{2,20}(?:lich|lichen?|\w\wung|ungen|heit|keit|isch|ische[nrs]?|ée|ées|ção|ções|\wmente|zione"
+    r"|zioni|ción|ciones)"
 )
 _AND = frozenset(("&", "and", "or", "und", "oder", "et", "ou", "y", "e", "o"))
 _LONGEST_CODE = 6  # digits of a postcode
@@ -86,6 +94,10 @@ _PROJECT_FILE = re.compile(
 )  # CLAUDE.md
 _SAINT = re.compile(r"(?<!\w)(?:San|Santa|Santo|São|Saint|St\.?) \Z")
 _GLOSS = re.compile(r"[*_]{0,3} ?[(（](?P<part>[^\W\d_\u0000-\u036f][^()\n]{1,24})[)）]")
+_COUPLE = re.compile(
+    r"(?<![\w'’-])(?P<given>[^\W\d_a-z][^\W\d_]{1,20}) (?:und|and|&|et|y|e|en|i|og|och|u\.) \Z"
+)
+_NEIGHBOUR = re.compile(r", (?P<given>[^\W\d_a-z][^\W\d_A-Z]{1,20})(?=\s*(?:[;\n)]|\Z))")
 _WORD_BEFORE = re.compile(r"([^\W\d_]{2,25}) \Z")
 _GETTEXT = re.compile(r"msg(?:ctxt|id|id_plural|str)\b")
 _BEFORE_VERB = re.compile(
@@ -161,7 +173,7 @@ _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am"
 )
 # The probability from which a word beside a name belongs to it, where both have capitals.
 _JOINS_BEFORE, _JOINS_AFTER = 0.02, 0.005
-RULES = 9  # increment whenever the code here and in token_model marks other parts
+RULES = 10  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -221,8 +233,12 @@ class DetectorPolicy:
         found = tuple(self._mark(reading, words))
         likely = self._find_likely(reading, words) if found else {}
         pairs = _find_pairs(reading) if self._named else ()
+        completed = (*self._complete(text, found, likely), *pairs)
+        others = (
+            finder(text, (*found, *completed)) for finder in (_find_couples, _find_neighbours)
+        )
         lists, glosses = _complete_lists(text, found), _find_glosses(text, found)
-        more = (*self._complete(text, found, likely), *lists, *glosses, *pairs)
+        more = (*completed, *lists, *glosses, *chain.from_iterable(others))
         return (*found, *more)
 
     def _mark(self, reading: Reading, words: Iterable[TokenWord]) -> Iterator[Span]:
@@ -234,6 +250,7 @@ class DetectorPolicy:
             if type_ == "PERSON":  # the title of a person names nobody
                 start = _skip_question(reading.text, skip_lead(reading.text, start, end), end)
                 end -= 2 * bool(_GENITIVE.search(reading.text, start, end))
+                start = _skip_relation(reading.text, start, end)
             found = reading.text[start:end]
             unlikely = share < _SMALL and type_ not in self._lowered
             plain = (
@@ -300,7 +317,12 @@ def _is_nobody(text: str, start: int, end: int) -> bool:
     word over and over, or a single word that is a quantity, a label, an abbreviation or a noun:
     `max 20`, `indirizzo`, `Nr`, `i bambini`, `Rotweinflecken`."""
     found = text[start:end]
-    if is_role(found) or is_closing(found) or _CAR.match(text, start):
+    if (
+        is_role(found)
+        or is_closing(found)
+        or found.startswith("Morbus ")
+        or _CAR.match(text, start)
+    ):
         return True
     around = _REPEATED.finditer(text, max(0, start - _NEAR), end + _NEAR)
     if any(run.start() <= start and end <= run.end() for run in around):
@@ -319,7 +341,29 @@ def _is_nobody(text: str, start: int, end: int) -> bool:
         return True
     if found in _ABBREVIATIONS:
         return True
+    if found.islower() and _is_no_name(found):
+        return True
     return found.islower() and _AFTER_ARTICLE.search(text, max(0, start - 8), start) is not None
+
+
+def _skip_relation(text: str, start: int, end: int) -> int:
+    """Return where a name in small letters begins after a relation: `figlia ginevra`."""
+    first, blank, _ = text[start:end].partition(" ")
+    while blank and (first in RELATIONS or first in ("mia", "mio", "mon", "ma", "my")):
+        start += len(first) + 1
+        first, blank, _ = text[start:end].partition(" ")
+    return start
+
+
+def _is_no_name(word: str) -> bool:
+    """Tell if a word in small letters is hardly a name: a short form of chats, a misspelt word, a
+    relation, or one with an ending that names do not have."""
+    return (
+        word in CHATTED
+        or word in RELATIONS
+        or is_misspelt(word)
+        or _NO_NAMES_ENDING.fullmatch(word) is not None
+    )
 
 
 def _is_small_word(found: str) -> bool:
@@ -539,6 +583,25 @@ def _complete_lists(text: str, found: Sequence[Span]) -> Iterator[Span]:
             for name in names:
                 if name.start() not in starts and is_given(name[0]):
                     yield Span(name.start(), name.end(), "PERSON")
+
+
+def _find_couples(text: str, found: Sequence[Span]) -> Iterator[Span]:
+    """Yield the given name of who shares a surname with the person found after it: `Deniz und
+    Melek Aydın`."""
+    for span in found:
+        if span.type != "PERSON" or " " not in text[span.start : span.end]:
+            continue
+        other = _COUPLE.search(text, max(0, span.start - 30), span.start)
+        if other and is_given(other["given"]) and not is_ordinary_word(other["given"]):
+            yield Span(*other.span("given"), "PERSON")
+
+
+def _find_neighbours(text: str, found: Sequence[Span]) -> Iterator[Span]:
+    """Yield the given name beside a person in a list: `Readers: Brenda, Alastair; Coffee`."""
+    for span in found:
+        other = _NEIGHBOUR.match(text, span.end) if span.type == "PERSON" else None
+        if other and is_given(other["given"]) and not is_ordinary_word(other["given"]):
+            yield Span(*other.span("given"), "PERSON")
 
 
 def _find_glosses(text: str, found: Sequence[Span]) -> Iterator[Span]:

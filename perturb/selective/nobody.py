@@ -31,6 +31,8 @@ __all__ = [
     "find_titles",
     "is_about_surnames",
     "is_exercise",
+    "is_idiom",
+    "is_invented",
 ]
 
 
@@ -66,6 +68,22 @@ _PRACTISED = re.compile(
     r"congiuntivo|forma passiva|discorso indiretto|voz passiva|discurso indireto|strona bierna|"
     r"mowa zależna)\b|"
     r"\bpronounce\b|"
+    # names as words: what does the name Emma mean?
+    r"\bname \w{2,20} (?:mean|come from|originat)|\b(?:meaning|origin"
+    r"|popular) (?:\w+ ){0,3}name\b|"
+    r"\bdoes \w{2,20} mean in (?:irish|gaelic|welsh|hebrew|arabic|greek|latin|german|french"
+    r"|spanish|italian|"
+    r"japanese|chinese|korean|hindi|sanskrit|persian|turkish|polish|russian|swahili|yoruba)\b|"
+    r"\b(?:an?|good|cute|nice|popular|rare|unisex) (?:(?:boy|girl)'?s?|unisex)"
+    r"(?: or (?:a )?(?:girl|boy)'?s?)? names?\b|\b(?:baby|boys?|girls?) names\b|"
+    r"\b(?:nick|middle )names? (?:for|with|like|that|of)\b|\bhow (?:do|would|should"
+    r"|to)(?: (?:you|u|i|we|one))? spell\b|"
+    r"\bbedeutung (?:de[sr]|vom) (?:vor)?namens?\b|\bbedeutet der (?:vor)?name\b|"
+    r"\bsignifica(?:do)? (?:d?el|o|do) nom(?:br)?e\b|\bsignifica(?:to)? (?:de)?l nome\b"
+    r"|\bsignifica il nome\b|"
+    r"\b(?:signification|origine) du (?:pré)?nom\b|\bveut dire le (?:pré)?nom\b"
+    r"|\bbetekenis van de naam\b|"
+    r"\bznaczenie imienia\b|\bco (?:oznacza|znaczy) imię\b|"
     # Is it "Mark and I" or "Mark and me"?
     r"\b(?:is it|correct|between|zwischen|entre|tra|tussen|heißt es) [\"“„'‘][^\"”“\n]{1,60}"
     r"[\"”“'’] (?:or|and|und|oder|et|ou|y|o|e|en|of) [\"“„'‘]",
@@ -146,6 +164,56 @@ def find_titles(text: str) -> Iterator[tuple[int, int]]:
             if len(title.split()) < _LONGEST and written and not keyed:
                 yield start + place, start + found.end("title")
         start += len(line)
+
+
+_BEINGS = (
+    r"(?:aliens?|androids?|bards?|centaurs?|clerics?|cyborgs?|dinosaurs?|dragons?|dwar(?:f|ves)|el(?:f|ves)|"
+    r"fair(?:y|ies)|ghosts?|giants?|goblins?|gnomes?|knights?|mermaids?|monsters?|necromancers?|ninjas?|npcs?|"
+    r"ogres?|orcs?|paladins?|pirates?|rangers?|robots?|samurais?|sorcerer(?:s|ess)?|superhero(?:es)?|trolls?|"
+    r"unicorns?|vampires?|vikings?|villains?|warlocks?|werewol(?:f|ves)|witch(?:es)?|wizards?|zombies?|"
+    r"protagonist|main character|drache|pirat(?:a|e)?|ritter|zauberer|hexe|roboter|dragón"
+    r"|dragon|mago|brujo|bruja|"
+    r"chevalier|sorcier|sorcière|fée|drago|strega)"
+)
+_INVENTED = re.compile(
+    rf"\b{_BEINGS} (?:who(?:['’]s| is) )?(?:named|called|by the name of|namens|llamad[oa]"
+    rf"|nommée?|appelée?|chiamat[oa])"
+    r" (?:captain |capt |sir |lady |lord |king |queen |princess |prince |dr |kapitän |capitán "
+    r"|capitaine )?\Z",
+    re.IGNORECASE,
+)
+
+
+_IDIOM = re.compile(
+    r"\b(?:for pete['’]?s sake|peeping tom|doubting thomas|(?:every )?tom,? dick,? (?:and|or|&"
+    r"|n) harry|plain jane"
+    r"|average joe|smart alec|bob['’]?s your uncle|dear john letter|jack of all trades|uncle sam"
+    r"|joe (?:public|bloggs|sixpack)"
+    r"|the real mccoy|aunt sally|nosy parker|happy larry|jolly roger|lazy susan|(?:mary"
+    r"|gary) (?:sue|stu)"
+    r"|jack(?: frost| the lad|-in-the-box)|johnny[- ]come[- ]lately|keeping up with the joneses"
+    r"|jan met de pet"
+    r"|hinz und kunz|mein name ist hase|hans im glück|otto normalverbraucher|lieschen müller"
+    r"|hans[- ]?wurst"
+    r"|fulano|mengano|zutano|john hancock)\b",
+    re.IGNORECASE,
+)
+_IDIOM_NEAR = 40
+
+
+def is_idiom(text: str, start: int, end: int) -> bool:
+    """Tell if a name is one of a saying: `for Pete's sake`, `a peeping Tom`."""
+    found = _IDIOM.finditer(text, max(0, start - _IDIOM_NEAR), end + _IDIOM_NEAR)
+    return any(idiom.start() <= start and end <= idiom.end() for idiom in found)
+
+
+def is_invented(text: str, start: int) -> bool:
+    """Tell if the name that begins at a place is of a being of tales: `a dragon named Fizz`.
+
+    >>> is_invented("a dragon named Fizz", 15), is_invented("a man named Fizz", 12)
+    (True, False)
+    """
+    return _INVENTED.search(text, max(0, start - 60), start) is not None
 
 
 def is_about_surnames(text: str) -> bool:

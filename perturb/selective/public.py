@@ -33,6 +33,8 @@ from perturb.selective.nobody import (
     find_titles,
     is_about_surnames,
     is_exercise,
+    is_idiom,
+    is_invented,
 )
 from perturb.selective.patterns.forms import is_in_list
 from perturb.selective.patterns.given import list_given
@@ -123,6 +125,7 @@ _RELATION = (
     r"grand(?:ma|pa|mother|father|son|daughter)|doctor|dentist|therapist|lawyer|landlord|landlady|"
     r"tenant|client|customer|patient|teacher|tutor|professor|supervisor|student|pupil|manager|"
     r"employee|assistant|intern|roommate|flatmate|housemate|boyfriend|girlfriend|ex|classmate|"
+    r"[bg]f|bff|bestie|bro|sis|crush|hubby|wifey|babysitter|nanny|gran(?:ny|dad)?|nan|nana|vet|"
     r"nachbar(?:in|n)?|freund(?:in)?|chef(?:in)?|kolleg(?:e|en|in)|mann|frau|sohn|tochter|bruder|"
     r"schwester|mutter|vater|onkel|tante|arzt|ärztin|vermieter(?:in)?|lehrer(?:in)?|"
     r"voisine?|amie?|patronne?|collègue|mari|femme|fils|fille|frère|sœur|mère|père|oncle|cousine?|"
@@ -151,6 +154,14 @@ _RELATION_BEFORE = re.compile(
     rf"(?:\b{_OWN}\s(?:\w{{1,20}}\s){{0,2}}{_RELATION}\W{{1,3}}|\b{_ROLE}\W{{1,5}})\Z",
     re.IGNORECASE,
 )
+# Of a person alone: `our client kafka` is a program.
+_BORNE = re.compile(
+    r"\b(?:(?:mr|mrs|ms|miss|dr|herrn?|frau|mme|sra?|dhr|mevr|aunt(?:ie|y)?|uncle|coach|nana|oma|opa|tante|onkel)"
+    rf"\.?\s|{_OWN}\s(?:\w{{1,20}}\s){{0,2}}"
+    r"(?!(?:client|customer|manager|assistant|employee|partner|child|kid|intern)\b)"
+    rf"{_RELATION}\W{{1,3}})\Z",
+    re.IGNORECASE,
+)
 _AFTER = re.compile(
     rf"\W{{0,3}}(?:(?:is|was|ist|war|est|es|è)\s)?{_OWN}\s(?:\w{{1,20}}\s){{0,2}}{_RELATION}\b",
     re.IGNORECASE,
@@ -163,7 +174,12 @@ _SPEAKS = re.compile(r"[^\w\n:>]{0,8}[:>]\s")
 # English's I in small letters is a word of other languages, too.
 _SELF = re.compile(
     r"\bI\b|\bi(?=['’]\w|\s(?:am|was|have|had|met|asked|told|saw|work|live|study|grew|moved|stay|"
-    r"need|want)\b)|"
+    r"need|want|got|get|think|thought|know|owe|just|dont|didnt|cant|wont|love|hate|like|liked|can|"
+    r"should|will|would|could|do|did|go|went|said|feel|keep|only|really|never|always|miss|forgot|lost|left|"
+    r"made|bought|found|broke|came|gave|took|wrote|lent|sent|[a-z]{2,12}ed)\b)|"
+    r"\bim(?= (?:an?|the|so|not|at|from|done|sick|[a-z]{2,12}ing)\b)|"
+    r"\b(?:can|should|could|would|do|did|how do|must|may|if|when|where"
+    r"|why) i\b(?!\s?[=<>+\]);:,.])|"
     r"\b(?!US\b)(?i:me|my|mine|we|us|our|ours|ich|mir|mich|wir|uns|meine?[mnrs]?|unsere?[mnrs]?|je|j|moi|mon|"
     r"ma|mes|nous|notre|nos|yo|mis?|nosotros|nuestr[oa]s?|io|mio|mia|noi|nostr[oa]|eu|meu|minha|nós|"
     r"mój|moja|moje|jestem|мой|моя|моего|моей|мне|меня|мы|наш\w{0,3})\b|我|私|僕"
@@ -172,6 +188,7 @@ _LIFE = re.compile(
     r"\b(?:(?:live|lives|lived|living|reside[sd]?|residing|stay(?:s|ed|ing)?|based|located)\s"
     r"(?:in|at|near|on)|(?:work|works|worked|working|job|intern(?:ed|ing|ship)?|employed|hired|"
     r"fired|contract(?:ed|ing)?|position|role)\s(?:\w{1,20}\s){0,3}(?:at|for|with|by|in)|born in|"
+    r"(?:boss|chef(?:in)?|manager|shift|job|apprentice|azubi|ausbildung) (?:at|bei|chez)|im at|"
     r"grew up|moved (?:to|from|back)|moving to|(?:study|studied|studying|studies|enrolled|"
     r"graduated?|degree|student|phd|thesis)\s(?:\w{1,20}\s){0,3}(?:at|from|in)|"
     r"(?:my|our)\s(?:\w{1,20}\s)?(?:employer|company|firm|boss|office|school|university|college|"
@@ -189,7 +206,7 @@ _LABEL = re.compile(
 )
 # Verbs whose form alone tells who speaks.
 _OWN_LIFE = re.compile(
-    r"\b(?:vivo|vivimos|trabajo|trabajamos|nací|estudio|abito|abitiamo|lavoro|lavoriamo|"
+    r"\b(?:arbeite|wohne|vivo|vivimos|trabajo|trabajamos|nací|estudio|abito|abitiamo|lavoro|lavoriamo|"
     r"sono nat[oa]|moro|moramos|trabalho|trabalhamos|mieszkam|mieszkamy|pracuję|pracujemy|"
     r"urodził[ea]m)\b",
     re.IGNORECASE,
@@ -281,6 +298,7 @@ _PRODUCT = """
     skill skills sonnet team tool tools turbo ultra web
 """
 _PRODUCT_WORDS = frozenset(_PRODUCT.split())
+_TITLE_OPENERS = frozenset(("dear", "hello", "hey", "hi", "my", "our"))
 _NAME_WORDS = 5  # that the longest names have; a longer finding holds other words
 _LEAST = 4  # letters of a word of a name that stands for all of it
 # What asks for knowledge, in a sentence.
@@ -546,22 +564,48 @@ class _Knowledge:
         if finding.type not in PERSONS and finding.type not in THINGS:
             return False
         public, start, end = self._public, finding.start, finding.end
-        if self._is_covered(finding, public.terms) or self._is_number(finding):
+        if self._is_covered(finding, public.terms):
+            return not self._is_borne(finding)
+        if self._is_number(finding):
             return True
         if self._is_example(finding) or self._is_cited(finding) or self._is_assistant(finding):
             return True
+        if self._ends_title(finding):
+            return True
         if self._is_covered(finding, public.persons):
-            return not self._is_tied_person(start, end) and not self._is_namesake(finding)
+            return not self._is_own_person(finding) and not self._is_namesake(finding)
         things = [public.persons, public.names, public.terms]
         if finding.type in THINGS:
             things.append(public.shared)
         if self._is_covered(finding, *things) or self._is_ordinary(finding):
             if finding.type in PERSONS:
-                return not self._is_tied_person(start, end)
+                return not self._is_own_person(finding)
             return finding.type in self._tied or not self._is_tied_thing(start, end)
         if finding.type in self._tied:
             return not self._is_somebodys(finding)
         return finding.type in PERSONS and self._is_nobody(finding)
+
+    def _ends_title(self, finding: _Marked) -> bool:
+        """Tell if a finding ends the well-known title of a work that begins as a letter or a
+        relation does: `Hey Jude`, `My Neighbor Totoro`."""
+        first, last = self._words.meeting(finding.start, finding.end)
+        return not self._contacts and any(
+            self._words.keys[place] in _TITLE_OPENERS
+            and self._words.longest(place, last, [self._public.names]) >= last
+            for place in range(max(0, first - 2), first)
+        )
+
+    def _is_own_person(self, finding: _Marked) -> bool:
+        """Tell if a person is spoken of as somebody's own, or has a title where the writer speaks
+        of themselves: `can i sue dr hargreaves`."""
+        if self._is_borne(finding) and _holds(self._selves, *self._near_by(finding)):
+            return True
+        return self._is_tied_person(finding.start, finding.end)
+
+    def _is_borne(self, finding: _Marked) -> bool:
+        """Tell if a person has a title or is a relation, so that no term is meant: `ms. lark`."""
+        before = max(0, finding.start - _AROUND)
+        return finding.type == "PERSON" and bool(_BORNE.search(self._text, before, finding.start))
 
     def _are_public(self, births: Sequence[_Marked]) -> bool:
         """Tell if a text says just when, and where, persons were born who are publicly known, each
@@ -583,7 +627,7 @@ class _Knowledge:
     def _is_known_person(self, finding: _Marked) -> bool:
         public = self._public
         if self._is_covered(finding, public.terms, public.names):
-            return True
+            return not self._is_borne(finding)
         if self._is_number(finding) or self._is_example(finding) or self._is_cited(finding):
             return True
         if self._is_assistant(finding):
@@ -600,7 +644,14 @@ class _Knowledge:
             or self._is_exercised(finding)
             or self._is_listed(finding)
             or self._is_title(finding)
+            or self._is_told(finding)
         )
+
+    def _is_told(self, finding: _Marked) -> bool:
+        """Tell if a finding is of a tale or a saying, and nobody's."""
+        start, end = finding.start, finding.end
+        told = is_invented(self._text, start) or is_idiom(self._text, start, end)
+        return told and not self._is_own_person(finding)
 
     def _is_example(self, finding: _Marked) -> bool:
         """Tell if a finding is Alice, Bob or their like, in a text with both, and nobody's."""
@@ -1001,14 +1052,16 @@ class _Knowledge:
         )
 
     def _is_somebodys(self, finding: _Marked) -> bool:
-        """Tell if a place or a firm is in a sentence or a form with a private person, or if it is
-        the firm where the writer works or learns."""
+        """Tell if a place or a firm is in a sentence or a form with a private person; or if it is
+        a firm beside a contact in a text with such a person, or where the writer works."""
         start, end = finding.start, finding.end
         low, high = self._sentence(start, end)
         if _holds(self._private, low, high) or _holds(self._private, *self._form(start, end)):
             return True
         if finding.type != "ORGANIZATION":
             return False
+        if self._private and _holds(self._contacts, low, high):
+            return True
         low, high = self._near_by(finding)
         own = _LIFE.search(self._text, low, high) and _SELF.search(self._text, low, high)
         return bool(own or _OWN_LIFE.search(self._text, low, high))

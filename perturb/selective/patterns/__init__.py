@@ -12,6 +12,7 @@ from perturb.selective.patterns.chats import CHATS
 from perturb.selective.patterns.codes import CODES
 from perturb.selective.patterns.contact import CONTACT
 from perturb.selective.patterns.dates import DATES
+from perturb.selective.patterns.firms import FIRMS
 from perturb.selective.patterns.identifiers import IDENTIFIERS, OTHERS
 from perturb.selective.patterns.labelled import LABELLED
 from perturb.selective.patterns.letters import LETTERS
@@ -36,7 +37,7 @@ __all__ = [
     "shape_types",
 ]
 
-RULES = 13  # increment whenever the code here, beside the expressions, marks other parts
+RULES = 14  # increment whenever the code here, beside the expressions, marks other parts
 # Of overlapping matches, the first of the longest gives the type.
 SHIPPED: tuple[Shape, ...] = (
     *SECRETS,
@@ -52,6 +53,7 @@ SHIPPED: tuple[Shape, ...] = (
     *CONTACT,
     *PLACES,
     *PERSONS,
+    *FIRMS,
     *LETTERS,
     *CHATS,
     *SCRIPTS,

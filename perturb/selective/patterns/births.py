@@ -7,6 +7,7 @@ import re
 from perturb.selective.patterns.dates import DATE_FORMS, MONTHS, is_long_ago
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.numbers import WORDS
+from perturb.selective.patterns.persons import RELATIONS
 from perturb.selective.patterns.shape import (
     all_clues,
     any_figure,
@@ -126,7 +127,17 @@ _NAMED = re.compile(
     r"(?<!\w)([^\W\d_a-z][^\W\d_A-Z]{1,20})[\"']?[ ,;|\t]{1,3}[\"']?[^\W\d_a-z][^\W\d_A-Z]"
 )
 
+_KIN = any_of(*(relation.replace(" ", "_") for relation in RELATIONS))
+
 BIRTHS = (
+    shape(  # me (3 march 1994) and my crush devon (11/08/1992)
+        "DATE_OF_BIRTH",
+        rf"(?<!\w)(?:me|(?:my|our|mein\w{{0,2}}|mon|ma|mi|mio|mia) {_KIN}(?: [^\W\d_]{{2,20}})?)"
+        rf" \((?P<part>{_FORMS})\)",
+        _is_recent,
+        case=False,
+        clue=all_clues(least_digits(1), any_string("(")),
+    ),
     shape(  # ("Mira Holzapfel", "1984-03-02", …)
         "DATE_OF_BIRTH",
         r"(?:[,;|\t(\[][ ]?|[:=] |  )\\{0,3}[\"']?"

@@ -188,7 +188,62 @@ def _locate_read_out(match: re.Match[str]) -> tuple[int, int] | None:
     return None if _NO_CODE.search(before) else match.span("part")
 
 
+# Whose code it is, and what the message that brings one says of it.
+_YOURS = (
+    r"(?:your|my|the|dein|ihr|tu|su|votre|ton|il tuo|seu|o seu|je|jouw|uw|twój|din)"
+    r"(?: [^\W\d_][\w'’.&-]{0,19}){0,3}?[ -](?:passcode|code|código|codigo|codice|kod|otp|tan)"
+)
+_KEPT = re.compile(
+    r"\b(?:shar(?:e|ing)|forward|disclose|tell anyone|give (?:it|this) to|weitergeben|teilen"
+    r"|verrat\w*|expires?"
+    r"|valid for|gültig|caduca|expire|scade|valable|valido|válido|verloopt|geldig|ważny"
+    r"|log(?:ging)? in|sign(?:ing)? in"
+    r"|verif\w+|compart\w+|partag\w+|condivid\w+|deel|udostępnia\w+|one[- ]time|never ask)\b",
+    re.IGNORECASE,
+)
+_KEPT_NEAR = 90  # characters after a code
+_OTHER_CODE = re.compile(
+    r"\b(?:error|status|exit|return|response|country|area|dialling|zip|post(?:al)?|promo\w*|discount|coupon|voucher|product"
+    r"|source|product|colou?r|hs|sort|class|room|course|unicode|http|fehler|bar|qr|tax|sic"
+    r"|naics|icd|event|referral)[ -]?(?:code|code is)?\b",
+    re.IGNORECASE,
+)
+
+
+def _locate_sent(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a code that a message brings and says to keep, or that it is short
+    lived; None for an error's or a country's."""
+    if _OTHER_CODE.search(match[0]):
+        return None
+    start, end = match.span("part")
+    return (start, end) if _KEPT.search(match.string, end, end + _KEPT_NEAR) else None
+
+
+def _locate_received(match: re.Match[str]) -> tuple[int, int] | None:
+    return None if _OTHER_CODE.search(match[0]) else match.span("part")
+
+
 CODES = (
+    shape(  # your code is 482913. don't share it
+        "PASSWORD",
+        rf"(?<!\w){_YOURS}(?: {IS})?:? (?P<part>\d{{3}}[ -]?\d{{3}}|\d{{4,8}})(?![\w-]|[.,]\d)",
+        case=False,
+        clue=all_clues(
+            least_digits(4), any_string("code", "código", "codigo", "codice", "kod", "otp", "tan")
+        ),
+        locate=_locate_sent,
+        reach=90,
+    ),
+    shape(  # 482913 is your WhatsApp code; use 7731 as your one-time code
+        "PASSWORD",
+        r"(?<![\w.,-])(?:[A-Z]-)?(?P<part>\d{3}[ -]?\d{3}|\d{4,8}) (?:is|as|ist|est|es|è|é"
+        r"|to be) (?:your|my|dein|ihr|votre|tu|su|il tuo|seu)"
+        r"(?: [^\W\d_][\w'’.&-]{0,19}){0,3}?[ -]?(?:pass)?(?:code|código|codice|otp|pin)(?!\w)",
+        case=False,
+        clue=all_clues(least_digits(4), any_string("code", "código", "codice", "otp", "pin")),
+        locate=_locate_received,
+        reach=100,
+    ),
     shape(
         "PASSWORD",
         rf"(?<!\w){_CODE_WORDS}(?!\w)[\"'`*]{{0,3}}"

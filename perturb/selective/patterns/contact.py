@@ -11,6 +11,7 @@ import ipaddress
 import re
 
 from perturb.selective.patterns.accounts import is_personal_account
+from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.settings import assigned, looks_random, read_setting
 from perturb.selective.patterns.shape import (
     all_clues,
@@ -392,7 +393,8 @@ _PHONES = "|".join(
 )
 _EXTENSION = r"(?: ?(?:x|ext\.?) ?\d{1,6})?"
 _PHONE_WORDS = """
-    phone phones telephone tel mobile cell cellular fax telefax desk call calls ring dial whatsapp
+    phone phones telephone tel mobile cell cel cellular pix zap fax telefax desk call calls
+    ring dial whatsapp
     sms msisdn messages bizum answering telefon telefonnummer handy handynummer durchwahl rufnummer
     téléphone portable appelle appeler teléfono móvil celular llame llamar llámame telefono
     cellulare тел телефон вн هاتف هاتفي هاتفه هاتفها الهاتف جوال جوالي الجوال موبايل تلفون واتساب
@@ -418,7 +420,39 @@ _IPV6_CLUE = any_match(":[0-9A-Fa-f]{0,4}:")
 _HOST_IPV4 = rf"{_HOSTED}(?P<part>(?:\d{{1,3}}\.){{3}}\d{{1,3}})(?![\w.]?\d|/\d)"
 _HOST_IPV6 = rf"{_HOSTED}(?P<part>[0-9A-Fa-f]{{0,4}}(?::[0-9A-Fa-f]{{0,4}}){{2,7}})(?![\w:]|/\d)"
 
+
+def _locate_somebodys(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a number of seven digits after somebody's name."""
+    return match.span("part") if any(map(is_given, match["who"].split())) else None
+
+
+# In a field or a line of notes whose label says whose it is.
+_PHONE_LABELS = """
+    phone telephone tel mobile mob cell telefon telefono teléfono téléphone telefone móvil handy
+    gsm komórka
+"""
+_CALLING = "call ring text phone msg dm whatsapp reach contact"
+
 CONTACT = (
+    shape(  # Tel. do pani Bożeny: 601 555 019
+        "PHONE_NUMBER",
+        rf"(?<!\w){any_of(_PHONE_LABELS)}\.? (?:\(?[^\W\d_]{{1,20}}[).]?[ ]){{0,3}}"
+        r"\(?[^\W\d_]{1,20}[).]?: ?"
+        r"(?P<part>[+(0][\d ()./-]{6,22}(?<=\d)|\d{3}[ .-]\d{3}[ .-]\d{3,4})(?!\w|[.,]\d)",
+        _is_called,
+        case=False,
+        clue=all_clues(least_digits(6), any_listed(_PHONE_LABELS)),
+        reach=12,
+    ),
+    shape(  # call jen 555-0187
+        "PHONE_NUMBER",
+        rf"(?<!\w){any_of(_CALLING)} (?P<who>(?:[^\W\d_]{{2,20}} ){{1,4}})(?:at |on )?"
+        r"(?P<part>\d{3}[-. ]\d{4})(?![\w-]|[.,]\d)",
+        case=False,
+        locate=_locate_somebodys,
+        clue=all_clues(least_digits(7), any_listed(_CALLING)),
+        reach=12,
+    ),
     shape(
         "EMAIL_ADDRESS",
         # logo@2x.png is the name of a picture.
@@ -596,7 +630,8 @@ CONTACT = (
     shape(
         "PHONE_NUMBER",
         rf"(?<!\w){any_of(_PHONE_WORDS)}\.?[\"')]?(?: ?(?:no|nr|number|nummer)\.?)?"
-        r"[:=#\s\"'>]{1,4}(?:(?:me|him|her|us|them) )?(?:(?:at|on|to|under|unter|is|al|au|هو|है) )?"
+        r"[:=#\s\"'>]{1,4}(?:(?:me|him|her|us|them) )?(?:(?:at|on|to|under|unter|is|es|é|è|est"
+        r"|ist|jest|al|au|هو|है) )?"
         rf"(?P<part>\(?\+?\d[\d ()./-]{{4,22}}(?<=\d){_EXTENSION})(?!\w|[.,]\d)",
         _is_called,
         case=False,

@@ -346,13 +346,13 @@ LABELLED = (
         "ACCOUNT_NUMBER",
         r"(?<!\w)(?:(?:sort[ -]?code|sortcode|bsb)(?: is| no\.?| number)?[: ]{1,2}"
         r"(?P<part>\d\d[- ]?\d\d[- ]?\d\d|\d{3}-\d{3})"
-        r"|(?:routing|aba|acct|a/c|account|konto)(?: is| no\.?| nr\.?| number)?[:#. ]{1,2}"
+        r"|(?:routing|aba|acct?|a/c|account|konto)(?: is| no\.?| nr\.?| number)?[:#. ]{1,2}"
         r"(?P<own>\d{8,12}|\d{4}\.\d\d\.\d{5}))(?![\w-]|[.,]\d)",
         lambda text: not text.isdigit() or _is_account(text),  # 20-45-77 is no date here
         case=False,
         clue=all_clues(
             least_digits(6),
-            any_string("sort", "bsb", "routing", "aba", "acct", "a/c", "account", "konto"),
+            any_string("sort", "bsb", "routing", "aba", "acc", "a/c", "konto"),
         ),
         locate=lambda match: match.span("own" if match["own"] else "part"),
         reach=12,

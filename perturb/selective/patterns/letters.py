@@ -117,7 +117,8 @@ _CALLED = any_of(
     sergeant sgt captain capt lieutenant constable inspector pastor father deacon rabbi imam judge
     petitioner respondent plaintiff defendant executor tenant landlord patient ceo cfo cto
     president
-    bruder schwester oma opa onkel tante nachbar nachbarin kollege kollegin pfarrer lehrer lehrerin
+    mieter mieterin vermieter vermieterin kundin patientin bruder schwester oma opa onkel tante
+    nachbar nachbarin kollege kollegin pfarrer lehrer lehrerin
     richter richterin zeuge zeugin fam familie enkel enkelin
     tonton tata mémé pépé mamie papi maître docteur frère sœur soeur oncle père
     tío tía abuela abuelo hermano hermana doctora doctor padre zio zia nonna nonno suor fra

@@ -26,13 +26,16 @@ from perturb.selective.patterns.shape import (
     shape,
     words_of,
 )
-from perturb.selective.patterns.words import GERMAN_NOUNS, OPENERS, PARTICLES
+from perturb.selective.patterns.words import CHATTED, DOINGS, GERMAN_NOUNS, OPENERS, PARTICLES
+from perturb.text.fold import fold_name
+from perturb.vocabulary.stop_words import FUNCTION_WORDS
 
 __all__ = [
     "CAPITALS",
     "DEPARTMENTS",
     "NO_NAMES",
     "PERSONS",
+    "RELATIONS",
     "WRITTEN_FULL",
     "WRITTEN_LOWER",
     "WRITTEN_NAME",
@@ -40,6 +43,7 @@ __all__ = [
     "is_full_name",
     "is_given_name",
     "is_lower_name",
+    "is_misspelt",
 ]
 
 CAPITALS = "A-ZÀ-ÖØ-Þ" + "".join(
@@ -102,36 +106,44 @@ _RELATIVES = """
     niece stepfather stepmother stepson stepdaughter mother-in-law father-in-law brother-in-law
     sister-in-law mother_in_law father_in_law brother_in_law sister_in_law twin roommate flatmate
     housemate neighbour neighbor landlord landlady nanny babysitter carer grandad granddad granny
-    gran nan stepmum stepdad childminder
+    gran nan stepmum stepdad childminder bf gf hubby wifey bff bro sis roomie nana step_dad
+    step_mom step_mum step_brother step_sister half_brother half_sister mother_in_law
+    father_in_law brother_in_law sister_in_law mum_in_law mom_in_law
 """
-_KIN = any_of(
-    _RELATIVES,
-    """
+_ACQUAINTED = """
     boss manager supervisor colleague coworker co-worker teammate friend mate buddy bestie tenant
     client customer patient doctor dentist therapist psychiatrist counsellor counselor lawyer
     solicitor attorney accountant teacher tutor professor coach nurse student intern assistant
-    secretary ceo cto cfo
-    """,
-)
-_KIN_FARTHER = any_of(
-    """
+    secretary ceo cto cfo cat_sitter dog_sitter pet_sitter house_sitter baby_sitter dog_walker
+    hairdresser barber cleaner vet gp midwife physio trainer crush classmate plumber mechanic
+    electrician
+"""
+_RELATED_FARTHER = """
     marito moglie fidanzato fidanzata figlio figlia fratello sorella mamma papà nonno nonna collega
     vicino vicina man vrouw vriend vriendin broer broertje zus zusje zoon dochter buurman buurvrouw
     moeder vader baas mąż męża mężem żona żonę żony brat brata siostra siostrę syn syna córka córkę
     mama tata kolega koleżanka sąsiad szef fru make hustru bror syster son dotter granne chef pappa
     nuera yerno mand kone søster søn datter nabo kæreste kjæreste sambo
-    """
-)
+    ragazzo ragazza capo nipote cugino cugina zio zia suocera suocero padre madre amico amica
+    huisbaas collega oma opa tante oom neef nicht juf meester huisgenoot schoonmoeder kleinzoon
+    maz zona corka siostra sasiad sasiadka szefa szefowa babcia babci dziadek ciocia wujek
+    chłopak dziewczyna przyjaciel przyjaciółka kolezanka
+    marido esposa mulher namorado namorada filho filha irmão irmã irmao irma pai mãe mae avó avô
+    vovó vovô tio tia primo prima sobrinho sobrinha chefe vizinho vizinha amigo amiga colega patrão
+    patroa sogro sogra cunhado cunhada genro nora neto neta
+"""
+_OWN_FARTHER = """
+    mio mia mijn m'n mn mój moja mojego mojej mojemu moj moje min mitt meu minha
+"""
 _OWN_KIN_LIST = (
     "kocam eşim karım oğlum kızım annem babam abim ablam kardeşim patronum komşum arkadaşım férjem"
     " feleségem fiam lányom mieheni vaimoni"
 )
 _OWN_KIN = any_of(_OWN_KIN_LIST)
-_KIN_ELSEWHERE = any_of(
-    """
+_RELATED_ELSEWHERE = """
     mann ehemann frau ehefrau freund freundin partner partnerin verlobter verlobte mutter vater
-    mama
-    papa bruder schwester sohn tochter kind enkel enkelin oma opa onkel tante cousin cousine neffe
+    mama papa bruder schwester sohn tochter kind enkel enkelin oma opa onkel tante cousin
+    cousine neffe
     nichte schwager schwägerin schwiegermutter schwiegervater chef chefin kollege kollegin kollegen
     nachbar nachbarin vermieter vermieterin mitbewohner mitbewohnerin arzt ärztin hausarzt lehrer
     lehrerin kunde kundin anwalt anwältin mari femme époux épouse compagnon compagne copain copine
@@ -140,9 +152,12 @@ _KIN_ELSEWHERE = any_of(
     novia pareja madre padre mamá papá hermano hermana hijo hija abuelo abuela tío tía primo prima
     sobrino sobrina jefe jefa compañero compañera colega amigo amiga vecino vecina casero casera
     médico médica abogado abogada moglie marito fratello sorella figlio figlia amico amica mąż żona
-    brat siostra syn córka
-    """
-)
+    brat siostra syn córka kumpel kumpels pote compa prof profe
+"""
+_KIN = any_of(_RELATIVES, _ACQUAINTED)
+_KIN_FARTHER, _KIN_ELSEWHERE = any_of(_RELATED_FARTHER), any_of(_RELATED_ELSEWHERE)
+# What people are to each other, in small letters.
+RELATIONS = words_of(_RELATIVES, _ACQUAINTED, _RELATED_FARTHER, _RELATED_ELSEWHERE)
 # The daughter of a third person may be known to everybody.
 _OWNED = (
     r"(?:my|our|your|mein(?:e[nmrs]?)?|unser(?:e[nmrs]?)?|dein(?:e[nmrs]?)?|mon|ma|mes|notre|nos"
@@ -186,7 +201,7 @@ def is_lower_name(name: str) -> bool:
     )
 
 
-_MORE_WORDS = words_of(
+_MORE_WORDS = CHATTED | words_of(
     """
     ist war hat und oder aber nicht will kann muss soll sagt sagte meint ging kam wurde wird haben
     sind heißt wohnt lebt arbeitet möchte braucht immer noch schon auch gerade mit von bei nach
@@ -194,6 +209,14 @@ _MORE_WORDS = words_of(
     era tiene quiere dice vive trabaja y con para que no está fue ha son del los las gonna wanna
     dont doesnt didnt isnt wasnt cant wont hasnt im ive hes shes thats lol btw tbh idk whatsapped
     texted emailed facetimed
+    aus vor über unter neben hinter zwischen gegen ohne seit bis durch im am vom zum zur beim
+    nie nicht gestern heute morgen jetzt sich mich mir dich dir uns euch ihm ihn wieder ständig
+    dauernd leider schon sagte ging gab ließ fing rief sah wollte konnte zu so sehr viel nur doch
+    mal ja nein total voll echt fand hielt
+    toujours jamais souvent encore parfois hier aujourd demain trop très vraiment déjà aussi rien
+    va vas ont font sont avait avoir être fait faire peux m'a plus moins bien mal
+    siempre nunca ya ayer hoy mañana también muy mucho poco más menos bien mal tan casi aún todavía
+    quiso hizo dijo fue
     """
 )
 
@@ -202,7 +225,78 @@ def _is_related(name: str) -> bool:
     """Check a word after a relation in a language whose nouns have no capital."""
     if name.istitle() and not is_ordinary_word(name):
         return name.lower() not in NO_NAMES
-    return is_given(name) and not (name.islower() and is_ordinary_word(name))
+    return is_given(name) and not (name.islower() and name in _RATHER_WORDS)
+
+
+# Given names that are more often verbs or adverbs, or say what somebody is.
+_RATHER_WORDS = words_of(
+    """
+    can may will long art per said star rich van gene chance tone ion harm ram kit mine drew sky
+    till guy storm harsh duke mira gosta linda bella
+    """
+)
+# How verbs end whose subject is the relation before them, by whose it is: `mein mann kommt`.
+_GERMAN_VERB, _FRENCH_VERB = r"\w{1,30}(?:[^\Wd]t|te|en)", r"\w{1,30}(?:[eé]|[dt]|ent)"
+_VERBS = {
+    **dict.fromkeys(("mein", "meine", "meinen", "meinem", "meiner"), re.compile(_GERMAN_VERB)),
+    **dict.fromkeys(("mon", "ma"), re.compile(_FRENCH_VERB)),
+    "mi": re.compile(r"\w{1,30}(?:[aeóí]|ía)"),
+}
+# vapes, gaslights; thnks, loooves
+_ENGLISH_VERB = re.compile(
+    r"\w{1,30}(?:[bdfgklmnprtvw]|[^\W\d_]e)s|[^aeiouyà-ÿ]{1,30}|\w{0,30}(\w)\1{2}\w{0,30}"
+)
+
+
+def _locate_relative(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a name in small letters after a relation. A word that is not known as a
+    given name may be a verb or an adverb there, unless it is said to be a name."""
+    name, owner = match["part"], match["owner"]
+    if name.islower() and is_given(name):
+        return match.span("part") if name not in _RATHER_WORDS else None
+    if not is_lower_name(name):
+        return None
+    named = bool(match["called"])
+    if owner in _VERBS and name not in DOINGS:
+        before_verb = _BEFORE_VERB.match(match.string, match.end("part"))
+        named = named or match["kin"] in _CALLED_BY_SURNAME or before_verb is not None
+    return match.span("part") if named or not _is_predicate(name, owner) else None
+
+
+# Who is called by a surname: no list has all of them, so that what they do is listed.
+_CALLED_BY_SURNAME = words_of(
+    """
+    chef chefin kollege kollegin kollegen nachbar nachbarin vermieter vermieterin mitbewohner
+    mitbewohnerin arzt ärztin hausarzt lehrer lehrerin kunde kundin anwalt anwältin patron patronne
+    collègue voisin voisine propriétaire médecin avocat avocate prof jefe jefa compañero compañera
+    colega vecino vecina casero casera médico médica abogado abogada profe
+    """
+)
+# After a name in German, French and Spanish, and hardly after a verb.
+_BEFORE_VERB = re.compile(
+    r" (?:ist|war|hat|hatte|will|kann|muss|soll|wird|sagt|meint|ne|n['’]|me|m['’]|se|s['’]|est"
+    r"|a|veut|va"
+    r"|dit|no|te|le|es|está|ha|va|quiere|dice)(?!\w)"
+)
+
+
+def _is_predicate(word: str, owner: str) -> bool:
+    """Tell if a word after somebody's relation says something of them: it has the ending of a verb
+    in the owner's language, or is an English word with swapped letters: `alwyas`."""
+    ending = _VERBS.get(owner, _ENGLISH_VERB)
+    return ending.fullmatch(word) is not None or (owner not in _VERBS and is_misspelt(word))
+
+
+def is_misspelt(word: str) -> bool:
+    """Tell if a word is an ordinary one, but for two letters that changed places.
+
+    >>> [is_misspelt(word) for word in ("alwyas", "wiebke", "always")]
+    [True, False, False]
+    """
+    if len(word) < 5 or is_ordinary_word(word):
+        return False
+    swapped = (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(1, len(word) - 1))
+    return any(map(is_ordinary_word, swapped))
 
 
 def is_full_name(name: str) -> bool:
@@ -502,6 +596,57 @@ def _is_word_titled(word: str) -> bool:
     return word.lower() not in NO_NAMES and word.lower() not in _NOBODY_TITLED
 
 
+# In small letters. After the first stands a name, whatever word it is, and after the next ones if
+# they have a dot; after the others one that no dictionary has, or a given name.
+_SURELY_TITLED = words_of("mr mrs dhr mw mevr mme mlle sig")
+_SURE_WITH_DOT = words_of("ms fr hr")
+_TITLED_WELL = words_of("ms dr prof herr herrn frau señor señora sr sra dott dra doc maître")
+_POLISH_SURNAME = re.compile(
+    r"\w{2,15}(?:[sc]k(?:i|a|iej|iego|iemu|im|ą)|wicz(?:a|owi|em)?|czyk(?:a|owi|iem)?)"
+)
+_TITLED_KIN = words_of(
+    "uncle aunt auntie aunty nana granny grandma grandpa coach sensei professor"
+)
+_LOWER_TITLES = """
+    mr mrs dhr mw mevr mme mlle sig ms dr prof herr herrn frau fr hr señor señora sr sra dott dra
+    doc maître fru miss mister coach sensei uncle aunt auntie aunty nana granny grandma grandpa nan
+    oma opa onkel tante zio zia nonna nonno tío tía tio tia tonton tata mamie papy babcia ciocia
+    wujek pan pani pana panu panem don doña dona seu juf meester maestra maestro profe meneer
+    mevrouw signora signor monsieur madame sister father pastor reverend rev officer judge
+    principal nurse professor
+"""
+
+
+_OF_WOMAN = re.compile(r"(?<!\w)(?:die|der|\w{0,4}(?:ne|ner|re|rer)) frau\Z")
+
+
+def _locate_lower_titled(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a name in small letters after a title."""
+    name, dotted = match["part"].rpartition(" ")[2], bool(match["dot"])
+    plain = name in OPENERS or name in NO_NAMES or name in _MORE_WORDS or name in _TITLE_WORDS
+    if not name.islower() or plain or name in _NOBODY_TITLED or name in PARTICLES:
+        return None
+    if is_given(name) and name not in _RATHER_WORDS:
+        return match.span("part")
+    wife = _OF_WOMAN.search(match.string, max(0, match.start() - 8), match.end("title"))
+    if wife and (name in DOINGS or _VERBS["meine"].fullmatch(name)):  # die frau sagt
+        return None
+    own = not is_ordinary_word(name) or _is_of_life(match.string, *match.span("part"))
+    titled = own and _is_titled_name(match["title"], name, dotted=dotted)
+    return match.span("part") if titled else None
+
+
+def _is_titled_name(title: str, name: str, *, dotted: bool) -> bool:
+    """Tell if a word in small letters that is no given name is one after a title."""
+    if title in _SURELY_TITLED or (title in _SURE_WITH_DOT and dotted):
+        return name not in FUNCTION_WORDS
+    if title.startswith("pan") and _POLISH_SURNAME.fullmatch(name):
+        return True
+    if title in _TITLED_KIN:
+        return is_lower_name(name) and not _is_predicate(name, "my")
+    return is_lower_name(name) and (title in _TITLED_WELL or dotted)
+
+
 def _locate_titled(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of the name after a title; None where a street ends: `12 Elm Dr Leeds`."""
     before = match.string[max(0, match.start() - 30) : match.start()]
@@ -575,6 +720,66 @@ def _locate_alone(match: re.Match[str]) -> tuple[int, int] | None:
     return start, end
 
 
+# Words of some language, too.
+_ALSO_WORDS = _RATHER_WORDS | words_of(
+    """
+    april asia august basil bob elke ernst frank jack jordans josh kria levis mari mark nelson
+    nick pat roger tao bianca blanche chiara clara claire conn consuelo constance dios dolores
+    domingo don ella esperanza gloria jan jesus june luz maja milan nada pilar roman romain rosa
+    salvador serena siri tono uma victoria violeta
+    """
+)
+# Who writes to somebody, or speaks of themselves, in a line that is no code.
+_OF_LIFE = re.compile(
+    r"(?<![\w.'’])(?:i|im|i'm|ive|me|my|we|our|us|u|ich|mir|mich|mein\w{0,2}|wir|uns|je|j'\w+|jsuis|moi|mon|ma|mes|nous|notre"
+    r"|yo|mi|mis|io|mio|mia|sono|eu|meu|minha|ik|mijn|m'n|ja|mój|moja|moj|texte?|txt|msg|messag\w+|e-?mail|sms\w*|card|karte"
+    r"|kärtchen|letter|brief|note|poem|gedicht|poème|toast|speech|rede|gift|bday|birthday|geschenk|geburtstag|nachricht"
+    r"|entschuldigung|mot|cadeau|mensaje|carta|regalo|messaggio|biglietto|mensagem|recado|presente|appje|berichtje"
+    r"|kaart|kaartje|wiersz|życzenia|zyczenia|napisz|schreib\w*|schrijf|écris|escribe|escreve"
+    r"|scrivi|baby shower|kollege"
+    r"|chef\w{0,2}|lehrerin|maestra|maîtresse|maitresse|juf|profe)(?![\w'’])"
+)
+# Persons of works are no acquaintances.
+_OF_WORKS = re.compile(
+    r"\b(?:video ?games?|gameplay|movies?|films?|tv shows?|series|serie|episodes?|anime|manga"
+    r"|characters?|quests?|dlc"
+    r"|netflix|hbo|marvel|disney|pixar|pokemon|pokémon|sims|lore|fanfic\w*|novels?|lyrics|albums?|actors?"
+    r"|actress\w*|singers?|sitcom|romance|staffel|folge|épisode|temporada|capítulo|stagione|puntata)\b"
+)
+_INTRODUCED = re.compile(rf"(?<!\w){_INTRODUCTIONS} \Z", re.IGNORECASE)
+_LINE = 200  # characters on either side in which a line is read
+
+
+def _is_of_life(text: str, start: int, end: int) -> bool:
+    """Tell if somebody speaks of themselves, or writes to somebody, in the line around a part, and
+    not of a work."""
+    low = max(text.rfind("\n", 0, start) + 1, start - _LINE)
+    line = text[low : end + _LINE]
+    if (stop := line.find("\n", end - low)) >= 0:
+        line = line[:stop]
+    inside = range(start - low, end - low)
+    told = any(found.start() not in inside for found in _OF_LIFE.finditer(line))
+    return told and not _OF_WORKS.search(line)
+
+
+def _locate_lower_given(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a given name in small letters: of one that is no word of a language, or
+    in a line in which somebody speaks of themselves, or writes to somebody."""
+    name, text = match["part"], match.string
+    start, end = match.span("part")
+    if not is_given(name):  # kayleighs baby shower
+        name = name.removesuffix("s") if len(name) > 5 and not is_ordinary_word(name) else ""
+    if not is_given(name) or fold_name(name) in _ALSO_WORDS:
+        return None
+    if _INTRODUCED.search(text, max(0, start - 24), start):  # found with its surname
+        return None
+    if len(name) > 3 and stands_alone(name):
+        return start, end
+    if is_ordinary_word(name):
+        return None
+    return (start, end) if _is_of_life(text, start, end) else None
+
+
 # What introductions hold; a blank is written `_`.
 _INTRODUCTION_STEMS = words_of(
     """
@@ -591,7 +796,10 @@ _ROLES = """
     executor executrix petitioner respondent plaintiff defendant babysitter bride groom widow
     widower stepson stepdaughter grandson granddaughter godson goddaughter guardian caregiver
     tochter sohn enkel enkelin bruder schwester schwager schwägerin neffe nichte patenkind
-    babysitterin nuera yerno nieto nieta sobrino sobrina
+    babysitterin nuera yerno nieto nieta sobrino sobrina nachbar nachbarin kollege kollegin
+    freundin schwiegermutter schwiegervater
+    cousine vetter mitbewohner mitbewohnerin vecino vecina voisin
+    voisine vicino vicina vizinho vizinha buurman buurvrouw sąsiad sąsiadka
 """
 _NEIGHBOURS = """
     neighbours neighbors tenants landlords friends in-laws owners cousins guests family doors
@@ -743,6 +951,12 @@ PERSONS = (
         stands_alone,
         locate=_locate_alone,
     ),
+    shape(  # can u tell wiebke im late, a card for gemma's last day
+        "PERSON",
+        r"(?<![\w'’.@/#&$-])(?P<part>[^\W\d_]{3,15})(?![\w@(/=:$-]|\.\w|['’](?!s\b)|\[)",
+        lambda name: name.islower() and name not in CHATTED,
+        locate=_locate_lower_given,
+    ),
     shape(  # @wiebke
         "USERNAME",
         r"(?<![\w.@/])@(?P<part>[a-z]{4,15})(?![\w/-]|\.\w)",
@@ -762,18 +976,23 @@ PERSONS = (
     ),
     shape(  # Mrs Castle
         "PERSON",
-        rf"(?<![\w.-])(?:Mrs|Mr|Ms|Miss|Mx|Cllr|Rev|Revd)\.? "
-        rf"(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{2,20}})(?!\w|['’-]\w\w| [{CAPITALS}]\w)",
+        rf"(?<![\w.-])(?:(?:Mrs|Mr|Ms|Miss|Mx|Cllr|Rev|Revd|[Pp]ani|[Mm]evrouw|[Mm]eneer)\.?"
+        rf"|(?:[Mm]w|[Dd]hr|[Mm]evr|[Ff]am)\.) "
+        rf"(?P<part>(?:[Dd]e |[Vv]an (?:de |den |der )?|D[aeo]s? )?"
+        rf"[{CAPITALS}][^\W\d_{CAPITALS}]{{2,20}})(?!\w|['’-]\w\w| [{CAPITALS}]\w| (?:von|van"
+        rf"|de) )",
         _is_word_titled,
-        clue=any_listed("mr mrs ms miss mx cllr rev revd"),
+        clue=any_listed("mr mrs ms miss mx cllr rev revd pani mevrouw meneer mw dhr mevr fam"),
         reach=8,
     ),
-    shape(  # dear mr featherstonehaugh
+    shape(  # dear mr featherstonehaugh, ms. lark, fr. özdemir, don eusebio
         "PERSON",
-        rf"(?<!\w)(?:dear |hi |hello )?(?:mr|mrs|ms|dr|prof|herr|herrn|frau|mme|señora?) "
-        rf"(?P<part>{WRITTEN_LOWER})",
-        is_lower_name,
-        clue=any_listed("mr mrs ms dr prof herr herrn frau mme señor señora"),
+        r"(?<![\w.@/-])"
+        rf"(?P<title>{any_of(_LOWER_TITLES)})(?P<dot>\.?) "
+        rf"(?P<part>(?:(?:van der|van den|van de|van|von|de la|de los|de|del|di|el|al) )?"
+        rf"{WRITTEN_LOWER})(?![\w-]|['’](?!s\b)|\.\w)",
+        clue=any_listed(_LOWER_TITLES),
+        locate=_locate_lower_titled,
         reach=12,
     ),
     shape(
@@ -789,21 +1008,25 @@ PERSONS = (
         ),
         reach=4,
     ),
-    shape(  # my husband tom
+    shape(  # my husband tom, my sons teacher jean
         "PERSON",
-        rf"(?<!\w)(?:my|our|his|her|mein|meine|meinen|meinem|meiner|mon|ma|mi) (?:{_KIND_OF} )?"
-        rf"(?:{_KIN}|{_KIN_ELSEWHERE}|little one)(?:,|['’]s name is| is called| called| named)?"
-        rf"[ (]{{1,2}}(?P<part>{WRITTEN_LOWER})(?![\w'’-])",
-        is_lower_name,
-        clue=any_listed("my our his her mein meine meinen meinem meiner mon ma mi"),
+        rf"(?<!\w)(?P<owner>my|me|our|your|ur|his|her|their|mein|meine|meinen|meinem|meiner|mon|ma"
+        rf"|mi) (?:{_KIND_OF} )?(?:[a-z]{{2,12}}['’]?s )?(?P<kin>{_KIN}|{_KIN_ELSEWHERE}"
+        rf"|little one)"
+        rf"(?P<called>,|['’]s name is| is called| called| named)?"
+        rf"[ (]{{1,2}}(?P<part>{WRITTEN_LOWER})(?![\w-]|['’](?!s\b))",
+        clue=any_listed(
+            "my me our your ur his her their mein meine meinen meinem meiner mon ma mi"
+        ),
+        locate=_locate_relative,
         reach=4,
     ),
     shape(  # mijn buurman wim, min fru Gunilla, kocam Hüseyin
         "PERSON",
-        rf"(?<!\w)(?i:(?:mio|mia|mijn|mój|moja|mojego|mojej|mojemu|min|mitt) {_KIN_FARTHER}"
+        rf"(?<!\w)(?i:{any_of(_OWN_FARTHER)} {_KIN_FARTHER}"
         rf"|{_OWN_KIN}),? (?P<part>[^\W\d_]{{2,20}})(?![\w'’-])",
         _is_related,
-        clue=any_listed(f"mio mia mijn mój moja mojego mojej mojemu min mitt {_OWN_KIN_LIST}"),
+        clue=any_listed(_OWN_FARTHER, _OWN_KIN_LIST),
         reach=24,
     ),
     shape(
@@ -974,6 +1197,12 @@ PERSONS = (
         lambda name: is_given(name) and name.lower() not in _NOBODY_RELATED,
         clue=any_listed(_RELATIVES),
         reach=24,
+    ),
+    shape(  # Readers: Ngozi, Tim B
+        "PERSON",
+        rf"(?<![\w.'’-])(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{1,15}} [{CAPITALS}])"
+        rf"(?=\.?(?:[,;:)\n]| [–—-] |\.?\s*\Z))",
+        lambda name: is_given(name[:-2]) and not is_ordinary_word(name[:-2]),
     ),
     shape(  # clerk Rowan Tree
         "PERSON",

@@ -48,6 +48,8 @@ _ENGLISH = "|".join(
         # `12 November 1998 Court` is a year.
         rf"{_FLAT}(?!(?:19|20)\d\d\b)\d{{1,5}}[a-z]?,? (?:{_WORD} ){{1,4}}{any_of(_ALSO)}\b\.?"
         rf"{_UNIT}",
+        # To 1930 Juniper Ct, which no year precedes.
+        rf"(?:19|20)\d\d (?:{_CAPITAL} ){{1,2}}(?-i:Ct|Pl|Cir|Ter|Trl|Cres)(?!\w)\.?{_UNIT}",
         rf"{_FLAT}\d{{1,4}}[a-z]?,? (?:{_CAPITAL} ){{1,2}}"
         rf"(?-i:{any_of(_WORDED_ALSO.title())})(?=,|[ \t]{{0,3}}(?:\r?\n|\Z))",
         r"p\.? ?o\.? ?box \d{1,6}",
@@ -276,7 +278,58 @@ def _locate_named_house(match: re.Match[str]) -> tuple[int, int] | None:
     return (start, end) if lives or _POSTCODE_AFTER.match(match.string, end) else None
 
 
+# Where somebody lives or a thing is sent, before an address in small letters.
+_LIVING = """
+    wohne wohnt wohnhaft live_at lives_at lived_at living_at live_on stay_at staying_at
+    staying_in stays_at move_to
+    moved_to moving_to address_is adress_is addy_is address: adress: house_at home_at flat_at
+    deliver_to deliver_it_to delivered_to ship_to ship_it_to send_it_to come_to pick_me_up_at
+    pick_me_up_from i_live_in wohne_in wohnt_in wohnen_in wohne_in_der wohne_im wohne_am
+    ziehe_in_die adresse_ist adresse: habite_au habitons_au habite habite_à habitons j'habite_au
+    adresse_est vivo_en vive_en vivimos_en vivo_na vive_na moro_na mora_na moramos_na moro_no
+    mora_no dirección: direccion: abito_in abita_in abitiamo_in vivo_in vive_in woon_op woont_op
+    woon_in woont_in woon_aan mieszkam_na mieszka_na mieszkamy_na mieszkam_przy adres: envoyer_au
+    livrer_au situé_au
+"""
+_LOWER = (
+    r"(?!(?:the|this|that|same|per|px|of|in|to|and|an?|my|her|his|our|your|their|other|different|more)\b)"
+    r"[^\W\d_]{2,20}"
+)
+_LOWER_NUMBER = r"(?:n[º°.] ?)?\d{1,4}(?:[a-z](?!\w))?(?: \d{1,2}[º°ªa]?-?[A-Za-z](?!\w))?"
+_LOWER_HOME = "|".join(
+    (
+        rf"\d{{1,5}}[a-z]?,? (?:{_LOWER} ){{1,3}}{any_of(_SURE, _ALSO, _WORDED_ALSO)}(?!\w)",
+        rf"\d{{1,4}}(?: ?(?:bis|ter))?,? {_TYPES}(?:\s"
+        rf"|(?<=\.)){_LINK}{{0,3}}{_LOWER}(?: {_LOWER})?(?!\w)",
+        rf"{_TYPES}(?:\s|(?<=\.))\s?{_LINK}{{0,3}}(?:{_LOWER} ){{1,3}}{_LOWER_NUMBER}",
+        r"(?:(?:am|im|an der|auf der) )?[^\W\d_]{2,20}(?:weg|platz|allee|gasse|damm|ring|stieg"
+        r"|ufer|laan|plein|vej"
+        r"|straße|strasse|str\.|straat|gatan|vägen) \d{1,4}[a-z]?(?!\w)",
+    )
+)
+
 PLACES = (
+    shape(  # i live at 14 thornbury close, vivo en calle olmo 23 2ºB
+        "STREET_ADDRESS",
+        rf"(?<!\w){any_of(_LIVING)} (?P<part>{_LOWER_HOME})(?!\w)",
+        case=False,
+        clue=all_clues(least_digits(1), any_listed(_LIVING)),
+        reach=24,
+    ),
+    shape(  # Unit 4, Wharf Road
+        "STREET_ADDRESS",
+        rf"(?<![\w-])(?:Unit|Flat|Apt|Apartment|Suite) \w{{1,4}}, (?:{_CAPITAL} ){{1,3}}"
+        rf"(?-i:{any_of(_SURE.title())})(?!\w)",
+        clue=any_listed(_SURE),
+        reach=90,
+    ),
+    shape(  # The Old Forge, Church Lane
+        "STREET_ADDRESS",
+        rf"(?<![\w-])(?:The )?(?:{_TITLED} ){{1,2}}(?-i:{any_of(_HOUSES.title())}), "
+        rf"(?:{_TITLED} ){{1,2}}(?-i:{any_of(_SURE.title())})(?!\w)",
+        clue=all_clues(any_listed(_HOUSES), any_listed(_SURE)),
+        reach=80,
+    ),
     shape(
         "STREET_ADDRESS",
         assigned(_STREET_KEYS),
@@ -471,7 +524,8 @@ PLACES = (
     ),
     shape(  # Am Hasenberg 14;37085;Göttingen
         "ZIP_CODE",
-        r"(?<=[^\W\d_][. ])\d{1,4}[a-z]?\"?(?:[;,\t|]|\\\\)\"?(?P<part>\d{4,5})(?:\"?[;,\t|]\"?| )"
+        r"(?:(?<=[^\W\d_][. ])|(?<=[^\W\d_]\. ))\d{1,4}[a-z]?\"?(?:[;,\t|]"
+        r"|\\\\)\"?(?P<part>\d{4,5})(?:\"?[;,\t|]\"?| )"
         rf"{_CAPITAL}",
         clue=all_clues(least_digits(5), any_figure(r"[;,\t|\\]\"?\d{4}")),
         reach=12,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 __all__ = [
     "AFTER_PARTICLES",
+    "CHATTED",
     "DETERMINERS",
+    "DOINGS",
     "GERMAN_DETERMINERS",
     "GERMAN_NOUNS",
     "GERMAN_PREPOSITIONS",
@@ -46,6 +48,59 @@ OPENERS = _words(
     nur bitte answer ask call check compare contact create describe draft email explain find give
     help list make meet read reply review rewrite see send show summarise summarize tell thank
     thanks translate use visit write
+    """
+)
+# In chats: short forms, and auxiliaries without their apostrophes.
+CHATTED = _words(
+    """
+    arent aint bc btw bruh cant coz couldnt cuz deadass def defo didnt doesnt dont finna fr gonna
+    gotta hadnt hafta hasnt havent heres hes highkey hw idk insta im imo isnt istg ive jk jus
+    kinda legit lmao lol
+    lowkey ngl obvs ofc omg plz pls prob probs prolly rly rlly shes shouldnt smh sorta srsly tbh
+    thats theres theyre thru thx tho tryna u ur wanna wasnt werent whats wheres wont wouldnt
+    xoxo ya yall yo youre
+    """
+)
+# What somebody's boss, neighbour or doctor does, in German, French and Spanish.
+DOINGS = _words(
+    """
+    antwortet arbeitet baut bekommt beschwert bohrt borgt braucht denkt droht empfiehlt erhöht
+    erzählt
+    fährt feiert findet fordert fragt geht gibt glaubt grillt grüßt hält hasst hilft hört hustet
+    ignoriert isst kennt klaut klingelt kocht kommt kontrolliert kriegt kündigt labert lacht
+    lädt lässt
+    lästert läuft lebt lehnt leiht liebt liegt lobt lügt macht mag mahnt meckert meint meldet mobbt
+    motzt nervt nimmt parkt putzt rät raucht redet ruft sagt schaut schickt schimpft schläft
+    schlägt
+    schnarcht schreibt schreit schuldet schweigt schwitzt sieht singt sitzt spielt spinnt
+    spricht steht
+    stellt stinkt stört streikt sucht telefoniert trägt trinkt tut übernimmt überwacht untersucht
+    verbietet verdient vergisst verkauft verlangt verschreibt versteht verspricht verweigert wartet
+    weigert weint wirft wohnt zahlt zieht zockt
+    achète adore aime appelle arrive boit boude change cherche comprend conseille crie critique
+    croit
+    danse demande dérange déteste discute doit donne dort écoute écrit embête envoie espionne
+    explique
+    explose exige frappe fume garde gueule harcèle hurle ignore insulte joue juge laisse lit
+    loue mange
+    menace ment met oblige opère oublie paie parle part passe pense perd pique pleure prend
+    prescrit
+    propose pue ramène reçoit refuse regarde rentre répare répond reste rit ronfle râle sait
+    sent sort
+    surveille tape téléphone tient tombe touche tousse travaille triche trouve veut vend vient
+    vit voit
+    vole
+    acosa ama amenaza aparca baila baja bebe canta castiga cobra cocina come compra contesta
+    contrata
+    cree critica cuida da debe deja despide dice discute duerme entiende envía escribe escucha
+    espía
+    estaciona exige explica explota fuma grita habla hace huele ignora insiste insulta invita juega
+    ladra lee llama llega lleva llora manda miente mira molesta muere obliga odia olvida opera
+    opina
+    paga pega pide piensa pierde pone presume promete puede quiere receta recibe regaña reprueba
+    responde ríe roba ronca sabe siente sube tarda tiene tira toca toma trabaja trae trata usa
+    vende
+    viaja viene vive
     """
 )
 # Before an ordinary word with a capital, these say that it names no one: `the Court`.
