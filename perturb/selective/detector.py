@@ -341,29 +341,36 @@ def _is_nobody(text: str, start: int, end: int) -> bool:
         return True
     if found in _ABBREVIATIONS:
         return True
-    if found.islower() and _is_no_name(found):
+    if found.islower() and (_is_no_name(found) or _ends_as_no_name(text, start, found)):
         return True
     return found.islower() and _AFTER_ARTICLE.search(text, max(0, start - 8), start) is not None
+
+
+_OWN = frozenset(("mia", "mio", "mon", "ma", "my"))
 
 
 def _skip_relation(text: str, start: int, end: int) -> int:
     """Return where a name in small letters begins after a relation: `figlia ginevra`."""
     first, blank, _ = text[start:end].partition(" ")
-    while blank and (first in RELATIONS or first in ("mia", "mio", "mon", "ma", "my")):
+    while blank and (first in _OWN or (first in RELATIONS and not is_given(first))):
         start += len(first) + 1
         first, blank, _ = text[start:end].partition(" ")
     return start
 
 
 def _is_no_name(word: str) -> bool:
-    """Tell if a word in small letters is hardly a name: a short form of chats, a misspelt word, a
-    relation, or one with an ending that names do not have."""
-    return (
-        word in CHATTED
-        or word in RELATIONS
-        or is_misspelt(word)
-        or _NO_NAMES_ENDING.fullmatch(word) is not None
-    )
+    """Tell if a word in small letters is hardly a name: a short form of chats, a misspelt word, or
+    a relation."""
+    return word in CHATTED or word in RELATIONS or is_misspelt(word)
+
+
+def _ends_as_no_name(text: str, start: int, word: str) -> bool:
+    """Tell if a word in small letters has an ending that few names have. A relation before it is
+    followed by one of them: `kollege harnisch`."""
+    if _NO_NAMES_ENDING.fullmatch(word) is None:
+        return False
+    before = _WORD_BEFORE.search(text, max(0, start - 30), start)
+    return before is None or before[1] not in RELATIONS
 
 
 def _is_small_word(found: str) -> bool:

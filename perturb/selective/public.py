@@ -587,11 +587,15 @@ class _Knowledge:
 
     def _ends_title(self, finding: _Marked) -> bool:
         """Tell if a finding ends the well-known title of a work that begins as a letter or a
-        relation does: `Hey Jude`, `My Neighbor Totoro`."""
-        first, last = self._words.meeting(finding.start, finding.end)
+        relation does: `Hey Jude`, `My Neighbor Totoro`. A line that begins with `Hey Jude,` greets
+        somebody."""
+        words, text = self._words, self._text
+        first, last = words.meeting(finding.start, finding.end)
+        greets = text[finding.end : finding.end + 1] in (",", "!", ":")
         return not self._contacts and any(
-            self._words.keys[place] in _TITLE_OPENERS
-            and self._words.longest(place, last, [self._public.names]) >= last
+            words.keys[place] in _TITLE_OPENERS
+            and words.longest(place, last, [self._public.names]) >= last
+            and not (greets and not text[: words.starts[place]].rpartition("\n")[2].strip(" >\t"))
             for place in range(max(0, first - 2), first)
         )
 
@@ -648,9 +652,11 @@ class _Knowledge:
         )
 
     def _is_told(self, finding: _Marked) -> bool:
-        """Tell if a finding is of a tale or a saying, and nobody's."""
+        """Tell if a finding is of a tale or a saying, and nobody's: a witch with a surname in a
+        sentence of the writer's own is somebody."""
         start, end = finding.start, finding.end
-        told = is_invented(self._text, start) or is_idiom(self._text, start, end)
+        own = " " in self._text[start:end] and _holds(self._selves, *self._near_by(finding))
+        told = (is_invented(self._text, start) and not own) or is_idiom(self._text, start, end)
         return told and not self._is_own_person(finding)
 
     def _is_example(self, finding: _Marked) -> bool:

@@ -235,6 +235,9 @@ _RATHER_WORDS = words_of(
     till guy storm harsh duke mira gosta linda bella
     """
 )
+_SUBJECT_ENDS = re.compile(  # my son kit is ill, my uncle art's car
+    r"['’]s\b| (?:is|isn['’]?t|was|wasn['’]?t|has|hasn['’]?t|had|hadn['’]?t)(?!\w)"
+)
 # How verbs end whose subject is the relation before them, by whose it is: `mein mann kommt`.
 _GERMAN_VERB, _FRENCH_VERB = r"\w{1,30}(?:[^\Wd]t|te|en)", r"\w{1,30}(?:[eé]|[dt]|ent)"
 _VERBS = {
@@ -253,10 +256,11 @@ def _locate_relative(match: re.Match[str]) -> tuple[int, int] | None:
     given name may be a verb or an adverb there, unless it is said to be a name."""
     name, owner = match["part"], match["owner"]
     if name.islower() and is_given(name):
-        return match.span("part") if name not in _RATHER_WORDS else None
+        ends = _SUBJECT_ENDS.match(match.string, match.end("part"))
+        return match.span("part") if ends or name not in _RATHER_WORDS else None
     if not is_lower_name(name):
         return None
-    named = bool(match["called"])
+    named = bool(match["called"]) or (name.endswith("s") and is_given(name[:-1]))  # toms car
     if owner in _VERBS and name not in DOINGS:
         before_verb = _BEFORE_VERB.match(match.string, match.end("part"))
         named = named or match["kin"] in _CALLED_BY_SURNAME or before_verb is not None

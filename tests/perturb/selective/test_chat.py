@@ -26,8 +26,16 @@ KINDS: dict[str, tuple[list[str], list[tuple[str, list[str]]]]] = {
             "my boss gaslights me daily",
             "my son loooves dinosaurs",
             "my friend prolly forgot",
+            "my boss will not pay overtime",
+            "my mum marks my homework",
+            "my brother alwyas forgets",
         ],
         [
+            ("my uncle art has a lease", ["art"]),
+            ("my son kit is ill", ["kit"]),
+            ("my brother toms car was stolen", ["toms"]),
+            ("yesterday nora bianchi called about the rent", ["nora bianchi"]),
+            ("mein kollege harnisch will nicht", ["harnisch"]),
             ("mein chef kowalke schreit rum", ["kowalke"]),
             ("meine kollegin wiebke nervt", ["wiebke"]),
             ("mon mari gaëtan rentre tard", ["gaëtan"]),
@@ -141,6 +149,7 @@ KINDS: dict[str, tuple[list[str], list[tuple[str, list[str]]]]] = {
             "write a story about a pirate named captain goldtooth",
         ],
         [
+            ("the old witch named Mirela Oduya sues me", ["Mirela Oduya"]),
             ("write a story about a dragon named finn for my son finn", ["finn", "finn"]),
             ("write a story about a plumber named fizzwick", ["fizzwick"]),
         ],
@@ -153,6 +162,8 @@ KINDS: dict[str, tuple[list[str], list[tuple[str, list[str]]]]] = {
             "best quote from my cousin vinny",
         ],
         [
+            ("Hey Jude, can you call me about the lease?", ["Jude"]),
+            ("Dear Evan Hansen, your claim is rejected.", ["Evan Hansen"]),
             ("hey jude, call me at 0171 5550199", ["jude", "0171 5550199"]),
             ("my neighbor tomoko is nice", ["tomoko"]),
             ("my cousin darnell owes me", ["darnell"]),
