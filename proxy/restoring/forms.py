@@ -22,6 +22,7 @@ __all__ = [
     "Number",
     "Numbers",
     "Spelling",
+    "flatten",
     "fold_case",
     "is_tag",
     "recase",
@@ -356,7 +357,8 @@ class Spelling(NamedTuple):
 
     Attributes:
         new, raw: the replacement and its value.
-        shown: the replacement in the form.
+        shown: the replacement in the form, see `flatten`.
+        key: the same in small letters.
         form: see `Form`.
         kept: how many characters at its beginning, such as `ending in `, stay as they are.
         year: whether it is a year that is no part of another date.
@@ -365,9 +367,22 @@ class Spelling(NamedTuple):
     new: str
     raw: str
     shown: str
+    key: str
     form: Form
     kept: int = 0
     year: bool = False
+
+
+_BLANK = re.compile(r"[^\S ]")
+_ASCII_BLANKS = bytes(32 if chr(i).isspace() else i for i in range(128)).ljust(256)
+_ALIKE = str.maketrans("\u2010\u2011\u2012\u2013\u2212\u2019", "-----'")
+
+
+def flatten(text: str) -> str:
+    """Return a text with blanks for white space, and plain hyphens and apostrophes."""
+    if text.isascii():
+        return text if text.isprintable() else text.encode().translate(_ASCII_BLANKS).decode()
+    return _BLANK.sub(" ", text).translate(_ALIKE)
 
 
 def fold_case(text: str) -> str:
@@ -383,21 +398,26 @@ def is_tag(new: str) -> bool:
     return _TAG.fullmatch(new) is not None
 
 
-def spell(new: str, raw: str) -> Iterator[Spelling]:
-    """Yield a replacement in each form that it has. Its own form is the first; of two forms that
+def spell(new: str, raw: str) -> list[Spelling]:
+    """Return a replacement in each form that it has. Its own form is the first; of two forms that
     are written alike, the first counts."""
-    yield Spelling(new, raw, new, PLAIN)
+    found, seen = [], set[str]()
+    for shown, value, form, kept, year in _spell_all(new, raw):
+        written = fold_case(shown)
+        if written not in seen:
+            seen.add(written)
+            even = flatten(shown)
+            key = written if even == shown else fold_case(even)
+            found.append(Spelling(new, value, even, key, form, kept, year))
+    return found
+
+
+def _spell_all(new: str, raw: str) -> Iterator[tuple[str, str, Form, int, bool]]:
+    """Yield the forms as `Spelling` has them: how each is shown, its value, the form, what is kept
+    of it, and whether it is a year."""
+    yield new, raw, PLAIN, 0, False
     if len(new) > LONGEST_FORM:
         return
-    seen = {fold_case(new)}
-    for found in _spell_all(new, raw):
-        key = fold_case(found.shown)
-        if key not in seen:
-            seen.add(key)
-            yield found
-
-
-def _spell_all(new: str, raw: str) -> Iterator[Spelling]:
     is_tagged = is_tag(new)
     forms: tuple[Form, ...] = FORMS
     if is_tagged:
@@ -407,13 +427,13 @@ def _spell_all(new: str, raw: str) -> Iterator[Spelling]:
     for form in forms:
         shown = form.spell(new)
         if shown is not None and shown != new and form.respell(raw) is not None:
-            yield Spelling(new, raw, shown, form)
+            yield shown, raw, form, 0, False
     if is_tagged or not any(map(str.isdigit, new)):
         return
     for shown, value in (*spell_dates(new, raw), *spell_amounts(new, raw)):
-        yield Spelling(new, value, shown, VALUE, year=shown.isdigit() and len(shown) == 4)
+        yield shown, value, VALUE, 0, shown.isdigit() and len(shown) == 4
     for shown, value, kept in spell_endings(new, raw):
-        yield Spelling(new, value, shown, VALUE if kept else UNCERTAIN, kept)
+        yield shown, value, VALUE if kept else UNCERTAIN, kept, False
 
 
 def recase(found: Spelling, written: str, *, joined: bool) -> str | None:

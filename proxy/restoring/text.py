@@ -16,6 +16,7 @@ from proxy.restoring.forms import (
     Number,
     Numbers,
     Spelling,
+    flatten,
     fold_case,
     is_tag,
     recase,
@@ -27,11 +28,8 @@ __all__ = ["ReplacementMatch", "Replacements", "RestoredPiece", "TextRestorer", 
 LONGEST = 400  # characters of a replacement that is looked for: bounds what is held back
 BLANKS = 16  # of white space between two of its words
 BEFORE = 32  # characters before a replacement that may decide
-_BLANK = re.compile(r"[^\S ]")
 _GAP = re.compile(r" {2,}")
 _WIDE_GAP = re.compile(rf" {{{BLANKS + 1},}}")
-_ASCII_BLANKS = bytes(32 if chr(i).isspace() else i for i in range(128)).ljust(256)
-_ALIKE = str.maketrans("\u2010\u2011\u2012\u2013\u2212\u2019", "-----'")
 # Scripts without blanks between words: a replacement may touch their characters.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[^\W_{_UNSPACED}]")
@@ -94,20 +92,19 @@ class Replacements:
         self.left = sorted(new for new in left if 0 < len(new) <= LONGEST)
         self.ordinary: set[str] = set()
         self._in_any_form = in_any_form
-        self._left = {_flatten(new) for new in self.left}
+        self._left = {flatten(new) for new in self.left}
         self._left_keys = {fold_case(new) for new in self._left}
         self._by_key: dict[str, list[Spelling]] = {}
-        for new in self._left:
-            self._by_key.setdefault(self._note(new, ordinary)[0], [])
+        for key in {fold_case(new) for new in self._left}:
+            self._note(key, ordinary)
+            self._by_key.setdefault(key, [])
         for new, raw in self.raw_of.items():
-            spellings = [*spell(new, raw)]
+            spellings = spell(new, raw)
             for each in spellings if in_any_form else spellings[:1]:
-                shown = _flatten(each.shown)
-                key, words = self._note(shown, ordinary)
-                told = len(key) <= LONGEST and self._is_distinctive(each, key, words)
+                words = self._note(each.key, ordinary)
+                told = len(each.key) <= LONGEST and self._is_distinctive(each, words)
                 if told or each.form is PLAIN:
-                    own = each if shown == each.shown else each._replace(shown=shown)
-                    self._by_key.setdefault(key, []).append(own)
+                    self._by_key.setdefault(each.key, []).append(each)
         self._index()
 
     def _index(self) -> None:
@@ -118,23 +115,22 @@ class Replacements:
         self._has_numbers = bool(self._numbers)
         self._starts = self._compile_starts()
 
-    def _note(self, shown: str, ordinary: Container[str]) -> tuple[str, list[str]]:
-        """Return a form in small letters and its words, and note which of them are ordinary."""
-        key = fold_case(shown)
+    def _note(self, key: str, ordinary: Container[str]) -> list[str]:
+        """Return the words of a form in small letters, and note which of them are ordinary."""
         words = _LETTER_RUN.findall(key)
         self.ordinary.update([word for word in words if word in ordinary])
-        return key, words
+        return words
 
     def _is_ordinary(self, key: str) -> bool:
         """Tell if a form in small letters is made of ordinary words alone."""
         words = _LETTER_RUN.findall(key)
         return bool(words) and self.ordinary.issuperset(words) and not _DIGIT.search(key)
 
-    def _is_distinctive(self, found: Spelling, key: str, words: list[str]) -> bool:
+    def _is_distinctive(self, found: Spelling, words: list[str]) -> bool:
         """Tell if a form stands out from ordinary text."""
         if found.form.exact:
             return sum(map(len, words)) > 1
-        if _DIGIT.search(key):
+        if _DIGIT.search(found.key):
             return True
         words = [word for word in words if len(word) > 1]
         return sum(map(len, words)) > 2 and not self.ordinary.issuperset(words)
@@ -265,12 +261,12 @@ class Replacements:
         comes back."""
         if not written:
             return
-        gone = {new for new in self.raw_of if _flatten(new) in written}
+        gone = {new for new in self.raw_of if flatten(new) in written}
         for new in gone:
             del self.raw_of[new]
         self.left = sorted({*self.left, *written})
         self._left |= written
-        self._left_keys |= {fold_case(_flatten(new)) for new in gone}
+        self._left_keys |= {fold_case(flatten(new)) for new in gone}
         for key in {fold_case(each) for each in written}:
             self._by_key.setdefault(key, [])
         for key, spellings in self._by_key.items():
@@ -285,7 +281,7 @@ class _Even:
     no replacement has."""
 
     def __init__(self, text: str) -> None:
-        self._flat = _flatten(text)
+        self._flat = flatten(text)
         self.shown = _GAP.sub(" ", _WIDE_GAP.sub("\n", self._flat))
         self.folded = fold_case(self.shown)
         closed = len(self.shown) != len(self._flat)
@@ -310,13 +306,6 @@ class _Even:
         """Return the first character at or after a place of the written text."""
         places = self.places
         return place if isinstance(places, range) else bisect_left(places, place)
-
-
-def _flatten(text: str) -> str:
-    """Return a text with blanks for white space, and plain hyphens and apostrophes."""
-    if text.isascii():
-        return text if text.isprintable() else text.encode().translate(_ASCII_BLANKS).decode()
-    return _BLANK.sub(" ", text).translate(_ALIKE)
 
 
 class ReplacementMatch(NamedTuple):
