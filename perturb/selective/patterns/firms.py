@@ -14,13 +14,14 @@ from perturb.vocabulary.stop_words import FUNCTION_WORDS
 __all__ = ["FIRMS"]
 
 _CAPITALS = "A-ZÀ-ÖØ-ÞŁŚŻŽŠČĐİ"
-_FIRST = rf"[{_CAPITALS}](?:[\w'’&-]|\.(?=\w)){{0,24}}\.?"
+_FIRST = rf"[{_CAPITALS}](?:[\w&-]|['’.](?=\w)){{0,24}}\.?"
 _WORD = rf"(?:{_FIRST}|&|and|und|et|y|e|of)"
 # Of which a word in capitals is hardly anything else, after a name.
 _FORMS = (
     r"(?:GmbH(?: & Co\.? KG)?|UG|OHG|Ltd\.?|Limited|LLC|LLP|Pty Ltd\.?|Inc\.|plc|PLC|SARL"
     r"|S\.[ ]?L\.|S\.p\.A\."
-    r"|S\.r\.l\.|Srl|B\.V\.|N\.V\.|ApS|A/S|AS|Oy|sp\. z o\.o\.|s\.r\.o\.|Ltda\.?|EURL"
+    r"|S\.r\.l\.|Srl|B\.V\.|N\.V\.|ApS|A/S|AS(?=[,.;:)]|\Z)|Oy"
+    r"|sp\. z o\.o\.|s\.r\.o\.|Ltda\.?|EURL"
     r"|& (?:Sons|Söhne|Söhnen|Daughters|Sohn|Fils|Hijos|Figli|Zonen))"
 )
 _TRADES = """
@@ -79,7 +80,9 @@ def _is_unusual(name: str) -> bool:
     )
 
 
-_LEAD = OPENERS | words_of("firma fa. messrs company client customer supplier with from for by to")
+_LEAD = OPENERS | words_of(
+    "firma fa. messrs company client customer supplier with from for by to inc. inc ltd. ltd llc"
+)
 
 
 def _locate_formed(match: re.Match[str]) -> tuple[int, int] | None:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.perturb.selective.test_nobody import find
+from perturb import get_mechanism
+from tests.perturb.selective.test_nobody import TABLE, find
 
 # By kind: texts that leave as they are, texts like them and what is hidden in each.
 KINDS: dict[str, tuple[list[str], list[tuple[str, list[str]]]]] = {
@@ -299,3 +300,14 @@ def test_what_only_looks_private_stays_as_it_is(text: str) -> None:
 )
 def test_what_is_private_is_hidden(text: str, hidden: list[str]) -> None:
     assert find(text) == hidden
+
+
+def test_a_legal_form_has_a_name_before_it() -> None:
+    mechanism = get_mechanism("selective", TABLE, profile="business")
+    for text, found in (
+        ("SELECT CASE WHEN x THEN 'LATE' ELSE 'OK' END AS state FROM Orders AS o", []),
+        ("CREATE TABLE Totals AS\nSELECT 1", []),
+        ("Inc. and Ltd. are forms", []),
+        ("We signed with Kestrel Havn AS, and it is late.", ["Kestrel Havn"]),
+    ):
+        assert [text[s.start : s.end] for s in mechanism.spans(text) or ()] == found
