@@ -12,6 +12,7 @@ and a conversation sends its history again with every turn.
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 import time
 from collections import OrderedDict
@@ -20,7 +21,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
@@ -32,6 +33,7 @@ __all__ = [
     "charge_work",
     "check_work",
     "compute_once",
+    "hash_values",
     "keep_result",
     "limit_work",
     "offload",
@@ -282,6 +284,11 @@ def keep_result(compute: Callable[[], F], finder: str, *texts: str) -> F:
     if memory is None or memory.findings is None:
         return compute()
     return memory.findings.find(memory.owner, finder, texts, compute)
+
+
+def hash_values(*values: object) -> str:
+    """Return a digest of values that JSON can write, for one of the texts of `keep_result`."""
+    return sha256(json.dumps(values).encode()).hexdigest()
 
 
 def select_texts(

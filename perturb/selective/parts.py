@@ -26,6 +26,7 @@ from perturb.selective.patterns.shape import words_of
 from perturb.text.fold import read, spell_plain
 from perturb.text.marks import MARKS
 from perturb.text.prefixes import Prefixes
+from perturb.work import hash_values
 
 __all__ = [
     "CUSTOM",
@@ -220,7 +221,7 @@ class KnownParts(dict[str, str]):
     @cached_property
     def digest(self) -> str:
         """Return a digest of the parts, their types and their order."""
-        return sha256(json.dumps(list(self.items())).encode()).hexdigest()
+        return hash_values(*self.items())
 
     @cached_property
     def _index(self) -> tuple[Parts, dict[str, list[int]]]:

@@ -227,6 +227,8 @@ def fold_name(word: str) -> str:
     >>> fold_name("MÜLLER")
     'muller'
     """
+    if word.isascii():  # most are
+        return word.lower()
     plain = unicodedata.normalize("NFKD", word.casefold())
     return "".join(c for c in plain if not unicodedata.combining(c))
 

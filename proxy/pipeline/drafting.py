@@ -8,20 +8,18 @@ may hold another replica's draw.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from hashlib import sha256
 from itertools import accumulate, islice
 
 from extraction.errors import LocalModelError
 from perturb import DocumentTooLong, RefusedPart, Sanitizer
 from perturb.release import EMPTY, Known
 from perturb.text.fold import display_small
-from perturb.work import check_work, compute_once, keep_result, offload
+from perturb.work import check_work, compute_once, hash_values, keep_result, offload
 from proxy.config.settings import Config
 from proxy.errors import PartsRefused, from_local, too_large
 from proxy.metrics import Metrics
@@ -365,8 +363,7 @@ class TurnFindings:
 
     @cached_property
     def _digest(self) -> str:
-        parts = [(found.displayed, found.turn) for found in self.parts.values()]
-        return sha256(json.dumps(parts).encode()).hexdigest()
+        return hash_values([(found.displayed, found.turn) for found in self.parts.values()])
 
     def _find_known(self, last: int) -> Known:
         """Return the parts that were found up to a turn, prepared once for all texts: most turns

@@ -17,14 +17,13 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
 from typing import Any, Protocol
 
 from extraction.codec import is_written_whole, load
 from perturb import ReleaseError
 from perturb.selective.verify import find_parts
 from perturb.text.fold import find_words
-from perturb.work import SHORT, select_texts
+from perturb.work import SHORT, hash_values, select_texts
 from proxy.errors import GuardRefused
 from proxy.release import Release
 
@@ -148,8 +147,7 @@ def _find_suspects(parts: set[str], texts: Sequence[str]) -> frozenset[str]:
         found = find_parts(parts, *unknown)
         return [text for text in unknown if find_parts(found, text)] if found else []
 
-    digest = sha256(json.dumps(sorted(parts)).encode()).hexdigest()
-    held = select_texts(select, "suspects", texts, digest) if parts else []
+    held = select_texts(select, "suspects", texts, hash_values(sorted(parts))) if parts else []
     return find_parts(parts, *held)
 
 

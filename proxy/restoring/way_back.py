@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from typing import NamedTuple
 
 from extraction.restore import choose_restorable, find_unrestorable
 from perturb.vocabulary.word_list import dictionary_words
-from perturb.work import keep_result, select_texts
+from perturb.work import hash_values, keep_result, select_texts
 from proxy.release import Release, pair_parts, pair_runs
 from proxy.restoring.json_text import (
     DEEPEST,
@@ -142,7 +140,7 @@ def _build_replacements(
 ) -> tuple[Replacements, str]:
     """Return the replacements but for those that stand in kept texts, and a digest of them."""
     made = Replacements(raw_of, left, ordinary=dictionary_words())
-    digest = _hash([*raw_of.items()], sorted(left))
+    digest = hash_values([*raw_of.items()], sorted(left))
 
     def select(texts: Iterable[str]) -> list[str]:
         return [text for text in texts if made.find_written(text)]
@@ -150,11 +148,7 @@ def _build_replacements(
     texts = select_texts(select, "written", kept, digest)
     written = {part for text in texts for part in made.find_written(text)}
     made.leave(written)
-    return made, _hash(digest, sorted(written))
-
-
-def _hash(*values: object) -> str:
-    return sha256(json.dumps(values).encode()).hexdigest()
+    return made, hash_values(digest, sorted(written))
 
 
 def _decode_values(releases: Iterable[Release], usable: Mapping[str, str]) -> dict[str, str]:

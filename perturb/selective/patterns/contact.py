@@ -12,6 +12,7 @@ import re
 
 from perturb.selective.patterns.accounts import is_personal_account
 from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.labels import spell_key
 from perturb.selective.patterns.settings import assigned, looks_random, read_setting
 from perturb.selective.patterns.shape import (
     all_clues,
@@ -185,16 +186,15 @@ def _is_called(text: str) -> bool:
     return least <= len(digits(text)) <= 20 and not plain and not _is_toll_free(text)
 
 
-_HUMPS = re.compile(r"[_-]|(?<=[a-z])(?=[A-Z])|(?<=[a-z])(?=\d)")
 _PHONE_KEYS = words_of(
     "phone telephone tel mobile cell cellphone fax msisdn telefon handy whatsapp"
 )
-_KEY_ENDS = words_of("no nr num nbr number nummer 1 2 3")
+_KEY_ENDS = words_of("no nr num nbr number nummer")
 
 
 def _locate_keyed(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a telephone number by its key: `homePhone`, `phone_no`, `mobile2`."""
-    words = [word.lower() for word in _HUMPS.split(match["key"])]
+    words = spell_key(match["key"]).rstrip("_123").split("_")
     while words and words[-1] in _KEY_ENDS:
         words.pop()
     last = words[-1] if words else ""

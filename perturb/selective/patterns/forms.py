@@ -21,6 +21,7 @@ from perturb.selective.patterns.labels import (
     is_label_alone,
     is_word_of_code,
     spell,
+    spell_key,
 )
 from perturb.selective.patterns.persons import CAPITALS
 from perturb.selective.patterns.scripts import has_surname
@@ -38,7 +39,6 @@ _REST = re.compile(rf"[\w{MARKS} \t\"'\\*]*")  # of a label, and the signs aroun
 _TO_LINE = re.compile(r".*(?:[\n,;|{(\[>\t\r]|\\[nrt])", re.DOTALL)
 _QUOTED = re.compile(r"(\\{0,3}[\"'])((?:(?!\1)[^\\\n]){1,48})\1\Z")
 _DECLARES = re.compile(r"\A(?:const|let|var|val) ")
-_TURN = re.compile("(?<=[a-z])(?=[A-Z])")  # nameNative
 # In which language a name is written.
 _LANGUAGES = words_of(
     """
@@ -156,10 +156,10 @@ def _read_label(before: str) -> str:
     """Return the label before a colon, spelled; it begins a line, a string or a part of a list."""
     before = before.rstrip(" \t*_")
     if quoted := _QUOTED.search(before):
-        return spell(_TURN.sub("_", quoted[2]))
+        return spell_key(quoted[2])
     if begun := _TO_LINE.match(before):
         before = before[begun.end() :]
-    return spell(_TURN.sub("_", _DECLARES.sub("", before.lstrip(_EDGES))))
+    return spell_key(_DECLARES.sub("", before.lstrip(_EDGES)))
 
 
 def _read_value(text: str, place: int, type_: str) -> tuple[int, int] | None:

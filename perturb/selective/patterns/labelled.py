@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from perturb.selective.patterns.checks import is_wallet
-from perturb.selective.patterns.labels import LABELS, spell
+from perturb.selective.patterns.labels import LABELS, spell_key
 from perturb.selective.patterns.settings import is_placeholder
 from perturb.selective.patterns.shape import (
     all_clues,
@@ -202,12 +202,9 @@ def _locate_expiry(match: re.Match[str]) -> tuple[int, int] | None:
     return match.span("part") if _CARD.search(near) else None
 
 
-_HUMPS = re.compile("(?<=[a-z])(?=[A-Z])")
-
-
 def _locate_element(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of the number in an element by the element's name."""
-    type_ = LABELS.get(spell(_HUMPS.sub("_", match["key"])))
+    type_ = LABELS.get(spell_key(match["key"]))
     told = type_ in ("ACCOUNT_NUMBER", "NATIONAL_ID") and _is_number(4, match["part"])
     return match.span("part") if told else None
 

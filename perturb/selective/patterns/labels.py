@@ -18,6 +18,7 @@ __all__ = [
     "is_label_alone",
     "is_word_of_code",
     "spell",
+    "spell_key",
 ]
 
 
@@ -201,6 +202,7 @@ NAMES = _words(
 PERSONAL = _words("age email e_mail mail gender sex alter geschlecht âge sexo edad")
 LABEL_TYPES = tuple(type_ for type_ in _WORDS if type_)
 _BETWEEN = re.compile(rf"[^\w{MARKS}]+|_+")
+_TURN = re.compile("(?<=[a-z])(?=[A-Z])")  # of camelCase
 
 
 def spell(label: str) -> str:
@@ -210,6 +212,15 @@ def spell(label: str) -> str:
     'date_of_birth'
     """
     return _BETWEEN.sub("_", label.casefold()).strip("_")
+
+
+def spell_key(key: str) -> str:
+    """Return the label that a key is, also in camelCase.
+
+    >>> [spell_key(key) for key in ("customerId", "Customer ID", "passportNo")]
+    ['customer_id', 'customer_id', 'passport_no']
+    """
+    return spell(_TURN.sub("_", key))
 
 
 LABELS = {spell(word): type_ for type_, words in _WORDS.items() for word in words.split()}

@@ -21,6 +21,7 @@ from perturb.selective.patterns.shape import (
     any_match,
     any_of,
     any_string,
+    any_word,
     least_digits,
     read_around,
     shape,
@@ -766,6 +767,11 @@ def _is_of_life(text: str, start: int, end: int) -> bool:
     return told and not _OF_WORKS.search(line)
 
 
+def _may_be_given(word: str) -> bool:
+    """Tell if a word is a given name, or its genitive without an apostrophe."""
+    return is_given(word) or (word.endswith("s") and is_given(word[:-1]))
+
+
 def _locate_lower_given(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a given name in small letters: of one that is no word of a language, or
     in a line in which somebody speaks of themselves, or writes to somebody."""
@@ -959,7 +965,9 @@ PERSONS = (
         "PERSON",
         r"(?<![\w'’.@/#&$-])(?P<part>[^\W\d_]{3,15})(?![\w@(/=:$-]|\.\w|['’](?!s\b)|\[)",
         lambda name: name.islower() and name not in CHATTED,
+        clue=any_word(_may_be_given),
         locate=_locate_lower_given,
+        reach=2,
     ),
     shape(  # @wiebke
         "USERNAME",

@@ -27,6 +27,7 @@ from perturb.work import check_work
 __all__ = [
     "AllClues",
     "AnyClue",
+    "Chosen",
     "Clue",
     "Facts",
     "Index",
@@ -44,6 +45,7 @@ __all__ = [
     "any_match",
     "any_of",
     "any_string",
+    "any_word",
     "beyond_latin",
     "digits",
     "find_places",
@@ -197,12 +199,30 @@ class Listed:
 
     def places(self, facts: Facts) -> Iterator[int]:
         """Yield the places of the words; the text must not be unusual."""
-        text = facts.lower
-        for word in self.words & facts.words:
-            for place in _find_each(word, text):
-                end = place + len(word)
-                if not (_is_letter(text[place - 1 : place]) or _is_letter(text[end : end + 1])):
-                    yield place
+        return _find_words(self.words & facts.words, facts.lower)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The clue of an expression whose matches hold a word that passes a check, given in small
+    letters, between two characters that are no letters."""
+
+    check: Callable[[str], bool]
+
+    def __call__(self, facts: Facts) -> bool:
+        return facts.unusual or any(map(self.check, facts.words))
+
+    def places(self, facts: Facts) -> Iterator[int]:
+        """Yield the places of the words; the text must not be unusual."""
+        return _find_words(filter(self.check, facts.words), facts.lower)
+
+
+def _find_words(words: Iterable[str], text: str) -> Iterator[int]:
+    for word in words:
+        for place in _find_each(word, text):
+            end = place + len(word)
+            if not (_is_letter(text[place - 1 : place]) or _is_letter(text[end : end + 1])):
+                yield place
 
 
 @dataclass(frozen=True)
@@ -260,6 +280,20 @@ def any_listed(*lists: str) -> Clue:
     """
     words = map(_longest_word, chain.from_iterable(map(str.split, lists)))
     return Listed(frozenset(_with_dots(words)))
+
+
+def any_word(check: Callable[[str], bool]) -> Clue:
+    """Return the clue of an expression whose matches hold a word that passes a check, between two
+    characters that are no letters.
+
+    Args:
+        check: is given each word of a text once, in small letters.
+
+    >>> clue = any_word(lambda word: word.endswith("ing"))
+    >>> [clue(Facts(text)) for text in ("no RING.", "ringed", "sing_1")]
+    [True, False, True]
+    """
+    return Chosen(check)
 
 
 @dataclass(frozen=True)
@@ -431,7 +465,7 @@ def find_places(clue: Clue, facts: Facts) -> list[int] | None:
 
 
 def _find_places(clue: Clue, facts: Facts) -> Iterable[int] | None:
-    if isinstance(clue, Strings | Listed | Match):
+    if isinstance(clue, Strings | Listed | Chosen | Match):
         return clue.places(facts)
     if isinstance(clue, AllClues):  # one of them is enough
         for each in clue.clues:

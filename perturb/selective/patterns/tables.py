@@ -14,7 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from perturb.selective.patterns.dates import is_long_ago
 from perturb.selective.patterns.given import is_given
-from perturb.selective.patterns.labels import LABEL_TYPES, LABELS, NAMES, PERSONAL, spell
+from perturb.selective.patterns.labels import (
+    LABEL_TYPES,
+    LABELS,
+    NAMES,
+    PERSONAL,
+    spell,
+    spell_key,
+)
 from perturb.selective.patterns.settings import is_placeholder
 from perturb.text.marks import MARKS
 
@@ -62,7 +69,6 @@ _UNDERLINE = re.compile(r"[ =+-]+")
 _INDEX = re.compile(r"\s{0,8}\d{1,9} +(?=\S)")  # of a row
 _NAMED = re.compile(r"\S+(?: \S+)*")  # a header whose columns are two blanks apart
 _WORD = re.compile(r"\S+")
-_HUMPS = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 # Types whose cells are told from other ones by their form.
 _FORMED = frozenset(("ACCOUNT_NUMBER", "DATE_OF_BIRTH", "NATIONAL_ID", "PHONE_NUMBER"))
 _NUMBER = re.compile(r"[A-Za-z]{0,4}[ -]?\d[\d ./-]{3,24}")
@@ -374,7 +380,7 @@ def _read_header(line: str) -> tuple[str, list[str]] | None:
 def _spell_header(cell: str) -> str:
     """Return the label in a header, also of one in camelCase."""
     word = spell(cell)
-    return spell(_HUMPS.sub("_", cell)) if word not in LABELS and " " not in cell else word
+    return spell_key(cell) if word not in LABELS and " " not in cell else word
 
 
 def _read_qualified(word: str) -> str:
