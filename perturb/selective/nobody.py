@@ -31,8 +31,7 @@ __all__ = [
     "find_titles",
     "is_about_surnames",
     "is_exercise",
-    "is_idiom",
-    "is_invented",
+    "is_told",
 ]
 
 
@@ -201,19 +200,17 @@ _IDIOM = re.compile(
 _IDIOM_NEAR = 40
 
 
-def is_idiom(text: str, start: int, end: int) -> bool:
-    """Tell if a name is one of a saying: `for Pete's sake`, `a peeping Tom`."""
-    found = _IDIOM.finditer(text, max(0, start - _IDIOM_NEAR), end + _IDIOM_NEAR)
-    return any(idiom.start() <= start and end <= idiom.end() for idiom in found)
+def is_told(text: str, start: int, end: int, *, invented: bool = True) -> bool:
+    """Tell if a name is one of a saying, or of a being of tales where it may be `invented`: `for
+    Pete's sake`, `a dragon named Fizz`.
 
-
-def is_invented(text: str, start: int) -> bool:
-    """Tell if the name that begins at a place is of a being of tales: `a dragon named Fizz`.
-
-    >>> is_invented("a dragon named Fizz", 15), is_invented("a man named Fizz", 12)
+    >>> is_told("a dragon named Fizz", 15, 19), is_told("a man named Fizz", 12, 16)
     (True, False)
     """
-    return _INVENTED.search(text, max(0, start - 60), start) is not None
+    if invented and _INVENTED.search(text, max(0, start - 60), start):
+        return True
+    found = _IDIOM.finditer(text, max(0, start - _IDIOM_NEAR), end + _IDIOM_NEAR)
+    return any(idiom.start() <= start and end <= idiom.end() for idiom in found)
 
 
 def is_about_surnames(text: str) -> bool:

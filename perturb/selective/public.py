@@ -33,8 +33,7 @@ from perturb.selective.nobody import (
     find_titles,
     is_about_surnames,
     is_exercise,
-    is_idiom,
-    is_invented,
+    is_told,
 )
 from perturb.selective.patterns.forms import is_in_list
 from perturb.selective.patterns.given import list_given
@@ -656,7 +655,7 @@ class _Knowledge:
         sentence of the writer's own is somebody."""
         start, end = finding.start, finding.end
         own = " " in self._text[start:end] and _holds(self._selves, *self._near_by(finding))
-        told = (is_invented(self._text, start) and not own) or is_idiom(self._text, start, end)
+        told = is_told(self._text, start, end, invented=not own)
         return told and not self._is_own_person(finding)
 
     def _is_example(self, finding: _Marked) -> bool:

@@ -285,7 +285,7 @@ def find_parts(parts: Collection[str], *texts: str) -> frozenset[str]:
 
 def _read_form(text: str) -> tuple[str, frozenset[str]]:
     """Return a text as it is compared, and its words."""
-    shown = compute_once(display_small, text)
+    shown = display_small(text)
     return shown, frozenset(_WORDS.findall(shown))
 
 

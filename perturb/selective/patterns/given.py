@@ -7,7 +7,7 @@ from pathlib import Path
 
 from perturb.text.fold import fold_name
 
-__all__ = ["is_given", "list_given", "sex_of", "stands_alone"]
+__all__ = ["is_given", "list_given", "may_be_given", "sex_of", "stands_alone"]
 
 _FILE = Path(__file__).parents[2] / "data" / "given_names.txt"
 # More that are words. Alone they name nobody, so the public list has some of them.
@@ -30,6 +30,16 @@ def is_given(word: str) -> bool:
     [True, True, True, False]
     """
     return fold_name(word) in _keys()
+
+
+def may_be_given(word: str) -> bool:
+    """Tell if a word in small letters is a given name, or its genitive without an apostrophe.
+
+    >>> [may_be_given(word) for word in ("jürgen", "kayleighs", "board")]
+    [True, True, False]
+    """
+    key = word if word.isascii() else fold_name(word)
+    return key in _keys() or key.removesuffix("s") in _keys()
 
 
 def stands_alone(word: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.given import is_given, stands_alone
+from perturb.selective.patterns.given import is_given, may_be_given, stands_alone
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.settings import (
     KeyValue,
@@ -767,11 +767,6 @@ def _is_of_life(text: str, start: int, end: int) -> bool:
     return told and not _OF_WORKS.search(line)
 
 
-def _may_be_given(word: str) -> bool:
-    """Tell if a word is a given name, or its genitive without an apostrophe."""
-    return is_given(word) or (word.endswith("s") and is_given(word[:-1]))
-
-
 def _locate_lower_given(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a given name in small letters: of one that is no word of a language, or
     in a line in which somebody speaks of themselves, or writes to somebody."""
@@ -965,7 +960,7 @@ PERSONS = (
         "PERSON",
         r"(?<![\w'’.@/#&$-])(?P<part>[^\W\d_]{3,15})(?![\w@(/=:$-]|\.\w|['’](?!s\b)|\[)",
         lambda name: name.islower() and name not in CHATTED,
-        clue=any_word(_may_be_given),
+        clue=any_word(may_be_given),
         locate=_locate_lower_given,
         reach=2,
     ),
