@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -15,6 +15,12 @@ from hypothesis import strategies as st
 
 import benchmarks.fidelity
 from perturb.selective.patterns import SHIPPED, Shape, amounts, dates, people, places
+from perturb.selective.patterns.amounts import AMOUNTS
+from perturb.selective.patterns.contact import CONTACT
+from perturb.selective.patterns.dates import DATES
+from perturb.selective.patterns.people import PEOPLE
+from perturb.selective.patterns.persons import PERSONS
+from perturb.selective.patterns.places import PLACES
 from perturb.selective.patterns.shape import (
     Facts,
     Index,
@@ -49,19 +55,24 @@ PROFILES = """
     reddit.com/u kaggle.com dev.to linktr.ee about.me t.me twitter.com x.com threads.net twitch.tv
     soundcloud.com vimeo.com vk.com ok.ru chaos.social/@
 """
-# Each list of words, and where its words count. A blank inside a word is written `_`.
+# The shapes of a module, each of its lists of words, and where these count. A blank inside of a
+# word is written `_`.
 LISTED = (
-    (amounts._NAME_LIST, ("5 {}", "ten {}.")),
-    (amounts._CODE_LIST, ("{} 5", "5{}", "5 de{}", "{}5")),
-    (" ".join(amounts._MEASURE_LISTS), ("5 {}", "5{}", "five-{}")),
-    (" ".join(dates._WEEKDAY_LISTS), ("on {}.",)),
-    (" ".join(dates._UNIT_LISTS), ("5 {}", "two-{}.")),
-    (people._PEOPLES, ("{}", "two {}s.")),
-    (people._PEOPLES_ELSEWHERE, ("{}", "Two {}.")),
-    (f"{people._PROFESSIONS} {people._PROFESSIONS_ELSEWHERE}", ("a {}", "as senior {}.")),
-    (f"{people.TITLES} {people._MORE}", ("{} Anna", "{}. Anna")),
-    (PROFILES, ("See {}/ana_holz.", "See {}ana_holz.")),
-    (f"{places._SURE} {places._ALSO}", ("5 Long {}", "12 The Old {}.")),
+    (AMOUNTS, amounts._NAME_LIST, ("5 {}", "ten {}.")),
+    (AMOUNTS, amounts._CODE_LIST, ("{} 5", "5{}", "5 de{}", "{}5")),
+    (AMOUNTS, " ".join(amounts._MEASURE_LISTS), ("5 {}", "5{}", "five-{}")),
+    (DATES, " ".join(dates._WEEKDAY_LISTS), ("on {}.",)),
+    (DATES, " ".join(dates._UNIT_LISTS), ("5 {}", "two-{}.")),
+    (PEOPLE, people._PEOPLES, ("{}", "two {}s.")),
+    (PEOPLE, people._PEOPLES_ELSEWHERE, ("{}", "Two {}.")),
+    (
+        PEOPLE,
+        f"{people._PROFESSIONS} {people._PROFESSIONS_ELSEWHERE}",
+        ("a {}", "as senior {}."),
+    ),
+    (PEOPLE + PERSONS, f"{people.TITLES} {people._MORE}", ("{} Anna", "{}. Anna")),
+    (CONTACT, PROFILES, ("See {}/ana_holz.", "See {}ana_holz.")),
+    (PLACES, f"{places._SURE} {places._ALSO}", ("5 Long {}", "12 The Old {}.")),
 )
 
 
@@ -115,12 +126,14 @@ def test_no_clue_hides_a_part_of_a_text(path: Path) -> None:
     assert not [hidden for text in texts for hidden in find_hidden(SHIPPED, text)]
 
 
-@pytest.mark.parametrize(("words", "frames"), LISTED)
-def test_no_clue_hides_a_listed_word(words: str, frames: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("shapes", "words", "frames"), LISTED)
+def test_no_clue_hides_a_listed_word(
+    shapes: Sequence[Shape], words: str, frames: tuple[str, ...]
+) -> None:
     for word, frame in ((word, frame) for word in words.split() for frame in frames):
         text = frame.format(word.replace("_", " "))
-        assert not find_hidden(SHIPPED, text)
-        assert not find_hidden(SHIPPED, text.upper())
+        assert not find_hidden(shapes, text)
+        assert not find_hidden(shapes, text.upper())
 
 
 def test_most_clues_are_missing_in_most_texts() -> None:
