@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import IO
 
 from extraction.errors import ModelFileError
-from perturb.files.atomic import write_atomically
+from perturb.files import write_atomically
 from perturb.install import install_command
 from perturb.text.suggest import did_you_mean
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from perturb import mechanisms as _mechanisms  # noqa: F401  (the import registers them)
 from perturb import selective as _selective  # noqa: F401
 from perturb import whole as _whole  # noqa: F401
-from perturb.display.comparison import Comparison
+from perturb.display import Comparison
 from perturb.errors import (
     CertificateError,
     DocumentTooLong,

@@ -17,8 +17,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from perturb.display.comparison import Comparison, compare_parts, compare_words
-from perturb.display.html import show_columns, show_details, show_rows
+from perturb.display import (
+    Comparison,
+    compare_parts,
+    compare_words,
+    show_columns,
+    show_details,
+    show_rows,
+)
 
 __all__ = [
     "EMPTY",

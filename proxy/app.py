@@ -48,7 +48,7 @@ from proxy.api.handlers import routes
 from proxy.api.middleware import Runner, observe, set_headers
 from proxy.background import Background
 from proxy.batches.routes import batch_routes
-from proxy.batches.setup import BATCHES, FILES, RUNNER, running_batches
+from proxy.batches.run import BATCHES, FILES, RUNNER, running_batches
 from proxy.config.settings import Config
 from proxy.console.routes import add_console
 from proxy.demonstrations import read_demonstrations
@@ -107,7 +107,7 @@ def build_app(
 
 def renew_app(running: web.Application, config: Config) -> web.Application:
     """Build the application for a configuration that differs only in what changes while the proxy
-    runs, see `proxy.config.reloading`.
+    runs, see `proxy.reload`.
 
     It uses the resources of the running application, for which nothing changes.
 

@@ -20,7 +20,7 @@ from prometheus_client.samples import Sample
 
 from extraction.backends.base import Usage
 from perturb import Sanitizer
-from proxy.config.telemetry import ModelPrice
+from proxy.config.settings import ModelPrice
 from proxy.errors import ApiError
 from proxy.tracing import Tracing
 
@@ -33,7 +33,7 @@ class Metrics:
     """Hold the metrics of one application in a registry of its own.
 
     Args:
-        folder: of the files in which worker processes count together (proxy.workers.counts);
+        folder: of the files in which worker processes count together (proxy.workers.supervisor);
             None counts in this process alone.
     """
 

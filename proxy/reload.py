@@ -3,7 +3,7 @@
 A reload is all or nothing. The file is read, compared and built beside the running configuration,
 and then replaces it between two requests. A request belongs to one application from its first
 line to its last byte, so it sees one configuration only. A file that cannot be used, or that
-changes what needs a restart, changes nothing.
+changes what needs a restart, changes nothing. `Changes` names the settings that change live.
 """
 
 from __future__ import annotations
@@ -21,12 +21,88 @@ from perturb import PerturbError
 from proxy.api.app_keys import ADMISSION, CONFIG, CURRENT, METRICS
 from proxy.api.middleware import Runner
 from proxy.app import build_runner, renew_app
-from proxy.config.reloading import find_changes
 from proxy.config.settings import Config, load_config
 from proxy.errors import ApiError, ConfigError
 from proxy.logs import set_level
+from proxy.sanitizers import sanitizer_class
 
-__all__ = ["Origin", "Terminal", "follow", "note", "put_in_force", "read_again", "refusing"]
+__all__ = [
+    "CHANGEABLE",
+    "Changes",
+    "Origin",
+    "Terminal",
+    "find_changes",
+    "follow",
+    "note",
+    "put_in_force",
+    "read_again",
+    "refusing",
+]
+
+# section -> settings; None is all but those of `FIXED`. Others need a restart.
+CHANGEABLE: Mapping[str, tuple[str, ...] | None] = {
+    "server": (
+        "keys",
+        "user_header",
+        "operators",
+        "cors_origins",
+        "ping_seconds",
+        "body_seconds",
+        "ignore_unsupported_tools",
+        "attachments",
+    ),
+    "limits": None,
+    "privacy": None,
+    "telemetry": ("prices", "log_level"),
+}
+FIXED: Mapping[str, tuple[str, ...]] = {
+    "limits": ("shared", "delta"),  # of the rates and of the ledger
+    "privacy": ("table", "vocabulary"),  # memory that workers share
+}
+# The local model is prepared, and its server told to clip logits, at the start.
+OF_MODEL = ("mechanism", "epsilon", "parameters")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Hold the names of the settings that differ, such as `limits.choices`.
+
+    Attributes:
+        live: those that change while the proxy runs.
+        fixed: those that need a restart.
+    """
+
+    live: tuple[str, ...]
+    fixed: tuple[str, ...]
+
+
+def find_changes(before: Config, after: Config) -> Changes:
+    """Compare two configurations."""
+    live: list[str] = []
+    fixed: list[str] = []
+    for section in Config.model_fields:
+        old, new = getattr(before, section), getattr(after, section)
+        if old == new:
+            continue
+        if section == "prompts":
+            live.append(section)
+        elif section in CHANGEABLE:
+            for name in type(old).model_fields:
+                if getattr(old, name) != getattr(new, name):
+                    known = _changes_live(section, name, before, after)
+                    (live if known else fixed).append(f"{section}.{name}")
+        else:
+            fixed.append(section)
+    return Changes(tuple(live), tuple(fixed))
+
+
+def _changes_live(section: str, name: str, before: Config, after: Config) -> bool:
+    if section == "privacy" and name in OF_MODEL:
+        mechanisms = (before.privacy.mechanism, after.privacy.mechanism)
+        return not any(sanitizer_class(each).needs_model for each in mechanisms)
+    listed = CHANGEABLE[section]
+    return name not in FIXED[section] if listed is None else name in listed
+
 
 EXPLAINED = (ApiError, ConfigError, PerturbError, ExtractionError, OSError)
 STANDARD_INPUT = 0  # its descriptor

@@ -30,7 +30,7 @@ from numpy.typing import NDArray  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
 from perturb import Vocabulary  # noqa: E402
-from perturb.files.atomic import write_atomically  # noqa: E402
+from perturb.files import write_atomically  # noqa: E402
 from perturb.vocabulary.frequencies import BUNDLED_COUNTS  # noqa: E402
 from perturb.vocabulary.vocabulary import TokenClass, load_encoding  # noqa: E402
 

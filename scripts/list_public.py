@@ -37,7 +37,7 @@ sys.path.insert(0, str(ROOT))  # the project need not be installed
 
 from tqdm import tqdm  # noqa: E402
 
-from perturb.files.atomic import write_atomically  # noqa: E402
+from perturb.files import write_atomically  # noqa: E402
 from perturb.selective.public import (  # noqa: E402
     BUNDLED_PUBLIC,
     LONGEST,

@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))  # the project need not be installed
 
 from tqdm import tqdm  # noqa: E402
 
-from perturb.files.atomic import write_atomically  # noqa: E402
+from perturb.files import write_atomically  # noqa: E402
 from perturb.vocabulary.word_list import BUNDLED_LIST, LIST_VERSION  # noqa: E402
 from perturb.vocabulary.words import WORD, read_form  # noqa: E402
 

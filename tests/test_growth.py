@@ -16,10 +16,10 @@ from perturb.selective.patterns.shape import Facts
 from perturb.selective.policies import PatternPolicy, settle
 from perturb.testing.growth import grows_linearly
 from perturb.text.fold import decode_entities, find_words, fold, read, spell_entities
-from perturb.text.sentences import split_sentences
 from perturb.units import build_skeleton, split_units
+from perturb.whole.deep_candidate import split_sentences
 from perturb.whole.passages import split_passages
-from proxy.console.words import compare_words
+from proxy.console.views.trying import compare_words
 from tests.shipped_expressions import find_expressions, is_anchored, make_units
 
 LENGTH = 8_000
@@ -97,7 +97,7 @@ def test_all_kinds_of_places_are_searched() -> None:
         "perturb.selective.values.calendar._NAMED",  # a tuple
         "perturb.selective.patterns.places:search",  # spelled in a call
         "perturb.vocabulary.words.WORD",  # of the package `regex`
-        "proxy.console.words._LINE",
+        "proxy.console.views.trying._LINE",
         "extraction.addresses._TARGET",
     }
     assert len(find_expressions()) > 130

@@ -26,7 +26,7 @@ from benchmarks.metrics.utility import rouge_l
 from perturb import EmbeddingTable
 from perturb.audit.intervals import bootstrap_mean
 from perturb.errors import MissingPackage
-from proxy.cli.columns import lay_out
+from proxy.cli.help import lay_out
 from proxy.config.settings import Local
 from proxy.local import local_server
 

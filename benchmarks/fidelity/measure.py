@@ -18,7 +18,7 @@ from benchmarks.fidelity.gateway import Gateway, Trip, running_gateway
 from benchmarks.finding import Share
 from benchmarks.harness.datasets import DataError, read_entries
 from perturb import EmbeddingTable
-from proxy.cli.columns import lay_out
+from proxy.cli.help import lay_out
 
 __all__ = [
     "Case",

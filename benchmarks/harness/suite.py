@@ -11,7 +11,7 @@ import yaml
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
 from benchmarks.harness.datasets import OPEN_ENDED, DataError
-from proxy.config.section import Section
+from proxy.config.fields import Section
 
 __all__ = ["CORPUS", "Endpoint", "Subject", "Suite", "Whole", "list_suites", "load_suite"]
 

@@ -9,8 +9,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from proxy.verify.report import format_report
-from proxy.verify.run import verify
+from proxy.verify.run import format_report, verify
 
 __all__ = ["INTRO", "main"]
 

@@ -13,10 +13,10 @@ from benchmarks.harness.markdown import format_figure, format_percent
 from benchmarks.harness.records import Estimate
 from benchmarks.metrics.encoders import Encoder
 from benchmarks.metrics.utility import cosines, rouge_l
+from proxy.advice.comparison import find_bleed, score_right
 from proxy.advice.conditions import ALONE, IDEAL, Replies, Reply
-from proxy.advice.scores import find_bleed, score_right
 from proxy.advice.texts import Task
-from proxy.cli.columns import lay_out
+from proxy.cli.help import lay_out
 
 __all__ = ["Figures", "measure", "render"]
 
@@ -33,7 +33,7 @@ class Figures:
         overlap: ROUGE-L with the ideal.
         right: the share of exact answers; None where many answers are right.
         words: of an answer.
-        bleed: see `proxy.advice.scores.find_bleed`; None where nothing was sent in place of
+        bleed: see `proxy.advice.comparison.find_bleed`; None where nothing was sent in place of
             a document.
     """
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from benchmarks.metrics.encoders import Encoder
 from perturb import EmbeddingTable, Perturber, Resources, Sanitizer, sanitizer_class
 from perturb.mechanisms.base import Mechanism
-from perturb.synthetic.accounting import divide_budget
 from perturb.synthetic.limited_domain import LimitedDomain
-from perturb.synthetic.synthesis import SynthesisPlan, synthesize
+from perturb.synthetic.synthesis import SynthesisPlan, divide_budget, synthesize
 from perturb.synthetic.writers import PassageWriter
 from perturb.whole.codebook import load_codebook
 from perturb.whole.encoder import load_encoder

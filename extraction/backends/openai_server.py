@@ -27,8 +27,8 @@ from extraction.backends.base import (
     read_vector,
 )
 from extraction.backends.scoring import is_llama_cpp, read_scores, score_by_steps
-from extraction.backends.tokenizer_pages import fetch_tokens
 from extraction.codec import dump
+from extraction.control import read_tokens
 from extraction.errors import (
     CannotScore,
     LocalModelError,
@@ -42,15 +42,18 @@ from extraction.http.client import (
     EVENT,
     LARGE,
     SMALL,
+    Blocked,
+    CutShort,
     HttpClient,
     HttpError,
     Limit,
     Reply,
     TimedOut,
+    Unreachable,
     parse,
 )
 
-__all__ = ["Continuation", "Embeddings", "OpenAIServer"]
+__all__ = ["Continuation", "Embeddings", "OpenAIServer", "fetch_tokens"]
 
 LIST_SECONDS = 5.0  # for the list of models
 TEXT = 2_000_000  # characters of one answer
@@ -394,3 +397,28 @@ def _read_continuation(choice: dict[str, Any]) -> Continuation:
     values = read_list(told.get("token_logprobs"))
     pairs = zip(map(read_text, tokens), map(read_logprob, values), strict=True)
     return Continuation(read_text(choice.get("text")), reason, tuple(pairs))
+
+
+PAGES = ("/tokenizer_info", "/props")  # vLLM's, where it is enabled; llama.cpp's
+SECONDS = 5.0  # for each page
+
+
+async def fetch_tokens(http: HttpClient) -> tuple[str, ...] | None:
+    """Fetch the control tokens of a server's own model.
+
+    Args:
+        http: a client for the server's root, the address without `/v1`.
+
+    Returns:
+        None if nothing answers there; no tokens if the server does not report them.
+    """
+    for page in PAGES:
+        try:
+            async with http.open(page, seconds=SECONDS) as reply:
+                if reply.status == 200 and (told := read_tokens(await reply.json(SMALL))):
+                    return told
+        except (Unreachable, Blocked, CutShort):
+            return None
+        except (HttpError, ValueError, RecursionError):
+            pass
+    return ()

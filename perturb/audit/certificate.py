@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from perturb.errors import CertificateError
-from perturb.files.atomic import write_atomically
+from perturb.files import write_atomically
 from perturb.proof import Progress
 from perturb.registry import sanitizer_classes
 from perturb.sanitizer import Sanitizer

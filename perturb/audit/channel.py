@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.files.checkpoint import Checkpoint
+from perturb.files import Checkpoint
 from perturb.mechanisms.base import Mechanism
 from perturb.mechanisms.scored import LARGEST_EXPONENT, squared_distances
 from perturb.vocabulary.table import EmbeddingTable

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.display.html import show_rows
+from perturb.display import show_rows
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import Mechanism
 from perturb.release import format_lower, format_upper

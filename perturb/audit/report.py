@@ -32,7 +32,7 @@ from perturb.audit.figures import (
     state_guarantee,
 )
 from perturb.audit.sampled import audit_sampled
-from perturb.files.checkpoint import Checkpoint
+from perturb.files import Checkpoint
 from perturb.mechanisms.base import Bounds, Mechanism
 from perturb.mechanisms.scored import LARGEST_EXPONENT
 

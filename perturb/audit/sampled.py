@@ -25,7 +25,7 @@ from perturb.audit.figures import (
 )
 from perturb.audit.intervals import bernstein, clopper_pearson, require_scipy
 from perturb.errors import ParameterError
-from perturb.files.checkpoint import Checkpoint
+from perturb.files import Checkpoint
 from perturb.mechanisms.base import Mechanism, VectorNoise
 from perturb.rng import seeded_generator
 from perturb.vocabulary.table import EmbeddingTable

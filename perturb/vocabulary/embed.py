@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import TableError
-from perturb.files.checkpoint import Checkpoint
+from perturb.files import Checkpoint
 from perturb.install import install_command
 
 __all__ = ["EmbedBatch", "embed_words", "endpoint_encoder", "local_encoder"]

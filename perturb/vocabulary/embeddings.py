@@ -2,9 +2,10 @@
 
 `NAME.npz` holds the arrays that the mechanisms need; `NAME.json` holds their SHA-256, the
 vocabulary they were made for, the model, its licence and the date. Everything in the files is
-public. A table may be stored as its difference from another table beside it, its base
-(perturb.vocabulary.table_overlay), or without its lists of nearest words, which are then computed
-from its vectors (perturb.vocabulary.neighbours).
+public. A table may be stored without its lists of nearest words, which are then computed from its
+vectors (perturb.vocabulary.neighbours), or as its difference from another table beside it, its
+base: two vocabularies that share nearly all words share nearly all vectors and lists. `pack` keeps
+the part of a table that its base lacks; `unpack` restores the table, to the bit.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
 import zipfile
 import zlib
@@ -24,23 +26,174 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import TableError
-from perturb.files.atomic import write_atomically
+from perturb.files import write_atomically
 from perturb.vocabulary.neighbours import find_neighbours
 from perturb.vocabulary.table import EmbeddingTable
-from perturb.vocabulary.table_check import ARRAYS, check_table
-from perturb.vocabulary.table_overlay import NEW, pack, unpack
 from perturb.vocabulary.vocabulary import Variant
 from perturb.vocabulary.words import load_vocabulary
 
 __all__ = [
+    "ARRAYS",
     "BUNDLED_PAPER",
     "BUNDLED_TABLE",
     "BUNDLED_WORDS",
     "EmbeddingTable",
+    "check_table",
     "load_table",
+    "pack",
     "save_table",
     "table_digest",
+    "unpack",
 ]
+
+ARRAYS = {  # name → (dtype, number of axes)
+    "vectors": (np.float16, 2),
+    "neighbours": (np.uint16, 2),
+    "nearest": (np.uint16, 1),
+    "spread": (np.uint16, 2),
+    "radius": (np.float64, 1),
+}
+
+
+def check_table(table: EmbeddingTable) -> None:
+    """Check every array of a table, its diameter and its calibration.
+
+    Raises:
+        TableError: one of them breaks its rule; the message says which.
+    """
+    for name, (dtype, axes) in ARRAYS.items():
+        array = getattr(table, name)
+        if array.dtype != dtype or array.ndim != axes:
+            raise TableError(
+                f"array {name!r} must be {np.dtype(dtype).name} with {axes} axes, "
+                f"got {array.dtype} with {array.ndim}"
+            )
+        if 0 in array.shape:
+            raise TableError(f"array {name!r} is empty")
+    points = dict(table.calibration)
+    if not {"2", "6", "10", "14"} <= set(points) or not all(
+        math.isfinite(z) and z > 0 for z in points.values()
+    ):
+        raise TableError("the calibration must give z > 0 at ε = 2, 6, 10 and 14")
+    if not (math.isfinite(table.diameter) and table.diameter > 0):
+        raise TableError(f"the diameter must be > 0 and finite, got {table.diameter}")
+    m = len(table.vocabulary)
+    for name in ("vectors", "neighbours", "spread"):
+        if len(getattr(table, name)) != m:
+            raise TableError(f"array {name!r} must have one row for each of the {m} words")
+    if len(table.nearest) != len(table.vocabulary.others):
+        raise TableError("array 'nearest' must have one entry for each word outside V")
+    if not np.isfinite(table.vectors).all() or not np.isfinite(table.radius).all():
+        raise TableError("the table holds values that are not finite numbers")
+    if (table.nearest >= m).any() or (table.neighbours >= m).any():
+        raise TableError("the table points at words outside V")
+    _check_lists(table)
+    if (table.spread.sum(axis=1, dtype=np.int64) != m - 1).any():
+        raise TableError("a row of 'spread' does not count every other word once")
+    if not (table.radius > 0).all() or (np.diff(table.radius) < 0).any():
+        raise TableError("array 'radius' must be positive and ascending")
+
+
+def _check_lists(table: EmbeddingTable) -> None:
+    """Check that every list of nearest words begins with its word and names no word twice."""
+    words = table.vocabulary.words
+    astray = np.flatnonzero(table.neighbours[:, 0] != np.arange(len(words)))
+    if len(astray):
+        x = int(astray[0])
+        raise TableError(
+            f"the list of {words[x]!r} must begin with the word itself, it begins with "
+            f"{words[table.neighbours[x, 0]]!r}"
+        )
+    ordered = np.sort(table.neighbours, axis=1)
+    again = np.argwhere(ordered[:, 1:] == ordered[:, :-1])
+    if len(again):
+        x, y = int(again[0, 0]), int(ordered[tuple(again[0])])
+        raise TableError(
+            f"the list of {words[x]!r} names {words[y]!r} twice: it is not a permutation"
+        )
+
+
+Arrays = Mapping[str, NDArray[Any]]
+NEW = np.iinfo(np.uint16).max  # in place of a row number: the base does not have this word
+
+
+def pack(table: Arrays, base: Arrays, rows: NDArray[np.uint16]) -> dict[str, NDArray[Any]]:
+    """Return the arrays that `unpack` needs beside `base` to restore the arrays of `table`.
+
+    Args:
+        table, base: the arrays of two tables (`perturb.vocabulary.embeddings.ARRAYS`).
+        rows: uint16 (m,), the row of the base that each word of the table has; NEW for none.
+
+    Raises:
+        TableError: the two tables were made from different embeddings.
+    """
+    old = rows != NEW
+    lists = table["neighbours"][old]
+    known = _rename(base["neighbours"], rows)
+    added = np.array([~np.isin(row, own) for row, own in zip(lists, known, strict=True)])
+    difference = table["spread"].copy()
+    difference[old] -= base["spread"][rows[old]]  # modulo 2^16, so exact for either sign
+    packed = {
+        "rows": rows,
+        "vectors": table["vectors"][~old],
+        "lists": table["neighbours"][~old],
+        "counts": added.sum(axis=1, dtype=np.uint16),
+        "places": np.nonzero(added)[1].astype(np.uint16),
+        "added": lists[added],
+        "nearest": table["nearest"],
+        "spread": difference,
+        "radius": table["radius"],
+    }
+    again = unpack(packed, base)
+    if any(again[name].tobytes() != table[name].tobytes() for name in again):
+        raise TableError("the table and its base do not have the same embedding")
+    return packed
+
+
+def unpack(packed: Arrays, base: Arrays) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the table that was packed.
+
+    Raises:
+        IndexError, ValueError: the arrays do not fit each other.
+    """
+    rows, counts = packed["rows"], packed["counts"]
+    old = rows != NEW
+    own = rows[old]
+    width = base["neighbours"].shape[1]
+    if not len(packed["vectors"]) == len(packed["lists"]) == len(rows) - len(own):
+        raise ValueError("there must be one vector and one list for each word beyond the base")
+    vectors = np.empty((len(rows), base["vectors"].shape[1]), dtype=np.float16)
+    vectors[old], vectors[~old] = base["vectors"][own], packed["vectors"]
+
+    lists = _rename(base["neighbours"], rows)
+    kept = lists != NEW
+    kept &= np.cumsum(kept, axis=1, dtype=np.uint16) <= (width - counts)[:, None]
+    added = np.zeros(lists.shape, dtype=np.bool_)
+    added[np.repeat(np.arange(len(own)), counts), packed["places"]] = True
+    merged = np.empty_like(lists)
+    merged[added], merged[~added] = packed["added"], lists[kept]
+    neighbours = np.empty((len(rows), width), dtype=np.uint16)
+    neighbours[old], neighbours[~old] = merged, packed["lists"]
+
+    spread = packed["spread"].copy()
+    spread[old] += base["spread"][own]
+    return {
+        "vectors": vectors,
+        "neighbours": neighbours,
+        "nearest": packed["nearest"],
+        "spread": spread,
+        "radius": packed["radius"],
+    }
+
+
+def _rename(lists: NDArray[np.uint16], rows: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """Return the base's lists of the words that both tables have, renumbered to the places in the
+    table; NEW for words that the table does not have."""
+    old = rows != NEW
+    names = np.full(NEW + 1, NEW, dtype=np.uint16)
+    names[rows[old]] = np.flatnonzero(old)
+    return np.asarray(names[lists[rows[old]]])
+
 
 BUNDLED_PAPER = Path(__file__).parents[1] / "data" / "minilm"  # V exactly as InferDPT has it
 BUNDLED_TABLE = BUNDLED_PAPER.with_name("minilm-clean")  # an overlay of it

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import CodebookError
-from perturb.files.atomic import write_atomically
+from perturb.files import write_atomically
 from perturb.vocabulary.embed import embed_words
 from perturb.whole.codebook import BLOCK, MAGIC, hash_header, hash_passage
 from perturb.whole.encoder import Encoder

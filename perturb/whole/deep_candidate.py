@@ -2,15 +2,17 @@
 
 After Meehan, Mrini and Chaudhuri (ACL 2022, "Sentence-level Privacy for Document Embeddings").
 The unit is one sentence: two texts are neighbours if one comes from the other by replacing, adding
-or removing a sentence, as `perturb.text.sentences` cuts them. The proof (perturb.whole.depth)
-needs that a sentence's projections depend on that sentence alone. So each sentence is encoded by
-itself: in a batch, padding or rounding could make its vector depend on the others. A server may
-compute requests together, so its embeddings are no encoder here.
+or removing a sentence, as `split_sentences` cuts them. The proof (`DepthLaw`) needs that
+a sentence's projections depend on that sentence alone. So each sentence is encoded by itself: in a
+batch, padding or rounding could make its vector depend on the others. A server may compute
+requests together, so its embeddings are no encoder here.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -20,18 +22,205 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import CodebookError, ParameterError
+from perturb.proof import Progress, Proof, Worst
 from perturb.registry import register
 from perturb.release import format_upper
-from perturb.rng import seeded_generator
-from perturb.text.sentences import split_sentences
+from perturb.rng import draw_below, seeded_generator
+from perturb.vocabulary.table_build import unit_rows
 from perturb.vocabulary.vocabulary import Vocabulary
+from perturb.whole.choice import floor_exp
 from perturb.whole.codebook import ROWS, Codebook
-from perturb.whole.depth import DepthLaw, DepthProof, measure_depths
 from perturb.whole.encoder import AsyncEncoder, Encoder
 from perturb.whole.passage_sanitizer import SENT, CodebookParameters, PassageSanitizer
-from perturb.whole.recoder import fit_recoder
 
-__all__ = ["DeepCandidate", "DeepCandidateParameters"]
+__all__ = [
+    "DeepCandidate",
+    "DeepCandidateParameters",
+    "DepthLaw",
+    "DepthProof",
+    "fit_recoder",
+    "measure_depths",
+    "split_sentences",
+]
+
+_BETWEEN = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"'”’)]))\s+(?=[\"'“‘(]?[A-Z0-9])")
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of a text, in order, without the white space around them. A line break
+    ends a sentence, too.
+
+    >>> split_sentences("The sea rose. It fell again.\\n\\nAll was calm")
+    ['The sea rose.', 'It fell again.', 'All was calm']
+    """
+    parts = (part.strip() for line in text.splitlines() for part in _BETWEEN.split(line))
+    return [part for part in parts if part]
+
+
+CLUSTERS = 256
+PASSAGES = 16_384  # the first of the codebook: in the order of their SHA-256, a random sample
+ROUNDS = 8  # of k-means
+RIDGE = 0.1  # of the mean variance within clusters, added in every direction
+
+
+@lru_cache(maxsize=4)
+def fit_recoder(codebook: Codebook, dimensions: int) -> NDArray[np.float32]:
+    """Return the linear map to `dimensions` coordinates, float32 (d, dimensions).
+
+    These are the directions in which passages on different subjects differ most.
+    Sentences of one text and passages on its subject lie close together in these directions, so
+    that passages can be deep among the sentences at all: in the encoder's own space hardly any is.
+    The map is fitted to the codebook alone and affects only usefulness.
+
+    Passages are clustered by k-means; the map is that of linear discriminant analysis: largest
+    variance between clusters for the variance within.
+
+    Args:
+        codebook: the passages and their vectors.
+        dimensions: from 1 to d.
+    """
+    rows = codebook.vectors[:PASSAGES].astype(np.float32) * codebook.scales[:PASSAGES, None]
+    labels = _cluster(rows, max(2, min(CLUSTERS, len(rows) // 8)))
+    centre, d = rows.mean(axis=0), rows.shape[1]
+    between, within = np.zeros((d, d)), np.zeros((d, d))
+    for label in np.unique(labels):
+        members = rows[labels == label]
+        mean = members.mean(axis=0)
+        between += len(members) * np.outer(mean - centre, mean - centre)
+        within += (members - mean).T @ (members - mean)
+    within += np.eye(d) * (RIDGE * np.trace(within) / d + np.finfo(np.float32).tiny)
+    values, vectors = np.linalg.eigh(within)
+    whiten = vectors @ np.diag(values**-0.5) @ vectors.T
+    _, directions = np.linalg.eigh(whiten @ between @ whiten)
+    found: NDArray[np.float32] = (whiten @ directions[:, ::-1][:, :dimensions]).astype(np.float32)
+    return found
+
+
+def _cluster(rows: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+    """Return a cluster for each row of length 1, int64 (n,), by k-means on cosines from the first
+    rows on."""
+    means = rows[:count].copy()
+    labels = np.zeros(len(rows), dtype=np.int64)
+    for _ in range(ROUNDS):
+        labels = np.argmax(rows @ means.T, axis=1)
+        for label in np.unique(labels):
+            means[label] = rows[labels == label].mean(axis=0)
+        means = unit_rows(means).astype(np.float32)
+    return labels
+
+
+UNIT = 1 << 20  # B
+LIMIT = {
+    "x": "a text in which the candidate is one deeper, and every other one less deep",
+    "x'": "the same text with another sentence in place of one",
+    "y": "the candidate, in the limit of texts in which the others are far deeper",
+}
+
+
+def measure_depths(
+    candidates: NDArray[np.float32], sentences: NDArray[np.float32]
+) -> NDArray[np.int64]:
+    """Return each candidate's approximate Tukey depth among a text's sentences, int64 (n,).
+
+    On each of p lines, count the sentences on either side of the candidate, those at its place
+    on both. The depth is the smallest of these 2p counts, from 0 to k (Meehan, Mrini and
+    Chaudhuri 2022, section 4). A sentence is counted or not, so one sentence changes a depth by at
+    most 1, wherever the projections lie.
+
+    Args:
+        candidates: projections on the p lines, (p, n).
+        sentences: projections of the k sentences, (p, k).
+    """
+    k = sentences.shape[1]
+    depths = np.full(candidates.shape[1], k, dtype=np.int64)
+    for line, places in zip(candidates, np.sort(sentences, axis=1), strict=True):
+        before = np.searchsorted(places, line, side="right")
+        after = k - np.searchsorted(places, line, side="left")
+        np.minimum(depths, np.minimum(before, after), out=depths)
+    return depths
+
+
+@dataclass(frozen=True)
+class DepthLaw:
+    """The law of one release, given the depths: deep candidates are likely, in integers.
+
+    A candidate's depth is a whole number that changes by at most 1 if one sentence of the text is
+    replaced, added or removed. Candidate c has the weight r^depth(c) with r = A/B <= e^(ε/2) and
+    A, B whole numbers. One sentence changes each weight by a factor of at most r, up or down, and
+    so their sum: no probability changes by more than r² <= e^ε. The draw uses integers only.
+
+    Attributes:
+        epsilon: ε of one sentence, exactly.
+    """
+
+    epsilon: Fraction
+
+    @property
+    def ratio(self) -> Fraction:
+        """Return r, by which a candidate's weight grows with each step of its depth."""
+        return Fraction(floor_exp(self.epsilon / 2, UNIT), UNIT)
+
+    def weights(self, depths: NDArray[np.int64]) -> dict[int, int]:
+        """Return the weight of a candidate by its depth: r^depth, times the same whole number for
+        all, which cancels."""
+        up, unit = self.ratio.as_integer_ratio()
+        low, high = int(depths.min()), int(depths.max())
+        found = np.unique(depths).tolist()
+        return {depth: up ** (depth - low) * unit ** (high - depth) for depth in found}
+
+    def draw(self, depths: NDArray[np.int64], rng: np.random.Generator) -> int:
+        """Return a candidate, drawn by its weight.
+
+        Args:
+            depths: of the n >= 1 candidates, int (n,).
+            rng: the noise.
+        """
+        weights = self.weights(depths)
+        members = {depth: np.flatnonzero(depths == depth) for depth in weights}
+        drawn = draw_below(sum(len(members[d]) * w for d, w in weights.items()), rng)
+        for depth, weight in weights.items():
+            mass = len(members[depth]) * weight
+            if drawn < mass:
+                return int(members[depth][drawn // weight])
+            drawn -= mass
+        raise AssertionError("the masses sum to the limit of the draw")
+
+
+@dataclass(frozen=True)
+class DepthProof(Proof):
+    """Prove the ε of one sentence.
+
+    Attributes:
+        law: of the release.
+        candidates: how many there are.
+    """
+
+    law: DepthLaw
+    candidates: int
+    method = (
+        "whole weights r^depth: one sentence changes each depth by at most 1, so each weight and "
+        "their sum by a factor of at most r, and a probability by at most r²; the ratio is that "
+        "bound, which texts of growing length approach"
+    )
+    unit = "sentence"
+
+    @property
+    def vocabulary(self) -> str:
+        return f"{self.candidates:,} public passages of a codebook"
+
+    @property
+    def size(self) -> int:
+        return self.candidates
+
+    def find_worst(self, progress: Progress) -> Worst:
+        progress(1, 1)
+        ratio = self.ratio_of(LIMIT)
+        return Worst(LIMIT, ratio, ratio)
+
+    def ratio_of(self, pair: Mapping[str, str]) -> Fraction:
+        del pair  # it is the same for every candidate
+        return self.law.ratio * self.law.ratio
+
 
 LARGEST_EPSILON = 200.0
 MOST = 1024  # lines

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perturb.errors import ParameterError, TableError
-from perturb.files.atomic import write_atomically
+from perturb.files import write_atomically
 from perturb.vocabulary.embed import local_encoder
 from perturb.vocabulary.table_build import unit_rows
 from perturb.vocabulary.vocabulary import encode_text, load_encoding

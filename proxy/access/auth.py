@@ -34,7 +34,7 @@ from perturb.selective.actions import ACTIONS, EVERY, Actions, check_actions
 from perturb.selective.parameters import check_thresholds
 from perturb.selective.parts import check_terms
 from proxy.config.errors import explain_key
-from proxy.config.section import Section
+from proxy.config.fields import Section
 from proxy.config.server import OF_USER, ClientKey, Role
 from proxy.config.settings import Server, is_loopback
 from proxy.config.store import Budget

@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError
 
 from proxy.access.auth import StoredKey, build_grant, check_note, check_tenant
 from proxy.config.errors import explain_key
-from proxy.config.section import Section
+from proxy.config.fields import Section
 from proxy.errors import ConfigError
 from proxy.strict_lines import read_object
 

@@ -1,10 +1,10 @@
-"""Handle the endpoints of files and batches."""
+"""Handle the endpoints of files and batches, which are written as OpenAI's API has them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from aiohttp import web
 from pydantic import Field, field_validator
@@ -13,10 +13,10 @@ from proxy.access.admission import FILES_PATH
 from proxy.api.app_keys import BODY, CONFIG, TENANT
 from proxy.api.handlers import read_body
 from proxy.api.render import cut_unfinished, limit_time
-from proxy.batches.files import no_such
+from proxy.batches.files import ACTIVE, BATCH, File, no_such
 from proxy.batches.lines import ENDPOINTS
-from proxy.batches.objects import write_batch, write_file, write_page
-from proxy.batches.setup import BATCHES, FILES, RUNNER
+from proxy.batches.run import BATCHES, FILES, RUNNER
+from proxy.batches.store import Batch
 from proxy.batches.upload import EXPIRY, read_upload
 from proxy.errors import bad_request
 from proxy.requests.protocol import Strict
@@ -35,7 +35,71 @@ __all__ = [
     "list_files",
     "read_file",
     "upload_file",
+    "write_batch",
+    "write_file",
+    "write_page",
 ]
+
+LAST = ("completed", "failed", "expired", "cancelled")  # states that have a time of their own
+
+
+def write_file(file: File) -> dict[str, Any]:
+    """Return a file."""
+    return {
+        "id": file.id,
+        "object": "file",
+        "bytes": file.bytes,
+        "created_at": int(file.created),
+        "expires_at": int(file.expires),
+        "filename": file.name,
+        "purpose": file.purpose,
+        "status": "uploaded" if file.purpose == BATCH else "processed",
+    }
+
+
+def write_batch(batch: Batch) -> dict[str, Any]:
+    """Return a batch."""
+    ended = batch.status not in ACTIVE
+    errors = None if batch.errors is None else {"object": "list", "data": batch.errors}
+    return {
+        "id": batch.id,
+        "object": "batch",
+        "endpoint": batch.endpoint,
+        "errors": errors,
+        "input_file_id": batch.input,
+        "completion_window": "24h",
+        "status": batch.status,
+        "output_file_id": batch.output if ended and batch.completed else None,
+        "error_file_id": batch.refused if ended and batch.failed else None,
+        "created_at": int(batch.created),
+        "in_progress_at": _round(batch.began),
+        "expires_at": int(batch.closes),
+        "finalizing_at": None,
+        **{f"{name}_at": _round(batch.ended) if batch.status == name else None for name in LAST},
+        "cancelling_at": _round(batch.cancelling),
+        "request_counts": {
+            "total": batch.total,
+            "completed": batch.completed,
+            "failed": batch.failed,
+        },
+        "metadata": batch.metadata,
+    }
+
+
+def write_page(items: Sequence[dict[str, Any]], more: bool) -> dict[str, Any]:
+    """Return a page of a list."""
+    return {
+        "object": "list",
+        "data": list(items),
+        "first_id": items[0]["id"] if items else None,
+        "last_id": items[-1]["id"] if items else None,
+        "has_more": more,
+    }
+
+
+def _round(time: float | None) -> int | None:
+    return None if time is None else int(time)
+
 
 batch_routes = web.RouteTableDef()
 BATCHES_PATH = "/v1/batches"

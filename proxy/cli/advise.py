@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from proxy.cli.columns import lay_out
-from proxy.cli.help import PANELS, page
+from proxy.cli.help import PANELS, lay_out, page
 from proxy.cli.options import AsJson, list_sanitizers, name_mechanisms, print_json
 from proxy.cli.progress import show_progress
 

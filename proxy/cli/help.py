@@ -1,4 +1,4 @@
-"""Format help pages: panels on a terminal, else plain text, with examples at the end."""
+"""Format tables and help pages: panels on a terminal, else plain text, examples at the end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from typer.core import MarkupMode, TyperCommand, TyperGroup
 
-__all__ = ["PANELS", "Panels", "group_page", "markup_mode", "page"]
+__all__ = ["PANELS", "Panels", "group_page", "lay_out", "markup_mode", "page"]
 
 Notes = Callable[[], str]
 
@@ -78,3 +78,12 @@ def markup_mode() -> MarkupMode:
 def _format_ending(examples: Sequence[str], notes: Notes | None = None) -> str:
     above = f"\n{notes().strip()}\n" if notes else ""
     return above + "\nExamples:\n" + "".join(f"  {example}\n" for example in examples)
+
+
+def lay_out(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as lines with their cells below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )

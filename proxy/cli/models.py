@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from proxy.cli.columns import lay_out
-from proxy.cli.help import group_page, page
+from proxy.cli.help import group_page, lay_out, page
 from proxy.cli.options import AsJson, print_json
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from proxy.cli.columns import lay_out
-from proxy.cli.help import PANELS, group_page, page
+from proxy.cli.help import PANELS, group_page, lay_out, page
 from proxy.cli.options import AsJson, ConfigFile, load_configuration, print_json
 
 if TYPE_CHECKING:

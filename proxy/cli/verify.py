@@ -57,8 +57,7 @@ def _verify(
     import asyncio
     import sys
 
-    from proxy.verify.report import format_report
-    from proxy.verify.run import verify
+    from proxy.verify.run import format_report, verify
 
     if base_url is not None and config is not None:
         raise typer.BadParameter("excludes --base-url", param_hint="--config")

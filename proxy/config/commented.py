@@ -10,8 +10,8 @@ import yaml
 from pydantic import BaseModel
 
 from proxy.config.fields import Setting, plain, section_of
-from proxy.config.housekeeping import NOTES
 from proxy.config.settings import Config
+from proxy.config.upstreams.local import NOTES
 
 __all__ = ["as_yaml", "commented_config"]
 

@@ -1,4 +1,6 @@
-"""Walk the settings of a model: their names, environment variables, values and rules."""
+"""The base of every part of the configuration, and a walk over its settings: their names,
+environment variables, values and rules.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,13 @@ from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
 __all__ = [
     "PREFIX",
     "Place",
+    "Section",
     "Setting",
     "entry_of",
     "find_section",
@@ -22,6 +25,17 @@ __all__ = [
     "section_of",
     "setting_place",
 ]
+
+
+class Section(BaseModel):
+    """Hold settings: frozen, with unknown keys refused.
+
+    Every field of a section carries a description: `config init`, the JSON Schema and the
+    table of settings in the documentation are made from them.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
 
 Place = tuple[int | str, ...]
 PREFIX = "INFERDPT_"

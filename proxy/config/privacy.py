@@ -11,7 +11,7 @@ from perturb import ParameterError, Parameters, PluginError, Sanitizer
 from perturb.sanitizer import DocumentOptions
 from perturb.text.suggest import did_you_mean
 from perturb.vocabulary.vocabulary import Variant
-from proxy.config.section import Section
+from proxy.config.fields import Section
 from proxy.sanitizers import sanitizer_class
 
 __all__ = ["Privacy", "find_sanitizer"]

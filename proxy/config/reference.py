@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 from proxy.config.commented import as_yaml
 from proxy.config.fields import Setting, section_of
-from proxy.config.housekeeping import SHIPPED
 from proxy.config.settings import Config
+from proxy.config.upstreams.local import SHIPPED
 
 __all__ = ["config_schema", "settings_page"]
 

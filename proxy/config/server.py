@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
+from proxy.config.fields import Section
 from proxy.config.privacy import find_sanitizer
-from proxy.config.section import Section
 from proxy.config.store import Budget
 from proxy.config.upstreams.connection import BaseUrl
 

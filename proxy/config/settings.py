@@ -7,18 +7,18 @@ overrides an earlier one. Unknown keys are errors that name the key and where it
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from extraction.errors import TemplateError
 from extraction.prompts import DOCUMENT_FIRST, Prompts
 from proxy.config.errors import explain
-from proxy.config.fields import merge
+from proxy.config.fields import Section, merge
 from proxy.config.privacy import Privacy
-from proxy.config.section import Section
 from proxy.config.server import ClientKey, Limits, Server, is_loopback
 from proxy.config.sources import (
     COMMAND_LINE,
@@ -28,7 +28,6 @@ from proxy.config.sources import (
     read_file,
 )
 from proxy.config.store import Batches, Budget, MemoSettings, StoreSettings
-from proxy.config.telemetry import Telemetry
 from proxy.config.upstreams.local import Embedded, Local, Vllm
 from proxy.config.upstreams.remote import (
     DEFAULT,
@@ -38,10 +37,10 @@ from proxy.config.upstreams.remote import (
     check_models,
     find_place,
 )
-from proxy.config.workers import check_workers
 from proxy.errors import ConfigError
 
 __all__ = [
+    "DIVIDED",
     "Batches",
     "Budget",
     "ClientKey",
@@ -50,17 +49,99 @@ __all__ = [
     "Limits",
     "Local",
     "MemoSettings",
+    "ModelPrice",
     "NamedRemote",
     "Privacy",
     "Remote",
     "Section",
     "Server",
     "StoreSettings",
+    "Telemetry",
     "Vllm",
+    "check_workers",
     "is_loopback",
     "load_config",
     "load_with_sources",
 ]
+
+
+class ModelPrice(Section):
+    """Hold the price of a model of the remote, in a currency of the operator's."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    prompt: float = Field(0.0, ge=0, description="Price of a million tokens that it reads.")
+    completion: float = Field(0.0, ge=0, description="Price of a million tokens that it writes.")
+
+
+class Telemetry(Section):
+    """Hold what is logged, the places for traces and metrics, and prices for the metrics."""
+
+    log_level: Literal["info", "warning", "error"] = Field(
+        "info",
+        description="The least that is logged. Each request is a line of `info`.",
+    )
+
+    traces: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s@]+$",
+        description="Address that takes OpenTelemetry traces over HTTP, such as "
+        "http://127.0.0.1:4318/v1/traces. They hold names, counts and times, and no text. null "
+        "makes none. Needs the extra `otel`.",
+    )
+    metrics: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s@]+$",
+        description="Address that takes OpenTelemetry metrics over HTTP, such as "
+        "http://127.0.0.1:4318/v1/metrics. It gets what /metrics shows to operators, four times a "
+        "minute. null sends none. Needs the extra `otel`.",
+    )
+    prices: dict[str, ModelPrice] = Field(
+        {},
+        description="Prices of the remote's tokens by model, as clients name it: "
+        "{gpt-4o: {prompt: 2.5, completion: 10}}. /metrics adds them up.",
+    )
+
+
+# section -> settings
+DIVIDED: Mapping[str, tuple[str, ...]] = {
+    "server": ("connections_per_address",),
+    "limits": (
+        "concurrent_requests",
+        "concurrent_per_client",
+        "queue_requests",
+        "held_bytes",
+    ),
+    "remote": ("concurrency",),
+    "local": ("concurrency",),
+    "memo": ("megabytes",),
+}
+
+
+def check_workers(workers: int, config: Any) -> None:
+    """Check that each of several workers gets something of every divided limit.
+
+    Raises:
+        ValueError: one would get nothing, or this system has no workers.
+    """
+    if workers == 1:
+        return
+    if sys.platform != "linux":
+        raise ValueError("server.workers must be 1 on this system: more need Linux")
+    for section, names in DIVIDED.items():
+        for name in names:
+            _check_share(workers, f"{section}.{name}", getattr(getattr(config, section), name))
+    for alias, remote in config.remotes.items():
+        for name in DIVIDED["remote"]:
+            _check_share(workers, f"remotes.{alias}.{name}", getattr(remote, name))
+
+
+def _check_share(workers: int, name: str, limit: float) -> None:
+    if isinstance(limit, int) and 0 < limit < workers:
+        raise ValueError(
+            f"server.workers must be <= {name}, of which each worker gets an equal part: "
+            f"{workers} > {limit}"
+        )
 
 
 class Config(Section):

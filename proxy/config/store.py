@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field, SecretStr
 
-from proxy.config.section import Section
+from proxy.config.fields import Section
 
 __all__ = ["Batches", "Budget", "MemoSettings", "StoreSettings", "models_folder", "state_folder"]
 

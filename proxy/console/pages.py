@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,6 @@ from aiohttp import web
 
 from proxy.access.auth import Client
 from proxy.api.app_keys import CONFIG, KEYRING, TENANT
-from proxy.console.guarantee import describe_guarantee
 from proxy.console.numbers import format_epsilon, format_number, format_percent, format_time
 from proxy.console.replaced import describe_parts
 from proxy.errors import ApiError
@@ -20,7 +20,34 @@ from proxy.errors import ApiError
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["STATIC", "page", "render", "render_error", "render_login"]
+__all__ = ["STATIC", "describe_guarantee", "page", "render", "render_error", "render_login"]
+
+
+def describe_guarantee(receipt: Mapping[str, Any]) -> str:
+    """Return the guarantee of a receipt in one sentence. Its `statement` is exact, and longer.
+
+    >>> describe_guarantee({"guarantee": "ldp", "unit": "token", "epsilon": {"per_token": 6.0}})
+    'A bound is proved: what is sent tells at most ε = 6 about each token.'
+    """
+    kind, unit = receipt["guarantee"], receipt["unit"]
+    if kind == "nothing_left":
+        return "Nothing leaves this machine: the local model answers alone."
+    epsilon = receipt["epsilon"]
+    if kind == "none" and unit == "marked part":
+        return (
+            "No bound is proved: the parts that were found are replaced, and everything else is "
+            "sent as it is."
+        )
+    if kind == "none":
+        return (
+            f"No bound is proved: the nominal ε = {format_epsilon(epsilon['nominal'])} sets the "
+            "noise, and does not limit what is told."
+        )
+    bound = f"at most ε = {format_epsilon(epsilon['per_token'])} about each {unit}"
+    if kind == "metric":
+        return f"A bound is proved: what is sent tells {bound}, and less between alike words."
+    return f"A bound is proved: what is sent tells {bound}."
+
 
 PAGES = (
     ("try", "Try it"),

@@ -36,8 +36,8 @@ from proxy.pipeline.plan import (
 from proxy.pipeline.public import PublicText
 from proxy.records.chain import Positions
 from proxy.remote.guard import StringClearance
-from proxy.remote.messages.request import WORDS as MESSAGES_WORDS
-from proxy.remote.messages.request import spell_messages
+from proxy.remote.messages import WORDS as MESSAGES_WORDS
+from proxy.remote.messages import spell_messages
 from proxy.remote.remotes import Route
 from proxy.requests.messages import Prompt
 from proxy.requests.protocol import ChatRequest, SamplingRequest

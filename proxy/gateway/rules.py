@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from extraction.codec import is_written_whole, load_finite
 from perturb import Perturbation
 from proxy.errors import bad_request, too_large, unsupported
-from proxy.requests.cache_marks import read_mark
+from proxy.requests.protocol import read_mark
 from proxy.requests.validation import clean_name
 
 __all__ = [

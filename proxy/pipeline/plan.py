@@ -28,7 +28,7 @@ from proxy.pipeline.drafting import Draft, Quote, TurnSpan
 from proxy.pipeline.settling import Settlement
 from proxy.release import Release
 from proxy.remote.guard import Clearance, Cleared
-from proxy.remote.messages.request import spell_messages
+from proxy.remote.messages import spell_messages
 from proxy.remote.remotes import Route
 from proxy.remote.upstream import Ending, Generation
 from proxy.requests.messages import Prompt, spell_turn

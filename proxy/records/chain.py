@@ -29,9 +29,9 @@ from proxy.access.auth import Client
 from proxy.background import Background
 from proxy.errors import ConfigError
 from proxy.release import Release
-from proxy.storage.beginning import ALL
 from proxy.storage.digests import Digests
 from proxy.storage.ledger import Charge, Ledger
+from proxy.storage.opening import ALL
 from proxy.storage.schema import ACCOUNTS, RECORDS
 from proxy.storage.store import BATCH, SWEEP_SECONDS, Connection, Store
 

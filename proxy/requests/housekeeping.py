@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from perturb.text.expressions import Expression
-from proxy.config.housekeeping import SHIPPED
+from proxy.config.upstreams.local import SHIPPED
 from proxy.requests.protocol import ChatRequest
 
 __all__ = ["Housekeeping", "keep_local"]

@@ -26,6 +26,8 @@ from perturb.sanitizer import Demands
 
 __all__ = [
     "EFFORTS",
+    "MARKS",
+    "TTLS",
     "ChatRequest",
     "CompletionRequest",
     "Effort",
@@ -44,8 +46,32 @@ __all__ = [
     "ToolCall",
     "Treatment",
     "find_treatments",
+    "read_mark",
     "select_local_fields",
 ]
+
+MARKS = 4  # the most of a request, by Anthropic's rule
+TTLS = ("5m", "1h")
+
+
+def read_mark(value: Any) -> dict[str, str] | None:
+    """Return a mark as it may be sent: two enumerated words, which can hold nothing private.
+
+    Keys other than `type` and `ttl`, such as Claude Code's `scope`, are left out.
+
+    Returns:
+        None if it is none that Anthropic knows.
+
+    >>> read_mark({"type": "ephemeral", "ttl": "1h", "scope": "global"})
+    {'type': 'ephemeral', 'ttl': '1h'}
+    """
+    if not isinstance(value, dict) or value.get("type") != "ephemeral":
+        return None
+    ttl = value.get("ttl")
+    if ttl is None:
+        return {"type": "ephemeral"}
+    return {"type": "ephemeral", "ttl": ttl} if ttl in TTLS else None
+
 
 T = TypeVar("T")
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")  # that may be sent

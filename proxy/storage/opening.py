@@ -1,27 +1,49 @@
-"""Open the store: its database, its secret and its schema."""
+"""Open the store: its database, its secret, its schema, and the first row of its record.
+
+That row is written when the store is made. Later, nothing writes it: a store without it lost it,
+and `records check` says so.
+"""
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, inspect, make_url, select, text
+from sqlalchemy import URL, Connection, func, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError
 
+from extraction.codec import dump_ascii
 from perturb.install import install_command
 from proxy.config.store import StoreSettings as Settings
 from proxy.config.store import state_folder
 from proxy.errors import ConfigError
-from proxy.storage.beginning import write_beginning
 from proxy.storage.databases.sqlite import DatabaseFile, SqliteDatabase
 from proxy.storage.digests import Digests
-from proxy.storage.schema import METADATA, REVISION, VERSIONS
+from proxy.storage.schema import ACCOUNTS, METADATA, RECORDS, REVISION, VERSIONS
 from proxy.storage.secret import load_secret
 from proxy.storage.store import DRIVER_ERRORS, Database, Store
 
-__all__ = ["find_folder", "open_store", "state_folder"]
+__all__ = ["ALL", "find_folder", "open_store", "state_folder", "write_beginning"]
+
+ALL = ""  # in place of a tenant: the rows about the store
+_ANY = select(RECORDS.c.number).where(RECORDS.c.tenant == ALL).limit(1)
+_CHARGED = select(func.count()).where(ACCOUNTS.c.scope == "total", ACCOUNTS.c.requests > 0)
+
+
+def write_beginning(connection: Connection, digests: Digests) -> None:
+    """Write the first row of a store that has none. It states how many accounts were charged
+    before, by a version without a record."""
+    if connection.scalar(_ANY) is not None:
+        return
+    now = time.time()
+    value = dump_ascii({"kind": "beginning", "accounts": connection.scalar(_CHARGED)})
+    digest = digests.record(b"", ALL, 1, now, value)
+    row = {"tenant": ALL, "number": 1, "time": now, "value": value, "hash": digest}
+    connection.execute(RECORDS.insert(), row)
+
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 MIGRATION_LOCK = 0x1FE2D97  # an advisory lock of PostgreSQL: any number, the same in all versions

@@ -4,6 +4,15 @@ The supervisor opens the address, builds the application and forks the workers, 
 the memory of its tables. It has no threads and serves nothing itself. A local server is started
 once, by a child of its own. A child that ends is started again; one that cannot be started ends
 the whole. At a SIGHUP it reads the configuration again, and passes it on to all.
+
+Each worker has a socket of its own, all on one port; the kernel spreads connections over them
+(SO_REUSEPORT). The supervisor keeps them open, so that connections wait while a worker is started
+again. The limits of one process are divided among the workers.
+
+Metrics are counted together, in files of one folder. Prometheus's client does this in a mode that
+it chooses when it is imported, from the environment. Here the supervisor chooses it before it
+builds any metric. Each process writes files of its own, named after its place and not its number:
+a worker that takes the place of another goes on with its counters, so none ever falls.
 """
 
 from __future__ import annotations
@@ -11,10 +20,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -22,27 +32,161 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from aiohttp import web
+from prometheus_client import values
+from prometheus_client.multiprocess import mark_process_dead
 
 from perturb import EmbeddingTable
 from proxy.access.auth import Keyring
 from proxy.api.app_keys import BACKGROUND, TABLE
 from proxy.api.middleware import Runner
 from proxy.app import build_app
-from proxy.config.settings import Config
+from proxy.config.fields import Section
+from proxy.config.settings import DIVIDED, Config, Server
 from proxy.errors import ConfigError
 from proxy.local import describe_running, find_free_port, local_server
 from proxy.logs import configure_logging, set_level
+from proxy.metrics import Metrics
 from proxy.metrics_export import exporting, open_export
 from proxy.reload import Origin, Terminal, note, put_in_force, read_again, refusing
 from proxy.running import registered
-from proxy.serve import ready_line, share_arenas, warned, while_running
+from proxy.serve import (
+    explain_refusal,
+    ready_line,
+    share_arenas,
+    warned,
+    while_running,
+    write_host,
+)
 from proxy.storage.opening import find_folder, open_store
 from proxy.workers.child import Child, Told, Work
-from proxy.workers.counts import SharedCounts
-from proxy.workers.listeners import Listeners
-from proxy.workers.shares import divide
 
-__all__ = ["StoreFile", "Supervisor", "supervise"]
+__all__ = ["Listeners", "SharedCounts", "StoreFile", "Supervisor", "divide", "supervise"]
+
+VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+
+
+class SharedCounts:
+    """Hold the metrics of a supervisor and of the processes that it forks.
+
+    Args:
+        folder: an empty one, for the files.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._place = "supervisor"
+        os.environ[VARIABLE] = str(folder)
+        values.ValueClass = values.MultiProcessValue(lambda: self._place)  # type: ignore[no-untyped-call]
+        self.metrics = Metrics(folder)
+
+    def enter(self, place: str) -> None:
+        """Count in this process, which was just forked, for a place (without underscores)."""
+        self._place = place
+
+    def leave(self, place: str) -> None:
+        """Forget what a process that has ended was doing; what it counted stays."""
+        mark_process_dead(place, str(self._folder))  # type: ignore[no-untyped-call]
+
+    @staticmethod
+    def hide() -> None:
+        """Leave the folder out of the environment of this process's children: vLLM would count
+        in it, too."""
+        os.environ.pop(VARIABLE, None)
+
+
+def divide(config: Config) -> Config:
+    """Return the configuration of one worker: its equal part of every divided limit.
+
+    The parts add up to the limit at most.
+    """
+    sections: dict[str, Any] = {}
+    for section, names in DIVIDED.items():
+        sections[section] = _divide(getattr(config, section), names, config.server.workers)
+    sections["remotes"] = {
+        alias: _divide(remote, DIVIDED["remote"], config.server.workers)
+        for alias, remote in config.remotes.items()
+    }
+    return config.model_copy(update=sections)
+
+
+def _divide(section: Section, names: Iterable[str], workers: int) -> Section:
+    return section.model_copy(update={n: _cut(getattr(section, n), workers) for n in names})
+
+
+def _cut(limit: float, workers: int) -> float:
+    return limit // workers if isinstance(limit, int) else limit / workers
+
+
+class Listeners:
+    """Hold the sockets of every worker, bound to the configured address.
+
+    Attributes:
+        of_workers: the sockets of each worker, one for each address of the host.
+        url: the base_url that clients use.
+
+    Raises:
+        ConfigError: the proxy cannot listen on the address.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._open = ExitStack()
+        try:
+            port = self._probe(server)
+            self.of_workers = [self._bind_all(server, port) for _ in range(server.workers)]
+        except OSError as exc:
+            self.close()
+            raise explain_refusal(server, exc) from None
+        except BaseException:
+            self.close()
+            raise
+        self.url = f"http://{write_host(server)}:{port}/v1"
+
+    def close(self) -> None:
+        """Close this process's copies of the sockets."""
+        self._open.close()
+
+    def of_others(self, number: int | None) -> list[socket.socket]:
+        """Return the sockets of all workers but one."""
+        every = enumerate(self.of_workers)
+        return [one for other, sockets in every if other != number for one in sockets]
+
+    def _probe(self, server: Server) -> int:
+        """Return the port to use, after checking that no other program listens there.
+
+        Without this check another proxy of the same user could listen there, too, and both would
+        get a part of the requests.
+        """
+        found = _find_addresses(server.host, server.port)
+        port = server.port
+        for family, address in found:
+            with _make_socket(family) as probe:
+                probe.bind((address[0], port, *address[2:]))
+                port = port or probe.getsockname()[1]
+        return port
+
+    def _bind_all(self, server: Server, port: int) -> list[socket.socket]:
+        bound = []
+        for family, address in _find_addresses(server.host, port):
+            one = self._open.enter_context(_make_socket(family))
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            one.bind(address)
+            bound.append(one)
+        return bound
+
+
+def _find_addresses(host: str, port: int) -> list[tuple[int, Any]]:
+    flags = socket.AI_PASSIVE
+    found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=flags)
+    return list(dict.fromkeys((entry[0], entry[4]) for entry in found))
+
+
+def _make_socket(family: int) -> socket.socket:
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if family == socket.AF_INET6:
+        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    return made
+
 
 logger = logging.getLogger("inferdpt.workers")
 CLEANUP_SECONDS = 15.0  # for a worker after it has drained

@@ -81,7 +81,7 @@ async def test_loops_survive_any_failure(
     monkeypatch.setattr("proxy.app.SWEEP_SECONDS", 0.01)
     monkeypatch.setattr("proxy.records.chain.SWEEP_SECONDS", 0.01)
     monkeypatch.setattr("proxy.records.chain.WRITE_SECONDS", 0.2)
-    monkeypatch.setattr("proxy.batches.runner.POLL_SECONDS", 0.01)
+    monkeypatch.setattr("proxy.batches.run.POLL_SECONDS", 0.01)
     monkeypatch.setattr("proxy.metrics_export.INTERVAL", 0.01)
     async with running_proxy(table, SETTINGS) as proxy:
         metrics = proxy.app[METRICS]

@@ -19,7 +19,7 @@ from proxy.config.settings import load_config
 from proxy.demonstrations import BYTES, EXAMPLES, read_demonstrations
 from proxy.errors import ConfigError, GuardRefused
 from proxy.remote.guard import Clearance, check
-from proxy.synthetic.files import write_examples
+from proxy.synthetic import write_examples
 from tests.perturb.marking import WORDS
 from tests.proxy.canaries import Canaries, check_none_left, fire
 from tests.proxy.conftest import MODEL, Proxy, running_proxy

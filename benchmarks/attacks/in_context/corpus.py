@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from benchmarks.harness.context import Context
 from benchmarks.harness.datasets import DataError, digest
-from perturb.files.atomic import write_atomically
+from perturb.files import write_atomically
 
 __all__ = ["read_corpus_words"]
 

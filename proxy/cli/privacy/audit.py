@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from perturb import Mechanism, Sanitizer
     from perturb.audit.certificate import Certificate
     from perturb.audit.figures import Audit
-    from perturb.files.checkpoint import Checkpoint
+    from perturb.files import Checkpoint
 
 __all__ = ["add_audit", "add_certify", "audit", "certify"]
 
@@ -143,7 +143,7 @@ def _open_checkpoint(mechanism: Mechanism, prior: str) -> Checkpoint | None:
     """Return the checkpoint of an audit, in a folder of its own among the state; None if it cannot
     be written. It holds sums over the public vocabulary, and nothing of any text."""
     from perturb.audit.figures import describe_mechanism
-    from perturb.files.checkpoint import Checkpoint, hash_code, hash_run
+    from perturb.files import Checkpoint, hash_code, hash_run
     from proxy.storage.opening import state_folder
 
     run = {**describe_mechanism(mechanism), "prior": prior, "code": hash_code()}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from perturb.display.comparison import Comparison
+    from perturb.display import Comparison
 
 __all__ = ["print_comparison"]
 

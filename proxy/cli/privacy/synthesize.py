@@ -108,7 +108,7 @@ def synthesize(
     from perturb.rng import secure_generator
     from perturb.synthetic.synthesis import SynthesisPlan
     from perturb.synthetic.synthesis import synthesize as make
-    from proxy.synthetic.files import check_output, read_private, write_examples
+    from proxy.synthetic import check_output, read_private, write_examples
 
     if (label is None) != (labels is None):
         raise typer.BadParameter("give both or none", param_hint=["--label", "--labels"])
@@ -196,7 +196,7 @@ def _open_remote(
     from perturb.whole.encoder import load_encoder
     from proxy.errors import ApiError
     from proxy.remote.remotes import Remotes
-    from proxy.synthetic.remote_writer import RemoteWriter
+    from proxy.synthetic import RemoteWriter
 
     loaded = load_configuration(config)
     numbers = count_up(1)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 
-from proxy.config.section import Section
+from proxy.config.fields import Section
 from proxy.config.upstreams.connection import BaseUrl, check_key, read_key
 
 __all__ = [

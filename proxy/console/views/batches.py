@@ -5,7 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from proxy.api.app_keys import TENANT
-from proxy.batches.setup import BATCHES, RUNNER
+from proxy.batches.run import BATCHES, RUNNER
 from proxy.console.door import make_token, read_form
 from proxy.console.pages import page
 

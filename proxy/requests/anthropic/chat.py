@@ -19,7 +19,6 @@ from proxy.requests.anthropic.blocks import (
 )
 from proxy.requests.anthropic.protocol import Conversation, MessagesRequest
 from proxy.requests.anthropic.tools import Tool
-from proxy.requests.cache_marks import read_mark
 from proxy.requests.protocol import (
     ChatRequest,
     FunctionCall,
@@ -29,6 +28,7 @@ from proxy.requests.protocol import (
     ToolCall,
     Treatment,
     find_treatments,
+    read_mark,
 )
 
 __all__ = ["convert_to_chat", "find_place", "list_dropped"]

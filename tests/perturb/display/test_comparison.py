@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 
 from perturb import Resources, get_mechanism, sanitizer_class, seeded_generator
 from perturb.audit.report import audit
-from perturb.display.comparison import LONGEST, Comparison, compare_parts, compare_words
-from perturb.display.html import format_value, show_columns
+from perturb.display import (
+    LONGEST,
+    Comparison,
+    compare_parts,
+    compare_words,
+    format_value,
+    show_columns,
+)
 from perturb.testing import load_test_table
 from tests.perturb.marking import WORDS
 from tests.tables import bundled_table

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from perturb.files.atomic import write_atomically
+from perturb.files import write_atomically
 
 
 def test_write_replaces_the_whole_file(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from perturb import EmbeddingTable, get_mechanism
 from perturb.audit import report
 from perturb.audit.channel import Forms
 from perturb.errors import CheckpointError
-from perturb.files.checkpoint import Checkpoint, hash_run
+from perturb.files import Checkpoint, hash_run
 
 RUN = {"epsilon": 6.0, "table": "ab"}
 

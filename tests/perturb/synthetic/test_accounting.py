@@ -9,7 +9,7 @@ import pytest
 
 from perturb import ParameterError
 from perturb.audit.accounting import best
-from perturb.synthetic.accounting import STEPS, compose_picks, divide_budget
+from perturb.synthetic.synthesis import STEPS, compose_picks, divide_budget
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 8.0, 50.0])

@@ -11,8 +11,13 @@ import pytest
 
 from perturb import ParameterError, seeded_generator
 from perturb.audit.intervals import clopper_pearson
-from perturb.synthetic.synthesis import Example, SynthesisPlan, synthesize
-from perturb.synthetic.votes import count_votes, encode_texts
+from perturb.synthetic.synthesis import (
+    Example,
+    SynthesisPlan,
+    count_votes,
+    encode_texts,
+    synthesize,
+)
 from perturb.synthetic.writers import PassageWriter
 from tests.perturb.whole.conftest import PASSAGES
 

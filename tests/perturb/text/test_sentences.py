@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perturb.testing.growth import grows_linearly
-from perturb.text.sentences import split_sentences
+from perturb.whole.deep_candidate import split_sentences
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,12 @@ import tiktoken
 
 from perturb import EmbeddingTable, TableError, load_table
 from perturb.vocabulary.embeddings import (
+    ARRAYS,
     BUNDLED_PAPER,
     BUNDLED_TABLE,
     save_table,
     table_digest,
 )
-from perturb.vocabulary.table_check import ARRAYS
 
 Side = dict[str, Any]
 Arrays = dict[str, np.ndarray]

@@ -16,10 +16,17 @@ from numpy.typing import NDArray
 
 from perturb import EmbeddingTable, TableError, Vocabulary, load_table
 from perturb.testing.tables import PROVENANCE, random_rows
-from perturb.vocabulary.embeddings import BUNDLED_PAPER, BUNDLED_TABLE, save_table, table_digest
+from perturb.vocabulary.embeddings import (
+    ARRAYS,
+    BUNDLED_PAPER,
+    BUNDLED_TABLE,
+    NEW,
+    pack,
+    save_table,
+    table_digest,
+    unpack,
+)
 from perturb.vocabulary.table_build import build_table, normalize_rows
-from perturb.vocabulary.table_check import ARRAYS
-from perturb.vocabulary.table_overlay import NEW, pack, unpack
 from tests.tables import bundled_table
 
 SIZE = 1500  # 2 of the strings before are on the exclusion list

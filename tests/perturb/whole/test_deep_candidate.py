@@ -17,9 +17,14 @@ from perturb.audit.accounting import compose, spend
 from perturb.audit.certificate import certify
 from perturb.errors import CertificateError
 from perturb.testing.statistics import ALPHA, p_value
-from perturb.whole.deep_candidate import DeepCandidate, DeepCandidateParameters
-from perturb.whole.depth import DepthLaw, DepthProof, measure_depths
-from perturb.whole.recoder import fit_recoder
+from perturb.whole.deep_candidate import (
+    DeepCandidate,
+    DeepCandidateParameters,
+    DepthLaw,
+    DepthProof,
+    fit_recoder,
+    measure_depths,
+)
 from tests.perturb.whole.conftest import SUBJECTS
 from tests.perturb.whole.contract import PassageContract
 from tests.tables import bundled_table

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from proxy.advice.scores import find_bleed, list_content_words, score_right
+from proxy.advice.comparison import find_bleed, list_content_words, score_right
 from proxy.advice.texts import KINDS, Task, read_tasks
 
 QUESTION = Task("q", "question", "How much is it?", "The roof costs 6,250 euros.", "6,250 euros")

@@ -15,7 +15,7 @@ from perturb import EmbeddingTable
 from proxy.access.admission import Admission
 from proxy.access.auth import Grant
 from proxy.api.app_keys import ADMISSION, KEYRING
-from proxy.batches import runner
+from proxy.batches import run as batch_run
 from proxy.config.store import Budget
 from tests.databases import database, postgres_url
 from tests.limits import LIMIT
@@ -84,7 +84,7 @@ async def test_no_tenant_waits_for_anothers_rate_limit(
     _, alice = await make_client(proxy, "alice", requests_per_minute=0.1, burst=2 * count)
     _, bob = await make_client(proxy, "bob")
     with monkeypatch.context() as paused:
-        paused.setattr(runner, "AT_ONCE", 0)
+        paused.setattr(batch_run, "AT_ONCE", 0)
         made = [await start(alice, jsonl(*chats(2))) for _ in range(count)]
     for batch in made[:2]:
         await follow(alice, batch, ("in_progress",))

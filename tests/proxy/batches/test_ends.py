@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from perturb import EmbeddingTable
 from proxy.api.app_keys import ADMISSION, STORE
-from proxy.batches import runner
+from proxy.batches import run as batch_run
 from proxy.batches import store as batch_store
 from proxy.storage.schema import FILE_LINES
 from tests.databases import database, postgres_url
@@ -80,14 +80,14 @@ async def no_room(proxy: Proxy) -> AsyncIterator[None]:
 async def test_cancelled_before_it_is_looked_at(
     proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "AT_ONCE", 0)
+    monkeypatch.setattr(batch_run, "AT_ONCE", 0)
     client = proxy.client()
     batch = await start(client, jsonl(*chats(3)))
     cancelling = await client.batches.cancel(batch.id)
     assert (batch.status, cancelling.status) == ("validating", "cancelling")
     again = await client.batches.cancel(batch.id)
     assert again.cancelling_at == cancelling.cancelling_at
-    monkeypatch.setattr(runner, "AT_ONCE", 1)
+    monkeypatch.setattr(batch_run, "AT_ONCE", 1)
     batch = await follow(client, batch)
     assert batch.status == "cancelled"
     assert batch.cancelled_at is not None
@@ -216,7 +216,7 @@ async def test_a_batch_that_nobody_runs_any_more_is_forgotten(
     proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its raw lines do not stay, though batches were turned off."""
-    monkeypatch.setattr(runner, "AT_ONCE", 0)
+    monkeypatch.setattr(batch_run, "AT_ONCE", 0)
     batch = await start(proxy.client(), jsonl(*chats(3)))
     store, day = proxy.app[STORE], 86_400.0
     await store.sweep(day, 1000, now=batch.created_at + 1.9 * day)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from proxy.config.reloading import CHANGEABLE, FIXED, find_changes
 from proxy.config.settings import Config, load_config
+from proxy.reload import CHANGEABLE, FIXED, find_changes
 
 SERVED: dict[str, Any] = {"privacy": {"mechanism": "selective"}, "local": {"mode": "none"}}
 

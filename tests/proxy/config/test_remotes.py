@@ -13,7 +13,7 @@ from proxy.config.hints import base_url_hints
 from proxy.config.settings import load_config
 from proxy.config.show import MASK, effective_settings
 from proxy.errors import ConfigError
-from proxy.workers.shares import divide
+from proxy.workers.supervisor import divide
 from tests.perturb.marking import WORDS
 from tests.servers import fake_server
 

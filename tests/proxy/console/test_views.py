@@ -19,9 +19,8 @@ from perturb.registry import sanitizer_names
 from proxy.access.auth import Grant, new_key
 from proxy.api.app_keys import KEYRING, LEDGER, RECORDER, REMOTES, STORE
 from proxy.console.charts import draw_stacks
-from proxy.console.figures import find_figures
 from proxy.console.views import keys, records
-from proxy.console.words import MOST, compare_words
+from proxy.console.views.trying import MOST, compare_words, find_figures
 from proxy.errors import store_unavailable
 from proxy.records.lines import read_latest, read_lines
 from tests.limits import LIMIT

@@ -11,8 +11,8 @@ import openai
 import pytest
 
 from perturb.errors import ExpressionTimeout
-from proxy.config.housekeeping import SHIPPED
 from proxy.config.settings import Local, load_config
+from proxy.config.upstreams.local import SHIPPED
 from proxy.errors import ConfigError
 from proxy.requests.housekeeping import BEGINNING, ENDING, Housekeeping
 from proxy.requests.protocol import ChatRequest

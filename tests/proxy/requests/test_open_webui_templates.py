@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.config.housekeeping import SHIPPED
+from proxy.config.upstreams.local import SHIPPED
 from proxy.requests.housekeeping import Housekeeping
 from tests.proxy.requests.test_housekeeping import TEXT, chat
 

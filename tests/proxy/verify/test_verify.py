@@ -22,8 +22,7 @@ from proxy.local import find_free_port
 from proxy.verify.documents import DOCUMENTS, write_document
 from proxy.verify.places import PLACES, Place
 from proxy.verify.probe import Cell, ProbeResult, Verdict, probe
-from proxy.verify.report import format_report
-from proxy.verify.run import _list_hidden, _serve, verify
+from proxy.verify.run import _list_hidden, _serve, format_report, verify
 from proxy.verify.trials import ALL_TYPES, DOCUMENTS_EACH, VALUES_EACH, plan_trials
 from proxy.verify.upstream import Upstream, find_echo
 from proxy.verify.values import IN_CONTEXT, TYPES, Values, find_values

@@ -9,7 +9,7 @@ import pytest
 
 from proxy.config.settings import Server
 from proxy.errors import ConfigError
-from proxy.workers.listeners import Listeners
+from proxy.workers.supervisor import Listeners
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="several workers need Linux")
 

@@ -6,10 +6,9 @@ import sys
 
 import pytest
 
-from proxy.config.settings import Config, load_config
-from proxy.config.workers import DIVIDED
+from proxy.config.settings import DIVIDED, Config, load_config
 from proxy.errors import ConfigError
-from proxy.workers.shares import divide
+from proxy.workers.supervisor import divide
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="several workers need Linux")
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import context, op
 
-from proxy.storage.beginning import write_beginning
+from proxy.storage.opening import write_beginning
 
 __all__ = ["downgrade", "upgrade"]
 

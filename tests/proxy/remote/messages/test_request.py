@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proxy.errors import ApiError
-from proxy.remote.messages.request import WORDS, spell_messages
+from proxy.remote.messages import WORDS, spell_messages
 from proxy.verify.upstream import list_strings
 from tests.proxy.anthropic_remote import WHOLE, unroll
 from tests.proxy.gateway.everywhere import chat

@@ -1,4 +1,5 @@
-"""Checkpoints: the finished parts of a long run, so that a restart continues where it stopped.
+"""Write files whole or not at all, and keep the finished parts of a long run (checkpoints), so
+that a restart continues where it stopped.
 
 The folder of a checkpoint belongs to one run: its file `run.json` names everything that the result
 depends on, and another run is refused. Each part is a file that is complete or absent, with a
@@ -11,7 +12,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import shutil
+import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,9 +24,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from perturb.errors import CheckpointError
-from perturb.files.atomic import write_atomically
 
-__all__ = ["Checkpoint", "hash_code", "hash_run"]
+__all__ = ["Checkpoint", "hash_code", "hash_run", "write_atomically"]
+
+
+def write_atomically(path: Path, *parts: bytes | memoryview, mode: int = 0o644) -> None:
+    """Write a file of these parts complete or not at all: a temporary file beside it, then a
+    rename. The file gets the permissions `mode`.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_atomically(Path(folder) / "note", b"do", b"ne")
+    ...     (Path(folder) / "note").read_bytes()
+    b'done'
+    """
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name + ".")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.writelines(parts)
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
 
 SECONDS = 1.0  # between two states of one loop: what a killed run may lose
 _DIGEST = hashlib.sha256().digest_size

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from proxy.errors import bad_request, unsupported
-from proxy.requests.cache_marks import MARKS
+from proxy.requests.protocol import MARKS
 
 __all__ = ["MAX_TOKENS", "WORDS", "spell_messages"]
 

@@ -1,1 +1,0 @@
-"""Views of releases, receipts and audits for notebooks and terminals."""

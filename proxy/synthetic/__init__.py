@@ -1,1 +1,0 @@
-"""Make synthetic examples of private texts for `inferdpt synthesize`."""
