@@ -62,7 +62,7 @@ from proxy.pipeline.policy import RequestPolicy
 from proxy.pipeline.public import PublicText
 from proxy.records.chain import recording
 from proxy.remote.remotes import Remotes
-from proxy.requests.housekeeping import Housekeeping
+from proxy.requests.messages import Housekeeping
 from proxy.storage.ledger import Ledger
 from proxy.storage.opening import open_store
 from proxy.storage.store import SWEEP_SECONDS

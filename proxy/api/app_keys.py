@@ -22,7 +22,7 @@ from proxy.pipeline.plan import Plan
 from proxy.pipeline.policy import RequestPolicy
 from proxy.records.chain import Recorder
 from proxy.remote.remotes import Remotes
-from proxy.requests.housekeeping import Housekeeping
+from proxy.requests.messages import Housekeeping
 from proxy.storage.ledger import Ledger
 from proxy.storage.store import Store
 

@@ -33,7 +33,7 @@ from proxy.pipeline.policy import RequestPolicy
 from proxy.pipeline.settling import Settlement, Settler
 from proxy.records.chain import Positions
 from proxy.remote.remotes import Remotes, Route
-from proxy.requests.housekeeping import keep_local
+from proxy.requests.messages import keep_local
 from proxy.requests.protocol import ChatRequest, CompletionRequest, SamplingRequest
 from proxy.storage.ledger import BudgetExceeded
 

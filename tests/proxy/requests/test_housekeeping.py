@@ -14,7 +14,7 @@ from perturb.errors import ExpressionTimeout
 from proxy.config.settings import Local, load_config
 from proxy.config.upstreams.local import SHIPPED
 from proxy.errors import ConfigError
-from proxy.requests.housekeeping import BEGINNING, ENDING, Housekeeping
+from proxy.requests.messages import BEGINNING, ENDING, Housekeeping
 from proxy.requests.protocol import ChatRequest
 from proxy.requests.validation import validate
 from tests.catastrophe import CATASTROPHIC, ENDLESS

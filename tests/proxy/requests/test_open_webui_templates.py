@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from proxy.config.upstreams.local import SHIPPED
-from proxy.requests.housekeeping import Housekeeping
+from proxy.requests.messages import Housekeeping
 from tests.proxy.requests.test_housekeeping import TEXT, chat
 
 # Open WebUI's escapes are its own.
