@@ -1,1 +1,0 @@
-"""Build the bundled model: data, tokenizer, model, training, export."""
