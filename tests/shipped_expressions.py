@@ -118,18 +118,29 @@ def _read_source(module: types.ModuleType) -> ast.Module:
 
 
 @cache
+def _find_calls() -> dict[str, set[tuple[str, str, int]]]:
+    """Return, by the name before the dot, the modules, methods and numbers of arguments of all
+    calls of methods in the product."""
+    calls: dict[str, set[tuple[str, str, int]]] = {}
+    for module in find_modules():
+        for node in ast.walk(_read_source(module)):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and isinstance(node.func.value, ast.Name)
+            ):
+                call = module.__name__, node.func.attr, len(node.args)
+                calls.setdefault(node.func.value.id, set()).add(call)
+    return calls
+
+
 def is_anchored(name: str) -> bool:
     """Tell if the product only matches an expression with a text from its beginning."""
     home, _, own = name.partition("[")[0].rpartition(".")
     used = {
-        (node.func.attr, len(node.args))
-        for module in find_modules()
-        for node in ast.walk(_read_source(module))
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == own
-        and (module.__name__ == home or not own.startswith("_"))
+        (method, arguments)
+        for module, method, arguments in _find_calls().get(own, ())
+        if module == home or not own.startswith("_")
     }
     return bool(used) and used <= {("fullmatch", 1), ("match", 1)}
 
