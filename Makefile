@@ -104,8 +104,10 @@ screenshots: install-console
 test-container: install
 	@$(PYTEST) -m container -rs tests/deploy/test_container.py
 
+# The proxy under load and attack is tested alone, whatever kills, resumes or draws texts in parallel.
 test-hostile: install
-	@$(PYTEST) -m hostile
+	@$(PARALLEL) -m hostile --ignore=tests/hostile
+	@$(PYTEST) -m hostile tests/hostile
 
 install-clients: install
 	@$(BIN)/python -m tests.clients.install
