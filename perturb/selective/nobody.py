@@ -6,6 +6,8 @@ works, or holds a program's translations.
 - What stands in one list with a well-known thing is a thing: `Petra, Wadi Rum and Amman`. Who
   stands in one with well-known persons is of their kind.
 - A name in quotation marks is the title of a song: `Who sang "Jolene"?`
+- Who is in a well-known tale, in a sentence that evokes it, is a character: `Does Hermione marry
+  Ron in Harry Potter?`
 - The values of a program's translations are the words of its forms: `"password": "Passwort"`. The
   names of the keys say what the words mean, not that they are somebody's.
 """
@@ -14,7 +16,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from perturb.release import Span
@@ -28,10 +32,14 @@ __all__ = [
     "asks_for_amount",
     "drop_translated",
     "find_lists",
+    "find_tales",
     "find_titles",
     "is_about_surnames",
     "is_exercise",
+    "is_of_fable",
     "is_told",
+    "is_told_to",
+    "tells_tale",
 ]
 
 
@@ -174,11 +182,29 @@ _BEINGS = (
     r"|dragon|mago|brujo|bruja|"
     r"chevalier|sorcier|sorcière|fée|drago|strega)"
 )
+_ANIMALS = (
+    r"(?:bears?|bees?|birds?|bunn(?:y|ies)|camels?|cats?|chickens?|cows?|crabs?|crows?|dogs?|"
+    r"dolphins?|donkeys?|ducks?|elephants?|fox(?:es)?|frogs?|giraffes?|goats?|hamsters?|hedgehogs?|"
+    r"horses?|kittens?|lions?|mice|monkeys?|mouse|octopus|owls?|parrots?|penguins?|pigs?|ponies|"
+    r"pony|pupp(?:y|ies)|rabbits?|rats?|sharks?|sheep|sloths?|snails?|snakes?|spiders?|squirrels?|"
+    r"tigers?|turtles?|whales?|wol(?:f|ves))"
+)
+_CALLED = (
+    r" (?:who(?:['’]s| is) )?(?:named|called|by the name of|namens|llamad[oa]|nommée?|appelée?|"
+    r"chiamat[oa]) "
+)
+# A being that somebody is said to be is none: my boss is a pirate called Holloway.
 _INVENTED = re.compile(
-    rf"\b{_BEINGS} (?:who(?:['’]s| is) )?(?:named|called|by the name of|namens|llamad[oa]"
-    rf"|nommée?|appelée?|chiamat[oa])"
-    r" (?:captain |capt |sir |lady |lord |king |queen |princess |prince |dr |kapitän |capitán "
-    r"|capitaine )?\Z",
+    r"(?P<said>(?<!here )\b(?:is|was|are|ist|est|es|è) (?:an?|the|eine?|une?|una?|un|il|el) "
+    rf"(?:[a-z]{{2,15}} )?)?\b{_BEINGS}{_CALLED}"
+    r"(?:(?:captain|capt|sir|lady|lord|king|queen|princess|prince|dr|kapitän|capitán|capitaine) )?"
+    r"\Z",
+    re.IGNORECASE,
+)
+_FABLE = re.compile(
+    r"\b(?:limericks?|poems?|stor(?:y|ies)|tales?|fables?|songs?|rhymes?|jokes?|haikus?) about "
+    rf"(?:an?|two|three) (?:[a-z-]{{2,15}} ){{0,3}}{_ANIMALS}{_CALLED}"
+    r"(?:(?:mr|mrs|ms|miss|dr|sir|lady|captain)\.? )?\Z",
     re.IGNORECASE,
 )
 
@@ -207,10 +233,92 @@ def is_told(text: str, start: int, end: int, *, invented: bool = True) -> bool:
     >>> is_told("a dragon named Fizz", 15, 19), is_told("a man named Fizz", 12, 16)
     (True, False)
     """
-    if invented and _INVENTED.search(text, max(0, start - 60), start):
+    being = _INVENTED.search(text, max(0, start - 60), start)
+    if invented and being and not being["said"]:
         return True
     found = _IDIOM.finditer(text, max(0, start - _IDIOM_NEAR), end + _IDIOM_NEAR)
     return any(idiom.start() <= start and end <= idiom.end() for idiom in found)
+
+
+TALES = Path(__file__).parents[1] / "data" / "tales.txt"
+# What is told of characters. `Story` alone also stands in reports.
+_FICTION = re.compile(
+    r"\b(?:fan ?fic(?:tion|s)?|fics?|characters?|protagonists?|villains?|plot|chapters?|episodes?|"
+    r"seasons?|sequels?|prequels?|spoilers?|movies?|films?|novels?|sitcoms?|trilogy|saga|anime|"
+    r"manga|figuren?|romanfigur(?:en)?|kapitel|staffel|folge|personnages?|chapitre|personajes?|"
+    r"capítulo|personaggi(?:o)?|capitolo|personagens?|postac(?:i|ie|iach)|rozdział)\b",
+    re.IGNORECASE,
+)
+# Children are named after characters and have parties, and colleagues borrow books.
+_LIFE = re.compile(
+    r"\b(?:birthdays?|part(?:y|ies)|presents?|gifts?|costumes?|cosplay|invit(?:e|es|ed|ing)|"
+    r"invitations?|tickets?|trips?|lov(?:es|ed)|lik(?:es|ed)|fans? of|favou?rite|obsessed|"
+    r"turn(?:s|ed|ing) \w{1,8}|years? old|aged?|born|kids?|child(?:ren)?|daughters?|sons?|nieces?|"
+    r"nephews?|teachers?|class(?:es|mates?)?|school|works?|worked|working|lives?|lived|moved|phone|"
+    r"address|(?:movie|film|book|game|quiz|trivia) (?:night|evening|club)|boss|managers?|"
+    r"colleagues?|coworkers?|office|hr|accounting|fired|hired|borrow\w{0,3}|lend|lent|"
+    r"return(?:s|ed)|library|buy|bought|shops?|stores?|orders?|ordered|invoices?|pay(?:s|ments?)?|"
+    r"paid|owes?|arriv(?:es|ed)|deliver(?:y|ed)|neighbou?rs?|landlord|hospital|clinic|lawyer|"
+    r"divorce|today|tonight|tomorrow|yesterday|last night|next week|"
+    r"heute|morgen|gestern|aujourd['’]hui|demain|hier|hoy|mañana|ayer|oggi|domani|ieri|"
+    r"geburtstag|geschenk|schenken|einlad\w*|anniversaire|cadeau|cumpleaños|regalo|compleanno|"
+    r"aniversário|presente|urodziny|prezent)\b",
+    re.IGNORECASE,
+)
+_TOLD_TO = re.compile(
+    r"\b(?:tell|ask|remind|give|send|show|call|text|thank|pay|help|invite|meet|with|frag|sag)\s\Z",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=1)
+def _load_tales() -> Mapping[str, frozenset[str]]:
+    """Return by a name the phrases that evoke a tale in which somebody is called so."""
+    found: dict[str, set[str]] = {}
+    for line in TALES.read_text("utf-8").splitlines():
+        phrases, _, names = line.partition(": ")
+        tale = phrases.split(", ") if names else []
+        for name in (*names.split(), *(phrase for phrase in tale if " " not in phrase)):
+            found.setdefault(name, set()).update(f" {phrase} " for phrase in tale)
+    return {name: frozenset(phrases) for name, phrases in found.items()}
+
+
+def find_tales(names: Iterable[str]) -> frozenset[str]:
+    """Return the phrases, between blanks, each of which evokes a tale in which somebody is called
+    by all of some names, each a key (`perturb.selective.public.read_key`).
+
+    >>> " hogwarts " in find_tales(["hermione"]), find_tales(["hermione", "blake"])
+    (True, frozenset())
+    """
+    tales = _load_tales()
+    found = [tales.get(name, frozenset()) for name in names]
+    return frozenset.intersection(*found) if found else frozenset()
+
+
+def is_told_to(text: str, start: int) -> bool:
+    """Tell if somebody is to be told or given something: `Tell Percy that`."""
+    return _TOLD_TO.search(text, max(0, start - 10), start) is not None
+
+
+def tells_tale(text: str) -> bool | None:
+    """Tell if a text speaks of characters, by words for tales and of no life; None if it has
+    neither.
+
+    >>> tells_tale("A scene of chapter 3"), tells_tale("Ron's birthday"), tells_tale("Ron?")
+    (True, False, None)
+    """
+    if _LIFE.search(text):
+        return False
+    return True if _FICTION.search(text) else None
+
+
+def is_of_fable(text: str, start: int) -> bool:
+    """Tell if the name at a place is an animal's in a tale or a poem that is asked for.
+
+    >>> is_of_fable("A poem about a shy cat called Tom", 30), is_of_fable("My cat called Tom", 14)
+    (True, False)
+    """
+    return _FABLE.search(text, max(0, start - 120), start) is not None
 
 
 def is_about_surnames(text: str) -> bool:

@@ -30,10 +30,14 @@ from perturb.errors import VocabularyError
 from perturb.selective.nobody import (
     asks_for_amount,
     find_lists,
+    find_tales,
     find_titles,
     is_about_surnames,
     is_exercise,
+    is_of_fable,
     is_told,
+    is_told_to,
+    tells_tale,
 )
 from perturb.selective.patterns.forms import is_in_list
 from perturb.selective.patterns.given import list_given
@@ -543,6 +547,7 @@ class _Knowledge:
         self._contacts = sorted(f.start for f in findings if f.type in CONTACTS)
         self._private_words = set[str]()
         self._covered: dict[tuple[object, ...], bool] = {}
+        self._evoked: dict[str, bool] = {}
         self._persons = [f for f in findings if f.type in PERSONS]
         self._tells_births = self._are_public([f for f in findings if f.type in _BIRTHS])
         if self._tells_births:
@@ -648,13 +653,57 @@ class _Knowledge:
             or self._is_listed(finding)
             or self._is_title(finding)
             or self._is_told(finding)
+            or self._is_character(finding)
         )
+
+    def _is_character(self, finding: _Marked) -> bool:
+        """Tell if a finding is who is called so in a well-known tale that its sentence evokes, or
+        any in a text about tales; and nobody's, in a text that speaks of no life."""
+        told = self._tells_tale
+        first, last = self._words.meeting(finding.start, finding.end)
+        keys = [key for key in self._words.keys[first:last] if key not in _NEUTRAL]
+        if told is False or self._contacts or self._private_words.intersection(keys):
+            return False
+        low, high = self._near_by(finding)
+        if not (told or _holds(self._asked, low, high)):
+            return False
+        near = self._spell(low, high)
+        evokes = self._evokes if told else near.__contains__
+        return any(map(evokes, find_tales(keys))) and not (
+            self._is_tied_person(finding.start, finding.end)
+            or _holds(self._selves, low, high)
+            or _TOWARDS.search(self._text, max(0, finding.start - 8), finding.start) is not None
+            or is_told_to(self._text, finding.start)
+        )
+
+    @cached_property
+    def _tells_tale(self) -> bool | None:
+        """Tell if a text is about tales; None if a sentence of it may be about one."""
+        found = tells_tale(self._text)
+        return False if found is None and _WORK.search(self._text) else found
+
+    def _evokes(self, phrase: str) -> bool:
+        if phrase not in self._evoked:
+            self._evoked[phrase] = phrase in self._whole
+        return self._evoked[phrase]
+
+    @cached_property
+    def _whole(self) -> str:
+        return self._spell(0, len(self._text))
+
+    def _spell(self, low: int, high: int) -> str:
+        """Return the keys of the words in a range, each between blanks."""
+        first, last = self._words.meeting(low, high)
+        return f" {' '.join(self._words.keys[first:last])} "
 
     def _is_told(self, finding: _Marked) -> bool:
         """Tell if a finding is of a tale or a saying, and nobody's: a witch with a surname in a
         sentence of the writer's own is somebody."""
         start, end = finding.start, finding.end
-        own = " " in self._text[start:end] and _holds(self._selves, *self._near_by(finding))
+        close = _holds(self._selves, *self._near_by(finding))
+        own = close and (" " in self._text[start:end] or self._is_borne(finding))
+        if not own and is_of_fable(self._text, start):
+            return True
         told = is_told(self._text, start, end, invented=not own)
         return told and not self._is_own_person(finding)
 

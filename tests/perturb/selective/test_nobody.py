@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 
 from perturb import get_mechanism
-from perturb.selective.nobody import find_lists, find_titles
+from perturb.selective.nobody import TALES, find_lists, find_tales, find_titles
+from perturb.selective.public import read_key
 from perturb.testing.growth import grows_linearly
 from tests.tables import bundled_table
 
@@ -18,6 +19,16 @@ KINDS = {
         "A poem on spring, max 40 lines, please.",
         "Yesterday max told Siobhan the news.",
         ["max"],
+    ),
+    "an animal in a poem": (
+        "A limerick about a grumpy cat named Mr. Whiskers, or a tale about a fox called Tom?",
+        "Write a poem about my neighbour with a cat, Mr. Farquhar, and a man named Tom Quennell.",
+        ["Farquhar", "Tom Quennell"],
+    ),
+    "a being": (
+        "There is a pirate called Captain Holloway in it, and a dragon named Siobhan.",
+        "My boss is a pirate called Captain Holloway, and hers was a sly witch named Siobhan.",
+        ["Holloway", "Siobhan"],
     ),
     "a verb": (
         "Mark all rows in red. Grant the editors access. Will this take long?",
@@ -169,3 +180,55 @@ def test_lists_and_titles_take_time_linear_in_the_text(piece: str) -> None:
         return [*find_lists(text), *find_titles(text)]
 
     assert grows_linearly(work, 20_000, seconds=0.02)
+
+
+# Of well-known tales: a question about them, and what is nearest to it about somebody's life.
+CHARACTERS = (
+    "Did Hermione marry Ron in Harry Potter?",
+    "Write fan fiction about Draco and Hermione at Hogwarts.",
+    "Summarize the chapter in which Frodo and Sam meet Gollum.",
+    "How does Jo reject Laurie in Little Women?",
+    "In Friends episode 5, why is Ross jealous of Joey?",
+    "Explain why Michael kills Fredo in the Godfather movie.",
+    "Write a scene where Michael and Dwight prank Jim at Dunder Mifflin.",
+    "Warum streiten Ron und Hermine im dritten Kapitel mit Draco Malfoy?",
+    "Is Yennefer older than Geralt?",
+)
+SOMEBODY = (
+    ("My daughter Hermione starts school and loves Harry Potter.", "Hermione"),
+    ("Ron from work gave me Harry Potter; thank him for me.", "Ron"),
+    ("E-mail Luna about the Harry Potter tickets.", "Luna"),
+    ("Did Hermione Blake marry Ron in Harry Potter?", "Hermione Blake"),
+    ("What should I get Ginny for her birthday? She loves Harry Potter.", "Ginny"),
+    ("Tell Percy that the Percy Jackson book is here.", "Percy"),
+    ("The Star Wars movie night: Luke said he was fired and Leia cried. What now?", "Luke"),
+    ("Call Luke about the Star Wars figures.", "Luke"),
+    ("Sam is in rehab. Should he read Lord of the Rings?", "Sam"),
+    ("Which Hobbit is Sam? He is in my team.", "Sam"),
+    ("Can Rosie borrow the Lord of the Rings book?", "Rosie"),
+    ("What did Jim write on the Dunder Mifflin mug that he got from HR?", "Jim"),
+    ("Write a note for Luna: the Harry Potter film starts at 8.", "Luna"),
+    ("Elizabeth has depression. Is Pride and Prejudice a good book for her?", "Elizabeth"),
+    ("Did Ross, ross.geller@kestrel.example, cancel in Friends episode 5?", "Ross"),
+    ("When is Anna due? Katniss and Peeta marry in the last chapter.", "Anna"),
+)
+
+
+@pytest.mark.parametrize("text", CHARACTERS)
+def test_characters_of_well_known_tales_are_nobody(text: str) -> None:
+    assert find(text) == []
+
+
+@pytest.mark.parametrize(("text", "name"), SOMEBODY)
+def test_who_is_called_as_a_character_is_somebody(text: str, name: str) -> None:
+    found = find(text)
+    assert any(name in part for part in found), found
+
+
+def test_the_tales_are_spelled_as_names_are_read() -> None:
+    for line in TALES.read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            phrases, _, names = line.partition(": ")
+            for key in (*phrases.split(", "), *names.split()):
+                assert key == read_key(key), key
+    assert " hogwarts " in find_tales(["ron"]) & find_tales(["hermione"])
