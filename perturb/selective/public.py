@@ -303,6 +303,9 @@ _PRODUCT = """
 _PRODUCT_WORDS = frozenset(_PRODUCT.split())
 _TITLE_OPENERS = frozenset(("dear", "hello", "hey", "hi", "my", "our"))
 _NAME_WORDS = 5  # that the longest names have; a longer finding holds other words
+_LEAST_NAME = 2  # words of a full name
+_MADE_BY = frozenset(("von", "van", "of", "by", "af", "av"))
+_WORKS = frozenset(("romane",))  # also a given name
 _LEAST = 4  # letters of a word of a name that stands for all of it
 # What asks for knowledge, in a sentence.
 _ASKING = re.compile(
@@ -805,13 +808,28 @@ class _Knowledge:
 
     def _opens(self, place: int, first: int, last: int) -> bool:
         """Tell if a word is no part of the name that a finding takes it for: the ordinary word
-        before a name, as in `Mention Speke`, or the first word of a sentence."""
+        before a name, as in `Mention Speke`, the first word of a sentence, or what a person has
+        made, as in `Bücher von Hermann Hesse`."""
         key = self._words.keys[place]
+        if place + 1 < last and self._is_made(place):
+            return True
         if place + 1 >= last or key in self._given or key in self._public.surnames:
             return False
         start = self._words.starts[place]
         begins = place == first and bool(_BEGIN.search(self._text, max(0, start - 4), start))
         return begins or (key in self._common and (place == first or last - first > _NAME_WORDS))
+
+    def _is_made(self, place: int) -> bool:
+        """Tell if a word is a noun before `von` or its like and a public person's full name, or
+        stands in small letters before such a noun."""
+        keys = self._words.keys
+        place += self._words.written[place].islower()
+        end = place + 2 + _LEAST_NAME
+        if end > len(keys) or keys[place + 1] not in _MADE_BY:
+            return False
+        if keys[place] in self._given and keys[place] not in _WORKS:
+            return False
+        return self._words.longest(place + 2, end, [self._public.persons]) >= end
 
     def _is_blank(self, place: int) -> bool:
         """Tell if nothing but white space is before a word."""

@@ -25,6 +25,11 @@ KINDS = {
         "Write a poem about my neighbour with a cat, Mr. Farquhar, and a man named Tom Quennell.",
         ["Farquhar", "Tom Quennell"],
     ),
+    "a work": (
+        "Nenne fünf Bücher von Hermann Hesse. Welche Romane von Thomas Mann sind verfilmt?",
+        "Die Bücher von Hermann Hesselbach hat Petra von Thomas Mannheim.",
+        ["Hermann Hesselbach", "Petra"],
+    ),
     "a being": (
         "There is a pirate called Captain Holloway in it, and a dragon named Siobhan.",
         "My boss is a pirate called Captain Holloway, and hers was a sly witch named Siobhan.",
