@@ -657,7 +657,13 @@ class _Knowledge:
             or self._is_title(finding)
             or self._is_told(finding)
             or self._is_character(finding)
+            or self._is_work(finding)
         )
+
+    def _is_work(self, finding: _Marked) -> bool:
+        """Tell if a finding is what a public person has made: `Romane von Thomas Mann`."""
+        first, last = self._words.meeting(finding.start, finding.end)
+        return last - first == 1 and self._is_made(first)
 
     def _is_character(self, finding: _Marked) -> bool:
         """Tell if a finding is who is called so in a well-known tale that its sentence evokes, or
