@@ -245,7 +245,7 @@ def list_names(
     }
     people = called | private
     places = set(map(read_key, read_entries("places")))
-    things = set(map(read_key, read_entries("firms")))
+    things = {read_key(entry) for name in ("firms", "things") for entry in read_entries(name)}
     terms = set(map(read_key, installed_names())) - places - things
     terms = (terms | set(map(read_key, read_entries("terms")))) - private
     persons = {

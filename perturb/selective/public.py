@@ -320,6 +320,18 @@ _ASKING = re.compile(
     r"назови\w*)\b|[?？]",
     re.IGNORECASE,
 )
+_COMPARED = re.compile(
+    r"\b(?:compar(?:e|es|ing|ison)|contrast|differ(?:s|ences?)?|similarit(?:y|ies)|vergleich\w*|"
+    r"unterschiede?|comparez|différences?|compara\w*|diferencias?|confronta|differenze|porównaj)\b",
+    re.IGNORECASE,
+)
+# What colleagues and craftsmen have, and no philosopher.
+_OFFERED = re.compile(
+    r"\b(?:offers?|quotes?|bids?|prices?|invoices?|estimates?|salar(?:y|ies)|scores?|results?|cvs?|"
+    r"resumes?|applications?|performance|candidates?|reports?|grades?|rates?|hours|shifts?|sales|"
+    r"angebote?|rechnung(?:en)?|noten|bewerbung(?:en)?|devis|factures?|ofertas?|offerte|oferty)\b",
+    re.IGNORECASE,
+)
 # Of texts that are somebody's own: letters, and what is spoken of at work.
 _WORK_WORDS = (
     r"draft(?:ing)?|reply|respond|proofread|e-?mails?|letters?|messages?|invitations?|resume|cv|"
@@ -400,8 +412,12 @@ class PublicNames:
     @cached_property
     def families(self) -> frozenset[str]:
         """Return the surnames of the persons that are neither common nor words."""
-        last = {key.rpartition(" ")[2] for key in self.persons if " " in key}
-        return frozenset(last - self.surnames - given_names() - dictionary_words())
+        return self.last_names - self.surnames - given_names() - dictionary_words()
+
+    @cached_property
+    def last_names(self) -> frozenset[str]:
+        """Return the last words of the persons' names."""
+        return frozenset(key.rpartition(" ")[2] for key in self.persons)
 
 
 @lru_cache(maxsize=1)
@@ -949,7 +965,9 @@ class _Knowledge:
         items = self._listed.get(finding.start, [])
         if not items or self._contacts or self._is_tied_person(finding.start, finding.end):
             return False
-        if self._is_impersonal and self._lists_persons(finding, items):
+        if self._is_impersonal and (
+            self._lists_persons(finding, items) or self._compares_persons(finding, items)
+        ):
             return True
         if self._selves or _TASK.search(self._text):
             return False
@@ -966,6 +984,19 @@ class _Knowledge:
             for first, last in others
         )
         return 2 * known >= len(others) > 0
+
+    def _compares_persons(self, finding: _Marked, items: Sequence[tuple[int, int]]) -> bool:
+        """Tell if somebody asks to compare persons by surnames that are all public persons', one
+        of them nobody else's: `Compare Smith, Ricardo and Malthus`."""
+        low, high = self._near_by(finding)
+        if not _COMPARED.search(self._text, low, high) or _OFFERED.search(self._text):
+            return False
+        places = [self._words.meeting(*item) for item in items]
+        keys = [[k for k in self._words.keys[first:last] if k != "s"] for first, last in places]
+        surnames = [key[0] for key in keys if len(key) == 1 and key[0] in self._public.last_names]
+        public = self._public.families, self._public.persons
+        sure = any(key in names for key in surnames for names in public if key not in self._given)
+        return len(surnames) == len(items) and sure
 
     def _is_title(self, finding: _Marked) -> bool:
         """Tell if a finding is in the title of a song, a film or a book, and no sentence of the
@@ -1015,8 +1046,15 @@ class _Knowledge:
 
     @cached_property
     def _listed(self) -> dict[int, list[tuple[int, int]]]:
-        """Return the items of the list in which an item begins, by its place."""
-        return {start: items for items in find_lists(self._text) for start, _ in items}
+        """Return the items of the list in which an item begins, by its place. The verb of a
+        sentence is none of the first: `Compare Smith and Ricardo`."""
+        found = {}
+        for items in find_lists(self._text):
+            (start, end), *others = items
+            if verb := _COMPARED.match(self._text, start, end):
+                items = [(min(verb.end() + 1, end), end), *others]
+            found.update({place: items for place, _ in items})
+        return found
 
     @cached_property
     def _names_no_other(self) -> bool:

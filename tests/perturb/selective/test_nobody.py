@@ -25,6 +25,16 @@ KINDS = {
         "Write a poem about my neighbour with a cat, Mr. Farquhar, and a man named Tom Quennell.",
         ["Farquhar", "Tom Quennell"],
     ),
+    "a comparison": (
+        "Compare Smith, Ricardo and Malthus. How do Marx's and Weber's views on religion differ?",
+        "Compare Smith's and Ricardo's bids with that of Ricardo Quennell.",
+        ["Ricardo Quennell"],
+    ),
+    "named after people": (
+        "Difference between a Granny Smith and a Victoria plum? How do I make Fettuccine Alfredo?",
+        "Granny Quennell-Smith met Victoria Pollard-Plumb and Alfredo Bianchi-Conte.",
+        ["Quennell-Smith", "Victoria Pollard-Plumb", "Alfredo Bianchi-Conte"],
+    ),
     "a work": (
         "Nenne fünf Bücher von Hermann Hesse. Welche Romane von Thomas Mann sind verfilmt?",
         "Die Bücher von Hermann Hesselbach hat Petra von Thomas Mannheim.",
