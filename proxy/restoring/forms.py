@@ -26,10 +26,13 @@ __all__ = [
     "fold_case",
     "is_tag",
     "recase",
+    "simplify",
     "spell",
     "spell_amounts",
+    "spell_beginnings",
     "spell_dates",
     "spell_endings",
+    "spell_masks",
 ]
 
 ENGLISH = (
@@ -40,18 +43,60 @@ GERMAN = (
     *("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August"),
     *("September", "Oktober", "November", "Dezember"),
 )
+# Months as they are written between a day and a year, and what stands between these.
+_LANGUAGES = tuple(
+    (tuple(months.split()), between)
+    for months, between in (
+        (
+            "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+            " ",
+        ),
+        (
+            "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre "
+            "diciembre",
+            " de ",
+        ),
+        (
+            "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre "
+            "dicembre",
+            " ",
+        ),
+        (
+            "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro "
+            "dezembro",
+            " de ",
+        ),
+        (
+            "januari februari maart april mei juni juli augustus september oktober november "
+            "december",
+            " ",
+        ),
+        (
+            "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
+            "listopada grudnia",
+            " ",
+        ),
+        (
+            "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+            " ",
+        ),
+    )
+)
 _MONTHS = {
+    name.lower(): number for names, _ in _LANGUAGES for number, name in enumerate(names, 1)
+} | {
     name[:size].lower(): number
     for names in (ENGLISH, GERMAN)
     for number, name in enumerate(names, 1)
     for size in (3, len(name))
-} | {"sept": 9}
+}
+_MONTHS["sept"] = 9
 _ISO = re.compile(r"(?P<y>[12][0-9]{3})[-/.](?P<m>[0-9]{1,2})[-/.](?P<d>[0-9]{1,2})")
 _FIGURES = re.compile(r"(?P<a>[0-9]{1,2})(?P<s>[-/.])(?P<b>[0-9]{1,2})[-/.](?P<y>[12][0-9]{3})")
 _NAMED = (
     re.compile(
-        r"(?P<d>[0-9]{1,2})(?:\.|st|nd|rd|th)?\s(?:of\s)?(?P<m>[^\W\d_]{3,9})\.?"
-        r"(?:,?\s(?P<y>[12][0-9]{3}))?"
+        r"(?P<d>[0-9]{1,2})(?:\.|st|nd|rd|th|er)?\s(?:(?:of|de)\s)?(?P<m>[^\W\d_]{3,12})\.?"
+        r"(?:,?\s(?:de\s)?(?P<y>[12][0-9]{3}))?"
     ),
     re.compile(
         r"(?P<m>[^\W\d_]{3,9})\.?\s(?P<d>[0-9]{1,2})(?:st|nd|rd|th)?(?:,?\s(?P<y>[12][0-9]{3}))?"
@@ -124,7 +169,10 @@ def _words(pattern: str, names: tuple[str, ...], parts: str) -> Callable[[_Date]
         day = date.day
         ordinal = "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
         month = names[date.month - 1]
-        return pattern.format(y=date.year, m=month, s=month[:3], d=day, o=f"{day}{ordinal}")
+        first = "1er" if day == 1 else day  # of a month in French
+        return pattern.format(
+            y=date.year, m=month, s=month[:3], d=day, o=f"{day}{ordinal}", f=first
+        )
 
     return write
 
@@ -135,6 +183,7 @@ def _write_year(date: _Date) -> str | None:
 
 _WAYS = (
     *map(_figures, ("{y}-{m:02}-{d:02}", "{y}/{m:02}/{d:02}", "{y}{m:02}{d:02}")),
+    _figures("{y}, {m}, {d}"),
     *map(_figures, ("{d:02}.{m:02}.{y}", "{d}.{m}.{y}", "{d:02}/{m:02}/{y}", "{d}/{m}/{y}")),
     *map(_figures, ("{m:02}/{d:02}/{y}", "{m}/{d}/{y}", "{d:02}-{m:02}-{y}", "{m:02}-{d:02}-{y}")),
     *(
@@ -158,13 +207,20 @@ _WAYS = (
         for pattern in ("{m} {y}", "{s} {y}")
         for names in (ENGLISH, GERMAN)
     ),
+    *(
+        _words(f"{day}{between}{{m}}{year}", names, "md" + "y" * bool(year))
+        for names, between in _LANGUAGES
+        for day in ("{d}", "{f}")[: 1 + (names is _LANGUAGES[0][0])]
+        for year in (f"{between}{{y}}", "")
+    ),
+    *(_words(f"{{m}}{between}{{y}}", names, "my") for names, between in _LANGUAGES),
     _write_year,
 )
 
 
 FEWEST_DIGITS = 7  # of a number that is known without its separators
 MOST_DIGITS = 40
-ENDED = 9  # digits of a number that people tell by its last four
+ENDED = 8  # digits of a number that people tell by its last four
 YEARS = range(1900, 2101)
 ENDINGS = (
     *("ending in ", "ending with ", "ends in ", "ends with ", "ending ", "ended in "),
@@ -174,6 +230,11 @@ ENDINGS = (
     *("letzte vier ziffern ", "letzten vier ziffern ", "letzte vier ziffern: "),
     *("*", "* ", "*-", "•", "• ", "…", "… ", "...", "... ", "xxxx", "xxxx ", "xxxx-", "x"),
 )
+BEGINNINGS = (
+    *("starting with ", "starts with ", "beginning with ", "begins with ", "first four digits "),
+    *("first four digits are ", "first 4 digits ", "beginnt mit ", "beginnend mit "),
+)
+MASKS = (" *", "-*", "*", " x", "-x", "x", " \u2022")  # after the first four digits
 _SEPARATORS = re.compile(r"[ .\-/()+]")
 _RUN = re.compile(rf"[0-9](?:[ .\-/()]{{0,3}}[0-9]){{0,{MOST_DIGITS - 1}}}")
 _AMOUNT = re.compile(
@@ -181,7 +242,7 @@ _AMOUNT = re.compile(
     r"(?:(?P=sign)[0-9]{3}){0,4}|[0-9]{1,9})(?:[.,](?P<part>[0-9]{1,2}))?"
     r"(?P<after>\s?[^\d\s]{0,12})"
 )
-_LONG = re.compile(r"[A-Z0-9]{9,40}")
+_LONG = re.compile(r"[A-Z0-9]{8,40}")
 
 
 def _read_digits(text: str) -> str:
@@ -234,6 +295,49 @@ def spell_endings(new: str, raw: str) -> Iterator[tuple[str, str, int]]:
         yield told + ours[-4:], theirs[-4:], len(told)
     if int(ours[-4:]) not in YEARS:
         yield ours[-4:], theirs[-4:], 0
+
+
+def spell_beginnings(new: str, raw: str) -> Iterator[tuple[str, str, int, bool]]:
+    """Yield the digits that an IBAN or a card begins with, as they are told, with those of the raw
+    one, the length of what comes before them, and whether they can be nothing else.
+
+    >>> iban = spell_beginnings("DE89370400440532013000", "DE12500105170648489890")
+    >>> [shown for shown, *_ in iban]
+    ['370400440532013000', 'DE89']
+    """
+    ours, theirs = (_SEPARATORS.sub("", text).upper() for text in (new, raw))
+    if _IBAN.fullmatch(ours) and _IBAN.fullmatch(theirs):
+        yield ours[4:], theirs[4:], 0, True
+        yield ours[:4], theirs[:4], 0, True
+    elif _CARD.fullmatch(ours) and _CARD.fullmatch(theirs):
+        for told in BEGINNINGS:
+            yield told + ours[:4], theirs[:4], len(told), True
+        for mask in MASKS:
+            yield ours[:4] + mask, theirs[:4] + mask, 0, True
+        for dots in ("...", "\u2026"):
+            yield ours[:4] + dots + ours[-4:], theirs[:4] + dots + theirs[-4:], 0, True
+        yield ours[:6], theirs[:6], 0, False
+
+
+def spell_masks(new: str, raw: str) -> Iterator[tuple[str, str]]:
+    """Yield an address of e-mail with a part of its name masked, and the raw one masked as much.
+
+    >>> dict(spell_masks("edward@beckwade.example", "anna@firm.de"))["e***@beckwade.example"]
+    'a***@firm.de'
+    """
+    ours, theirs = _MAIL.fullmatch(new), _MAIL.fullmatch(raw)
+    if not ours or not theirs or min(len(ours[1]), len(theirs[1])) < 3:
+        return
+    names = (ours[1], theirs[1])
+    rest = len(ours[1])
+    for first, last in ((1, 0), (2, 0), (1, 1)):
+        for mask in dict.fromkeys(
+            ("***", "****", "*****", "**", "...", "…", "•••", "*" * (rest - first - last))
+        ):
+            shown, value = (
+                f"{name[:first]}{mask}{name[len(name) - last :]}" for name in names
+            )
+            yield f"{shown}@{ours[2]}", f"{value}@{theirs[2]}"
 
 
 class Number(NamedTuple):
@@ -319,17 +423,27 @@ _ABBREVIATIONS = (
     "ON OR OS PA PC PDF PE PH PHP PI PM PO PR PS QA RAM RE REST RNA RO RSS SA SD SDK SE SEO "
     "SI SMS SO SQL SSD SSH SSL TB TLS TO TV UI UK UN UP URL US USA USB USD UTC UX VAT VI VM "
     "VP VPN VR WA WE WWW XML "
+    "BB BBC CBD CF CNC EEG EKG FC FM HC HQ JV KG KO LC LG LP LT MC MF MG MO MRI MT NE NW PB PD PG "
+    "PT PV QC RB RC RF RH SC SE SF SK SN SP SR SS ST SW TA TC TD TP TS TÜV VC VS WC WP XP XS "
 )
 # Initials that are a word of their own.
 ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
+# Words of one letter that stand before a name: `A Weber` need not be Anna, nor `I Weber` Ida.
+ONE_LETTER = frozenset("AIO")
 _TAG = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){0,6}_[1-9][0-9]{0,3}")
 _PLAIN_WORDS = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)*")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ALNUM = re.compile(r"[^\W_]+")
 _APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
+_NUMBERED_WORD = r"(?:[^\W\d_]{1,40}(?:['\u2019-][^\W\d_]{1,40}){0,2}|[0-9]{1,6}[a-zA-Z]?)"
+_NUMBERED = re.compile(
+    rf"(?=.{{0,80}}[^\W\d_]{{3}}){_NUMBERED_WORD}(?:[.,]{{0,2}}\s{{1,2}}{_NUMBERED_WORD}){{1,12}}",
+    re.DOTALL,
+)
 _NAME_WORD = re.compile(r"[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*")
-_MAIL = re.compile(r"([^\s@:/]+)@([^\s@:/]+\.[^\s@:/.]+)")
+_MAIL = re.compile(r"([^\s@:/<>]+)@([^\s@:/<>]+\.[^\s@:/.<>]+)")
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+_CARD = re.compile(r"[2-6][0-9]{14,15}")
 
 Spell = Callable[[str], str | None]
 
@@ -343,6 +457,7 @@ class Form(NamedTuple):
         respell: the same for a raw value.
         exact: whether other capitals are something else.
         certain: whether it can be restored. Anything else is counted and left.
+        capital: whether it is something else in a small letter at its beginning.
     """
 
     name: str
@@ -350,6 +465,7 @@ class Form(NamedTuple):
     respell: Spell
     exact: bool = False
     certain: bool = True
+    capital: bool = False
 
 
 class Spelling(NamedTuple):
@@ -403,11 +519,12 @@ def spell(new: str, raw: str) -> list[Spelling]:
     are written alike, the first counts."""
     found, seen = [], set[str]()
     for shown, value, form, kept, year in _spell_all(new, raw):
-        written = fold_case(shown)
+        folded = fold_case(shown)
+        written = shown if form is DATE else folded  # `mai` is French, `Mai` is German
         if written not in seen:
             seen.add(written)
             even = flatten(shown)
-            key = written if even == shown else fold_case(even)
+            key = folded if even == shown else fold_case(even)
             found.append(Spelling(new, value, even, key, form, kept, year))
     return found
 
@@ -428,12 +545,20 @@ def _spell_all(new: str, raw: str) -> Iterator[tuple[str, str, Form, int, bool]]
         shown = form.spell(new)
         if shown is not None and shown != new and form.respell(raw) is not None:
             yield shown, raw, form, 0, False
-    if is_tagged or not any(map(str.isdigit, new)):
+    if is_tagged:
         return
-    for shown, value in (*spell_dates(new, raw), *spell_amounts(new, raw)):
+    for shown, value in spell_masks(new, raw):
+        yield shown, value, VALUE, 0, False
+    if not any(map(str.isdigit, new)):
+        return
+    for shown, value in spell_dates(new, raw):
+        yield shown, value, DATE, 0, shown.isdigit() and len(shown) == 4
+    for shown, value in spell_amounts(new, raw):
         yield shown, value, VALUE, 0, shown.isdigit() and len(shown) == 4
     for shown, value, kept in spell_endings(new, raw):
         yield shown, value, VALUE if kept else UNCERTAIN, kept, False
+    for shown, value, kept, certain in spell_beginnings(new, raw):
+        yield shown, value, VALUE if certain else UNCERTAIN, kept, False
 
 
 def recase(found: Spelling, written: str, *, joined: bool) -> str | None:
@@ -446,6 +571,8 @@ def recase(found: Spelling, written: str, *, joined: bool) -> str | None:
     """
     form, new, raw = found.form, found.new, found.raw
     if form.exact and written != found.shown:
+        return None
+    if form.capital and not written[0].isupper():
         return None
     if is_tag(new):
         return _join_words(raw, written) if joined and written != new else form.respell(raw)
@@ -465,8 +592,9 @@ def _join_words(raw: str, written: str) -> str:
 
 
 def _has_capitals(raw: str) -> bool:
-    """Tell if other capitals leave a value what it is: a key of letters and digits has its own."""
-    return "@" in raw or not any(map(str.isdigit, raw))
+    """Tell if other capitals leave a value what it is: a key of letters and digits has its own.
+    Numbers beside words, as in an address or a date, are no key."""
+    return "@" in raw or not any(map(str.isdigit, raw)) or bool(_NUMBERED.fullmatch(raw))
 
 
 def _recase_words(new: str, raw: str, shown: str, written: str) -> str | None:
@@ -552,6 +680,7 @@ def _write_name(
     write: Callable[[list[str]], str],
     *,
     exact: bool = False,
+    capital: bool = False,
     besides: frozenset[str] = frozenset(),
 ) -> Form:
     """Return a form of a person's name, but for some that are something else. Only a name of
@@ -565,9 +694,9 @@ def _write_name(
 
     def spell_replacement(text: str) -> str | None:
         shown = spell_name(text)
-        return None if shown in besides else shown
+        return None if shown is None or shown.split()[0] in besides else shown
 
-    return Form(name, spell_replacement, spell_name, exact)
+    return Form(name, spell_replacement, spell_name, exact, capital=capital)
 
 
 def _possess(text: str) -> str | None:
@@ -575,6 +704,17 @@ def _possess(text: str) -> str | None:
     if not text or not text[-1].isalpha() or len(text) < 3:
         return None
     return text + "s"
+
+
+def _possess_plural(text: str) -> str | None:
+    """Return a name with the `s'` of a genitive of a plural: `the Webers' house`."""
+    plural = _possess(text)
+    return plural and plural + "'"
+
+
+def _possess_raw_plural(text: str) -> str | None:
+    own = _possess_raw(text)
+    return own and own.rstrip("'") + "'"  # `the Fuchs' house`
 
 
 def _possess_raw(text: str) -> str | None:
@@ -608,6 +748,11 @@ def _number_entities(text: str) -> str:
 def _strip_accents(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text.translate(_LIGATURES))
     return "".join(c for c in plain if not unicodedata.combining(c))
+
+
+def simplify(text: str) -> str:
+    """Return a text in small letters without accents or umlauts: `müller` is written `mueller`."""
+    return fold_case(_strip_accents(text.translate(_UMLAUTS)))
 
 
 _LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "ø": "o", "đ": "d", "ł": "l", "œ": "oe"})
@@ -672,6 +817,7 @@ _regex = _put_backslashes(*".*+?^$(){}|[]\\")
 # As it is written, and values that change with the form.
 PLAIN = _symmetric("as written", _same)
 VALUE = _symmetric("another way to write a value", _same)
+DATE = _symmetric("another way to write a date", _same)
 UNCERTAIN = _symmetric("what may be something else", _same, certain=False)
 FORMS = (
     _symmetric("URL", lambda text: quote(text, safe="")),
@@ -711,8 +857,14 @@ FORMS = (
     _symmetric("no accents", _strip_accents),
     _symmetric("no umlauts", lambda text: text.translate(_UMLAUTS)),
     Form("genitive", _possess, _possess_raw),
+    Form("genitive of a plural", _possess_plural, _possess_raw_plural),
     _write_name("an initial", lambda w: " ".join([*(f"{x[0]}." for x in w[:-1]), w[-1]])),
-    _write_name("an initial without a dot", lambda w: " ".join([*(x[0] for x in w[:-1]), w[-1]])),
+    _write_name(
+        "an initial without a dot",
+        lambda w: " ".join([*(x[0] for x in w[:-1]), w[-1]]),
+        capital=True,
+        besides=ONE_LETTER,
+    ),
     _write_name("an initial, no blank", lambda w: "".join([*(f"{x[0]}." for x in w[:-1]), w[-1]])),
     _write_name("an initial, in one word", lambda w: "".join([*(x[0] for x in w[:-1]), w[-1]])),
     _write_name("an initial, snake_case", lambda w: "_".join([*(x[0] for x in w[:-1]), w[-1]])),
@@ -741,7 +893,7 @@ FORMS = (
 )
 FORMS_OF_WORDS, FORMS_OF_WORD = (
     tuple(form for form in FORMS if form.spell(sample) not in (None, sample))
-    for sample in ("Abcd Efgh", "Abcd")
+    for sample in ("Rbcd Zfgh", "Rbcd")
 )
 _BETWEEN = (("_", _same), (r"\_", _markdown), (r"\\_", _same), (" ", _same), ("-", _same))
 TAG_FORMS = (

@@ -20,6 +20,7 @@ from proxy.restoring.forms import (
     fold_case,
     is_tag,
     recase,
+    simplify,
     spell,
 )
 
@@ -230,6 +231,8 @@ class Replacements:
                 found.setdefault(value if sure else None, each)
         if not found:
             return None
+        if len(found) > 1 and (alike := _choose_alike(found, written)):
+            found = alike
         (value, each), *others = found.items()
         begin = start + each.kept
         if others or value is None:
@@ -319,6 +322,21 @@ class ReplacementMatch(NamedTuple):
 
 class _Undecided(Exception):
     """Report that the next characters decide."""
+
+
+def _choose_alike(
+    found: Mapping[str | None, Spelling], written: str
+) -> dict[str | None, Spelling]:
+    """Return the value that counts of those that differ in capitals or accents alone, or of which
+    only one is written in these capitals; none if there is no such one."""
+    exact = {value: each for value, each in found.items() if each.shown == written}
+    if len(exact) == 1 and None not in found:
+        return exact
+    values = [value for value in found if value is not None]
+    if len(values) < len(found) or len({*map(simplify, values)}) > 1:
+        return {}
+    value = min(values, key=lambda value: (not value.isascii(), values.index(value)))
+    return {value: found[value]}
 
 
 # How a part of a text meets what is around it: as words of its own, beside `_`, beside a capital
