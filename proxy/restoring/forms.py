@@ -303,12 +303,14 @@ def spell_beginnings(new: str, raw: str) -> Iterator[tuple[str, str, int, bool]]
 
     >>> iban = spell_beginnings("DE89370400440532013000", "DE12500105170648489890")
     >>> [shown for shown, *_ in iban]
-    ['370400440532013000', 'DE89']
+    ['370400440532013000', 'DE89', 'DE89...3000', 'DE89…3000']
     """
     ours, theirs = (_SEPARATORS.sub("", text).upper() for text in (new, raw))
     if _IBAN.fullmatch(ours) and _IBAN.fullmatch(theirs):
         yield ours[4:], theirs[4:], 0, True
         yield ours[:4], theirs[:4], 0, True
+        for dots in ("...", "\u2026"):
+            yield ours[:4] + dots + ours[-4:], theirs[:4] + dots + theirs[-4:], 0, True
     elif _CARD.fullmatch(ours) and _CARD.fullmatch(theirs):
         for told in BEGINNINGS:
             yield told + ours[:4], theirs[:4], len(told), True
@@ -365,14 +367,9 @@ class Numbers:
             if new.startswith("+") != raw.startswith("+"):
                 continue
             self._add(ours, theirs, new)
-            if not new.startswith("+"):
-                continue
-            self._add("00" + ours, "00" + theirs, new)
-            if ours[:2] == theirs[:2] and ours[:2] in CALLING:
-                self._add("0" + ours[2:], "0" + theirs[2:], new)
-                self._add(f"{ours[:2]}0{ours[2:]}", f"{theirs[:2]}0{theirs[2:]}", new)
-            elif ours[0] == theirs[0] == "1":
-                self._add(ours[1:], theirs[1:], new)
+            for shown, value in _spell_calls(new, ours, theirs):
+                if len(shown) >= FEWEST_DIGITS:
+                    self._add(shown, value, new)
         self._prefixes = Prefixes(self._raws)
 
     def _add(self, ours: str, theirs: str, new: str) -> None:
@@ -403,6 +400,30 @@ class Numbers:
             value = None if others else _lay_out(raw, text[start:end], len(number))
             found.append(Number(end, new, value))
         return found
+
+
+def _spell_calls(new: str, ours: str, theirs: str) -> Iterator[tuple[str, str]]:
+    """Yield the digits of a telephone number with another beginning: as it is called from abroad,
+    or from the same country; and those of the raw one.
+
+    >>> [shown for shown, _ in _spell_calls("+34 612 457 889", "34612457889", "34698765432")]
+    ['0034612457889', '612457889', '0612457889', '340612457889']
+    """
+    if new.startswith("+"):
+        yield "00" + ours, "00" + theirs
+        size = 1 if ours[0] in "17" else 2 if ours[:2] in CALLING else 3
+        code, rest, value = ours[:size], ours[size:], theirs[size:]
+        if code != theirs[:size]:
+            return
+        yield rest, value
+        if code != "1":
+            trunk = "8" if code == "7" else "0"
+            yield trunk + rest, trunk + value
+            yield f"{code}{trunk}{rest}", f"{code}{trunk}{value}"
+    elif ours[0] == theirs[0] == "0" and "0" not in (ours[1], theirs[1]):
+        yield ours[1:], theirs[1:]  # after the code of the country
+    elif len(ours) == len(theirs) == 10 and new[0] in "(23456789":
+        yield "1" + ours, "1" + theirs
 
 
 def _lay_out(raw: str, written: str, count: int) -> str:
@@ -437,7 +458,7 @@ _ALNUM = re.compile(r"[^\W_]+")
 _APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
 _NUMBERED_WORD = r"(?:[^\W\d_]{1,40}(?:['\u2019-][^\W\d_]{1,40}){0,2}|[0-9]{1,6}[a-zA-Z]?)"
 _NUMBERED = re.compile(
-    rf"(?=.{{0,80}}[^\W\d_]{{3}}){_NUMBERED_WORD}(?:[.,]{{0,2}}\s{{1,2}}{_NUMBERED_WORD}){{1,12}}",
+    rf"(?=.{{0,80}}[^\W\d_]{{3}}){_NUMBERED_WORD}(?:[.,]{{0,2}}\s{{1,2}}{_NUMBERED_WORD}){{1,12}}\.?",
     re.DOTALL,
 )
 _NAME_WORD = re.compile(r"[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*")
@@ -776,11 +797,14 @@ def _respell_local(text: str) -> str | None:
     return found[1] if found else None
 
 
-def _spell_out(name: str, at: str, dot: str = ".") -> Form:
-    """Return the form in which an address of e-mail is written for people."""
+def _spell_out(name: str, at: str, dot: str = ".", inner: str | None = None) -> Form:
+    """Return the form in which an address of e-mail is written for people. The dots before the
+    `@` may be written in another way."""
 
     def spell_at(text: str) -> str | None:
-        return text.replace(".", dot).replace("@", at) if _MAIL.fullmatch(text) else None
+        if not (found := _MAIL.fullmatch(text)):
+            return None
+        return found[1].replace(".", inner or dot) + at + found[2].replace(".", dot)
 
     return _symmetric(name, spell_at)
 
@@ -889,7 +913,9 @@ FORMS = (
     _spell_out("at in parentheses, no blanks", "(at)"),
     _spell_out("at as a word", " at "),
     _spell_out("at and dot as words", " at ", " dot "),
+    _spell_out("at and dot as words, but in the name", " at ", " dot ", "."),
     _spell_out("at and dot in brackets", " [at] ", " [dot] "),
+    _spell_out("at and dot in brackets, but in the name", " [at] ", " [dot] ", "."),
 )
 FORMS_OF_WORDS, FORMS_OF_WORD = (
     tuple(form for form in FORMS if form.spell(sample) not in (None, sample))

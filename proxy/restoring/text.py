@@ -30,12 +30,15 @@ LONGEST = 400  # characters of a replacement that is looked for: bounds what is 
 BLANKS = 16  # of white space between two of its words
 BEFORE = 32  # characters before a replacement that may decide
 _GAP = re.compile(r" {2,}")
+_NO_WIDTH = re.compile("[\u00ad\u2060\ufeff]")  # soft hyphens, and signs that forbid a break
 _WIDE_GAP = re.compile(rf" {{{BLANKS + 1},}}")
 # Scripts without blanks between words: a replacement may touch their characters.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[^\W_{_UNSPACED}]")
 _LETTER_RUN = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
+_EXTENSION = re.compile(r"x([0-9]?)")  # of a telephone number
+_ESCAPE = re.compile(r"\\[bnrt]")
 _HEAD = 3  # characters by which most places are seen to begin no replacement
 _IN_DATE = re.compile(
     r"(?:[0-9][./-]|(?<![^\W\d_])(?:jan|feb|m[aä]r|apr|ma[iy]|ju[nl]|aug|sep|o[ck]t|nov|de[cz])"
@@ -144,7 +147,7 @@ class Replacements:
         first |= {c.upper() for c in first if len(c.upper()) == 1}
         border = rf"(?<![^\W_{_UNSPACED}])"
         if self._in_any_form:  # in camelCase, a word begins with its capital
-            border = rf"(?:{border}|(?<=[a-z])(?=[A-Z])|(?=[<\]]))"
+            border = rf"(?:{border}|(?<=[a-z])(?=[A-Z])|(?<=\\[bnrt])|(?=[<\]]))"
         return re.compile(rf"{border}[{''.join(map(re.escape, sorted(first)))}]")
 
     def find_starts(self, text: _Even, place: int, *, whole: bool) -> Iterator[int]:
@@ -198,7 +201,12 @@ class Replacements:
     def _check_number(
         self, text: _Even, start: int, number: Number, *, whole: bool
     ) -> Iterator[ReplacementMatch]:
-        if _find_border(text.shown, start, number.end, whole=whole) in (BORDER, JOINED):
+        border = _find_border(text.shown, start, number.end, whole=whole)
+        if border == INSIDE and (extension := _EXTENSION.match(text.shown, number.end)):
+            if extension.end() == len(text.shown) and not (whole or extension[1]):
+                raise _Undecided
+            border = BORDER if extension[1] else INSIDE
+        if border in (BORDER, JOINED):
             yield ReplacementMatch(start, number.end, number.new, number.raw)
 
     def _resolve(
@@ -286,6 +294,9 @@ class _Even:
     def __init__(self, text: str) -> None:
         self._flat = flatten(text)
         self.shown = _GAP.sub(" ", _WIDE_GAP.sub("\n", self._flat))
+        self._is_marked = not text.isascii() and _NO_WIDTH.search(text) is not None
+        if self._is_marked:
+            self.shown = _NO_WIDTH.sub("", self.shown)
         self.folded = fold_case(self.shown)
         closed = len(self.shown) != len(self._flat)
         self._places: Sequence[int] | None = None if closed else range(len(self.shown))
@@ -303,7 +314,10 @@ class _Even:
         for found in _GAP.finditer(self._flat):
             places += range(end, found.start() + 1)
             end = found.end()
-        return [*places, *range(end, len(self._flat))]
+        places += range(end, len(self._flat))
+        if self._is_marked:
+            return [place for place in places if not _NO_WIDTH.match(self._flat, place)]
+        return places
 
     def find(self, place: int) -> int:
         """Return the first character at or after a place of the written text."""
@@ -355,8 +369,12 @@ def _find_border(text: str, start: int, end: int, *, whole: bool, is_tagged: boo
         if rest[1:].isdigit():
             return NUMBER
     touched = start > 0 and bool(_WORD.match(text, start - 1) and _WORD.match(text, start))
+    if touched and _ESCAPE.match(text, start - 2):  # a line break in a string of code
+        touched = False
     if rest and _WORD.match(rest) and last not in ">)":  # nothing goes on after a tag
-        if not (rest[0].isupper() and (last.islower() or last.isdigit())):
+        if rest[0].isdecimal() and last.isalpha() and not (touched or is_tagged):
+            touched = True  # `Weber2024`
+        elif not (rest[0].isupper() and (last.islower() or last.isdigit())):
             return INSIDE
         touched = True
     if touched:
