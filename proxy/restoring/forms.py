@@ -13,6 +13,7 @@ from urllib.parse import quote, quote_plus
 
 from perturb.selective.surrogates.forms import CALLING
 from perturb.text.prefixes import Prefixes
+from proxy.restoring.cases import CASES, CYRILLIC, decline, romanize, romanize_briefly
 
 __all__ = [
     "FORMS",
@@ -336,9 +337,7 @@ def spell_masks(new: str, raw: str) -> Iterator[tuple[str, str]]:
         for mask in dict.fromkeys(
             ("***", "****", "*****", "**", "...", "…", "•••", "*" * (rest - first - last))
         ):
-            shown, value = (
-                f"{name[:first]}{mask}{name[len(name) - last :]}" for name in names
-            )
+            shown, value = (f"{name[:first]}{mask}{name[len(name) - last :]}" for name in names)
             yield f"{shown}@{ours[2]}", f"{value}@{theirs[2]}"
 
 
@@ -535,11 +534,15 @@ def is_tag(new: str) -> bool:
     return _TAG.fullmatch(new) is not None
 
 
-def spell(new: str, raw: str) -> list[Spelling]:
+def spell(new: str, raw: str, *, declined: bool = False) -> list[Spelling]:
     """Return a replacement in each form that it has. Its own form is the first; of two forms that
-    are written alike, the first counts."""
+    are written alike, the first counts.
+
+    Args:
+        declined: whether to decline names in Latin letters, too.
+    """
     found, seen = [], set[str]()
-    for shown, value, form, kept, year in _spell_all(new, raw):
+    for shown, value, form, kept, year in _spell_all(new, raw, declined=declined):
         folded = fold_case(shown)
         written = shown if form is DATE else folded  # `mai` is French, `Mai` is German
         if written not in seen:
@@ -550,7 +553,9 @@ def spell(new: str, raw: str) -> list[Spelling]:
     return found
 
 
-def _spell_all(new: str, raw: str) -> Iterator[tuple[str, str, Form, int, bool]]:
+def _spell_all(
+    new: str, raw: str, *, declined: bool
+) -> Iterator[tuple[str, str, Form, int, bool]]:
     """Yield the forms as `Spelling` has them: how each is shown, its value, the form, what is kept
     of it, and whether it is a year."""
     yield new, raw, PLAIN, 0, False
@@ -562,6 +567,10 @@ def _spell_all(new: str, raw: str) -> Iterator[tuple[str, str, Form, int, bool]]
         forms = TAG_FORMS
     elif _PLAIN_WORDS.fullmatch(new):  # most names: there is nothing to escape
         forms = FORMS_OF_WORDS if " " in new else FORMS_OF_WORD
+    if not is_tagged and not new.isascii() and CYRILLIC.search(new):
+        forms += (*CASE_FORMS, *LATIN_FORMS)
+    elif declined and not is_tagged:
+        forms += CASE_FORMS
     for form in forms:
         shown = form.spell(new)
         if shown is not None and shown != new and form.respell(raw) is not None:
@@ -920,6 +929,21 @@ FORMS = (
 FORMS_OF_WORDS, FORMS_OF_WORD = (
     tuple(form for form in FORMS if form.spell(sample) not in (None, sample))
     for sample in ("Rbcd Zfgh", "Rbcd")
+)
+
+
+def _decline(case: str) -> Form:
+    return Form(
+        case,
+        lambda text: decline(text, case),
+        lambda text: decline(text, case, is_value=True) or text,
+    )
+
+
+CASE_FORMS = tuple(map(_decline, CASES))
+LATIN_FORMS = (
+    _symmetric("in Latin letters", romanize),
+    _symmetric("in Latin letters, in short", romanize_briefly),
 )
 _BETWEEN = (("_", _same), (r"\_", _markdown), (r"\\_", _same), (" ", _same), ("-", _same))
 TAG_FORMS = (

@@ -37,6 +37,8 @@ _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u
 _WORD = re.compile(rf"[^\W_{_UNSPACED}]")
 _LETTER_RUN = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
+LONGEST_SUFFIX = 6
+_SUFFIX = re.compile(r"(?:sche[mnrs]?|esque|ians?)(?!\w)")  # of an adjective
 _EXTENSION = re.compile(r"x([0-9]?)")  # of a telephone number
 _ESCAPE = re.compile(r"\\[bnrt]")
 _HEAD = 3  # characters by which most places are seen to begin no replacement
@@ -78,6 +80,7 @@ class Replacements:
         ordinary: words of the language. They are no replacements in other capitals than their
             own.
         in_any_form: whether to look for other forms than a replacement's own, also other capitals.
+        declined: whether names in Latin letters may be declined, too.
 
     Attributes:
         raw_of, left: see above, those that are not too long.
@@ -91,6 +94,7 @@ class Replacements:
         *,
         ordinary: Container[str] = (),
         in_any_form: bool = True,
+        declined: bool = False,
     ) -> None:
         self.raw_of = {new: raw for new, raw in raw_of.items() if 0 < len(new) <= LONGEST}
         self.left = sorted(new for new in left if 0 < len(new) <= LONGEST)
@@ -103,7 +107,7 @@ class Replacements:
             self._note(key, ordinary)
             self._by_key.setdefault(key, [])
         for new, raw in self.raw_of.items():
-            spellings = spell(new, raw)
+            spellings = spell(new, raw, declined=declined)
             for each in spellings if in_any_form else spellings[:1]:
                 words = self._note(each.key, ordinary)
                 told = len(each.key) <= LONGEST and self._is_distinctive(each, words)
@@ -372,6 +376,11 @@ def _find_border(text: str, start: int, end: int, *, whole: bool, is_tagged: boo
     if touched and _ESCAPE.match(text, start - 2):  # a line break in a string of code
         touched = False
     if rest and _WORD.match(rest) and last not in ">)":  # nothing goes on after a tag
+        tail = text[end : end + LONGEST_SUFFIX + 1]
+        if last.isalpha() and not whole and len(tail) <= LONGEST_SUFFIX and tail.isalpha():
+            raise _Undecided
+        if last.isalpha() and not is_tagged and _SUFFIX.match(tail):
+            return TOUCHED  # `der Webersche Vertrag`
         if rest[0].isdecimal() and last.isalpha() and not (touched or is_tagged):
             touched = True  # `Weber2024`
         elif not (rest[0].isupper() and (last.islower() or last.isdigit())):

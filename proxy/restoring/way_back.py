@@ -12,6 +12,7 @@ from extraction.restore import choose_restorable, find_unrestorable
 from perturb.vocabulary.word_list import dictionary_words
 from perturb.work import hash_values, keep_result, select_texts
 from proxy.release import Release, pair_details, pair_parts, pair_runs
+from proxy.restoring.cases import SLAVIC
 from proxy.restoring.json_text import (
     DEEPEST,
     JsonRestorer,
@@ -141,8 +142,9 @@ def _build_replacements(
     raw_of: Mapping[str, str], left: Iterable[str], kept: Sequence[str]
 ) -> tuple[Replacements, str]:
     """Return the replacements but for those that stand in kept texts, and a digest of them."""
-    made = Replacements(raw_of, left, ordinary=dictionary_words())
-    digest = hash_values([*raw_of.items()], sorted(left))
+    declined = any(not text.isascii() and SLAVIC.search(text) for text in kept)
+    made = Replacements(raw_of, left, ordinary=dictionary_words(), declined=declined)
+    digest = hash_values([*raw_of.items()], sorted(left), declined)
 
     def select(texts: Iterable[str]) -> list[str]:
         return [text for text in texts if made.find_written(text)]
