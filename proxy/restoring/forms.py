@@ -235,6 +235,7 @@ BEGINNINGS = (
     *("starting with ", "starts with ", "beginning with ", "begins with ", "first four digits "),
     *("first four digits are ", "first 4 digits ", "beginnt mit ", "beginnend mit "),
 )
+MAIL_MASKS = ("***", "****", "*****", "...")
 MASKS = (" *", "-*", "*", " x", "-x", "x", " \u2022")  # after the first four digits
 _SEPARATORS = re.compile(r"[ .\-/()+]")
 _RUN = re.compile(rf"[0-9](?:[ .\-/()]{{0,3}}[0-9]){{0,{MOST_DIGITS - 1}}}")
@@ -332,12 +333,9 @@ def spell_masks(new: str, raw: str) -> Iterator[tuple[str, str]]:
     if not ours or not theirs or min(len(ours[1]), len(theirs[1])) < 3:
         return
     names = (ours[1], theirs[1])
-    rest = len(ours[1])
-    for first, last in ((1, 0), (2, 0), (1, 1)):
-        for mask in dict.fromkeys(
-            ("***", "****", "*****", "**", "...", "…", "•••", "*" * (rest - first - last))
-        ):
-            shown, value = (f"{name[:first]}{mask}{name[len(name) - last :]}" for name in names)
+    for first, last, masks in ((1, 0, MAIL_MASKS), (1, 1, MAIL_MASKS[:1]), (2, 0, MAIL_MASKS[:1])):
+        for mask in dict.fromkeys((*masks, "*" * (len(ours[1]) - first - last))):
+            shown, value = (name[:first] + mask + name[len(name) - last :] for name in names)
             yield f"{shown}@{ours[2]}", f"{value}@{theirs[2]}"
 
 
@@ -452,6 +450,8 @@ ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
 ONE_LETTER = frozenset("AIO")
 _TAG = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){0,6}_[1-9][0-9]{0,3}")
 _PLAIN_WORDS = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)*")
+_PLAIN_MAIL = re.compile(r"[A-Za-z0-9._+-]{1,90}@[A-Za-z0-9-]{1,90}(?:\.[A-Za-z0-9-]{1,90}){1,9}")
+_PLAIN_NUMBER = re.compile(r"[0-9 ()/.+-]{1,100}")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ALNUM = re.compile(r"[^\W_]+")
 _APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
@@ -534,15 +534,16 @@ def is_tag(new: str) -> bool:
     return _TAG.fullmatch(new) is not None
 
 
-def spell(new: str, raw: str, *, declined: bool = False) -> list[Spelling]:
+def spell(new: str, raw: str, *, declined: bool = False, given: bool = False) -> list[Spelling]:
     """Return a replacement in each form that it has. Its own form is the first; of two forms that
     are written alike, the first counts.
 
     Args:
         declined: whether to decline names in Latin letters, too.
+        given: whether it is a given name.
     """
     found, seen = [], set[str]()
-    for shown, value, form, kept, year in _spell_all(new, raw, declined=declined):
+    for shown, value, form, kept, year in _spell_all(new, raw, declined=declined, given=given):
         folded = fold_case(shown)
         written = shown if form is DATE else folded  # `mai` is French, `Mai` is German
         if written not in seen:
@@ -554,7 +555,7 @@ def spell(new: str, raw: str, *, declined: bool = False) -> list[Spelling]:
 
 
 def _spell_all(
-    new: str, raw: str, *, declined: bool
+    new: str, raw: str, *, declined: bool, given: bool
 ) -> Iterator[tuple[str, str, Form, int, bool]]:
     """Yield the forms as `Spelling` has them: how each is shown, its value, the form, what is kept
     of it, and whether it is a year."""
@@ -567,18 +568,23 @@ def _spell_all(
         forms = TAG_FORMS
     elif _PLAIN_WORDS.fullmatch(new):  # most names: there is nothing to escape
         forms = FORMS_OF_WORDS if " " in new else FORMS_OF_WORD
+    elif _PLAIN_MAIL.fullmatch(new):
+        forms = FORMS_OF_MAIL
+    elif _PLAIN_NUMBER.fullmatch(new):
+        forms = FORMS_OF_NUMBER
     if not is_tagged and not new.isascii() and CYRILLIC.search(new):
         forms += (*CASE_FORMS, *LATIN_FORMS)
     elif declined and not is_tagged:
-        forms += CASE_FORMS
+        forms += CASE_FORMS if " " in new or not given else CASE_FORMS_OF_GIVEN
     for form in forms:
         shown = form.spell(new)
         if shown is not None and shown != new and form.respell(raw) is not None:
             yield shown, raw, form, 0, False
     if is_tagged:
         return
-    for shown, value in spell_masks(new, raw):
-        yield shown, value, VALUE, 0, False
+    if "@" in new:
+        for shown, value in spell_masks(new, raw):
+            yield shown, value, VALUE, 0, False
     if not any(map(str.isdigit, new)):
         return
     for shown, value in spell_dates(new, raw):
@@ -926,9 +932,9 @@ FORMS = (
     _spell_out("at and dot in brackets", " [at] ", " [dot] "),
     _spell_out("at and dot in brackets, but in the name", " [at] ", " [dot] ", "."),
 )
-FORMS_OF_WORDS, FORMS_OF_WORD = (
+FORMS_OF_WORDS, FORMS_OF_WORD, FORMS_OF_MAIL, FORMS_OF_NUMBER = (
     tuple(form for form in FORMS if form.spell(sample) not in (None, sample))
-    for sample in ("Rbcd Zfgh", "Rbcd")
+    for sample in ("Rbcd Zfgh", "Rbcd", "r.bc_d-e+1@fg-h.example", "+1 (2) 3/4-5.6")
 )
 
 
@@ -936,11 +942,13 @@ def _decline(case: str) -> Form:
     return Form(
         case,
         lambda text: decline(text, case),
-        lambda text: decline(text, case, is_value=True) or text,
+        lambda text: decline(text, case) or text,
     )
 
 
 CASE_FORMS = tuple(map(_decline, CASES))
+# `Martina` need not be Martin's: it may be another name.
+CASE_FORMS_OF_GIVEN = tuple(map(_decline, ("dative", "instrumental", "dative in -ovi")))
 LATIN_FORMS = (
     _symmetric("in Latin letters", romanize),
     _symmetric("in Latin letters, in short", romanize_briefly),

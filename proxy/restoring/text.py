@@ -40,7 +40,7 @@ _DIGIT = re.compile(r"\d")
 LONGEST_SUFFIX = 6
 _SUFFIX = re.compile(r"(?:sche[mnrs]?|esque|ians?)(?!\w)")  # of an adjective
 _EXTENSION = re.compile(r"x([0-9]?)")  # of a telephone number
-_ESCAPE = re.compile(r"\\[bnrt]")
+_LINE_ESCAPE = re.compile(r"\\[bnrt]")
 _HEAD = 3  # characters by which most places are seen to begin no replacement
 _IN_DATE = re.compile(
     r"(?:[0-9][./-]|(?<![^\W\d_])(?:jan|feb|m[aä]r|apr|ma[iy]|ju[nl]|aug|sep|o[ck]t|nov|de[cz])"
@@ -106,8 +106,9 @@ class Replacements:
         for key in {fold_case(new) for new in self._left}:
             self._note(key, ordinary)
             self._by_key.setdefault(key, [])
+        firsts = {new.split(" ", 1)[0] for new in self.raw_of if " " in new} if declined else ()
         for new, raw in self.raw_of.items():
-            spellings = spell(new, raw, declined=declined)
+            spellings = spell(new, raw, declined=declined, given=new in firsts)
             for each in spellings if in_any_form else spellings[:1]:
                 words = self._note(each.key, ordinary)
                 told = len(each.key) <= LONGEST and self._is_distinctive(each, words)
@@ -373,7 +374,7 @@ def _find_border(text: str, start: int, end: int, *, whole: bool, is_tagged: boo
         if rest[1:].isdigit():
             return NUMBER
     touched = start > 0 and bool(_WORD.match(text, start - 1) and _WORD.match(text, start))
-    if touched and _ESCAPE.match(text, start - 2):  # a line break in a string of code
+    if touched and _LINE_ESCAPE.match(text, start - 2):  # a line break in a string of code
         touched = False
     if rest and _WORD.match(rest) and last not in ">)":  # nothing goes on after a tag
         tail = text[end : end + LONGEST_SUFFIX + 1]
