@@ -126,7 +126,7 @@ def _pair_line(new: str, raw: str) -> Iterator[tuple[str, str]]:
         return
     yield new, raw
     texts = [(told["number"], told["words"]), (meant["number"], meant["words"])]
-    for form in ("{0} {1}", "{1} {0}", "{0}, {1}", "{1}, {0}"):
+    for form in ("{0} {1}", "{1} {0}", "{0}, {1}", "{1}, {0}", "{1} no. {0}", "{1} nr. {0}"):
         yield form.format(*texts[0]), form.format(*texts[1])
     short, own_short = _drop_end(told["words"], meant["words"])
     if short != told["words"]:  # the kind of street may be written in short: 12 Baker St

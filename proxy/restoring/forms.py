@@ -191,6 +191,9 @@ _WAYS = (
         _words(pattern.replace("M", month) + year, ENGLISH, "md" + "y" * bool(year))
         for pattern, years in (
             ("{d} M", (" {y}", "")),
+            ("{d:02} M", (" {y}", "")),
+            ("{d:02}-M", ("-{y}",)),
+            ("{d}-M", ("-{y}",)),
             ("M {d}", (", {y}", " {y}", "")),
             ("{o} M", (" {y}", "")),
             ("{o} of M", (" {y}", ", {y}", "")),
@@ -448,6 +451,12 @@ _ABBREVIATIONS = (
 ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
 # Words of one letter that stand before a name: `A Weber` need not be Anna, nor `I Weber` Ida.
 ONE_LETTER = frozenset("AIO")
+# Initials with dots that are a word of their own.
+_DOTTED_WORDS = (
+    "A.D. A.I. A.M. B.A. B.C. B.S. D.C. E.U. I.D. L.A. M.A. M.D. N.B. N.Y. P.M. P.O. P.S. U.K. "
+    "U.S. R.I.P."
+)
+_DOTTED = frozenset(_DOTTED_WORDS.split())
 _TAG = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){0,6}_[1-9][0-9]{0,3}")
 _PLAIN_WORDS = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)*")
 _PLAIN_MAIL = re.compile(r"[A-Za-z0-9._+-]{1,90}@[A-Za-z0-9-]{1,90}(?:\.[A-Za-z0-9-]{1,90}){1,9}")
@@ -477,7 +486,7 @@ class Form(NamedTuple):
         respell: the same for a raw value.
         exact: whether other capitals are something else.
         certain: whether it can be restored. Anything else is counted and left.
-        capital: whether it is something else in a small letter at its beginning.
+        capital: whether a small letter in it that stands alone is something else.
     """
 
     name: str
@@ -608,8 +617,8 @@ def recase(found: Spelling, written: str, *, joined: bool) -> str | None:
     form, new, raw = found.form, found.new, found.raw
     if form.exact and written != found.shown:
         return None
-    if form.capital and not written[0].isupper():
-        return None
+    if form.capital and any(len(w.strip(".,")) == 1 and w.islower() for w in written.split()):
+        return None  # `v. Weber`
     if is_tag(new):
         return _join_words(raw, written) if joined and written != new else form.respell(raw)
     if written != found.shown and _has_capitals(raw):
@@ -730,7 +739,7 @@ def _write_name(
 
     def spell_replacement(text: str) -> str | None:
         shown = spell_name(text)
-        return None if shown is None or shown.split()[0] in besides else shown
+        return None if shown is None or not besides.isdisjoint(shown.split()) else shown
 
     return Form(name, spell_replacement, spell_name, exact, capital=capital)
 
@@ -897,7 +906,9 @@ FORMS = (
     _symmetric("no umlauts", lambda text: text.translate(_UMLAUTS)),
     Form("genitive", _possess, _possess_raw),
     Form("genitive of a plural", _possess_plural, _possess_raw_plural),
-    _write_name("an initial", lambda w: " ".join([*(f"{x[0]}." for x in w[:-1]), w[-1]])),
+    _write_name(
+        "an initial", lambda w: " ".join([*(f"{x[0]}." for x in w[:-1]), w[-1]]), capital=True
+    ),
     _write_name(
         "an initial without a dot",
         lambda w: " ".join([*(x[0] for x in w[:-1]), w[-1]]),
@@ -907,10 +918,23 @@ FORMS = (
     _write_name("an initial, no blank", lambda w: "".join([*(f"{x[0]}." for x in w[:-1]), w[-1]])),
     _write_name("an initial, in one word", lambda w: "".join([*(x[0] for x in w[:-1]), w[-1]])),
     _write_name("an initial, snake_case", lambda w: "_".join([*(x[0] for x in w[:-1]), w[-1]])),
-    _write_name("the first initial", lambda w: f"{w[0][0]}. {w[-1]}"),
+    _write_name("the first initial", lambda w: f"{w[0][0]}. {w[-1]}", capital=True),
+    _write_name("an initial after a comma", lambda w: f"{w[-1]}, {w[0][0]}.", capital=True),
+    _write_name("an initial at the end", lambda w: f"{w[-1]} {w[0][0]}.", capital=True),
+    _write_name(
+        "an initial at the end, no dot",
+        lambda w: f"{w[-1]} {w[0][0]}",
+        exact=True,
+        besides=ONE_LETTER,
+    ),
     _write_name("the surname's initial", lambda w: f"{' '.join(w[:-1])} {w[-1][0]}."),
     _write_name("initials", lambda w: " ".join(f"{x[0]}." for x in w), exact=True),
-    _write_name("initials, no blank", lambda w: "".join(f"{x[0]}." for x in w), exact=True),
+    _write_name(
+        "initials, no blank",
+        lambda w: "".join(f"{x[0]}." for x in w),
+        exact=True,
+        besides=_DOTTED,
+    ),
     _write_name(
         "initials, letters alone",
         lambda w: "".join(x[0] for x in w),

@@ -44,7 +44,7 @@ _LINE_ESCAPE = re.compile(r"\\[bnrt]")
 _HEAD = 3  # characters by which most places are seen to begin no replacement
 _IN_DATE = re.compile(
     r"(?:[0-9][./-]|(?<![^\W\d_])(?:jan|feb|m[aä]r|apr|ma[iy]|ju[nl]|aug|sep|o[ck]t|nov|de[cz])"
-    r"[^\W\d_]{0,6}\.?,? |[0-9](?:st|nd|rd|th)?,? )\Z"
+    r"[^\W\d_]{0,6}(?:\.?,? |[-/])|[0-9](?:st|nd|rd|th)?,? )\Z"
 )
 
 
