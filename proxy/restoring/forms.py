@@ -84,14 +84,15 @@ _LANGUAGES = tuple(
     )
 )
 _MONTHS = {
-    name.lower(): number for names, _ in _LANGUAGES for number, name in enumerate(names, 1)
-} | {
-    name[:size].lower(): number
-    for names in (ENGLISH, GERMAN)
-    for number, name in enumerate(names, 1)
-    for size in (3, len(name))
+    **{name.lower(): number for names, _ in _LANGUAGES for number, name in enumerate(names, 1)},
+    **{
+        name[:size].lower(): number
+        for names in (ENGLISH, GERMAN)
+        for number, name in enumerate(names, 1)
+        for size in (3, len(name))
+    },
+    "sept": 9,
 }
-_MONTHS["sept"] = 9
 _ISO = re.compile(r"(?P<y>[12][0-9]{3})[-/.](?P<m>[0-9]{1,2})[-/.](?P<d>[0-9]{1,2})")
 _FIGURES = re.compile(r"(?P<a>[0-9]{1,2})(?P<s>[-/.])(?P<b>[0-9]{1,2})[-/.](?P<y>[12][0-9]{3})")
 _NAMED = (
@@ -235,8 +236,8 @@ ENDINGS = (
     *("*", "* ", "*-", "•", "• ", "…", "… ", "...", "... ", "xxxx", "xxxx ", "xxxx-", "x"),
 )
 BEGINNINGS = (
-    *("starting with ", "starts with ", "beginning with ", "begins with ", "first four digits "),
-    *("first four digits are ", "first 4 digits ", "beginnt mit ", "beginnend mit "),
+    *("starting with ", "starts with ", "beginning with ", "begins with "),
+    *("beginnt mit ", "beginnend mit "),
 )
 MAIL_MASKS = ("***", "****", "*****", "...")
 MASKS = (" *", "-*", "*", " x", "-x", "x", " \u2022")  # after the first four digits
