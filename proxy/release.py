@@ -95,49 +95,32 @@ def pair_details(releases: Iterable[Release]) -> list[tuple[str, str]]:
     form, a person of several given names or surnames by the first and the last, the name and the
     domain of a machine, and the firm in an address of e-mail.
     """
+    parts = {  # a conversation holds the same ones again and again
+        (part.type, part.text, release.raw[part.start : part.end]): None
+        for release in releases
+        for part in release.sanitized.replaced or ()
+        if part.type in _DETAILS
+    }
     pairs: dict[tuple[str, str], None] = {}
-    for release in releases:
-        for part in release.sanitized.replaced or ():
-            if find := _DETAILS.get(part.type):
-                for ours, theirs in find(part.text, release.raw[part.start : part.end]):
-                    if ours and theirs and ours != theirs and ours != part.text:
-                        pairs[ours, theirs] = None
+    for type_, new, raw in parts:
+        for ours, theirs in _DETAILS[type_](new, raw):
+            if ours and theirs and ours != theirs and ours != new:
+                pairs[ours, theirs] = None
     return [*pairs]
 
 
 def _pair_lines(new: str, raw: str) -> Iterator[tuple[str, str]]:
-    """Pair the lines of an address, and write each with its number on the other side."""
+    """Pair the lines of an address that have a number and words."""
     lines = [[line.strip(" .") for line in _LINE.split(text)] for text in (new, raw)]
     if len(lines[0]) != len(lines[1]):
         return
     for ours, theirs in zip(*lines, strict=True):
-        yield from _pair_line(ours, theirs)
-        shorter = _drop_beginning(ours, theirs)
-        if shorter[0] != ours:  # such as `flat at`
-            yield from _pair_line(*shorter)
-
-
-def _pair_line(new: str, raw: str) -> Iterator[tuple[str, str]]:
-    for numbered in (_FIRST_NUMBER, _LAST_NUMBER):
-        told, meant = numbered.fullmatch(new), numbered.fullmatch(raw)
-        if told and meant:
-            break
-    else:
-        return
-    yield new, raw
-    texts = [(told["number"], told["words"]), (meant["number"], meant["words"])]
-    for form in ("{0} {1}", "{1} {0}", "{0}, {1}", "{1}, {0}", "{1} no. {0}", "{1} nr. {0}"):
-        yield form.format(*texts[0]), form.format(*texts[1])
-    short, own_short = _drop_end(told["words"], meant["words"])
-    if short != told["words"]:  # the kind of street may be written in short: 12 Baker St
-        yield f"{told['number']} {short}", f"{meant['number']} {own_short}"
-    for kind in ("straße", "strasse"):
-        if all(words.endswith(kind) for _, words in texts):
-            for brief in ("str.", "str"):
-                shown, value = (
-                    f"{words.removesuffix(kind)}{brief} {number}" for number, words in texts
-                )
-                yield shown, value
+        if not _NUMBERED.fullmatch(ours) or not _NUMBERED.fullmatch(theirs):
+            continue
+        yield ours, theirs
+        ours, theirs = _drop_beginning(ours, theirs)  # such as `flat at`
+        yield ours, theirs
+        yield _drop_end(ours, theirs)  # the kind of street may be written in short: 12 Baker St
 
 
 def _drop_beginning(new: str, raw: str) -> tuple[str, str]:
@@ -189,9 +172,7 @@ def _pair_mail_firms(new: str, raw: str) -> Iterator[tuple[str, str]]:
 
 
 _LINE = re.compile(r"\s{0,4}[,;|\n]\s{0,4}")
-_NUMBER = r"(?P<number>[0-9]{1,5}[ ]?[A-Za-z]?(?:[-/][0-9]{1,5}[A-Za-z]?)?)"
-_FIRST_NUMBER = re.compile(rf"{_NUMBER}\s{{1,3}}(?P<words>[^\d\n]{{3,80}})")
-_LAST_NUMBER = re.compile(rf"(?P<words>[^\d\n]{{3,80}}?)\s{{1,3}}{_NUMBER}")
+_NUMBERED = re.compile(r"(?=.{0,80}[0-9])(?=.{0,80}[^\W\d_]{3}).{4,100}")
 _LABEL = re.compile(r"(?=[^.]*[A-Za-z])[A-Za-z0-9-]{4,63}")
 _OWN_LABEL = re.compile(r"[A-Za-z0-9-]{1,63}")
 _DETAILS = {

@@ -34,6 +34,7 @@ __all__ = [
     "spell_dates",
     "spell_endings",
     "spell_masks",
+    "spell_streets",
 ]
 
 ENGLISH = (
@@ -243,6 +244,10 @@ MAIL_MASKS = ("***", "****", "*****", "...")
 MASKS = (" *", "-*", "*", " x", "-x", "x", " \u2022")  # after the first four digits
 _SEPARATORS = re.compile(r"[ .\-/()+]")
 _RUN = re.compile(rf"[0-9](?:[ .\-/()]{{0,3}}[0-9]){{0,{MOST_DIGITS - 1}}}")
+_STREET_NUMBER = r"(?P<number>[0-9]{1,5} ?[A-Za-z]?(?:[-/][0-9]{1,5}[A-Za-z]?)?)"
+_STREET_WORDS = r"(?P<words>(?=.{0,80}[^\W\d_]{4})[^\d\n,]{4,80}"
+_FIRST_NUMBER = re.compile(rf"{_STREET_NUMBER},? {_STREET_WORDS})")
+_LAST_NUMBER = re.compile(rf"{_STREET_WORDS}?),? {_STREET_NUMBER}")
 _AMOUNT = re.compile(
     r"(?P<before>[^\w\s]?\s?|[A-Z]{3}\s?)(?P<whole>[0-9]{1,3}(?:(?P<sign>[ ,.'])[0-9]{3})"
     r"(?:(?P=sign)[0-9]{3}){0,4}|[0-9]{1,9})(?:[.,](?P<part>[0-9]{1,2}))?"
@@ -341,6 +346,30 @@ def spell_masks(new: str, raw: str) -> Iterator[tuple[str, str]]:
         for mask in dict.fromkeys((*masks, "*" * (len(ours[1]) - first - last))):
             shown, value = (name[:first] + mask + name[len(name) - last :] for name in names)
             yield f"{shown}@{ours[2]}", f"{value}@{theirs[2]}"
+
+
+def spell_streets(new: str, raw: str) -> Iterator[tuple[str, str]]:
+    """Yield a street and a number in each order, or with the street in short, with the raw ones.
+
+    >>> [shown for shown, _ in spell_streets("12 Baker Street", "4 Elm Road")][1:4]
+    ['Baker Street 12', '12, Baker Street', 'Baker Street, 12']
+    """
+    for numbered in (_FIRST_NUMBER, _LAST_NUMBER):
+        ours, theirs = numbered.fullmatch(new), numbered.fullmatch(raw)
+        if ours and theirs:
+            break
+    else:
+        return
+    texts = (ours["number"], ours["words"]), (theirs["number"], theirs["words"])
+    for form in ("{0} {1}", "{1} {0}", "{0}, {1}", "{1}, {0}", "{1} no. {0}", "{1} nr. {0}"):
+        yield form.format(*texts[0]), form.format(*texts[1])
+    for kind in ("straße", "strasse"):
+        if all(words.endswith(kind) for _, words in texts):
+            for brief in ("str. ", "str "):
+                shown, value = (
+                    words.removesuffix(kind) + brief + number for number, words in texts
+                )
+                yield shown, value
 
 
 class Number(NamedTuple):
@@ -460,8 +489,6 @@ _DOTTED_WORDS = (
 _DOTTED = frozenset(_DOTTED_WORDS.split())
 _TAG = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){0,6}_[1-9][0-9]{0,3}")
 _PLAIN_WORDS = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)*")
-_PLAIN_MAIL = re.compile(r"[A-Za-z0-9._+-]{1,90}@[A-Za-z0-9-]{1,90}(?:\.[A-Za-z0-9-]{1,90}){1,9}")
-_PLAIN_NUMBER = re.compile(r"[0-9 ()/.+-]{1,100}")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ALNUM = re.compile(r"[^\W_]+")
 _APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
@@ -534,7 +561,9 @@ def flatten(text: str) -> str:
 def fold_case(text: str) -> str:
     """Return a text in small letters, character by character: the length stays, and a part of a
     text is folded as it is in the whole."""
-    if "Σ" not in text and "İ" not in text:  # whose small letters depend on others, or are two
+    if text.isascii() or (
+        "Σ" not in text and "İ" not in text
+    ):  # whose small letters depend on others, or are two
         return text.lower()
     return "".join(low if len(low := character.lower()) == 1 else character for character in text)
 
@@ -554,11 +583,12 @@ def spell(new: str, raw: str, *, declined: bool = False, given: bool = False) ->
     """
     found, seen = [], set[str]()
     for shown, value, form, kept, year in _spell_all(new, raw, declined=declined, given=given):
-        folded = fold_case(shown)
+        is_plain = shown.isascii() and shown.isprintable()
+        folded = shown.lower() if is_plain else fold_case(shown)
         written = shown if form is DATE else folded  # `mai` is French, `Mai` is German
         if written not in seen:
             seen.add(written)
-            even = flatten(shown)
+            even = shown if is_plain else flatten(shown)
             key = folded if even == shown else fold_case(even)
             found.append(Spelling(new, value, even, key, form, kept, year))
     return found
@@ -578,17 +608,15 @@ def _spell_all(
         forms = TAG_FORMS
     elif _PLAIN_WORDS.fullmatch(new):  # most names: there is nothing to escape
         forms = FORMS_OF_WORDS if " " in new else FORMS_OF_WORD
-    elif _PLAIN_MAIL.fullmatch(new):
-        forms = FORMS_OF_MAIL
-    elif _PLAIN_NUMBER.fullmatch(new):
-        forms = FORMS_OF_NUMBER
+    else:
+        forms = next((few for plain, few in _FORMS_OF_PLAIN if plain.fullmatch(new)), FORMS)
     if not is_tagged and not new.isascii() and CYRILLIC.search(new):
         forms += (*CASE_FORMS, *LATIN_FORMS)
     elif declined and not is_tagged:
         forms += CASE_FORMS if " " in new or not given else CASE_FORMS_OF_GIVEN
     for form in forms:
         shown = form.spell(new)
-        if shown is not None and shown != new and form.respell(raw) is not None:
+        if shown is not None and shown != new:  # a raw value without it is seen in `recase`
             yield shown, raw, form, 0, False
     if is_tagged:
         return
@@ -597,6 +625,8 @@ def _spell_all(
             yield shown, value, VALUE, 0, False
     if not any(map(str.isdigit, new)):
         return
+    for shown, value in spell_streets(new, raw):
+        yield shown, value, VALUE, 0, False
     for shown, value in spell_dates(new, raw):
         yield shown, value, DATE, 0, shown.isdigit() and len(shown) == 4
     for shown, value in spell_amounts(new, raw):
@@ -957,9 +987,30 @@ FORMS = (
     _spell_out("at and dot in brackets", " [at] ", " [dot] "),
     _spell_out("at and dot in brackets, but in the name", " [at] ", " [dot] ", "."),
 )
-FORMS_OF_WORDS, FORMS_OF_WORD, FORMS_OF_MAIL, FORMS_OF_NUMBER = (
-    tuple(form for form in FORMS if form.spell(sample) not in (None, sample))
-    for sample in ("Rbcd Zfgh", "Rbcd", "r.bc_d-e+1@fg-h.example", "+1 (2) 3/4-5.6")
+
+
+def _choose_forms(*samples: str) -> tuple[Form, ...]:
+    """Return the forms in which one of some texts is written in another way."""
+    return tuple(
+        form
+        for form in FORMS
+        if any(form.spell(sample) not in (None, sample) for sample in samples)
+    )
+
+
+FORMS_OF_WORDS, FORMS_OF_WORD = _choose_forms("Rbcd Zfgh"), _choose_forms("Rbcd")
+# Texts of a kind, and the forms that one of them may have: the samples have all signs of it.
+_FORMS_OF_PLAIN = (
+    (
+        re.compile(r"[A-Za-z0-9._+-]{1,90}@[A-Za-z0-9-]{1,90}(?:\.[A-Za-z0-9-]{1,90}){1,9}"),
+        _choose_forms("r.bc_d-e+1@fg-h.example"),
+    ),
+    (re.compile(r"[0-9 ()/.+-]{1,100}"), _choose_forms("+1 (2) 3/4-5.6")),
+    (re.compile(r"[A-Za-z0-9.-]{1,100}"), _choose_forms("r1-b.c-d.example", "rb1", "DE89" * 5)),
+    (
+        re.compile(r"[A-Za-z0-9 ]{1,100}"),
+        _choose_forms("Rb1 2Zf", "Rb2Cd", "DE89 3704 0044 0532 0130 00"),
+    ),
 )
 
 

@@ -126,8 +126,10 @@ class Replacements:
 
     def _note(self, key: str, ordinary: Container[str]) -> list[str]:
         """Return the words of a form in small letters, and note which of them are ordinary."""
-        words = _LETTER_RUN.findall(key)
-        self.ordinary.update([word for word in words if word in ordinary])
+        words: list[str] = _LETTER_RUN.findall(key)
+        for word in words:
+            if word in ordinary:
+                self.ordinary.add(word)
         return words
 
     def _is_ordinary(self, key: str) -> bool:
