@@ -789,8 +789,10 @@ def _possess_plural(text: str) -> str | None:
 
 
 def _possess_raw_plural(text: str) -> str | None:
+    """Return a name whose own genitive ends in an apostrophe, so that there are not two of them:
+    `the Fuchs' house`. Others are found as a plural before an apostrophe."""
     own = _possess_raw(text)
-    return own and own.rstrip("'") + "'"  # `the Fuchs' house`
+    return own if own and own.endswith("'") else None
 
 
 def _possess_raw(text: str) -> str | None:
@@ -950,6 +952,9 @@ FORMS = (
     _write_name("an initial, in one word", lambda w: "".join([*(x[0] for x in w[:-1]), w[-1]])),
     _write_name("an initial, snake_case", lambda w: "_".join([*(x[0] for x in w[:-1]), w[-1]])),
     _write_name("the first initial", lambda w: f"{w[0][0]}. {w[-1]}", capital=True),
+    _write_name("the first initial, LaTeX", lambda w: f"{w[0][0]}.~{w[-1]}", capital=True),
+    _write_name("the first initial, HTML", lambda w: f"{w[0][0]}.&nbsp;{w[-1]}", capital=True),
+    _write_name("the surname first, in one word", lambda w: w[-1] + "".join(w[:-1])),
     _write_name("an initial after a comma", lambda w: f"{w[-1]}, {w[0][0]}.", capital=True),
     _write_name("an initial at the end", lambda w: f"{w[-1]} {w[0][0]}.", capital=True),
     _write_name(
