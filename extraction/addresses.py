@@ -57,6 +57,13 @@ _QUOTES = {quote: re.compile(quote) for quote in "\"'"}
 _RUN_AND_BLANKS = re.compile(r"[^ \t\r\n]*[ \t]*")
 _END_OF_STYLE = re.compile(r"</style", re.IGNORECASE)
 _IN_TARGET = re.compile(r"[\\()>\"'\s]")
+# What a link to write or to call may hold: nothing that names another receiver, or a host.
+_CONTACTS = {
+    "mailto:": re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"),
+    "tel:": re.compile(r"\+?[0-9][0-9().-]{4,30}"),
+    "tel:+": re.compile(r"[0-9][0-9().-]{4,30}"),
+}
+LONGEST_SCHEME = max(map(len, _CONTACTS))
 _WHOLE = frozenset((("<", ">"), ("]", ")")))
 _OWN = re.compile(r"//|www\.", re.IGNORECASE)
 _HOST_ENDS = re.compile(r"[^/?#]*//[^/?#\\]+[/?#]")  # whatever follows goes to the same host
@@ -78,6 +85,8 @@ class Addresses:
         self._opening = False  # nothing of the address has come yet
         self._quote = ""  # that ends a part of a tag, a target or an attribute
         self._depth = 0  # of parentheses in a target
+        self._begun = ""  # the first characters of a link's target
+        self._is_link = False  # whether the target is a link's, which loads nothing by itself
         self._step = ""  # of a tag, as HTML's tokenizer names them
         self._tag = ""
 
@@ -91,7 +100,8 @@ class Addresses:
 
         A replacement that is an address itself, or stands for one, may, as the user wrote it, if
         the remote added nothing to its host; and so may a whole tag of HTML or
-        target of Markdown.
+        target of Markdown, and an address of e-mail or a telephone number that is all of a link
+        (`[…](mailto:…)`): it is the value's own address, and nothing is loaded.
 
         Args:
             new, raw: the replacement and its value.
@@ -101,6 +111,8 @@ class Addresses:
         Returns:
             None if more of the text is needed.
         """
+        if self._is_contact(raw):
+            return following[0] in ")>" if following else False if whole else None
         if self.inside and not (self._state == "run" and new[:1] == raw[:1] == "<"):
             return False  # a tag ends a run
         if (new[:1], new[-1:]) in _WHOLE:  # a tag or a target that the user wrote
@@ -113,6 +125,11 @@ class Addresses:
             return _cannot_define(raw, following, whole=whole)
         return True
 
+    def _is_contact(self, raw: str) -> bool:
+        """Tell if a value would be all that a link to write or to call has after its scheme."""
+        contact = _CONTACTS.get(self._begun.lower()) if self._is_link else None
+        return contact is not None and contact.fullmatch(raw) is not None
+
     def read(self, text: str) -> None:
         """Read the next piece of the text."""
         place = 0
@@ -121,7 +138,8 @@ class Addresses:
 
     def _enter(self, state: str, *, opening: bool = False) -> None:
         self._state, self._opening = state, opening
-        self._recent = self._quote = self._step = ""
+        self._recent = self._quote = self._step = self._begun = ""
+        self._is_link = False
 
     def _read_text(self, text: str, place: int) -> int:
         """Read up to the next beginning of an address, and return the place after it."""
@@ -148,8 +166,11 @@ class Addresses:
             pointy = _DEFINING.search(seen[:-1])
             self._enter("pointy" if pointy and not pointy["begun"] else "name")
         elif last == "(" and _TARGET.search(seen[-5:]):
+            opened = seen.rfind("[")
+            known = opened > 0 or (opened == 0 and len(seen) < WINDOW)
+            is_link = known and seen[-2] == "]" and seen[max(0, opened - 1)] != "!"
             self._enter("target", opening=True)
-            self._depth = 1
+            self._depth, self._is_link = 1, is_link
         elif last == "=" and _ATTRIBUTE.search(seen[-16:]):
             self._enter("attribute", opening=True)
         elif last in "/\\:.;" and _begins_run(seen):
@@ -209,6 +230,9 @@ class Addresses:
             self._step = "line" if first == "\n" else ""
             return place + 1
         found = _IN_TARGET.search(text, place)
+        if self._is_link:
+            told = text[place : found.end() if found else len(text)]
+            self._begun = (self._begun + told)[: LONGEST_SCHEME + 1]
         if found is None:
             self._step = ""
             return len(text)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from perturb import Perturbation, Sanitizer
 
-__all__ = ["Release", "pair_parts", "pair_runs"]
+__all__ = ["Release", "pair_details", "pair_parts", "pair_runs"]
 
 # An escape of JSON in the text ends a run: it is a line break where the answer is read.
 _RUN = re.compile(r"\\[nrtbf\"]|(?P<run>[^\s\"'<>\\]++)|\\")
@@ -87,6 +87,102 @@ def _pair_streets(new: str, raw: str) -> Iterator[tuple[str, str]]:
         for word, value in zip(ours, theirs, strict=True):
             if word and value and word != value:
                 yield word, value
+
+
+def pair_details(releases: Iterable[Release]) -> list[tuple[str, str]]:
+    """Pair the shorter ways in which a remote may tell a replacement with those of its raw value:
+    the lines of an address and its numbers before or after the street, a firm without its legal
+    form, a person of several given names or surnames by the first and the last, the name and the
+    domain of a machine, and the firm in an address of e-mail.
+    """
+    parts = {  # a conversation holds the same ones again and again
+        (part.type, part.text, release.raw[part.start : part.end]): None
+        for release in releases
+        for part in release.sanitized.replaced or ()
+        if part.type in _DETAILS
+    }
+    pairs: dict[tuple[str, str], None] = {}
+    for type_, new, raw in parts:
+        for ours, theirs in _DETAILS[type_](new, raw):
+            if ours and theirs and ours != theirs and ours != new:
+                pairs[ours, theirs] = None
+    return [*pairs]
+
+
+def _pair_lines(new: str, raw: str) -> Iterator[tuple[str, str]]:
+    """Pair the lines of an address that have a number and words."""
+    lines = [[line.strip(" .") for line in _LINE.split(text)] for text in (new, raw)]
+    if len(lines[0]) != len(lines[1]):
+        return
+    for ours, theirs in zip(*lines, strict=True):
+        if not _NUMBERED.fullmatch(ours) or not _NUMBERED.fullmatch(theirs):
+            continue
+        yield ours, theirs
+        ours, theirs = _drop_beginning(ours, theirs)  # such as `flat at`
+        yield ours, theirs
+        yield _drop_end(ours, theirs)  # the kind of street may be written in short: 12 Baker St
+
+
+def _drop_beginning(new: str, raw: str) -> tuple[str, str]:
+    """Return two texts without the words at their beginning that are the same."""
+    ours, theirs = new.split(), raw.split()
+    while len(ours) > 2 and len(theirs) > 2 and ours[0] == theirs[0] and ours[0].isalpha():
+        del ours[0], theirs[0]
+    return " ".join(ours), " ".join(theirs)
+
+
+def _drop_end(new: str, raw: str) -> tuple[str, str]:
+    """Return two texts without the words at their end that are the same."""
+    ours, theirs = new.split(), raw.split()
+    while len(ours) > 1 and len(theirs) > 1 and ours[-1] == theirs[-1]:
+        del ours[-1], theirs[-1]
+    return " ".join(ours), " ".join(theirs)
+
+
+def _pair_firms(new: str, raw: str) -> Iterator[tuple[str, str]]:
+    ours, theirs = _drop_end(new, raw)
+    if ours != new:
+        yield ours.rstrip(","), theirs.rstrip(",")
+
+
+def _pair_ends(new: str, raw: str) -> Iterator[tuple[str, str]]:
+    ours, theirs = new.split(), raw.split()
+    if 2 < len(ours) == len(theirs) < 5:
+        yield f"{ours[0]} {ours[-1]}", f"{theirs[0]} {theirs[-1]}"
+        if len(ours) == 3:  # the surname of the mother comes last in Spanish
+            yield " ".join(ours[1:]), " ".join(theirs[1:])
+
+
+def _pair_hosts(new: str, raw: str) -> Iterator[tuple[str, str]]:
+    ours, theirs = new.split("."), raw.split(".")
+    if min(len(ours), len(theirs)) < 2 or not _LABEL.fullmatch(ours[0]):
+        return
+    if _OWN_LABEL.fullmatch(theirs[0]):
+        yield ours[0], theirs[0]
+    if 2 < len(ours) == len(theirs) and ours[1:] != theirs[1:]:
+        yield ".".join(ours[1:]), ".".join(theirs[1:])
+
+
+def _pair_mail_firms(new: str, raw: str) -> Iterator[tuple[str, str]]:
+    domain, own_domain = (text.rpartition("@")[2].rstrip(">") for text in (new, raw))
+    yield domain, own_domain
+    ours, theirs = domain.split(".")[0], own_domain.split(".")[0]
+    if _LABEL.fullmatch(ours) and _OWN_LABEL.fullmatch(theirs):
+        yield ours, theirs
+
+
+_LINE = re.compile(r"\s{0,4}[,;|\n]\s{0,4}")
+_NUMBERED = re.compile(r"(?=.{0,80}[0-9])(?=.{0,80}[^\W\d_]{3}).{4,100}")
+_LABEL = re.compile(r"(?=[^.]*[A-Za-z])[A-Za-z0-9-]{4,63}")
+_OWN_LABEL = re.compile(r"[A-Za-z0-9-]{1,63}")
+_DETAILS = {
+    "EMAIL_ADDRESS": _pair_mail_firms,
+    "INTERNAL_HOST": _pair_hosts,
+    "NAME": _pair_ends,
+    "ORGANIZATION": _pair_firms,
+    "PERSON": _pair_ends,
+    "STREET_ADDRESS": _pair_lines,
+}
 
 
 def pair_runs(releases: Iterable[Release]) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from urllib.parse import quote, quote_plus
 
 from perturb.selective.surrogates.forms import CALLING
 from perturb.text.prefixes import Prefixes
+from proxy.restoring.cases import CASES, CYRILLIC, decline, romanize, romanize_briefly
 
 __all__ = [
     "FORMS",
@@ -26,10 +27,14 @@ __all__ = [
     "fold_case",
     "is_tag",
     "recase",
+    "simplify",
     "spell",
     "spell_amounts",
+    "spell_beginnings",
     "spell_dates",
     "spell_endings",
+    "spell_masks",
+    "spell_streets",
 ]
 
 ENGLISH = (
@@ -40,18 +45,61 @@ GERMAN = (
     *("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August"),
     *("September", "Oktober", "November", "Dezember"),
 )
+# Months as they are written between a day and a year, and what stands between these.
+_LANGUAGES = tuple(
+    (tuple(months.split()), between)
+    for months, between in (
+        (
+            "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+            " ",
+        ),
+        (
+            "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre "
+            "diciembre",
+            " de ",
+        ),
+        (
+            "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre "
+            "dicembre",
+            " ",
+        ),
+        (
+            "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro "
+            "dezembro",
+            " de ",
+        ),
+        (
+            "januari februari maart april mei juni juli augustus september oktober november "
+            "december",
+            " ",
+        ),
+        (
+            "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
+            "listopada grudnia",
+            " ",
+        ),
+        (
+            "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+            " ",
+        ),
+    )
+)
 _MONTHS = {
-    name[:size].lower(): number
-    for names in (ENGLISH, GERMAN)
-    for number, name in enumerate(names, 1)
-    for size in (3, len(name))
-} | {"sept": 9}
+    **{name.lower(): number for names, _ in _LANGUAGES for number, name in enumerate(names, 1)},
+    **{
+        name[:size].lower(): number
+        for names in (ENGLISH, GERMAN)
+        for number, name in enumerate(names, 1)
+        for size in (3, len(name))
+    },
+    "sept": 9,
+}
 _ISO = re.compile(r"(?P<y>[12][0-9]{3})[-/.](?P<m>[0-9]{1,2})[-/.](?P<d>[0-9]{1,2})")
 _FIGURES = re.compile(r"(?P<a>[0-9]{1,2})(?P<s>[-/.])(?P<b>[0-9]{1,2})[-/.](?P<y>[12][0-9]{3})")
 _NAMED = (
     re.compile(
-        r"(?P<d>[0-9]{1,2})(?:\.|st|nd|rd|th)?\s(?:of\s)?(?P<m>[^\W\d_]{3,9})\.?"
-        r"(?:,?\s(?P<y>[12][0-9]{3}))?"
+        r"(?P<d>[0-9]{1,2})(?:\.|st|nd|rd|th|er)?\s(?:(?:of|de)\s)?(?P<m>[^\W\d_]{3,12})\.?"
+        r"(?:,?\s(?:de\s)?(?P<y>[12][0-9]{3}))?"
     ),
     re.compile(
         r"(?P<m>[^\W\d_]{3,9})\.?\s(?P<d>[0-9]{1,2})(?:st|nd|rd|th)?(?:,?\s(?P<y>[12][0-9]{3}))?"
@@ -124,7 +172,10 @@ def _words(pattern: str, names: tuple[str, ...], parts: str) -> Callable[[_Date]
         day = date.day
         ordinal = "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
         month = names[date.month - 1]
-        return pattern.format(y=date.year, m=month, s=month[:3], d=day, o=f"{day}{ordinal}")
+        first = "1er" if day == 1 else day  # of a month in French
+        return pattern.format(
+            y=date.year, m=month, s=month[:3], d=day, o=f"{day}{ordinal}", f=first
+        )
 
     return write
 
@@ -135,12 +186,16 @@ def _write_year(date: _Date) -> str | None:
 
 _WAYS = (
     *map(_figures, ("{y}-{m:02}-{d:02}", "{y}/{m:02}/{d:02}", "{y}{m:02}{d:02}")),
+    _figures("{y}, {m}, {d}"),
     *map(_figures, ("{d:02}.{m:02}.{y}", "{d}.{m}.{y}", "{d:02}/{m:02}/{y}", "{d}/{m}/{y}")),
     *map(_figures, ("{m:02}/{d:02}/{y}", "{m}/{d}/{y}", "{d:02}-{m:02}-{y}", "{m:02}-{d:02}-{y}")),
     *(
         _words(pattern.replace("M", month) + year, ENGLISH, "md" + "y" * bool(year))
         for pattern, years in (
             ("{d} M", (" {y}", "")),
+            ("{d:02} M", (" {y}", "")),
+            ("{d:02}-M", ("-{y}",)),
+            ("{d}-M", ("-{y}",)),
             ("M {d}", (", {y}", " {y}", "")),
             ("{o} M", (" {y}", "")),
             ("{o} of M", (" {y}", ", {y}", "")),
@@ -158,13 +213,20 @@ _WAYS = (
         for pattern in ("{m} {y}", "{s} {y}")
         for names in (ENGLISH, GERMAN)
     ),
+    *(
+        _words(f"{day}{between}{{m}}{year}", names, "md" + "y" * bool(year))
+        for names, between in _LANGUAGES
+        for day in ("{d}", "{f}")[: 1 + (names is _LANGUAGES[0][0])]
+        for year in (f"{between}{{y}}", "")
+    ),
+    *(_words(f"{{m}}{between}{{y}}", names, "my") for names, between in _LANGUAGES),
     _write_year,
 )
 
 
 FEWEST_DIGITS = 7  # of a number that is known without its separators
 MOST_DIGITS = 40
-ENDED = 9  # digits of a number that people tell by its last four
+ENDED = 8  # digits of a number that people tell by its last four
 YEARS = range(1900, 2101)
 ENDINGS = (
     *("ending in ", "ending with ", "ends in ", "ends with ", "ending ", "ended in "),
@@ -174,14 +236,24 @@ ENDINGS = (
     *("letzte vier ziffern ", "letzten vier ziffern ", "letzte vier ziffern: "),
     *("*", "* ", "*-", "•", "• ", "…", "… ", "...", "... ", "xxxx", "xxxx ", "xxxx-", "x"),
 )
+BEGINNINGS = (
+    *("starting with ", "starts with ", "beginning with ", "begins with "),
+    *("beginnt mit ", "beginnend mit "),
+)
+MAIL_MASKS = ("***", "****", "*****", "...")
+MASKS = (" *", "-*", "*", " x", "-x", "x", " \u2022")  # after the first four digits
 _SEPARATORS = re.compile(r"[ .\-/()+]")
 _RUN = re.compile(rf"[0-9](?:[ .\-/()]{{0,3}}[0-9]){{0,{MOST_DIGITS - 1}}}")
+_STREET_NUMBER = r"(?P<number>[0-9]{1,5} ?[A-Za-z]?(?:[-/][0-9]{1,5}[A-Za-z]?)?)"
+_STREET_WORDS = r"(?P<words>(?=.{0,80}[^\W\d_]{4})[^\d\n,]{4,80}"
+_FIRST_NUMBER = re.compile(rf"{_STREET_NUMBER},? {_STREET_WORDS})")
+_LAST_NUMBER = re.compile(rf"{_STREET_WORDS}?),? {_STREET_NUMBER}")
 _AMOUNT = re.compile(
     r"(?P<before>[^\w\s]?\s?|[A-Z]{3}\s?)(?P<whole>[0-9]{1,3}(?:(?P<sign>[ ,.'])[0-9]{3})"
     r"(?:(?P=sign)[0-9]{3}){0,4}|[0-9]{1,9})(?:[.,](?P<part>[0-9]{1,2}))?"
     r"(?P<after>\s?[^\d\s]{0,12})"
 )
-_LONG = re.compile(r"[A-Z0-9]{9,40}")
+_LONG = re.compile(r"[A-Z0-9]{8,40}")
 
 
 def _read_digits(text: str) -> str:
@@ -236,6 +308,70 @@ def spell_endings(new: str, raw: str) -> Iterator[tuple[str, str, int]]:
         yield ours[-4:], theirs[-4:], 0
 
 
+def spell_beginnings(new: str, raw: str) -> Iterator[tuple[str, str, int, bool]]:
+    """Yield the digits that an IBAN or a card begins with, as they are told, with those of the raw
+    one, the length of what comes before them, and whether they can be nothing else.
+
+    >>> iban = spell_beginnings("DE89370400440532013000", "DE12500105170648489890")
+    >>> [shown for shown, *_ in iban]
+    ['370400440532013000', 'DE89', 'DE89...3000', 'DE89…3000']
+    """
+    ours, theirs = (_SEPARATORS.sub("", text).upper() for text in (new, raw))
+    if _IBAN.fullmatch(ours) and _IBAN.fullmatch(theirs):
+        yield ours[4:], theirs[4:], 0, True
+        yield ours[:4], theirs[:4], 0, True
+        for dots in ("...", "\u2026"):
+            yield ours[:4] + dots + ours[-4:], theirs[:4] + dots + theirs[-4:], 0, True
+    elif _CARD.fullmatch(ours) and _CARD.fullmatch(theirs):
+        for told in BEGINNINGS:
+            yield told + ours[:4], theirs[:4], len(told), True
+        for mask in MASKS:
+            yield ours[:4] + mask, theirs[:4] + mask, 0, True
+        for dots in ("...", "\u2026"):
+            yield ours[:4] + dots + ours[-4:], theirs[:4] + dots + theirs[-4:], 0, True
+        yield ours[:6], theirs[:6], 0, False
+
+
+def spell_masks(new: str, raw: str) -> Iterator[tuple[str, str]]:
+    """Yield an address of e-mail with a part of its name masked, and the raw one masked as much.
+
+    >>> dict(spell_masks("edward@beckwade.example", "anna@firm.de"))["e***@beckwade.example"]
+    'a***@firm.de'
+    """
+    ours, theirs = _MAIL.fullmatch(new), _MAIL.fullmatch(raw)
+    if not ours or not theirs or min(len(ours[1]), len(theirs[1])) < 3:
+        return
+    names = (ours[1], theirs[1])
+    for first, last, masks in ((1, 0, MAIL_MASKS), (1, 1, MAIL_MASKS[:1]), (2, 0, MAIL_MASKS[:1])):
+        for mask in dict.fromkeys((*masks, "*" * (len(ours[1]) - first - last))):
+            shown, value = (name[:first] + mask + name[len(name) - last :] for name in names)
+            yield f"{shown}@{ours[2]}", f"{value}@{theirs[2]}"
+
+
+def spell_streets(new: str, raw: str) -> Iterator[tuple[str, str]]:
+    """Yield a street and a number in each order, or with the street in short, with the raw ones.
+
+    >>> [shown for shown, _ in spell_streets("12 Baker Street", "4 Elm Road")][1:4]
+    ['Baker Street 12', '12, Baker Street', 'Baker Street, 12']
+    """
+    for numbered in (_FIRST_NUMBER, _LAST_NUMBER):
+        ours, theirs = numbered.fullmatch(new), numbered.fullmatch(raw)
+        if ours and theirs:
+            break
+    else:
+        return
+    texts = (ours["number"], ours["words"]), (theirs["number"], theirs["words"])
+    for form in ("{0} {1}", "{1} {0}", "{0}, {1}", "{1}, {0}", "{1} no. {0}", "{1} nr. {0}"):
+        yield form.format(*texts[0]), form.format(*texts[1])
+    for kind in ("straße", "strasse"):
+        if all(words.endswith(kind) for _, words in texts):
+            for brief in ("str. ", "str "):
+                shown, value = (
+                    words.removesuffix(kind) + brief + number for number, words in texts
+                )
+                yield shown, value
+
+
 class Number(NamedTuple):
     """Hold where a number ends, its replacement, and its raw value with the separators that are
     written; None for that if two values share it."""
@@ -261,14 +397,9 @@ class Numbers:
             if new.startswith("+") != raw.startswith("+"):
                 continue
             self._add(ours, theirs, new)
-            if not new.startswith("+"):
-                continue
-            self._add("00" + ours, "00" + theirs, new)
-            if ours[:2] == theirs[:2] and ours[:2] in CALLING:
-                self._add("0" + ours[2:], "0" + theirs[2:], new)
-                self._add(f"{ours[:2]}0{ours[2:]}", f"{theirs[:2]}0{theirs[2:]}", new)
-            elif ours[0] == theirs[0] == "1":
-                self._add(ours[1:], theirs[1:], new)
+            for shown, value in _spell_calls(new, ours, theirs):
+                if len(shown) >= FEWEST_DIGITS:
+                    self._add(shown, value, new)
         self._prefixes = Prefixes(self._raws)
 
     def _add(self, ours: str, theirs: str, new: str) -> None:
@@ -301,6 +432,30 @@ class Numbers:
         return found
 
 
+def _spell_calls(new: str, ours: str, theirs: str) -> Iterator[tuple[str, str]]:
+    """Yield the digits of a telephone number with another beginning: as it is called from abroad,
+    or from the same country; and those of the raw one.
+
+    >>> [shown for shown, _ in _spell_calls("+34 612 457 889", "34612457889", "34698765432")]
+    ['0034612457889', '612457889', '0612457889', '340612457889']
+    """
+    if new.startswith("+"):
+        yield "00" + ours, "00" + theirs
+        size = 1 if ours[0] in "17" else 2 if ours[:2] in CALLING else 3
+        code, rest, value = ours[:size], ours[size:], theirs[size:]
+        if code != theirs[:size]:
+            return
+        yield rest, value
+        if code != "1":
+            trunk = "8" if code == "7" else "0"
+            yield trunk + rest, trunk + value
+            yield f"{code}{trunk}{rest}", f"{code}{trunk}{value}"
+    elif ours[0] == theirs[0] == "0" and "0" not in (ours[1], theirs[1]):
+        yield ours[1:], theirs[1:]  # after the code of the country
+    elif len(ours) == len(theirs) == 10 and new[0] in "(23456789":
+        yield "1" + ours, "1" + theirs
+
+
 def _lay_out(raw: str, written: str, count: int) -> str:
     """Write the digits of a raw number with the separators of another one."""
     if len(raw) != count:
@@ -319,17 +474,33 @@ _ABBREVIATIONS = (
     "ON OR OS PA PC PDF PE PH PHP PI PM PO PR PS QA RAM RE REST RNA RO RSS SA SD SDK SE SEO "
     "SI SMS SO SQL SSD SSH SSL TB TLS TO TV UI UK UN UP URL US USA USB USD UTC UX VAT VI VM "
     "VP VPN VR WA WE WWW XML "
+    "BB BBC CBD CF CNC EEG EKG FC FM HC HQ JV KG KO LC LG LP LT MC MF MG MO MRI MT NE NW PB PD PG "
+    "PT PV QC RB RC RF RH SC SE SF SK SN SP SR SS ST SW TA TC TD TP TS TÜV VC VS WC WP XP XS "
 )
 # Initials that are a word of their own.
 ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
+# Words of one letter that stand before a name: `A Weber` need not be Anna, nor `I Weber` Ida.
+ONE_LETTER = frozenset("AIO")
+# Initials with dots that are a word of their own.
+_DOTTED_WORDS = (
+    "A.D. A.I. A.M. B.A. B.C. B.S. D.C. E.U. I.D. L.A. M.A. M.D. N.B. N.Y. P.M. P.O. P.S. U.K. "
+    "U.S. R.I.P."
+)
+_DOTTED = frozenset(_DOTTED_WORDS.split())
 _TAG = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){0,6}_[1-9][0-9]{0,3}")
 _PLAIN_WORDS = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)*")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ALNUM = re.compile(r"[^\W_]+")
 _APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
+_NUMBERED_WORD = r"(?:[^\W\d_]{1,40}(?:['\u2019-][^\W\d_]{1,40}){0,2}|[0-9]{1,6}[a-zA-Z]?)"
+_NUMBERED = re.compile(
+    rf"(?=.{{0,80}}[^\W\d_]{{3}}){_NUMBERED_WORD}(?:[.,]{{0,2}}\s{{1,2}}{_NUMBERED_WORD}){{1,12}}\.?",
+    re.DOTALL,
+)
 _NAME_WORD = re.compile(r"[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*")
-_MAIL = re.compile(r"([^\s@:/]+)@([^\s@:/]+\.[^\s@:/.]+)")
+_MAIL = re.compile(r"([^\s@:/<>]+)@([^\s@:/<>]+\.[^\s@:/.<>]+)")
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+_CARD = re.compile(r"[2-6][0-9]{14,15}")
 
 Spell = Callable[[str], str | None]
 
@@ -343,6 +514,7 @@ class Form(NamedTuple):
         respell: the same for a raw value.
         exact: whether other capitals are something else.
         certain: whether it can be restored. Anything else is counted and left.
+        capital: whether a small letter in it that stands alone is something else.
     """
 
     name: str
@@ -350,6 +522,7 @@ class Form(NamedTuple):
     respell: Spell
     exact: bool = False
     certain: bool = True
+    capital: bool = False
 
 
 class Spelling(NamedTuple):
@@ -388,7 +561,9 @@ def flatten(text: str) -> str:
 def fold_case(text: str) -> str:
     """Return a text in small letters, character by character: the length stays, and a part of a
     text is folded as it is in the whole."""
-    if "Σ" not in text and "İ" not in text:  # whose small letters depend on others, or are two
+    if text.isascii() or (
+        "Σ" not in text and "İ" not in text
+    ):  # whose small letters depend on others, or are two
         return text.lower()
     return "".join(low if len(low := character.lower()) == 1 else character for character in text)
 
@@ -398,21 +573,30 @@ def is_tag(new: str) -> bool:
     return _TAG.fullmatch(new) is not None
 
 
-def spell(new: str, raw: str) -> list[Spelling]:
+def spell(new: str, raw: str, *, declined: bool = False, given: bool = False) -> list[Spelling]:
     """Return a replacement in each form that it has. Its own form is the first; of two forms that
-    are written alike, the first counts."""
+    are written alike, the first counts.
+
+    Args:
+        declined: whether to decline names in Latin letters, too.
+        given: whether it is a given name.
+    """
     found, seen = [], set[str]()
-    for shown, value, form, kept, year in _spell_all(new, raw):
-        written = fold_case(shown)
+    for shown, value, form, kept, year in _spell_all(new, raw, declined=declined, given=given):
+        is_plain = shown.isascii() and shown.isprintable()
+        folded = shown.lower() if is_plain else fold_case(shown)
+        written = shown if form is DATE else folded  # `mai` is French, `Mai` is German
         if written not in seen:
             seen.add(written)
-            even = flatten(shown)
-            key = written if even == shown else fold_case(even)
+            even = shown if is_plain else flatten(shown)
+            key = folded if even == shown else fold_case(even)
             found.append(Spelling(new, value, even, key, form, kept, year))
     return found
 
 
-def _spell_all(new: str, raw: str) -> Iterator[tuple[str, str, Form, int, bool]]:
+def _spell_all(
+    new: str, raw: str, *, declined: bool, given: bool
+) -> Iterator[tuple[str, str, Form, int, bool]]:
     """Yield the forms as `Spelling` has them: how each is shown, its value, the form, what is kept
     of it, and whether it is a year."""
     yield new, raw, PLAIN, 0, False
@@ -424,16 +608,33 @@ def _spell_all(new: str, raw: str) -> Iterator[tuple[str, str, Form, int, bool]]
         forms = TAG_FORMS
     elif _PLAIN_WORDS.fullmatch(new):  # most names: there is nothing to escape
         forms = FORMS_OF_WORDS if " " in new else FORMS_OF_WORD
+    else:
+        forms = next((few for plain, few in _FORMS_OF_PLAIN if plain.fullmatch(new)), FORMS)
+    if not is_tagged and not new.isascii() and CYRILLIC.search(new):
+        forms += (*CASE_FORMS, *LATIN_FORMS)
+    elif declined and not is_tagged:
+        forms += CASE_FORMS if " " in new or not given else CASE_FORMS_OF_GIVEN
     for form in forms:
         shown = form.spell(new)
-        if shown is not None and shown != new and form.respell(raw) is not None:
+        if shown is not None and shown != new:  # a raw value without it is seen in `recase`
             yield shown, raw, form, 0, False
-    if is_tagged or not any(map(str.isdigit, new)):
+    if is_tagged:
         return
-    for shown, value in (*spell_dates(new, raw), *spell_amounts(new, raw)):
+    if "@" in new:
+        for shown, value in spell_masks(new, raw):
+            yield shown, value, VALUE, 0, False
+    if not any(map(str.isdigit, new)):
+        return
+    for shown, value in spell_streets(new, raw):
+        yield shown, value, VALUE, 0, False
+    for shown, value in spell_dates(new, raw):
+        yield shown, value, DATE, 0, shown.isdigit() and len(shown) == 4
+    for shown, value in spell_amounts(new, raw):
         yield shown, value, VALUE, 0, shown.isdigit() and len(shown) == 4
     for shown, value, kept in spell_endings(new, raw):
         yield shown, value, VALUE if kept else UNCERTAIN, kept, False
+    for shown, value, kept, certain in spell_beginnings(new, raw):
+        yield shown, value, VALUE if certain else UNCERTAIN, kept, False
 
 
 def recase(found: Spelling, written: str, *, joined: bool) -> str | None:
@@ -447,6 +648,8 @@ def recase(found: Spelling, written: str, *, joined: bool) -> str | None:
     form, new, raw = found.form, found.new, found.raw
     if form.exact and written != found.shown:
         return None
+    if form.capital and any(len(w.strip(".,")) == 1 and w.islower() for w in written.split()):
+        return None  # `v. Weber`
     if is_tag(new):
         return _join_words(raw, written) if joined and written != new else form.respell(raw)
     if written != found.shown and _has_capitals(raw):
@@ -465,8 +668,9 @@ def _join_words(raw: str, written: str) -> str:
 
 
 def _has_capitals(raw: str) -> bool:
-    """Tell if other capitals leave a value what it is: a key of letters and digits has its own."""
-    return "@" in raw or not any(map(str.isdigit, raw))
+    """Tell if other capitals leave a value what it is: a key of letters and digits has its own.
+    Numbers beside words, as in an address or a date, are no key."""
+    return "@" in raw or not any(map(str.isdigit, raw)) or bool(_NUMBERED.fullmatch(raw))
 
 
 def _recase_words(new: str, raw: str, shown: str, written: str) -> str | None:
@@ -552,6 +756,7 @@ def _write_name(
     write: Callable[[list[str]], str],
     *,
     exact: bool = False,
+    capital: bool = False,
     besides: frozenset[str] = frozenset(),
 ) -> Form:
     """Return a form of a person's name, but for some that are something else. Only a name of
@@ -565,9 +770,9 @@ def _write_name(
 
     def spell_replacement(text: str) -> str | None:
         shown = spell_name(text)
-        return None if shown in besides else shown
+        return None if shown is None or not besides.isdisjoint(shown.split()) else shown
 
-    return Form(name, spell_replacement, spell_name, exact)
+    return Form(name, spell_replacement, spell_name, exact, capital=capital)
 
 
 def _possess(text: str) -> str | None:
@@ -575,6 +780,19 @@ def _possess(text: str) -> str | None:
     if not text or not text[-1].isalpha() or len(text) < 3:
         return None
     return text + "s"
+
+
+def _possess_plural(text: str) -> str | None:
+    """Return a name with the `s'` of a genitive of a plural: `the Webers' house`."""
+    plural = _possess(text)
+    return plural and plural + "'"
+
+
+def _possess_raw_plural(text: str) -> str | None:
+    """Return a name whose own genitive ends in an apostrophe, so that there are not two of them:
+    `the Fuchs' house`. Others are found as a plural before an apostrophe."""
+    own = _possess_raw(text)
+    return own if own and own.endswith("'") else None
 
 
 def _possess_raw(text: str) -> str | None:
@@ -610,6 +828,11 @@ def _strip_accents(text: str) -> str:
     return "".join(c for c in plain if not unicodedata.combining(c))
 
 
+def simplify(text: str) -> str:
+    """Return a text in small letters without accents or umlauts: `müller` is written `mueller`."""
+    return fold_case(_strip_accents(text.translate(_UMLAUTS)))
+
+
 _LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "ø": "o", "đ": "d", "ł": "l", "œ": "oe"})
 _UMLAUTS = str.maketrans(
     {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss"}
@@ -631,11 +854,14 @@ def _respell_local(text: str) -> str | None:
     return found[1] if found else None
 
 
-def _spell_out(name: str, at: str, dot: str = ".") -> Form:
-    """Return the form in which an address of e-mail is written for people."""
+def _spell_out(name: str, at: str, dot: str = ".", inner: str | None = None) -> Form:
+    """Return the form in which an address of e-mail is written for people. The dots before the
+    `@` may be written in another way."""
 
     def spell_at(text: str) -> str | None:
-        return text.replace(".", dot).replace("@", at) if _MAIL.fullmatch(text) else None
+        if not (found := _MAIL.fullmatch(text)):
+            return None
+        return found[1].replace(".", inner or dot) + at + found[2].replace(".", dot)
 
     return _symmetric(name, spell_at)
 
@@ -672,6 +898,7 @@ _regex = _put_backslashes(*".*+?^$(){}|[]\\")
 # As it is written, and values that change with the form.
 PLAIN = _symmetric("as written", _same)
 VALUE = _symmetric("another way to write a value", _same)
+DATE = _symmetric("another way to write a date", _same)
 UNCERTAIN = _symmetric("what may be something else", _same, certain=False)
 FORMS = (
     _symmetric("URL", lambda text: quote(text, safe="")),
@@ -711,15 +938,39 @@ FORMS = (
     _symmetric("no accents", _strip_accents),
     _symmetric("no umlauts", lambda text: text.translate(_UMLAUTS)),
     Form("genitive", _possess, _possess_raw),
-    _write_name("an initial", lambda w: " ".join([*(f"{x[0]}." for x in w[:-1]), w[-1]])),
-    _write_name("an initial without a dot", lambda w: " ".join([*(x[0] for x in w[:-1]), w[-1]])),
+    Form("genitive of a plural", _possess_plural, _possess_raw_plural),
+    _write_name(
+        "an initial", lambda w: " ".join([*(f"{x[0]}." for x in w[:-1]), w[-1]]), capital=True
+    ),
+    _write_name(
+        "an initial without a dot",
+        lambda w: " ".join([*(x[0] for x in w[:-1]), w[-1]]),
+        capital=True,
+        besides=ONE_LETTER,
+    ),
     _write_name("an initial, no blank", lambda w: "".join([*(f"{x[0]}." for x in w[:-1]), w[-1]])),
     _write_name("an initial, in one word", lambda w: "".join([*(x[0] for x in w[:-1]), w[-1]])),
     _write_name("an initial, snake_case", lambda w: "_".join([*(x[0] for x in w[:-1]), w[-1]])),
-    _write_name("the first initial", lambda w: f"{w[0][0]}. {w[-1]}"),
+    _write_name("the first initial", lambda w: f"{w[0][0]}. {w[-1]}", capital=True),
+    _write_name("the first initial, LaTeX", lambda w: f"{w[0][0]}.~{w[-1]}", capital=True),
+    _write_name("the first initial, HTML", lambda w: f"{w[0][0]}.&nbsp;{w[-1]}", capital=True),
+    _write_name("the surname first, in one word", lambda w: w[-1] + "".join(w[:-1])),
+    _write_name("an initial after a comma", lambda w: f"{w[-1]}, {w[0][0]}.", capital=True),
+    _write_name("an initial at the end", lambda w: f"{w[-1]} {w[0][0]}.", capital=True),
+    _write_name(
+        "an initial at the end, no dot",
+        lambda w: f"{w[-1]} {w[0][0]}",
+        exact=True,
+        besides=ONE_LETTER,
+    ),
     _write_name("the surname's initial", lambda w: f"{' '.join(w[:-1])} {w[-1][0]}."),
     _write_name("initials", lambda w: " ".join(f"{x[0]}." for x in w), exact=True),
-    _write_name("initials, no blank", lambda w: "".join(f"{x[0]}." for x in w), exact=True),
+    _write_name(
+        "initials, no blank",
+        lambda w: "".join(f"{x[0]}." for x in w),
+        exact=True,
+        besides=_DOTTED,
+    ),
     _write_name(
         "initials, letters alone",
         lambda w: "".join(x[0] for x in w),
@@ -737,11 +988,51 @@ FORMS = (
     _spell_out("at in parentheses, no blanks", "(at)"),
     _spell_out("at as a word", " at "),
     _spell_out("at and dot as words", " at ", " dot "),
+    _spell_out("at and dot as words, but in the name", " at ", " dot ", "."),
     _spell_out("at and dot in brackets", " [at] ", " [dot] "),
+    _spell_out("at and dot in brackets, but in the name", " [at] ", " [dot] ", "."),
 )
-FORMS_OF_WORDS, FORMS_OF_WORD = (
-    tuple(form for form in FORMS if form.spell(sample) not in (None, sample))
-    for sample in ("Abcd Efgh", "Abcd")
+
+
+def _choose_forms(*samples: str) -> tuple[Form, ...]:
+    """Return the forms in which one of some texts is written in another way."""
+    return tuple(
+        form
+        for form in FORMS
+        if any(form.spell(sample) not in (None, sample) for sample in samples)
+    )
+
+
+FORMS_OF_WORDS, FORMS_OF_WORD = _choose_forms("Rbcd Zfgh"), _choose_forms("Rbcd")
+# Texts of a kind, and the forms that one of them may have: the samples have all signs of it.
+_FORMS_OF_PLAIN = (
+    (
+        re.compile(r"[A-Za-z0-9._+-]{1,90}@[A-Za-z0-9-]{1,90}(?:\.[A-Za-z0-9-]{1,90}){1,9}"),
+        _choose_forms("r.bc_d-e+1@fg-h.example"),
+    ),
+    (re.compile(r"[0-9 ()/.+-]{1,100}"), _choose_forms("+1 (2) 3/4-5.6")),
+    (re.compile(r"[A-Za-z0-9.-]{1,100}"), _choose_forms("r1-b.c-d.example", "rb1", "DE89" * 5)),
+    (
+        re.compile(r"[A-Za-z0-9 ]{1,100}"),
+        _choose_forms("Rb1 2Zf", "Rb2Cd", "DE89 3704 0044 0532 0130 00"),
+    ),
+)
+
+
+def _decline(case: str) -> Form:
+    return Form(
+        case,
+        lambda text: decline(text, case),
+        lambda text: decline(text, case) or text,
+    )
+
+
+CASE_FORMS = tuple(map(_decline, CASES))
+# `Martina` need not be Martin's: it may be another name.
+CASE_FORMS_OF_GIVEN = tuple(map(_decline, ("dative", "instrumental", "dative in -ovi")))
+LATIN_FORMS = (
+    _symmetric("in Latin letters", romanize),
+    _symmetric("in Latin letters, in short", romanize_briefly),
 )
 _BETWEEN = (("_", _same), (r"\_", _markdown), (r"\\_", _same), (" ", _same), ("-", _same))
 TAG_FORMS = (

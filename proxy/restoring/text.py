@@ -20,6 +20,7 @@ from proxy.restoring.forms import (
     fold_case,
     is_tag,
     recase,
+    simplify,
     spell,
 )
 
@@ -29,16 +30,21 @@ LONGEST = 400  # characters of a replacement that is looked for: bounds what is 
 BLANKS = 16  # of white space between two of its words
 BEFORE = 32  # characters before a replacement that may decide
 _GAP = re.compile(r" {2,}")
+_NO_WIDTH = re.compile("[\u00ad\u2060\ufeff]")  # soft hyphens, and signs that forbid a break
 _WIDE_GAP = re.compile(rf" {{{BLANKS + 1},}}")
 # Scripts without blanks between words: a replacement may touch their characters.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[^\W_{_UNSPACED}]")
 _LETTER_RUN = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
+LONGEST_SUFFIX = 6
+_SUFFIX = re.compile(r"(?:sche[mnrs]?|esque|ians?)(?!\w)")  # of an adjective
+_EXTENSION = re.compile(r"x([0-9]?)")  # of a telephone number
+_LINE_ESCAPE = re.compile(r"\\[bnrt]")
 _HEAD = 3  # characters by which most places are seen to begin no replacement
 _IN_DATE = re.compile(
     r"(?:[0-9][./-]|(?<![^\W\d_])(?:jan|feb|m[aä]r|apr|ma[iy]|ju[nl]|aug|sep|o[ck]t|nov|de[cz])"
-    r"[^\W\d_]{0,6}\.?,? |[0-9](?:st|nd|rd|th)?,? )\Z"
+    r"[^\W\d_]{0,6}(?:\.?,? |[-/])|[0-9](?:st|nd|rd|th)?,? )\Z"
 )
 
 
@@ -74,6 +80,7 @@ class Replacements:
         ordinary: words of the language. They are no replacements in other capitals than their
             own.
         in_any_form: whether to look for other forms than a replacement's own, also other capitals.
+        declined: whether names in Latin letters may be declined, too.
 
     Attributes:
         raw_of, left: see above, those that are not too long.
@@ -87,6 +94,7 @@ class Replacements:
         *,
         ordinary: Container[str] = (),
         in_any_form: bool = True,
+        declined: bool = False,
     ) -> None:
         self.raw_of = {new: raw for new, raw in raw_of.items() if 0 < len(new) <= LONGEST}
         self.left = sorted(new for new in left if 0 < len(new) <= LONGEST)
@@ -98,8 +106,9 @@ class Replacements:
         for key in {fold_case(new) for new in self._left}:
             self._note(key, ordinary)
             self._by_key.setdefault(key, [])
+        firsts = {new.split(" ", 1)[0] for new in self.raw_of if " " in new} if declined else ()
         for new, raw in self.raw_of.items():
-            spellings = spell(new, raw)
+            spellings = spell(new, raw, declined=declined, given=new in firsts)
             for each in spellings if in_any_form else spellings[:1]:
                 words = self._note(each.key, ordinary)
                 told = len(each.key) <= LONGEST and self._is_distinctive(each, words)
@@ -117,8 +126,10 @@ class Replacements:
 
     def _note(self, key: str, ordinary: Container[str]) -> list[str]:
         """Return the words of a form in small letters, and note which of them are ordinary."""
-        words = _LETTER_RUN.findall(key)
-        self.ordinary.update([word for word in words if word in ordinary])
+        words: list[str] = _LETTER_RUN.findall(key)
+        for word in words:
+            if word in ordinary:
+                self.ordinary.add(word)
         return words
 
     def _is_ordinary(self, key: str) -> bool:
@@ -143,7 +154,7 @@ class Replacements:
         first |= {c.upper() for c in first if len(c.upper()) == 1}
         border = rf"(?<![^\W_{_UNSPACED}])"
         if self._in_any_form:  # in camelCase, a word begins with its capital
-            border = rf"(?:{border}|(?<=[a-z])(?=[A-Z])|(?=[<\]]))"
+            border = rf"(?:{border}|(?<=[a-z])(?=[A-Z])|(?<=\\[bnrt])|(?=[<\]]))"
         return re.compile(rf"{border}[{''.join(map(re.escape, sorted(first)))}]")
 
     def find_starts(self, text: _Even, place: int, *, whole: bool) -> Iterator[int]:
@@ -197,7 +208,12 @@ class Replacements:
     def _check_number(
         self, text: _Even, start: int, number: Number, *, whole: bool
     ) -> Iterator[ReplacementMatch]:
-        if _find_border(text.shown, start, number.end, whole=whole) in (BORDER, JOINED):
+        border = _find_border(text.shown, start, number.end, whole=whole)
+        if border == INSIDE and (extension := _EXTENSION.match(text.shown, number.end)):
+            if extension.end() == len(text.shown) and not (whole or extension[1]):
+                raise _Undecided
+            border = BORDER if extension[1] else INSIDE
+        if border in (BORDER, JOINED):
             yield ReplacementMatch(start, number.end, number.new, number.raw)
 
     def _resolve(
@@ -230,6 +246,8 @@ class Replacements:
                 found.setdefault(value if sure else None, each)
         if not found:
             return None
+        if len(found) > 1 and (alike := _choose_alike(found, written)):
+            found = alike
         (value, each), *others = found.items()
         begin = start + each.kept
         if others or value is None:
@@ -283,6 +301,9 @@ class _Even:
     def __init__(self, text: str) -> None:
         self._flat = flatten(text)
         self.shown = _GAP.sub(" ", _WIDE_GAP.sub("\n", self._flat))
+        self._is_marked = not text.isascii() and _NO_WIDTH.search(text) is not None
+        if self._is_marked:
+            self.shown = _NO_WIDTH.sub("", self.shown)
         self.folded = fold_case(self.shown)
         closed = len(self.shown) != len(self._flat)
         self._places: Sequence[int] | None = None if closed else range(len(self.shown))
@@ -300,7 +321,10 @@ class _Even:
         for found in _GAP.finditer(self._flat):
             places += range(end, found.start() + 1)
             end = found.end()
-        return [*places, *range(end, len(self._flat))]
+        places += range(end, len(self._flat))
+        if self._is_marked:
+            return [place for place in places if not _NO_WIDTH.match(self._flat, place)]
+        return places
 
     def find(self, place: int) -> int:
         """Return the first character at or after a place of the written text."""
@@ -321,6 +345,21 @@ class _Undecided(Exception):
     """Report that the next characters decide."""
 
 
+def _choose_alike(
+    found: Mapping[str | None, Spelling], written: str
+) -> dict[str | None, Spelling]:
+    """Return the value that counts of those that differ in capitals or accents alone, or of which
+    only one is written in these capitals; none if there is no such one."""
+    exact = {value: each for value, each in found.items() if each.shown == written}
+    if len(exact) == 1 and None not in found:
+        return exact
+    values = [value for value in found if value is not None]
+    if len(values) < len(found) or len({*map(simplify, values)}) > 1:
+        return {}
+    value = min(values, key=lambda value: (not value.isascii(), values.index(value)))
+    return {value: found[value]}
+
+
 # How a part of a text meets what is around it: as words of its own, beside `_`, beside a capital
 # in camelCase, inside a word, inside a number.
 BORDER, JOINED, TOUCHED, INSIDE, NUMBER = "border", "joined", "touched", "inside", "number"
@@ -337,8 +376,17 @@ def _find_border(text: str, start: int, end: int, *, whole: bool, is_tagged: boo
         if rest[1:].isdigit():
             return NUMBER
     touched = start > 0 and bool(_WORD.match(text, start - 1) and _WORD.match(text, start))
+    if touched and _LINE_ESCAPE.match(text, start - 2):  # a line break in a string of code
+        touched = False
     if rest and _WORD.match(rest) and last not in ">)":  # nothing goes on after a tag
-        if not (rest[0].isupper() and (last.islower() or last.isdigit())):
+        tail = text[end : end + LONGEST_SUFFIX + 1]
+        if last.isalpha() and not whole and len(tail) <= LONGEST_SUFFIX and tail.isalpha():
+            raise _Undecided
+        if last.isalpha() and not is_tagged and _SUFFIX.match(tail):
+            return TOUCHED  # `der Webersche Vertrag`
+        if rest[0].isdecimal() and last.isalpha() and not (touched or is_tagged):
+            touched = True  # `Weber2024`
+        elif not (rest[0].isupper() and (last.islower() or last.isdigit())):
             return INSIDE
         touched = True
     if touched:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from extraction.restore import choose_restorable, find_unrestorable
 from perturb.vocabulary.word_list import dictionary_words
 from perturb.work import hash_values, keep_result, select_texts
-from proxy.release import Release, pair_parts, pair_runs
+from proxy.release import Release, pair_details, pair_parts, pair_runs
+from proxy.restoring.cases import SLAVIC
 from proxy.restoring.json_text import (
     DEEPEST,
     JsonRestorer,
@@ -116,6 +117,8 @@ def build_way_back(
     changed = _invert({raw: sanitized[raw] for raw in wholes})
     pairs, kept = pair_parts(releases)
     pairs += pair_runs(releases)
+    told = {new for new, _ in pairs}
+    pairs += [pair for pair in pair_details(releases) if pair[0] not in told]
     usable = choose_restorable([*pairs, *changed.items()], shortest=SHORTEST, on_one_line=False)
     left = find_unrestorable(pairs, usable)
     replacements, digest = _build_replacements(usable, left, kept)
@@ -130,7 +133,7 @@ def build_way_back(
         wholes=changed,
         names={new: raw for new, raw in changed.items() if raw in names},
         writes_json=writes_json,
-        ambiguous=len({new for new, _ in pairs if " ".join(new.split()) not in sought}),
+        ambiguous=len({new for new in told if " ".join(new.split()) not in sought}),
         digest=digest,
     )
 
@@ -139,8 +142,9 @@ def _build_replacements(
     raw_of: Mapping[str, str], left: Iterable[str], kept: Sequence[str]
 ) -> tuple[Replacements, str]:
     """Return the replacements but for those that stand in kept texts, and a digest of them."""
-    made = Replacements(raw_of, left, ordinary=dictionary_words())
-    digest = hash_values([*raw_of.items()], sorted(left))
+    declined = any(not text.isascii() and SLAVIC.search(text) for text in kept)
+    made = Replacements(raw_of, left, ordinary=dictionary_words(), declined=declined)
+    digest = hash_values([*raw_of.items()], sorted(left), declined)
 
     def select(texts: Iterable[str]) -> list[str]:
         return [text for text in texts if made.find_written(text)]

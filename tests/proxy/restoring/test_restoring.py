@@ -161,8 +161,10 @@ def test_a_restored_value_is_shown_as_soon_as_the_next_character_decides() -> No
     assert spell_pieces(restorer.feed("Dear ")) == "Dear "
     assert spell_pieces(restorer.feed("Harri")) == ""
     assert spell_pieces(restorer.feed("son")) == ""
-    assert spell_pieces(restorer.feed(",")) == "Kowalewski,"
-    assert spell_pieces(restorer.feed(" Hares")) == " Hares"
+    assert spell_pieces(restorer.feed("!")) == "Kowalewski!"
+    assert spell_pieces(restorer.feed(" Harrison")) == " "
+    assert spell_pieces(restorer.feed(",")) == ""  # `Harrison, M.` is Mary Harrison
+    assert spell_pieces(restorer.feed(" Hares")) == "Kowalewski, Hares"
 
 
 @pytest.mark.parametrize(
