@@ -30,11 +30,12 @@ __all__ = ["RECORDS"]
 # -- numbers --------------------------------------------------------------------------------------
 # That nothing else is called.
 _OF_PATIENTS = """
-    nhc nass nuss nuhsa nºcol cipa historia_clínica historia_clinica tarjeta_sanitaria
-    ficha_clínica ficha_clinica afiliación_imss colegiado colegiada rpps nosologico
-    cartella_clinica cart._clin prontuário prontuario cartão_sus utente_sns fallnummer fall-nr
-    pat-id patienten-id aufnahmenummer aok-nr krankenkassen-nr unit_no acct mrn nip_patient
-    numéro_ipp cartão_de_cidadão cédula_profissional cédula_profesional ced._prof
+    nhc n.h.c nass nss nº_ss n.º_ss n°_ss n°_de_sécurité_sociale dossier_médical finess csn nuss
+    nuhsa nºcol cipa historia_clínica historia_clinica tarjeta_sanitaria ficha_clínica
+    ficha_clinica afiliación_imss colegiado colegiada rpps nosologico cartella_clinica cart._clin
+    prontuário prontuario cartão_sus utente_sns fallnummer fall-nr pat-id patienten-id
+    aufnahmenummer aok-nr krankenkassen-nr unit_no acct mrn nip_patient numéro_ipp
+    cartão_de_cidadão cédula_profissional cédula_profesional ced._prof
 """
 _COUNTED = """
     historia biopsia episodio episode expediente utente processo registro accesso istologico
@@ -81,16 +82,16 @@ _ROLL = (
 )
 # -- people ---------------------------------------------------------------------------------------
 _ROLE_LIST = """
-    médico médica médico_tratante médico_responsable remitido_por firmado_por firmado
-    firmado_electrónicamente_por fdo responsable_clínico facultativo solicitante opérateur
-    anesthésiste aide rédigé_par médecin_traitant operatore aiuto anest patologo strumentista
-    relator relatora requisitante attending surgeon assistant ordered_by dictated_by
-    electronically_signed_by pathologist radiologist anesthesiologist operateur assistenz
-    instrumentierende anästhesie paciente paziente patient patiente doente utente
-    apellidos_y_nombre apellidos pat paz hausarzt zuweiser einweiser médico_assistente medico
-    medica_curante medico_curante praticien prévenu prévenue médico_de_família juíza juiz concerne
-    inviante presidente segretario lesionado denunciante perito procurador letrado magistrada
-    magistrado
+    cirujano cirujana anestesista ayudante prescripteur chirurgien médico médica médico_tratante
+    médico_responsable remitido_por firmado_por firmado firmado_electrónicamente_por fdo
+    responsable_clínico facultativo solicitante opérateur anesthésiste aide rédigé_par
+    médecin_traitant operatore aiuto anest patologo strumentista relator relatora requisitante
+    attending surgeon assistant ordered_by dictated_by electronically_signed_by pathologist
+    radiologist anesthesiologist operateur assistenz instrumentierende anästhesie paciente paziente
+    patient patiente doente utente apellidos_y_nombre apellidos pat paz hausarzt zuweiser einweiser
+    médico_assistente medico medica_curante medico_curante praticien prévenu prévenue
+    médico_de_família juíza juiz concerne inviante presidente segretario lesionado denunciante
+    perito procurador letrado magistrada magistrado
 """
 _TITLE = (
     r"(?:(?:Dr|Dra|Dres|Drs|D|Dña|Don|Doña|Sr|Sra|Prof|Pr|Mme|M|Mlle|Me|Dott|dott|dr|Sig|Mr|Mrs"
@@ -150,10 +151,11 @@ _ROAD = (
 )
 _HOUSE = (
     r" (?:(?:n\.?[º°o]?\.?|núm\.|km\.?|casa|lote|bloque|portal|#) ?)?\d{1,4}(?:[.,]\d)?"
-    r"(?:[ ]?[-–/] ?\d{1,4})?(?:[a-zA-Z](?!\w)| bis)?"
+    r"(?:[ ]?[-–/] ?\d{1,4})?(?:[a-zA-Z](?!\w)|/[A-Za-z](?!\w)| bis)?"
 )
 _MORE = (
-    r"(?:(?:, | - |-| )(?:\d{1,2}[º°ª][ ]?[A-Za-z]{0,5}(?!\w)|(?:piso|pta|puerta|esc|planta|bajo"
+    r"(?:(?:, | - |-| )(?:\d{1,2}\.?[º°ª][ ]?[A-Za-z]{0,5}(?!\w)|(?:piso|pta|puerta|esc|planta"
+    r"|bajo"
     r"|bloque|portal"
     r"|depto\.|int\.|apto|apt|appt|Bât\.|scala|interno|casa|lote|paraje|Stock|Wohnung) ?"
     rf"[{CAPITALS}\d]?[\w]{{0,12}}|izda\.?|dcha\.?|s/n)){{0,3}}"
@@ -182,7 +184,11 @@ _ENDS = (
 )
 _NO_WORK = words_of(
     """
-    fumador fumadora exfumador exfumadora bebedor bebedora exbebedor portador portadora consumidor
+    demeurant domicilié domiciliée détenu détenue libre représenté représentée comparant comparante
+    ayant assisté assistée résidant nationalité nacionalidad residente domiciliado domiciliada sans
+    actuellement alors ledit laquelle lequel ressortissant ressortissante prévenu prévenue fils
+    fille hijo hija figlio figlia filho filha marié mariée divorcée veuf veuve épouse époux fumador
+    fumadora exfumador exfumadora bebedor bebedora exbebedor portador portadora consumidor
     consumidora soltero soltera viudo viuda casado casada divorciado separado separada lactante
     gestante adolescente paciente embarazada diestro zurdo ingresado intervenido remitido derivado
     afectado tratado diagnosticado obeso independiente dependiente institucionalizado trasladado
@@ -190,7 +196,7 @@ _NO_WORK = words_of(
     fumatore fumatrice bevitore portatore portatrice tabagista etilista ex-fumador hipertenso
     previamente anteriormente procedente natural presentando consciente patiente paziente doente
     entrante mentre cuando durante restante siguiente anterior primera tercero tercera primero
-    derecho solteiro solteira viúvo viúva residente nullipare primipare multipare ancien ancienne
+    derecho solteiro solteira viúvo viúva nullipare primipare multipare ancien ancienne
     """
 )
 _KIND = (
@@ -207,7 +213,8 @@ def _is_work(text: str) -> bool:
 
 # -- streets, telephones, relations ---------------------------------------------------------------
 _STREETS = """
-    C/ R/ Avda Pº Pza Ctra Carretera Cº Loma V.le P.zza corso viale piazza calle carretera travessa
+    C/ R/ Avda Crta Pº Pza Ctra Carretera Cº Loma V.le P.zza corso viale piazza calle carretera
+    travessa
 """
 _CALLS = """
     tfno tlf tlfno telf tfn fono tlm telem telefone telefono teléfono tel móvil cell telemóvel
@@ -270,7 +277,7 @@ _ADDRESSED = (
     r"|Schwester|CTU"
     r"|[Ee]nfermer[oa]|Enf\.|Inf\.|Zeug(?:e|in)|[Tt]este|[Tt]estigo|DUE|RN|[Ii]nfirmi(?:er|ère)"
     r"|[Ss]age-femme"
-    r"|(?:avec le|le|au|du|:|\() ?Pr|(?:par|de|à :|,|et) (?:Me|Maître)|[Nn]otaire|[Ee]xpert)"
+    r"|(?:avec le|le|au|du|:|\() ?Pr|(?:par|de|à :|,|et) (?:Me|Maître)|[Nn]otaire)"
 )
 
 RECORDS = (
@@ -282,7 +289,7 @@ RECORDS = (
         clue=any_listed(
             "dott dr avv Dipl OÄ OA Oberarzt Oberärztin Schwester CTU enfermera enfermero Enf Inf",
             "Zeuge Zeugin teste testigo DUE RN infirmier infirmière sage-femme Pr Me Maître",
-            "notaire expert",
+            "notaire",
         ),
         reach=12,
     ),
@@ -396,9 +403,9 @@ RECORDS = (
     shape(
         "PERSON",
         r"(?<!\w)(?i:remitido por|firmado(?: electrónicamente)? por|(?:electronically )?signed by"
-        rf"|dictated by|ordered by|rédigé par|fdo\.?) {_TITLE}{_NAME}",
+        rf"|dictated by|rédigé par|fdo\.?) {_TITLE}{_NAME}",
         _names_somebody,
-        clue=any_listed("remitido firmado signed dictated ordered rédigé fdo"),
+        clue=any_listed("remitido firmado signed dictated rédigé fdo"),
         reach=16,
     ),
     shape(  # Loma Colmenar, s/n
@@ -408,6 +415,26 @@ RECORDS = (
         rf"|[^\W\d_]{{0,3}}\.))){{1,7}},? s/n(?:\.?[º°])?)(?!\w)",
         clue=any_string("s/n"),
         reach=220,
+    ),
+    shape(  # demeurant La Renaudière à Machecoul
+        "STREET_ADDRESS",
+        r"(?<!\w)(?:demeurant|domicilié(?:e|s)?)(?: au)? "
+        rf"(?P<part>(?:[Ll]ieu[- ][Dd]it )?(?:(?:L[ea]s?|Aux?) "
+        rf"|L['’])?[{CAPITALS}][^\W\d_]{{1,20}}"
+        rf"(?:[ -][{CAPITALS}][^\W\d_]{{1,20}}){{0,3}})(?=,| à | -|\n|$)",
+        clue=any_listed("demeurant domicilié domiciliée domiciliés"),
+        reach=4,
+    ),
+    shape(  # Plaza Mayor nº 6, 1º A
+        "STREET_ADDRESS",
+        r"(?<!\w)(?P<part>(?:Plaza|Calle|Paseo|Avenida|Ronda|Rambla|Camino|Travesía|Glorieta"
+        r"|Carrer|Rúa|Rua)"
+        rf"(?: (?:{_LITTLE}|las|los|[{CAPITALS}][^\W\d_]{{1,24}})){{1,7}},? "
+        rf"(?:n\.?[º°]\.?|núm\.|km\.?) ?\d{{1,4}}(?:[.,]\d)?(?:[a-zA-Z](?!\w))?{_MORE})(?!\w)",
+        clue=any_listed(
+            "Plaza Calle Paseo Avenida Ronda Rambla Camino Travesía Glorieta Carrer Rúa Rua"
+        ),
+        reach=4,
     ),
     shape(  # domiciliado en Camino Viejo de Monteagudo n.º 45
         "STREET_ADDRESS",
@@ -440,6 +467,18 @@ RECORDS = (
         rf"(?P<part>(?:ex[ -])?[a-zà-ÿ]{{2,18}}{_ENDS}{_KIND})(?!\w)",
         _is_work,
         clue=any_listed("años ans anni anos aa"),
+        reach=4,
+    ),
+    shape(  # né le 3 février 1991 à Lens, cariste
+        "PROFESSION",
+        r"(?<!\w)(?:née?|nacid[oa]|nat[oa]|nascid[oa])(?:\(e\))? [^\n,;:]{4,60},"
+        r"(?: (?:de )?(?:nationalité|nacionalidad|nazionalità|nacionalidade) [a-zà-ÿ]{4,20},)?"
+        r"(?: (?:divorcé|célibataire|marié|casad|solter|celibe|nubile|coniugat"
+        r"|divorciad)[a-z]{0,3},)?"
+        rf" (?P<part>[a-zà-ÿ]{{4,20}}(?:-[a-zà-ÿ]{{3,14}})?{_KIND})(?=,|\n|;| demeurant"
+        rf"| résidant|$)",
+        _is_work,
+        clue=any_listed("né née nacido nacida nato nata nascido nascida"),
         reach=4,
     ),
     shape(  # Ocupación: costurera; en qualité de repasseuse

@@ -32,6 +32,10 @@ NUMBERS = (
     "Unit No:   ⟦4481920⟧",
     "ACCT: ⟦V00183920117⟧",
     "Specimen #: ⟦S18-33017⟧.",
+    "N.H.C.: ⟦120938⟧",
+    "n° FINESS ⟦130783236⟧",
+    "dossier médical n° ⟦20-119283⟧",
+    "N° de sécurité sociale : ⟦2 38 07 29 019 044 27⟧",
 )
 NO_NUMBERS = (
     "Open port SIP 5060 on the firewall.",
@@ -77,6 +81,7 @@ NAMES = (
     "représentée par Me ⟦Navy⟧, demande",
     "dall'avv. ⟦Piercarlo Ubertini⟧ che",
     "Frau Dipl.-Psych. ⟦Özdemir⟧.",
+    "Cirujano: ⟦Melquíades Roca⟧",
 )
 NO_NAMES = (
     "Paciente: Varón de 66 años",
@@ -91,6 +96,8 @@ NO_NAMES = (
     "Nom : Serveur principal",
     "Presidente: sí",
     "the sister company, which",
+    "Expert Review of Neurotherapeutics",
+    "raids ordered by Iraqi police",
 )
 STREETS = (
     "Hospital de Ceuta. ⟦Loma Colmenar, s/n⟧. 51003 Ceuta",
@@ -99,6 +106,10 @@ STREETS = (
     "Domicilio: ⟦Camino Viejo de Monteagudo n.º 45⟧, Murcia",
     "domiciliata in Vercelli, ⟦corso Libertà 88⟧, presso",
     "⟦P.zza Garibaldi 6⟧, Cantù",
+    "⟦Plaza Mayor nº 6, 1º A⟧",
+    "residente in ⟦via Po 12/B⟧",
+    "demeurant ⟦La Renaudière⟧ à Machecoul",
+    "domiciliée ⟦lieu-dit Combelasse⟧, 12200",
 )
 NO_STREETS = (
     "Check the S/N of the device, s/n below.",
@@ -106,6 +117,9 @@ NO_STREETS = (
     "calle cerrada en 2024",
     "a piazza affari il 3 %",
     "and/or s/n",
+    "demeurant chez sa mère",
+    "demeurant à Lyon",
+    "Paseo por el nº 3 de la lista",
 )
 PLACES = (
     "Localidad/ Provincia: ⟦Logroño. La Rioja⟧.\nCP",
@@ -125,6 +139,10 @@ WORK = (
     "Mujer de 36 años, ⟦bibliotecaria⟧, que",
     "de 71 ans, ancien ⟦tailleur de pierre⟧, pour",
     "Ocupación: ⟦costurera⟧   Estado",
+    "né le 3 février 1991 à Lens, ⟦cariste⟧, demeurant",
+    "née le 08 Avril 1975 à QUIMPER, ⟦aide-soignante⟧, 6 venelle",
+    "né le 25 décembre 1962 à Pornic (Loire-Atlantique), ⟦ostréiculteur⟧, demeurant",
+    "né le 3 mai 1990 à Lens, de nationalité française, ⟦maçon⟧\n",
     "en qualité de ⟦repasseuse⟧ par la société",
     "di 52 anni, ⟦panettiere⟧, Alcamo",
 )
@@ -133,6 +151,9 @@ NO_WORK = (
     "de 86 años, soltera, con demencia",
     "de 16 años, previamente sano",
     "de 23 ans, célibataire, sans",
+    "né le 3 février 1991 à Lens, demeurant à Arras",
+    "née le 3 février 1991, représentée, par",
+    "né le 16 avril 1995 à Voiron, fils, de",
     "de 70 anni, portatore di PM",
     "de 34 años, diagnosticado de asma",
 )
