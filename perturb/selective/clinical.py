@@ -204,7 +204,9 @@ _VALUED = re.compile(
     r"(?!,? ?(?:años|años|años|a\.|ans|anni|anos|aa|y\.?o|years?|yrs?|yo|Jahre|-year|\d{3}))"
 )
 _TITLED = re.compile(
-    r"(?:(?<!\w)(?:Mr|Mrs|Ms|Miss|Dr|Dra|Drs|Sr|Sra|Srta|Herrn?|Frau|Hr|Fr|M|MM|Mme|Mlle|Me|Pr"
+    r"(?:(?<!\w)(?:(?i:docteur|doctora?|señor(?:a|ita)?|monsieur|madame|nurse|sister"
+    r"|enfermer[oa]|professeur|maître|don|doña|infirmi(?:er|ère)|hij[oa] de|herman[oa] de)|Mr|Mrs"
+    r"|Ms|Miss|Dr|Dra|Drs|Sr|Sra|Srta|Herrn?|Frau|Hr|Fr|M|MM|Mme|Mlle|Me|Pr"
     r"|Prof|Don|Doña|Dña|D|Señora?|Monsieur|Madame|Maître|Docteur|Doctora?|Dott|Sig|Signora?"
     r"|Sr[ªa]|Senhora?|Dona|Schwester|Nurse|Judge|Sir|Patient|Paciente|Paziente|Pat|Paz|Pt)"
     r"(?:\.?ssa|\.?ra)?[.:]?[ ])\Z"
@@ -263,6 +265,7 @@ _ANALYTE = re.compile(
     rf"(?<![\w-])(?:{any_of(_ANALYTE_LIST)})\+?(?: (?:total|basal|normal|T|I|de|del"
     rf"|:)){{0,2}}[ :=]{{1,3}}"
     r"(?:[<>≤≥~] ?)?\d{1,3}(?:[.,/]\d{1,3}){0,2}(?: ?%)?(?![\w]|[.,/-]\d)"
+    r"(?! ?(?:años|ans|anni|anos|aa|years?|yrs?|yo|y/o|Jahre)(?!\w))"
 )
 # 1-0-0, 1/2-0-1; cada 8 horas, c/12 h, every 6 hours
 _DOSING = re.compile(
@@ -301,6 +304,11 @@ _DEPARTMENT = re.compile(
     rf"(?<!\w){_HEAD}(?: (?:de la|de l['’]|de|d['’]|del|di|of|do|da|für))? ?{_FIELDS}(?!\w)"
 )
 _FIELD_ALONE = re.compile(_FIELDS)
+# Of the words for a department, those that are hardly anybody's name.
+_FIELD_HEAD = re.compile(
+    r"olog|iatr|[Cc]iru|[Cc]hir|Surgery|M[eé]d[ei]c|Medizin|Urgenc|Ortop|Obst|Rehab|Radio|Patol"
+    r"|Digestivo|UCI|UVI|UTI|ORL|Quir|Hemod|Externas|Intensiv|Paliativ"
+)
 _LABEL_PHRASES = (
     r"Datos (?:del? paciente|asistenciales|personales|cl[íi]nicos)"
     r"|Informe (?:cl[íi]nico(?: del paciente)?|m[ée]dico(?: forense)?|de alta"
@@ -781,7 +789,8 @@ def _leave(
 ) -> Iterator[Span]:
     """Yield what is left of a finding; each line counts by itself."""
     if span.type == "TITLE":
-        if not patient and not _FRENCH.search(text):
+        titled = _TITLE.match(text, span.start) is not None
+        if not titled or not (patient or _FRENCH.search(text)):
             yield span
         return
     if span.type == "STREET_ADDRESS" and _DOCTOR.search(text, span.start, span.end):
@@ -874,6 +883,12 @@ def _has_ending(word: str, small: str, type_: str) -> bool:
     return bool(_DRUG.fullmatch(small) or (ended and _ENDING.fullmatch(small)))
 
 
+_TITLE = re.compile(
+    r"(?i:mr|mrs|ms|miss|mx|dra?|prof|herr|frau|monsieur|madame|mmes?|mlles?|sra?|srta|señor(?:a"
+    r"|ita)?"
+    r"|don|doña|signora?|dott)(?!\w)\.? {1,2}[^\W\d_a-zß-ÿ]"
+)
+_AMONG = re.compile(r"(?:[a-zà-ÿ],|\b(?:y|e|et|und|and|con|avec|with)) \Z")  # other illnesses
 # No drive: `1 mois. Copie au Dr Puyol`.
 _DOCTOR = re.compile(
     r" (?:au|du|le|par|com o|ao|con el|con la|al|del|el|do|da|o|beim|vom|dem|der|Hausarzt|il"
@@ -892,7 +907,7 @@ def _is_medicine(
 ) -> bool:
     """Tell if all words are of medicine, small ones or a department."""
     if _FIELD_ALONE.fullmatch(text, words[0].start(), words[-1].end()):
-        return True
+        return _FIELD_HEAD.search(text, words[0].start(), words[-1].end()) is not None
     if any(is_given(word[0]) and not word[0].islower() for word in words):
         return False
     known = False
@@ -900,9 +915,12 @@ def _is_medicine(
         if is_little or (known and small in _PARTIES):
             continue
         if type_ == "DEMOGRAPHIC" and small in ("alzheimer", "parkinson"):
+            before = text[max(0, word.start() - 8) : word.start()]
+            if not known and not _AMONG.search(before):
+                return False
             known = True
         elif small in _BRANDS or small in _MEDICAL or small.rstrip("s") in _MEDICAL:
-            if type_ in _NAMED and _may_be_borne(word[0], small):
+            if _may_be_borne(word[0], small):
                 return False
             known = True
         elif known and type_ in _DOSED and _COUNT.fullmatch(word[0]):

@@ -305,6 +305,28 @@ def test_people_and_what_they_do_stay_findings(text: str, part: str, type_: str)
     assert leave(text + RECORD, part, type_) == [part]
 
 
+# Of other types than a person's, too: the detector may take a name for anything.
+MISREAD = (
+    ("Paciente: Richter.\nEdad", "Richter", "TITLE"),
+    ("Apellidos: Juge.\nNombre", "Juge", "TITLE"),
+    ("Dra. Alzheimer firma", "Alzheimer", "DEMOGRAPHIC"),
+    ("el hijo de Alzheimer llamó", "Alzheimer", "DEMOGRAPHIC"),
+    ("Sr. Cuello refiere", "Cuello", "DEMOGRAPHIC"),
+    ("Avisar a Mano mañana", "Mano", "QUANTITY"),
+    ("Dra. Interna", "Interna", "ORGANIZATION"),
+    ("Dr. Nuclear", "Nuclear", "DEMOGRAPHIC"),
+    ("Mme Coronaria sort", "Coronaria", "LOCATION"),
+    ("Glasgow 45 años, fumador", "Glasgow", "LOCATION"),
+    ("Quick 45 años", "Quick", "LOCATION"),
+    ("le docteur Cushing a signé", "Cushing", "LOCATION"),
+)
+
+
+@pytest.mark.parametrize(("text", "part", "type_"), MISREAD)
+def test_a_name_that_is_misread_stays_a_finding(text: str, part: str, type_: str) -> None:
+    assert leave(text + RECORD, part, type_) == [part]
+
+
 def test_articles_alone_are_no_finding() -> None:
     assert leave("Consumo de alcohol", "de", "DEMOGRAPHIC") == []
     assert leave("señora De", "De", "PERSON") == ["De"]
