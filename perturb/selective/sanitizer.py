@@ -25,6 +25,7 @@ from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Span, U
 from perturb.rng import secure_generator
 from perturb.sanitizer import Demands, DocumentOptions, Marking, Sanitizer
 from perturb.selective.actions import Actions, check_actions, drop_claimed
+from perturb.selective.clinical import drop_impersonal
 from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.nobody import drop_translated
@@ -288,7 +289,10 @@ class Selective(MarkingMechanism):
 
     def _find(self, text: str) -> tuple[Span, ...]:
         found = tuple(span for policy in self._policies for span in policy.find(text))
-        return drop_translated(text, found, self._own_types) if self.parameters.profile else found
+        if not self.parameters.profile:
+            return found
+        found = drop_translated(text, found, self._own_types)
+        return drop_impersonal(text, found, self._own_types)
 
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:
         return self.inner.draw(words, rng)

@@ -21,6 +21,7 @@ from perturb.selective.patterns.names import NAME, find_distinctive_words, find_
 from perturb.selective.patterns.people import PEOPLE
 from perturb.selective.patterns.persons import PERSONS
 from perturb.selective.patterns.places import PLACES
+from perturb.selective.patterns.records import RECORDS
 from perturb.selective.patterns.scripts import SCRIPTS
 from perturb.selective.patterns.secrets import SECRETS
 from perturb.selective.patterns.shape import Shape
@@ -50,6 +51,7 @@ SHIPPED: tuple[Shape, ...] = (
     *DATES,
     *IDENTIFIERS,
     *LABELLED,
+    *RECORDS,
     *CONTACT,
     *PLACES,
     *PERSONS,

@@ -59,6 +59,7 @@ _ENGLISH = "|".join(
 # -- type first, number before or after: France, Spain, Italy, Portugal, Poland -------------------
 _TYPE_LISTS = (
     "rue avenue av. boulevard bd chemin allée impasse quai faubourg place cours route passage",
+    "venelle traverse sente ruelle esplanade chaussée",
     "montée sentier",
     "calle c/ avenida avda avda. plaza pza. paseo camino carretera ctra. ronda travesía glorieta",
     "rambla vía via viale piazza corso largo rua praça travessa ulica ul. al. aleja trg ulice",
