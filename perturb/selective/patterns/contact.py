@@ -275,12 +275,20 @@ _OWN_NET = re.compile(
 _CREDENTIALS = re.compile(r"://[^\s:@/\"'`<>]{0,100}:[^\s@/\"'`<>]{0,100}\Z")  # before a host
 
 
+_IDEOGRAPHS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+# Beside which a sentence goes on without a blank.
+_BEFORE_ADDRESS = re.compile(rf".*[{_IDEOGRAPHS}](?=[!-~]+@)")
+
+
 def _locate_address(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of an e-mail address; None for `git@github.com` and `user@example.com`, and
     for a password before its host."""
+    start, end = match.span()
+    if before := _BEFORE_ADDRESS.match(match[0]):
+        start += before.end()
     if _CREDENTIALS.search(match.string, max(0, match.start() - 120), match.start()):
         return None
-    local, _, domain = match[0].lower().rpartition("@")
+    local, _, domain = match.string[start:end].lower().rpartition("@")
     if _is_release(domain) or _OF_FILE.search(domain):  # react@18.2.0, file@main.json
         return None
     if local in _PROGRAMS or (local in _STAND_INS and _NOWHERE.fullmatch(domain)):
@@ -290,7 +298,7 @@ def _locate_address(match: re.Match[str]) -> tuple[int, int] | None:
         return None
     if _OWN_NET.fullmatch(domain) and not is_personal_account(local):  # pi@192.168.1.10
         return None
-    return match.span()
+    return start, end
 
 
 def _locate_encoded(match: re.Match[str]) -> tuple[int, int] | None:
@@ -375,7 +383,6 @@ def _locate_internal(match: re.Match[str]) -> tuple[int, int] | None:
 
 _IMPORTS = re.compile(r"(?<![\w-])(?:from|import|package|using|namespace|use|require|static) \Z")
 # They stand beside numbers without a blank.
-_IDEOGRAPHS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 
 # A number alone is no evidence: a telephone number has the form of one, or words before it.
 _PHONES = "|".join(
@@ -456,7 +463,8 @@ CONTACT = (
     shape(
         "EMAIL_ADDRESS",
         # logo@2x.png is the name of a picture.
-        r"(?<![\w.+%-])(?!')[\w.+%'-]++@(?!\d{1,2}x\.\w)[\w-]++(?:\.[\w-]++)+",
+        rf"(?:(?<![\w.+%-])|(?<=[!-~])(?=[{_IDEOGRAPHS}]))(?!')[\w.+%'-]++@(?!\d{{1,2}}x\.\w)"
+        rf"(?:[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]++)+(?![^\W{_IDEOGRAPHS}])|[\w-]++(?:\.[\w-]++)+)",
         clue=any_string("@"),
         locate=_locate_address,
     ),

@@ -707,3 +707,25 @@ def test_a_part_with_evidence_is_found(type_: str, line: str) -> None:
 def test_what_has_the_form_alone_is_left(line: str) -> None:
     text, _ = read_marked(line)
     assert [(text[s.start : s.end], s.type) for s in POLICY.find(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses"),
+    [
+        ("我的邮箱是zhang.wei@kestrel.cn请联系我", ["zhang.wei@kestrel.cn"]),
+        ("メールはhanako@kestrel.jpです。", ["hanako@kestrel.jp"]),
+        ("이메일은 minsu@kestrel.kr입니다.", ["minsu@kestrel.kr"]),
+        ("抄送wang@kestrel.com.cn和li@kestrel.cn", ["wang@kestrel.com.cn", "li@kestrel.cn"]),
+        (
+            "An jürgen.möller@kestrel.de, mira@müller.de",
+            ["jürgen.möller@kestrel.de", "mira@müller.de"],
+        ),
+        ("请发到张伟@例子.公司", ["请发到张伟@例子.公司"]),  # where it begins cannot be told
+    ],
+)
+def test_an_address_ends_where_a_sentence_without_blanks_goes_on(
+    text: str, addresses: list[str]
+) -> None:
+    spans = PatternPolicy.shipped().find(text)
+    found = {text[span.start : span.end] for span in spans if span.type == "EMAIL_ADDRESS"}
+    assert found == {*addresses}
