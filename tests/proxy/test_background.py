@@ -28,8 +28,7 @@ HIDDEN = "what was sent"
 ENDING = {
     "advice/conditions.py": "the tasks of one condition, in a group",
     "api/render.py": "the answer of one request",
-    "batches/run.py": "the lines of one batch, in a group",
-    "batches/runner.py": "one batch; its failure is noted, and its lease ends",
+    "batches/run.py": "the lines of one batch, in a group; and one batch, whose failure is noted",
     "serve.py": "the process itself, and what warns once",
     "storage/databases/postgres.py": "the transactions of one lane, whose callers get failures",
     "storage/databases/sqlite.py": "one sync or transaction in a thread, and a checkpoint",

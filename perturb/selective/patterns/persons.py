@@ -946,9 +946,71 @@ def _locate_in_list(match: re.Match[str]) -> tuple[int, int] | None:
 
 _LISTED_NEAR = 200  # characters between two names of a list
 _AFTER_TITLE = re.compile(r"(?<!\w)(?:M|Mr|Mme|Mlle|Mrs|Ms|Dr|Monsieur|Madame|Herr|Frau)\.? \Z")
+# What one does with a person, whatever the name: send it to, a contract with, a poem for.
+_DEALT = (
+    r"(?:(?:send|give|hand|forward|return|deliver|show|lend|sell|assign|award)(?:s|ing)?"
+    r" (?:(?:it|them|this|that|these|those|one|some|(?:the|a|an|this|my|our) [a-z]{2,15}) )?to"
+    r"|(?:sent|gave|handed|forwarded|returned|showed|lent|sold|assigned|owe[sd]?|pa(?:y|id))"
+    r"(?: (?:it|them|this|that|(?:the|a|an|my|our) [a-z]{2,15}) to)?"
+    r"|(?:write|wrote|reply|replied|respond(?:ed)?|talk(?:ed)?|talking|spoke|speak|speaking"
+    r"|apologi[sz]ed?) (?:to|with)"
+    r"|(?:contract|lease|agreement|dispute|appointment|meeting|interview|call|lunch|dinner|date)"
+    r" with"
+    r"|(?:poem|card|toast|speech|gift|present|eulogy|letter|email|e-mail|message|note|invoice"
+    r"|reference|contract|invitation|recommendation) (?:for|to|from)"
+    r"|(?:ask|tell|remind|thank|invite|phone|congratulate|notify|inform|hire|fire|promote|marry)"
+    r"|(?:asked|told|reminded|thanked|invited|phoned|notified|informed|hired|fired|promoted)"
+    r"|married|met|whether|signed by|according to|on behalf of)"
+)
+_DEALT_WORDS = """
+    send sends sending give gives giving hand forward return deliver show lend sell assign award
+    sent gave handed forwarded returned showed lent sold assigned owe owes owed pay paid write
+    wrote reply replied respond responded talk talked talking spoke speak speaking apologize
+    apologise apologized apologised contract lease agreement dispute appointment meeting interview
+    call lunch dinner date poem card toast speech gift present eulogy letter email mail message
+    note invoice reference invitation recommendation ask tell remind thank invite phone
+    congratulate notify inform hire fire promote marry asked told reminded thanked invited phoned
+    notified informed hired fired promoted married met whether signed according behalf
+"""
+# What somebody has done, right after the name. Firms, too, have said something.
+_DID = (
+    r" (?:was late|is late|has(?:n['’]t| not)? (?:paid|called|replied|signed|left|resigned)|called"
+    r"|wrote|asked|phoned|texted|emailed|resigned|retired|died|married|got (?:married|fired|hired)"
+    r"|is (?:on (?:sick |parental )?leave|ill|sick|pregnant|my|our)|and I)(?!\w)"
+)
+_DID_WORDS = """
+    late paid called replied signed left resigned wrote asked phoned texted emailed retired died
+    married got leave ill sick pregnant my our i
+"""
+_STRANGE = rf"[{CAPITALS}][^\W\d_{CAPITALS}]{{3,14}}"
+
+
+def _is_strange(name: str) -> bool:
+    """Tell if no word of a name is in the dictionary: nor is `Torvald Ostrander`."""
+    return not any(
+        is_ordinary_word(word) or word.lower() in NO_NAMES or word.lower() in _PLACES
+        for word in name.split()
+    )
+
+
 _TELEPHONE_CLUE = all_clues(least_digits(7), any_figure(r"[+0](?<=[ (].)\d"))
 
 PERSONS = (
+    shape(  # Please send it to Torvald Ostrander.
+        "PERSON",
+        rf"(?<![\w-])(?i:{_DEALT}) (?P<part>{_STRANGE} {_STRANGE})"
+        rf"(?![\w@(/=-]|\.\w| [{CAPITALS}])",
+        _is_strange,
+        clue=any_listed(_DEALT_WORDS),
+        reach=30,
+    ),
+    shape(  # Torvald Ostrander was late again.
+        "PERSON",
+        rf"(?<![\w'’.@/#&-])(?<![Tt]he )(?P<part>{_STRANGE} {_STRANGE}){_DID}",
+        _is_strange,
+        clue=any_listed(_DID_WORDS),
+        reach=80,
+    ),
     shape(  # Ask Wiebke for the key.
         "PERSON",
         rf"(?<![\w'’.@/#&-])(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{3,14}})"

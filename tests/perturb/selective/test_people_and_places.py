@@ -729,3 +729,40 @@ def test_an_address_ends_where_a_sentence_without_blanks_goes_on(
     spans = PatternPolicy.shipped().find(text)
     found = {text[span.start : span.end] for span in spans if span.type == "EMAIL_ADDRESS"}
     assert found == {*addresses}
+
+
+STRANGERS = ("Torvald Ostrander", "Quillon Baxendale", "Zephyrine Castellane", "Tane Ruatapu")
+DEALT_WITH = (
+    "Please send it to {}.",
+    "Please forward the contract to {}, 17 Linden Road.",
+    "Write a birthday poem for {}.",
+    "{} was late again today.",
+    "Yesterday {} called about the keys.",
+    "Can you check whether {} has paid?",
+    "The contract with {} ends in May.",
+    "Ask {} about the keys.",
+    "{} and I disagree about the budget.",
+)
+
+
+@pytest.mark.parametrize("frame", DEALT_WITH)
+def test_who_is_dealt_with_is_a_person_whatever_the_name(frame: str) -> None:
+    for name in STRANGERS:
+        text = frame.format(name)
+        spans = PatternPolicy.shipped().find(text)
+        assert name in {text[span.start : span.end] for span in spans}, text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Send it to Customer Support and ask Human Resources whether Payroll Services has paid.",
+        "Write a poem for Mother Earth. The contract with Internal Audit ends.",
+        "Airservices Australia said so, and the Vizrunner Quixotic called for it.",
+        "Tell Visual Studio to format; call Math.Floor, and give NumPy Arange a step.",
+        "She met Kestrel-Zyngo/Blatt, signed by Foo_Bar Bazqux=1.",
+    ],
+)
+def test_what_is_no_name_is_dealt_with_as_before(text: str) -> None:
+    spans = PatternPolicy.shipped().find(text)
+    assert [text[s.start : s.end] for s in spans if s.type == "PERSON"] == []
