@@ -986,9 +986,13 @@ _STRANGE = rf"[{CAPITALS}][^\W\d_{CAPITALS}]{{3,14}}"
 
 
 def _is_strange(name: str) -> bool:
-    """Tell if no word of a name is in the dictionary: nor is `Torvald Ostrander`."""
+    """Tell if no word of a name is in the dictionary or a given name, which other shapes find:
+    `Torvald Ostrander`."""
     return not any(
-        is_ordinary_word(word) or word.lower() in NO_NAMES or word.lower() in _PLACES
+        is_ordinary_word(word)
+        or is_given(word)
+        or word.lower() in NO_NAMES
+        or word.lower() in _PLACES
         for word in name.split()
     )
 

@@ -55,7 +55,7 @@ async def test_an_answer_is_restored_and_the_receipt_counts(proxy: Proxy) -> Non
     assert leaked(proxy) == []
     assert proxy.local.received == []
     receipt = made.model_extra["inferdpt"]
-    found = {"CREDIT_CARD": 1, "EMAIL_ADDRESS": 1, "NAME": 1}
+    found = {"CREDIT_CARD": 1, "EMAIL_ADDRESS": 1, "PERSON": 1}
     assert receipt["entities"] == found
     assert receipt["positions"] == {"messages[].content": found}
     assert (receipt["restored"], receipt["unrestored"], receipt["ambiguous"]) == (6, 0, 0)

@@ -48,7 +48,7 @@ async def test_the_replacements_lead_back(proxy: Proxy) -> None:
     for released, raw in told["replacements"].items():
         text = text.replace(released, raw)
     assert text == TEXT
-    assert told["receipt"]["entities"] == {"CREDIT_CARD": 1, "EMAIL_ADDRESS": 1, "NAME": 1}
+    assert told["receipt"]["entities"] == {"CREDIT_CARD": 1, "EMAIL_ADDRESS": 1, "PERSON": 1}
 
 
 async def test_strings_of_json_lead_back_as_a_whole(proxy: Proxy) -> None:

@@ -74,7 +74,7 @@ async def test_a_line_states_what_was_done(proxy: Proxy) -> None:
         assert (line["model"], line["mechanism"], line["epsilon"]) == (MODEL, "selective", 6)
         assert (line["unit"], line["status"], line["remote"]) == ("marked part", 200, ["relayed"])
         assert line["entities"] == line["positions"]["messages[].content"]
-        assert line["entities"].keys() > {"EMAIL_ADDRESS", "NAME"}
+        assert line["entities"].keys() > {"EMAIL_ADDRESS", "PERSON"}
     assert first["charged"]["nominal"] == 6 * first["tokens"] > 0 == again["charged"]["nominal"]
     assert (refused["status"], refused["error"]) == (404, "model_not_found")
     assert refused["charged"] is refused["mechanism"] is refused["model"] is None
