@@ -714,21 +714,12 @@ def _find_phrases(text: str, patient: bool) -> Iterator[tuple[int, int, frozense
     """Yield the places of phrases that name nobody, with the types that may be found there."""
     yield from _find_eponyms(text, patient)
     counted = _COUNTED | _NAMED - {"PERSON", "NAME"} | {"DEMOGRAPHIC"}
-    for pattern in (_MEASURE, _ANALYTE, _DOSING) if patient else ():
-        for match in pattern.finditer(text):
-            yield *match.span(), counted
-    if patient:
-        for pattern in (_PERCENT,):
+    measures = (_MEASURE, _ANALYTE, _DOSING, _PERCENT) if patient else ()
+    phrases = (*((_DEPARTMENT,) if patient else ()), _LABEL, _COURT, _ACTING)
+    for patterns, types in ((measures, counted), (phrases, _TYPES)):
+        for pattern in patterns:
             for match in pattern.finditer(text):
-                yield *match.span(), counted
-        for match in _DEPARTMENT.finditer(text):
-            yield *match.span(), _TYPES
-    for match in _LABEL.finditer(text):
-        yield *match.span(), _TYPES
-    for match in _COURT.finditer(text):
-        yield *match.span(), _TYPES
-    for match in _ACTING.finditer(text):
-        yield *match.span(), _TYPES
+                yield *match.span(), types
     french = _FRENCH.search(text) is not None
     for match in _LEADING.finditer(text) if patient or french else ():
         yield *match.span(), _NAMED
