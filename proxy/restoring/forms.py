@@ -12,6 +12,7 @@ from typing import NamedTuple
 from urllib.parse import quote, quote_plus
 
 from perturb.selective.surrogates.forms import CALLING
+from perturb.selective.values.calendar import ENGLISH, FRENCH, GERMAN, SPANISH
 from perturb.text.prefixes import Prefixes
 from proxy.restoring.cases import CASES, CYRILLIC, decline, romanize, romanize_briefly
 
@@ -37,52 +38,40 @@ __all__ = [
     "spell_streets",
 ]
 
-ENGLISH = (
-    *("January", "February", "March", "April", "May", "June", "July", "August"),
-    *("September", "October", "November", "December"),
-)
-GERMAN = (
-    *("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August"),
-    *("September", "Oktober", "November", "Dezember"),
-)
 # Months as they are written between a day and a year, and what stands between these.
-_LANGUAGES = tuple(
-    (tuple(months.split()), between)
-    for months, between in (
-        (
-            "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-            " ",
-        ),
-        (
-            "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre "
-            "diciembre",
-            " de ",
-        ),
-        (
-            "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre "
-            "dicembre",
-            " ",
-        ),
-        (
-            "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro "
-            "dezembro",
-            " de ",
-        ),
-        (
-            "januari februari maart april mei juni juli augustus september oktober november "
-            "december",
-            " ",
-        ),
-        (
-            "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
-            "listopada grudnia",
-            " ",
-        ),
-        (
-            "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
-            " ",
-        ),
-    )
+_LANGUAGES = (
+    (FRENCH, " "),
+    (SPANISH, " de "),
+    *(
+        (tuple(months.split()), between)
+        for months, between in (
+            (
+                "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre "
+                "novembre dicembre",
+                " ",
+            ),
+            (
+                "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro "
+                "dezembro",
+                " de ",
+            ),
+            (
+                "januari februari maart april mei juni juli augustus september oktober november "
+                "december",
+                " ",
+            ),
+            (
+                "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
+                "listopada grudnia",
+                " ",
+            ),
+            (
+                "января февраля марта апреля мая июня июля августа сентября октября ноября "
+                "декабря",
+                " ",
+            ),
+        )
+    ),
 )
 _MONTHS = {
     **{name.lower(): number for names, _ in _LANGUAGES for number, name in enumerate(names, 1)},

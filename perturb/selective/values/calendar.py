@@ -17,9 +17,19 @@ from datetime import date
 from perturb.selective.patterns.shape import words_of
 from perturb.selective.values.grid import DAYS, YEARS, ValueGrid
 
-__all__ = ["MONTHS", "CalendarDate", "find_day_first", "find_suffix", "read_date"]
+__all__ = [
+    "ENGLISH",
+    "FRENCH",
+    "GERMAN",
+    "MONTHS",
+    "SPANISH",
+    "CalendarDate",
+    "find_day_first",
+    "find_suffix",
+    "read_date",
+]
 
-_ENGLISH, _SHORT, _GERMAN, _FRENCH, _SPANISH = (
+ENGLISH, _SHORT, GERMAN, FRENCH, SPANISH = (
     tuple(line.split())
     for line in (
         "January February March April May June July August September October November December",
@@ -29,7 +39,7 @@ _ENGLISH, _SHORT, _GERMAN, _FRENCH, _SPANISH = (
         "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
     )
 )
-MONTHS = (_ENGLISH, _SHORT, _GERMAN, _FRENCH, _SPANISH)  # of each language, January first
+MONTHS = (ENGLISH, _SHORT, GERMAN, FRENCH, SPANISH)  # of each language, January first
 _SUFFIX = "(?P<suffix>st|nd|rd|th)?"
 _NAMED = (
     re.compile(
@@ -203,11 +213,11 @@ def _read_named(form: re.Pattern[str], found: re.Match[str]) -> CalendarDate | N
     if form is _NAMED[1]:
         one, two = " ", found["two"]
     if one.startswith("."):
-        months = _GERMAN
-    elif "de" in one + two or (small and _SPANISH in places):
-        months = _SPANISH
+        months = GERMAN
+    elif "de" in one + two or (small and SPANISH in places):
+        months = SPANISH
     else:
-        months = _FRENCH if small and _FRENCH in places else _ENGLISH
+        months = FRENCH if small and FRENCH in places else ENGLISH
     place = DAYS.find(ordinal)
     return CalendarDate(DAYS, place, form, one, two, months, small, suffix=bool(suffix))
 
