@@ -34,6 +34,7 @@ from perturb.selective.patterns import (
 )
 from perturb.selective.patterns.forms import find_fields, find_listed
 from perturb.selective.patterns.names import NAME_TYPES
+from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import Facts, Index
 from perturb.selective.patterns.tables import CELL_TYPES, find_cells
 from perturb.text.expressions import Expression
@@ -238,10 +239,22 @@ def settle(
     return merge([*parts.accounts(tokens), *merged, *repeats], rank)
 
 
+# In a string of JSON or code. Folding makes blanks of it, so that two names may seem one.
+_LINE_BREAK = re.compile(r"\\+[nrt]")
+
+
 def _cut_lines(text: str, span: Span) -> Iterator[Span]:
-    """Yield the parts of a name in the lines of a form or an address; of wrapped prose, the whole
-    name."""
+    """Yield the parts of a name in the lines of a form, an address or a string; of wrapped prose,
+    the whole name."""
     start = span.start
+    if span.type in ("PERSON", NAME) and text.find("\\", start, span.end) >= 0:
+        gaps = [gap.span() for gap in _LINE_BREAK.finditer(text, start, span.end)]
+        for end, after in gaps:
+            if not all(map(is_ordinary_word, text[start:end].split())):
+                yield Span(start, end, span.type)
+            start = after
+        if gaps and all(map(is_ordinary_word, text[start : span.end].split())):
+            return
     if span.type in _FIELDS:
         while (end := text.find("\n", start, span.end)) >= 0:
             line, below = text.rfind("\n", 0, end) + 1, text.find("\n", end + 1)

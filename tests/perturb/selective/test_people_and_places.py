@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from perturb import get_mechanism
 from perturb.selective.policies import PatternPolicy
 from tests.perturb.selective.test_secrets import read_marked
+from tests.tables import bundled_table
 
 TYPES = (
     *("EMAIL_ADDRESS", "PHONE_NUMBER", "CREDIT_CARD", "IBAN_CODE", "NATIONAL_ID", "US_SSN"),
@@ -766,3 +770,17 @@ def test_who_is_dealt_with_is_a_person_whatever_the_name(frame: str) -> None:
 def test_what_is_no_name_is_dealt_with_as_before(text: str) -> None:
     spans = PatternPolicy.shipped().find(text)
     assert [text[s.start : s.end] for s in spans if s.type == "PERSON"] == []
+
+
+@pytest.mark.parametrize("head", ["", "Owners\n", "reviewers:\n", "authors: "])
+@pytest.mark.parametrize("between", ["\n", "\r\n", "\t"])
+def test_names_on_lines_of_a_string_are_names_of_their_own(head: str, between: str) -> None:
+    """Folding makes blanks of an escaped line break; a stand-in over it would break the JSON."""
+    names = ["Anna Berg", "Tom Kranz", "Siobhan Farquhar"]
+    value = f"{head}{between.join(names)} <siobhan@kestrel.example>{between}"
+    for text in (json.dumps({"out": value}), json.dumps({"out": json.dumps({"in": value})})):
+        spans = get_mechanism("selective", bundled_table(), profile="people").spans(text)
+        found = [text[span.start : span.end] for span in spans or ()]
+        assert not [part for part in found if "\\" in part]
+        assert {*names} <= {*found}
+        assert "Owners" not in found
