@@ -192,7 +192,7 @@ class JsonRestorer:
     def _take(self, size: int) -> str:
         """Return the next characters of a string's content as they are written."""
         out = []
-        while size:
+        while size and self._written:
             text, written = self._written[0]
             rest = len(text) - self._taken
             if rest > size:  # nothing in it is escaped
