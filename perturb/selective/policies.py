@@ -240,7 +240,7 @@ def settle(
 
 
 # In a string of JSON or code. Folding makes blanks of it, so that two names may seem one.
-_LINE_BREAK = re.compile(r"\\+[nrt]")
+_LINE_BREAK = re.compile(r"\\{1,16}[nrt]")
 
 
 def _cut_lines(text: str, span: Span) -> Iterator[Span]:

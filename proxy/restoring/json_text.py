@@ -108,7 +108,8 @@ class JsonRestorer:
         return out
 
     def finish(self) -> list[RestoredPiece]:
-        """Return the rest of a text that broke off, or nothing."""
+        """Return the rest of a text that broke off, or nothing. May be called again, for what came
+        since."""
         rest, self._held = self._held, ""
         if self._in_string:
             return [*self._close(whole=False), *([RestoredPiece(len(rest), rest)] if rest else ())]
@@ -174,7 +175,7 @@ class JsonRestorer:
         pieces += self._inside.finish()
         self._restored += self._inside.restored
         self._left += self._inside.left
-        self._inside = None
+        self._start, self._inside, self._head = None, None, ""  # what follows is a text of its own
         return self._escape_pieces(pieces)
 
     def _escape_pieces(self, pieces: Iterable[RestoredPiece]) -> list[RestoredPiece]:
@@ -192,7 +193,7 @@ class JsonRestorer:
     def _take(self, size: int) -> str:
         """Return the next characters of a string's content as they are written."""
         out = []
-        while size and self._written:
+        while size:
             text, written = self._written[0]
             rest = len(text) - self._taken
             if rest > size:  # nothing in it is escaped

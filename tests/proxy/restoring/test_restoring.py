@@ -85,6 +85,21 @@ def test_json_is_restored_alike_however_it_is_cut(case: tuple[str, list[str]]) -
     assert restore_json(chunks) == restore_json([text]) == restore_json(list(text))
 
 
+@settings(max_examples=200, deadline=None)
+@given(chunked(TEXTS))
+def test_json_that_breaks_off_is_told_once(case: tuple[str, list[str]]) -> None:
+    """A stream is finished at its reason and at its end, and text may come between."""
+    text, chunks = case
+    restorer = JsonRestorer(TABLE, {text + "…": "a whole string"})
+    told = restorer.feed('"')
+    for chunk in chunks:
+        told += [*restorer.feed(chunk), *restorer.finish()]
+        counts = restorer.restored, restorer.left
+        assert restorer.finish() == []
+        assert (restorer.restored, restorer.left) == counts
+    assert sum(piece.source for piece in told) == len(text) + 1
+
+
 def reference(text: str) -> str:
     """A slow restoration of text without addresses and numbers, by one expression."""
     longest = sorted(RAW_OF, key=len, reverse=True)
