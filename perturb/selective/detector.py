@@ -173,7 +173,7 @@ _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am"
 )
 # The probability from which a word beside a name belongs to it, where both have capitals.
 _JOINS_BEFORE, _JOINS_AFTER = 0.02, 0.005
-RULES = 10  # increment whenever the code here and in token_model marks other parts
+RULES = 11  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -239,7 +239,7 @@ class DetectorPolicy:
         )
         lists, glosses = _complete_lists(text, found), _find_glosses(text, found)
         more = (*completed, *lists, *glosses, *chain.from_iterable(others))
-        return (*found, *more)
+        return tuple(_cut_keys(text, (*found, *more)))
 
     def _mark(self, reading: Reading, words: Iterable[TokenWord]) -> Iterator[Span]:
         learnt = _is_learnt(reading.text)
@@ -303,6 +303,32 @@ class DetectorPolicy:
         least, lowered = (self._spell(each) for each in (self._thresholds, self._lowered))
         named = (self._spell({"PERSON": self._named}), _has_form) if self._named else None
         return self._model.classify(text, least if given else None, lowered, named)
+
+
+# Of vCard and iCalendar, of GEDCOM, and of RIS.
+_FORMAT_KEY = re.compile(
+    r"(?:(?:N|FN|NICKNAME|TEL|EMAIL|ADR|ORG|TITLE|ROLE|NOTE|URL|BDAY|PHOTO|UID|SUMMARY|LOCATION"
+    r"|ORGANIZER|ATTENDEE|DESCRIPTION|CATEGORIES|STATUS)(?=[;:])"
+    r"|[ ]{0,8}\d{1,2} (?:NAME|GIVN|SURN|NICK|SEX|BIRT|CHR|BAPM|DEAT|BURI|DATE|PLAC|ADDR|RESI|OCCU"
+    r"|EDUC|TITL|MARR|DIV|HUSB|WIFE|CHIL|FAM[CS]|NOTE|CON[CT]|SOUR|SUBM|REFN|PHON)(?![A-Za-z])"
+    r"|TY {2}- [A-Z]{3,8}|[A-Z][A-Z\d] {2}-)[ ]?"
+)
+
+
+def _cut_keys(text: str, found: Iterable[Span]) -> Iterator[Span]:
+    """Yield findings without the keys of lines: `AU  - Tong`, `2 PLAC Kolín`, `Mira\\nTEL`."""
+    for start, end, type_ in found:
+        line = text.rfind("\n", max(0, start - _LONGEST_KEY), start) + 1
+        if key := _FORMAT_KEY.match(text, line):
+            start = max(start, key.end())
+        below = text.find("\n", start, end)
+        if below >= 0 and _FORMAT_KEY.match(text, below + 1):
+            end = below
+        if start < end:
+            yield Span(start, end, type_)
+
+
+_LONGEST_KEY = 30  # characters
 
 
 def _is_figure(found: str, type_: str) -> bool:

@@ -551,6 +551,13 @@ class _Words:
         return self.starts[place] - self.ends[place - 1] <= _GAP
 
 
+LONGEST_NAME = 40  # characters around a word of a name with the surname first
+_TURNED = re.compile(
+    r"(?<![\w-])(?P<family>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?), "
+    r"(?P<given>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?(?: [^\W\d_]\.?){0,3})(?![\w-])"
+)
+
+
 class _Knowledge:
     """Decide which findings of one text are public."""
 
@@ -810,6 +817,8 @@ class _Knowledge:
 
     def _cover(self, finding: _Marked, known: tuple[frozenset[str], ...]) -> bool:
         words = self._words
+        if finding.type in PERSONS and self._is_turned(finding, known):
+            return True
         first, last = words.meeting(finding.start, finding.end)
         place, names = max(0, first - LONGEST + 1), 0
         while place < last:
@@ -827,6 +836,18 @@ class _Knowledge:
                     return False
             place += 1
         return names > 0
+
+    def _is_turned(self, finding: _Marked, known: tuple[frozenset[str], ...]) -> bool:
+        """Tell if a finding is, or is a part of, a name of the list with the surname first:
+        `Kasparov, Garry`."""
+        low, high = max(0, finding.start - LONGEST_NAME), finding.end + LONGEST_NAME
+        around = _TURNED.finditer(self._text, low, high)
+        return any(
+            turned.start() <= finding.start
+            and finding.end <= turned.end()
+            and any(read_key(f"{turned['given']} {turned['family']}") in names for names in known)
+            for turned in around
+        )
 
     def _opens(self, place: int, first: int, last: int) -> bool:
         """Tell if a word is no part of the name that a finding takes it for: the ordinary word

@@ -39,7 +39,14 @@ _HIDDEN = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff
 _LOOK_ALIKE = re.compile(rf"([{_BLANKS}])|([{_HYPHENS}])|[{_WIDE}]|[^\D0-9]")
 _INSIDE = re.compile(rf"(?<=[\w@])[{_HIDDEN}]+(?=[\w@])")
 _HIDDEN_RUN = re.compile(rf"[{_HIDDEN}]+")
-_ESCAPE = re.compile(r"(?<!\\)\\++(?:[nrt]|u([0-9a-fA-F]{4}))")
+# Commands of LaTeX that begin as an escape of JSON does, such as `\thanks`: no line ends there.
+_TEX = (
+    r"n(?:ewline|ewpage|ewcommand|ewtheorem|oindent|ocite|onumber|ormalsize|ormalfont|abla|eq"
+    r"|ot|otin)|r(?:aggedright|angle|ef|enewcommand|equire|ho|ight|ightarrow|m)"
+    r"|t(?:ableofcontents|ag|an|anh|au|extbf|extit|extsc|exttt|extrm|extsf|ext|extwidth|hanks|heta"
+    r"|hispagestyle|ikz|ilde|imes|iny|itle|oday|op|riangle)"
+)
+_ESCAPE = re.compile(rf"(?<!\\)\\++(?!(?:{_TEX})(?![a-z]))(?:[nrt]|u([0-9a-fA-F]{{4}}))")
 # An HTML entity; its ampersand may be encoded again. Numbers may end without a semicolon.
 _ENTITY = re.compile(
     r"&(?:amp;){0,3}(#[0-9]{1,7}+;?|#[xX][0-9a-fA-F]{1,6}+;?|[A-Za-z][A-Za-z0-9]{1,31}+;)"
@@ -168,7 +175,7 @@ def fold(text: str) -> str:
     Unusual blanks become blanks, and hyphens and dashes become `-`. Digits of any script and
     full-width forms become ASCII. Characters of no width become a letter inside a word and a blank
     elsewhere. JSON escapes become their characters; line breaks become blanks, so that the text
-    after `\n` starts a word.
+    after `\n` starts a word. Commands of LaTeX such as `\title` are none.
 
     >>> fold("\uff11\uff12 – \u0663")
     '12 - 3'

@@ -13,6 +13,7 @@ from perturb.selective.patterns.codes import CODES
 from perturb.selective.patterns.contact import CONTACT
 from perturb.selective.patterns.dates import DATES
 from perturb.selective.patterns.firms import FIRMS
+from perturb.selective.patterns.formats import FORMATS
 from perturb.selective.patterns.identifiers import IDENTIFIERS, OTHERS
 from perturb.selective.patterns.labelled import LABELLED
 from perturb.selective.patterns.letters import LETTERS
@@ -50,6 +51,7 @@ SHIPPED: tuple[Shape, ...] = (
     *AMOUNTS,
     *DATES,
     *IDENTIFIERS,
+    *FORMATS,
     *LABELLED,
     *RECORDS,
     *CONTACT,

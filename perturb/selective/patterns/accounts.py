@@ -84,6 +84,23 @@ def is_personal_account(name: str) -> bool:
 _ATTRIBUTE = re.compile(
     r"[a-z_][\w.]*\.(?:\w*(?:user|user_?name|login|account|user_?id|owner)|name|id|e?mail)"
 )
+# Who has, did or checks something: owner = "torvald.ostrander", assignee: t.ostrander
+_OWNERS = (
+    "owner owners assignee assigned_to assigned reporter reported_by author created_by updated_by"
+    " modified_by approved_by approver reviewer reviewed_by requested_by requester lead manager"
+    " contact on_call oncall watcher watchers maintainer submitter uploaded_by changed_by"
+)
+_DOTTED = r"[^\W\d_A-Z]{1,20}(?:[._-][^\W\d_A-Z]{2,20}){1,2}\d{0,3}"
+
+
+def _is_dotted_name(name: str) -> bool:
+    """Tell if no part of an account is an ordinary word: `config.user` is code."""
+    words = [word for word in re.split(r"[._-]", name.rstrip("0123456789")) if len(word) > 1]
+    return is_personal_account(name) and not any(
+        word in _GENERIC or (is_ordinary_word(word) and not is_given(word)) for word in words
+    )
+
+
 _NOTES = "|".join(map("".join, (("TO", "DO"), ("FIX", "ME"), ("X", "XX"), ("HA", "CK"))))
 
 
@@ -388,6 +405,19 @@ _COMMANDS = re.compile(
 
 
 ACCOUNTS = (
+    shape(
+        "USERNAME",
+        rf"(?<![A-Za-z]){any_of(_OWNERS).replace(' ', '[ _-]?')}[\"']?"
+        r"[ \t]{0,8}(?:[:=]|=>)[ \t]{0,8}(?P<quote>[\"'])?"
+        rf"(?P<part>(?-i:{_DOTTED}))(?(quote)(?P=quote)|(?=[ \t,;|)\]]|\r?\n|\Z))",
+        _is_dotted_name,
+        case=False,
+        clue=any_string(
+            *("owner", "assign", "report", "author", "by", "review", "request", "lead", "manager"),
+            *("contact", "call", "watcher", "maintainer", "submitter", "approver"),
+        ),
+        reach=10,
+    ),
     shape(
         "USERNAME",
         rf"(?<![\w.-])(?:/export|/mnt|/var|/data|/Volumes/\w{{1,30}})?/(?:home|Users)/"

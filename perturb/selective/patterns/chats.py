@@ -9,10 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from perturb.selective.patterns.accounts import is_personal_account
 from perturb.selective.patterns.given import is_given, stands_alone
 from perturb.selective.patterns.labels import ROLES, is_label_alone, spell
 from perturb.selective.patterns.settings import is_ordinary_word
-from perturb.selective.patterns.shape import all_clues, any_figure, least_digits, shape, words_of
+from perturb.selective.patterns.shape import (
+    all_clues,
+    any_figure,
+    any_string,
+    least_digits,
+    shape,
+    words_of,
+)
 from perturb.text.marks import MARKS
 
 __all__ = ["CHATS"]
@@ -107,7 +115,43 @@ def _is_chat(number: int, lines: Sequence[str]) -> bool:
     return any(map(_is_sure, speakers)) or (again and any(map(_is_known, speakers)))
 
 
+# A chat that was copied without its times: mira: @jonas can you look?
+_SPOKEN = rf"{_BEGIN}(?P<part>[^\W\d_A-Z]{{3,15}}): (?=[^\s\"'\[{{|>&*][^\n]{{3}})"
+_SPEAKING = re.compile(_SPOKEN)
+
+
+def _locate_spoken(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a speaker where others answer, somebody speaks twice, and one of them is
+    called by a given name, or called upon."""
+    text, name = match.string, match["part"]
+    if is_ordinary_word(name) or not _is_person(name):
+        return None
+    low, high = max(0, match.start() - _NEAR), match.end() + _NEAR
+    lines = [line["part"] for line in _SPEAKING.finditer(text, low, high)]
+    speakers = set(lines)
+    if len(speakers) < 2 or len(lines) == len(speakers) or any(map(is_ordinary_word, speakers)):
+        return None
+    called = any(f"@{speaker}" in text[low:high] for speaker in speakers)
+    return match.span("part") if called or any(map(is_given, speakers)) else None
+
+
+_ACCOUNT = r"(?P<part>(?!v?\d)(?=[\w.]{0,31}[\d_])[\w.]{2,32})"
+# Nothing else has such a line: mira_h — Today at 6:42 PM
+_ON_DISCORD = (
+    r"(?: (?:APP|BOT))? — "
+    rf"(?=(?:(?:Today|Yesterday) at |{_DAY},? ){_TIME}[ \t]*(?:\r?\n|\Z))"
+)
+
+
 CHATS = (
+    shape("PERSON", _SPOKEN, clue=any_string(": "), locate=_locate_spoken, reach=24),
+    *(
+        shape(type_, rf"{_BEGIN}{speaker}{_ON_DISCORD}", check, clue=any_string(" — "), reach=130)
+        for type_, speaker, check in (
+            ("USERNAME", _ACCOUNT, is_personal_account),
+            ("PERSON", _SPEAKER, _is_person),
+        )
+    ),
     shape(
         "PERSON",
         "|".join(

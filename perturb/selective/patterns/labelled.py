@@ -68,7 +68,7 @@ _FILES = """
     registration crime_reference patient insured meter account customer student payroll
     receipt lab_number hospital_no hosp_no medical_aid creditor_id zoom_id meeting_id case_no
     startnummer medlemsnr application ref reference personeelsnummer dossiernummer volgnummer
-    nr_ewid processo
+    nr_ewid processo emp. emp cust. cust ff
 """
 _LOCATORS = """
     confirmation booking reservation pnr record_locator locator localizador buchungscode
@@ -86,6 +86,7 @@ _OWNERS = """
     reservation confirmation reference tracking claim employee staff student matriculation patient
     loyalty card routing meter licence license subscription voucher insurance subscriber
     frequent_flyer pension payroll taxpayer user bank mortgage loan prescription ticket
+    cust. cust emp. emp
 """
 _NUMBERS = """
     kundennummer kundennr kunden-nr kontonummer kontonr konto-nr vertragsnummer vertragsnr
@@ -430,7 +431,8 @@ LABELLED = (
         "ACCOUNT_NUMBER",
         rf"(?<!\w)(?:last_?4|{_LAST} (?:digits|numbers|ziffern|chiffres|dígitos|cifre)"
         r"(?: of (?:my|the|his|her|your|their|our) \w{2,12}(?: \w{2,12})?)?"
-        rf"(?: {_SAYS})?|{_HOLDS}\b[^.!?\n]{{0,20}}? (?:{_ENDS}|ending)"
+        rf"(?: {_SAYS})?|{_LAST} of (?:(?:my|the|his|her|your|their|our) )?card"
+        rf"|{_HOLDS}\b[^.!?\n]{{0,20}}? (?:{_ENDS}|ending)"
         rf"|(?:visa|mastercard|amex|card) ?(?=[…•*.]))[\"']?[ :*x.…•\"'-]{{1,6}}"
         r"(?P<part>\d{3,6})(?!\w)",
         case=False,

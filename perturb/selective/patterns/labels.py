@@ -33,6 +33,7 @@ _WORDS = {
         full_name first_name last_name given_name family_name middle_name surname forename
         lastname firstname fullname customer customer_name client_name patient patient_name
         employee employee_name contact_name contact_person manager owner tenant_name guest
+        attendee gast teilnehmer teilnehmerin mieter mieterin huésped ospite invité
         student student_name teacher author assignee reporter recipient sender account_holder
         cardholder vorname nachname familienname kunde kundin patientin mitarbeiter
         mitarbeiterin ansprechpartner ansprechpartnerin bearbeiter absender empfänger

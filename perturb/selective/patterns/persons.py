@@ -45,6 +45,7 @@ __all__ = [
     "is_given_name",
     "is_lower_name",
     "is_misspelt",
+    "is_strange",
 ]
 
 CAPITALS = "A-ZÀ-ÖØ-Þ" + "".join(
@@ -982,10 +983,22 @@ _DID_WORDS = """
     late paid called replied signed left resigned wrote asked phoned texted emailed retired died
     married got leave ill sick pregnant my our i
 """
+# What is said of somebody one knows.
+_AILS = (
+    r"(?:['’]s| is| was) (?:(?:still|off) )?(?:ill|sick|late|pregnant|on (?:leave|holiday|vacation"
+    r"|(?:sick|parental|maternity) leave))(?: (?:today|again|tomorrow|this week|until)|[.,!?;]|\Z)"
+)
+_AILS_WORDS = "ill sick late pregnant leave holiday vacation did"
 _STRANGE = rf"[{CAPITALS}][^\W\d_{CAPITALS}]{{3,14}}"
 
 
-def _is_strange(name: str) -> bool:
+def _locate_ailing(match: re.Match[str]) -> tuple[int, int] | None:
+    group = "part" if match["part"] else "asked"
+    known = is_given(match[group]) and not is_ordinary_word(match[group])
+    return match.span(group) if known else None
+
+
+def is_strange(name: str) -> bool:
     """Tell if no word of a name is in the dictionary or a given name, which other shapes find:
     `Torvald Ostrander`."""
     return not any(
@@ -1004,16 +1017,44 @@ PERSONS = (
         "PERSON",
         rf"(?<![\w-])(?i:{_DEALT}) (?P<part>{_STRANGE} {_STRANGE})"
         rf"(?![\w@(/=-]|\.\w| [{CAPITALS}])",
-        _is_strange,
+        is_strange,
         clue=any_listed(_DEALT_WORDS),
         reach=30,
+    ),
+    shape(  # attn. Torvald Ostrander, z. Hd. Frau Ostrander
+        "PERSON",
+        rf"(?<![^\W_])(?i:attn\.?:?|attention:|fao:?|f\.a\.o\.|z\. ?hd\.|zu händen(?: von)?"
+        r"|à l['’]attention de|a la atención de|all['’]attenzione di|t\.a\.v\.|k rukám|do rąk)"
+        rf" (?:(?i:{WRITTEN_TITLE})\.? ){{0,2}}(?P<part>{WRITTEN_FULL})"
+        r"(?! (?:GmbH|AG|KG|Ltd|Inc|LLC|S))",
+        is_full_name,
+        clue=any_string(
+            "att", "fao", "f.a.o.", "hd.", "händen", "atención", "t.a.v.", "rukám", "rąk"
+        ),
+        reach=16,
+    ),
+    shape(  # PC 4471 Dunmore, Sgt 12 Ravensworth
+        "PERSON",
+        r"(?<!\w)(?:W?PCs?|DC|PCSO|PS|Sgt|Const(?:able)?|Officer|Deputy) "
+        r"(?:No\.? ?)?[A-Z]{0,2}\d{1,6} "
+        rf"(?P<part>{_WORD})(?![\w-])",
+        lambda name: not is_ordinary_word(name),
+        clue=least_digits(1),
     ),
     shape(  # Torvald Ostrander was late again.
         "PERSON",
         rf"(?<![\w'’.@/#&-])(?<![Tt]he )(?P<part>{_STRANGE} {_STRANGE}){_DID}",
-        _is_strange,
+        is_strange,
         clue=any_listed(_DID_WORDS),
         reach=80,
+    ),
+    shape(  # Imre is ill today; did Imre send it?
+        "PERSON",
+        rf"(?<![\w'’.@/#&-])(?:(?P<part>{_STRANGE}){_AILS}|[Dd]id (?P<asked>{_STRANGE})"
+        r" (?:send|call|reply|answer|sign|pay|text|phone|ring|mention|tell|e-?mail)(?!\w))",
+        clue=any_listed(_AILS_WORDS),
+        locate=_locate_ailing,
+        reach=40,
     ),
     shape(  # Ask Wiebke for the key.
         "PERSON",
@@ -1236,7 +1277,7 @@ PERSONS = (
         rf"(?m:^)[ +-]?(?:FN|N|NICKNAME)(?:;[\w=;-]{{1,60}})?:(?:{WRITTEN_TITLE}\.? ){{0,2}}"
         rf"(?P<part>{_LETTER}[^\n:;]{{0,60}}(?:;[^\n:;]{{0,40}}){{0,2}}[^\W\d_])",
         case=False,
-        clue=any_string("begin:vcard", "fn:", "fn;", "\nn:", "-n:", "+n:", "nickname"),
+        clue=any_match(r"(?im:^[ +-]?(?:FN|N|NICKNAME)[:;])"),
         locate=_locate_card,
         reach=10,
     ),

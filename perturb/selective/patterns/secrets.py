@@ -210,6 +210,8 @@ def _locate_secret(match: re.Match[str]) -> tuple[int, int] | None:
     return found.start, found.start + len(found.value)
 
 
+_DIRECTORY = re.compile(r"(?:~|/[\w.-]+)(?:/[\w.-]+)+/?")  # PWD=/home/mira
+
 # How frameworks say what a field must hold: `required|min:8|confirmed`.
 _RULES = re.compile(r"[a-z_]+(?::[\w,.-]+)?(?:\|[a-z_]+(?::[\w,.-]+)?)+")
 
@@ -226,6 +228,8 @@ def _may_be_secret(found: KeyValue) -> bool:
     if is_placeholder(value) or (not found.quote and is_reference(value, found.after)):
         return False
     if is_worded(value) or len(value) < 3 or _RULES.fullmatch(value) or _PORT.fullmatch(value):
+        return False
+    if found.key.lower() == "pwd" and _DIRECTORY.fullmatch(value):
         return False
     if value.lower() in PROGRAMS and not is_ordinary_word(value):  # of its examples
         return False
@@ -286,7 +290,7 @@ def _is_written(found: KeyValue) -> bool:
     if between == "":
         if found.is_option:
             return not value.startswith("-")
-        if found.before.endswith("#define "):
+        if found.before.endswith("#define ") or _HEADER_SET.search(found.before):
             return True
         if found.quote:  # password `Tea-Before-8`, PASSWORD 'x'
             marked = _is_marked(value) or " " in value
@@ -294,6 +298,14 @@ def _is_written(found: KeyValue) -> bool:
             return named and marked and not _SENTENCE.search(value)
         return _is_told(found)
     return True
+
+
+# What sets a header in the configuration of nginx, HAProxy, Apache and Caddy.
+_HEADER_SET = re.compile(
+    r"(?<![\w-])(?:(?:proxy_|fastcgi_|grpc_|more_)?(?:set|add)[-_]headers?|header_(?:up|down)"
+    r"|(?:Request|Response)?Header (?:always )?(?:set|add|append|setifempty))[ \t]{1,8}[\"']?\Z",
+    re.IGNORECASE,
+)
 
 
 def _is_told(found: KeyValue) -> bool:
@@ -813,6 +825,15 @@ SECRETS = (
             any_string("jwt", "token", "signing", "encryption", "crypto", "hmac", "sec", "auth"),
             any_match(r"[yYtTvVeE](?<=(?i:key|alt|.iv|ure))[\"']?\s{0,2}:"),
         ),
+    ),
+    shape(  # "Jwt": {"Key": "worded-but-long-enough"}, the first of its settings
+        "API_KEY",
+        r"(?<![A-Za-z])jwt\w{0,20}[\"']?\s{0,2}:\s{0,8}\{?\s{0,8}[\"']?"
+        r"(?:signing)?(?:key|secret|salt)[\"']?\s{0,2}:\s{0,2}[\"']?(?P<part>[\w+/=.~!-]{16,200})",
+        lambda value: _is_credential(value) and not is_reference(value, ""),
+        case=False,
+        clue=any_string("jwt"),
+        reach=2,
     ),
     shape(  # {username: mira, password: three plain words}: these name no variable
         "PASSWORD",

@@ -22,6 +22,7 @@ from perturb.selective.patterns.labels import (
     spell,
     spell_key,
 )
+from perturb.selective.patterns.people import TITLES
 from perturb.selective.patterns.settings import is_placeholder
 from perturb.text.marks import MARKS
 
@@ -32,6 +33,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_TITLES = _words(TITLES)
 CELL_TYPES = (*LABEL_TYPES, "RESIDENCE")
 # Also with JSON's escapes. Before a line, a tool may write its number, or begin a string.
 _LINE = re.compile(r"(?:\\[nr])*((?:[^\r\n\\]++|\\(?![nr]))+)")
@@ -269,7 +271,8 @@ def _fits_component(type_: str, part: str) -> bool:
     """Tell if a component of a field is one that tells something, and no code of its kind."""
     digits = sum(map(str.isdigit, part))
     if type_ == "PERSON":
-        return len(part) > 1 and (not digits or digits > 3)  # or the number of a doctor
+        titled = part.strip(" .").lower() in _TITLES
+        return len(part) > 1 and not titled and (not digits or digits > 3)  # a doctor's number
     if type_ == "STREET_ADDRESS":
         return len(part) > 3
     return digits > 3
