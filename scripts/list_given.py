@@ -9,7 +9,8 @@ names that the public list has for a person, a place or anything else, and what 
 English have, which hold many surnames.
 
 Of these and of the file's own names, those that no dictionary has as a word, and the public list
-not even as one of several, name a person where they stand alone: the section [alone].
+not even as one of several, name a person where they stand alone: the section [alone]. Those that
+are one word of several of a well-known name do so beside a private person: the section [beside].
 
 A name has `/f` or `/m` behind it where Faker's lists of women, or of men, are `CLEARLY` times as
 many that have it: `Andrea` is a woman's name, `Kim` is anybody's.
@@ -34,7 +35,7 @@ from perturb.vocabulary.word_list import dictionary_words
 __all__ = ["find_names", "main"]
 
 FILE = Path(__file__).parents[1] / "perturb" / "data" / "given_names.txt"
-SECTION, ALONE = "\n[more]\n", "\n[alone]\n"
+SECTION, BESIDE, ALONE = "\n[more]\n", "\n[beside]\n", "\n[alone]\n"
 MIXED = {"en", "en_US"}
 ENDINGS = ("e", "n", "en", "er", "es", "ern")
 SHORT = 3  # letters without their accents, which are words of other languages, too
@@ -113,7 +114,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("dictionaries", type=Path, nargs="+", help="lists of words")
     given = parser.parse_args().dictionaries
-    others, nouns = read_words(given), read_nouns(given)
+    listed_words, nouns = read_words(given), read_nouns(given)
     text = FILE.read_text("utf-8").partition(SECTION)[0]
     listed_names = find_names()
     bearers: dict[str, Bearers] = defaultdict(Bearers)  # of all spellings of a name
@@ -121,12 +122,11 @@ def main() -> None:
         bearers[fold_name(name)].sexes.update(found.sexes)
 
     def mark(name: str) -> str:
-        return name + bearers[fold_name(name)].mark
+        name, sign, own = name.partition("/")
+        return name + (bearers[fold_name(name)].mark or sign + own)
 
     lines = [
-        line
-        if line[:1] in ("#", "[")
-        else " ".join(mark(name.partition("/")[0]) for name in line.split())
+        line if line[:1] in ("#", "[") else " ".join(map(mark, line.split()))
         for line in text.splitlines()
     ]
     own = {
@@ -142,10 +142,12 @@ def main() -> None:
     drawn = load_names()["latin"].roles.items()
     words = dictionary_words() | {name for name, role in drawn if role != "given"}  # coined ones
 
+    taken = known | words
+
     def is_no_word(name: str) -> bool:
         return (
-            not {read_key(name), name.lower()} & (known | words)
-            and name.lower() not in others
+            not {read_key(name), name.lower()} & taken
+            and name.lower() not in listed_words
             and fold_name(name) not in words
             and len(fold_name(name)) > SHORT
         )
@@ -159,15 +161,18 @@ def main() -> None:
         and fold_name(name) not in keys
     }
     parts = {part for key in listed for part in key.split()}
-    alone = {
+    beside = {
         name
         for name in names.union(filter(_NAME.fullmatch, own))
-        if is_no_word(name) and name not in nouns and read_key(name) not in parts
+        if is_no_word(name) and name not in nouns
     }
+    alone = {name for name in beside if read_key(name) not in parts}
     more = SECTION + " ".join(map(mark, sorted(names - alone)))
+    others = BESIDE + " ".join(map(mark, sorted(beside - alone)))
     last = ALONE + " ".join(map(mark, sorted(alone)))
-    FILE.write_text("\n".join(lines) + f"{more}{last}\n", "utf-8")
-    print(f"{len(names):,} names of Faker, {len(alone):,} that stand alone")
+    FILE.write_text("\n".join(lines) + f"{more}{others}{last}\n", "utf-8")
+    told = f"{len(alone):,} that stand alone, {len(beside):,} beside"
+    print(f"{len(names):,} names of Faker, {told}")
 
 
 if __name__ == "__main__":

@@ -321,6 +321,8 @@ def _cut_keys(text: str, found: Iterable[Span]) -> Iterator[Span]:
         line = text.rfind("\n", max(0, start - _LONGEST_KEY), start) + 1
         if key := _FORMAT_KEY.match(text, line):
             start = max(start, key.end())
+        if column := _NUMBER_COLUMN.match(text, start, end):
+            start = column.end()
         below = text.find("\n", start, end)
         if below >= 0 and _FORMAT_KEY.match(text, below + 1):
             end = below
@@ -329,6 +331,7 @@ def _cut_keys(text: str, found: Iterable[Span]) -> Iterator[Span]:
 
 
 _LONGEST_KEY = 30  # characters
+_NUMBER_COLUMN = re.compile(r"\d{1,6}(?:[ ]{2,8}|\t)")  # a house number has one blank behind it
 
 
 def _is_figure(found: str, type_: str) -> bool:

@@ -26,6 +26,7 @@ from perturb.rng import secure_generator
 from perturb.sanitizer import Demands, DocumentOptions, Marking, Sanitizer
 from perturb.selective.actions import Actions, check_actions, drop_claimed
 from perturb.selective.clinical import drop_impersonal
+from perturb.selective.companions import find_companions
 from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.nobody import drop_translated
@@ -285,7 +286,9 @@ class Selective(MarkingMechanism):
             and profile.needs_others(span.type, text[span.start : span.end])
             for span in kept
         )
-        return () if all(alone) else tuple(kept)
+        if all(alone):
+            return ()
+        return (*kept, *find_companions(text, found, kept)) if profile.keeps_public else kept
 
     def _find(self, text: str) -> tuple[Span, ...]:
         found = tuple(span for policy in self._policies for span in policy.find(text))

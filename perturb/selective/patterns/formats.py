@@ -15,7 +15,13 @@ from perturb.selective.patterns.dates import MONTHS, is_long_ago
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import LABELS, NAMES, spell
 from perturb.selective.patterns.letters import is_greeting
-from perturb.selective.patterns.persons import CAPITALS, WRITTEN_NAME, is_strange
+from perturb.selective.patterns.persons import (
+    CAPITALS,
+    WRITTEN_FULL,
+    WRITTEN_NAME,
+    is_full_name,
+    is_strange,
+)
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import (
     all_clues,
@@ -108,6 +114,23 @@ def _locate_row(match: re.Match[str]) -> tuple[int, int] | None:
     return _locate_reversed(match) if any(map(_is_reversed, around)) else None
 
 
+_SHORTLOG = (
+    rf"(?m:^)[ \t]{{0,6}}\d{{1,6}}(?:\t| {{2}})(?P<part>{WRITTEN_FULL})(?=[ \t]*(?:\r?\n|\Z))"
+)
+_AUTHORS = re.compile(_SHORTLOG)
+
+
+def _locate_author(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of an author beside another one, of whom one has a known given name."""
+    text, (start, end) = match.string, match.span()
+    around = [match["part"]]
+    for low, high in ((max(0, start - _NEAR), start), (end, end + _NEAR)):
+        around += [author["part"] for author in _AUTHORS.finditer(text, low, high)]
+    named = sum(map(is_full_name, around)) > 1
+    known = any(is_given(name.split(" ")[0]) for name in around)
+    return match.span("part") if named and known and is_full_name(match["part"]) else None
+
+
 # -- family trees (GEDCOM 5.5.1), chess (PGN) -----------------------------------------------------
 _LEVEL = r"(?m:^)[ \t]{0,8}\d{1,2} "
 _NAMED = r"[^\W\d_][^/\n\r@]{0,60}"
@@ -162,6 +185,13 @@ FORMATS = (
     ),
     shape("PERSON", _FIELD, clue=any_string(", "), locate=_locate_field, reach=92),
     shape("PERSON", _ROW, clue=any_string(", "), locate=_locate_row, reach=76),
+    shape(  # git shortlog -sn
+        "PERSON",
+        _SHORTLOG,
+        clue=any_figure(r"\d(?:\t| {2})"),
+        locate=_locate_author,
+        reach=10,
+    ),
     shape(  # WebVTT, with the classes of a speaker: <v.loud Mira>
         "PERSON",
         r"<v(?:\.\w{1,20}){0,3} (?P<part>[^\W\d_][^<>\n]{1,60})>",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from perturb.text.fold import fold_name
 
-__all__ = ["is_given", "list_given", "may_be_given", "sex_of", "stands_alone"]
+__all__ = ["is_given", "list_given", "may_be_given", "sex_of", "stands_alone", "stands_beside"]
 
 _FILE = Path(__file__).parents[2] / "data" / "given_names.txt"
 # More that are words. Alone they name nobody, so the public list has some of them.
@@ -52,6 +52,16 @@ def stands_alone(word: str) -> bool:
     return fold_name(word) in _alone()
 
 
+def stands_beside(word: str) -> bool:
+    """Tell if a given name is no word of a language, but may be a part of a well-known name: it
+    names a person where another private person is named.
+
+    >>> [stands_beside(word) for word in ("Rocco", "Wiebke", "Rose", "Board")]
+    [True, False, False, False]
+    """
+    return fold_name(word) in _beside()
+
+
 def sex_of(word: str) -> str:
     """Return `f` for a given name of women, `m` for one of men; "" where the list does not tell,
     or both bear it.
@@ -69,8 +79,18 @@ def _read() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _alone() -> frozenset[str]:
+    return _read_section("[alone]")
+
+
+@lru_cache(maxsize=1)
+def _beside() -> frozenset[str]:
+    return _read_section("[beside]")
+
+
+def _read_section(title: str) -> frozenset[str]:
+    """Return the names of a section of one line."""
     lines = _read()
-    marked = lines[lines.index("[alone]") + 1].split()
+    marked = lines[lines.index(title) + 1].split()
     return frozenset(fold_name(name.partition("/")[0]) for name in marked)
 
 

@@ -46,6 +46,7 @@ __all__ = [
     "is_lower_name",
     "is_misspelt",
     "is_strange",
+    "locate_alone",
 ]
 
 CAPITALS = "A-ZÀ-ÖØ-Þ" + "".join(
@@ -712,7 +713,7 @@ _CAPITAL_BEFORE = re.compile(rf"(?<![\w-])[{CAPITALS}][\w'’.-]{{0,30}},? \Z")
 _CAPITAL_AFTER = re.compile(rf" [{CAPITALS}]")
 
 
-def _locate_alone(match: re.Match[str]) -> tuple[int, int] | None:
+def locate_alone(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a given name without other words with a capital beside it, which may be
     the rest of a well-known name. A word that begins the sentence is none: `Ask Wiebke`."""
     start, end = match.span("part")
@@ -1061,7 +1062,7 @@ PERSONS = (
         rf"(?<![\w'’.@/#&-])(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{3,14}})"
         r"(?![\w@(/=-]|\.\w|['’](?!s\b))",
         stands_alone,
-        locate=_locate_alone,
+        locate=locate_alone,
     ),
     shape(  # can u tell wiebke im late, a card for gemma's last day
         "PERSON",

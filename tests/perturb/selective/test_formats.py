@@ -66,6 +66,11 @@ KINDS = {
         "torvald_o — Today at 6:42 PM\nhi\nBettany Q. — Yesterday at 6:43 PM\n",
         ["torvald_o", "Bettany Q."],
     ),
+    "the authors of a repository": (
+        "  214  Blue Widgets\n  198  Red Widgets\n12  Monte Carlo\n14  Kruskal Wallis\n",
+        "  214  Anselm Vierthaler\n  198  Grace Njuguna\n   12  dependabot[bot]\n",
+        ["Anselm Vierthaler", "Grace Njuguna"],
+    ),
     "a family tree": (
         "0 HEAD\n1 SOUR PAF\n2 NAME Personal Ancestral File\n1 CHAR UTF-8\n"
         "1 BIRT\n2 DATE 2 MAR 1784\n",
@@ -145,5 +150,26 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_of_its_kind_hides_what_is_private_alone(kind: str) -> None:
     plain, private, hidden = KINDS[kind]
+    assert find(plain) == []
+    assert find(private) == hidden
+
+
+BESIDE = {
+    "a given name that a well-known one has": (
+        "Is Julia faster than R? Chelsea won.",
+        "Wiebke and I need your help: Rocco wants the files, and so does Szymon. Rocky is a word.",
+        ["Wiebke", "Rocco", "Szymon"],
+    ),
+    "the third of a list": (
+        "We use Docker Compose, Kafka Streams, Hinnerk Possehl.",
+        "Anwesend: Walburga Nittenwilm, Wiebke Sonnenlied, Hinnerk Possehl. Es fehlt Geld.",
+        ["Walburga Nittenwilm", "Wiebke Sonnenlied", "Hinnerk Possehl"],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BESIDE)
+def test_names_beside_private_persons_are_hidden(kind: str) -> None:
+    plain, private, hidden = BESIDE[kind]
     assert find(plain) == []
     assert find(private) == hidden
