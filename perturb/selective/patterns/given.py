@@ -17,6 +17,9 @@ _WORDS = """
 """
 
 
+_THINGS = frozenset(("chelsea", "julia"))  # a club and a language
+
+
 @lru_cache(maxsize=1)
 def list_given() -> tuple[str, ...]:
     """Return the names of the list as they are written, without those that are rather words."""
@@ -59,7 +62,8 @@ def stands_beside(word: str) -> bool:
     >>> [stands_beside(word) for word in ("Rocco", "Wiebke", "Rose", "Board")]
     [True, False, False, False]
     """
-    return fold_name(word) in _beside()
+    key = fold_name(word)
+    return key in _beside() and key not in _THINGS
 
 
 def sex_of(word: str) -> str:
