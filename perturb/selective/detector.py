@@ -17,6 +17,7 @@ from perturb.release import Span
 from perturb.sanitizer import Policy
 from perturb.selective.patterns.forms import is_label
 from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.labelled import DOCUMENT_WORDS
 from perturb.selective.patterns.labels import LABELS, is_label_alone, spell
 from perturb.selective.patterns.letters import is_closing, is_greeting, is_role, skip_lead
 from perturb.selective.patterns.persons import RELATIONS, is_misspelt
@@ -165,7 +166,8 @@ _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am"
     """
     der die das und ist nicht ein eine einen einem einer ich sie wir ihr mit von auf für den
     dem bei beim zum zur vom seit über unter noch kein keine ihre seine hat haben war nach aus
-    wie auch als aber oder wenn dass kann sind wird bitte mein dein unser les des est une elle
+    wie auch als aber oder wenn dass kann sind wird bitte mein dein unser ihm ihn ihnen mir mich
+    dir dich uns euch sich les des est une elle lui leur eux
     nous vous avec pour dans sur qui pas cette son ses mon mes aux par plus mais sont être quel
     quelle je los las una que del con por para como pero más este esta está entre cuál qué cómo
     y en de
@@ -257,7 +259,8 @@ class DetectorPolicy:
                 _is_code(reading.text, start, end)
                 or is_label(reading.text, start, end)
                 or found in _OPEN
-                or is_greeting(found)
+                or (type_ in NAMES and _is_document(found))
+                or is_greeting(reading.text, start, end)
                 or (type_ == "PERSON" and _is_nobody(reading.text, start, end))
                 or (type_ in ("PERSON", "LOCATION") and _is_figure(found, type_))
                 or (type_ in _NAMED and _is_no_thing(reading.text, start, end, type_, unlikely))
@@ -370,12 +373,22 @@ def _is_nobody(text: str, start: int, end: int) -> bool:
         return True
     if found in _ABBREVIATIONS:
         return True
+    if found in _SMALL_WORDS:
+        return True
     if found.islower() and (_is_no_name(found) or _ends_as_no_name(text, start, found)):
         return True
     return found.islower() and _AFTER_ARTICLE.search(text, max(0, start - 8), start) is not None
 
 
 _OWN = frozenset(("mia", "mio", "mon", "ma", "my"))
+_OF_DOCUMENTS = DOCUMENT_WORDS | _OWN | words_of("mein meine meu minha mi mijn moje mój můj no")
+
+
+def _is_document(found: str) -> bool:
+    """Tell if a finding is what the number beside it is of: `TC kimlik no`, `mijn BSN`."""
+    words = _NAME_WORD.findall(found)
+    borne = any(word.istitle() and is_given(word) for word in words)
+    return bool(words) and not borne and {word.lower() for word in words} <= _OF_DOCUMENTS
 
 
 def _skip_relation(text: str, start: int, end: int) -> int:

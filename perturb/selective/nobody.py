@@ -18,6 +18,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,6 +82,10 @@ _PRACTISED = re.compile(
     r"\bdoes \w{2,20} mean in (?:irish|gaelic|welsh|hebrew|arabic|greek|latin|german|french"
     r"|spanish|italian|"
     r"japanese|chinese|korean|hindi|sanskrit|persian|turkish|polish|russian|swahili|yoruba)\b|"
+    # what does karen mean as slang, who is chad and why is he a meme
+    r"\bmean (?:as|in) (?:internet )?(?:slang|memes?)\b|"
+    r"\bwho is \w{2,20} and why is \w{2,4} a meme\b|"
+    r"\b(?:idioms?|proverbs?|homonyms?|phrasal verbs?) (?:with|using|containing) [\"“„'‘\w]|"
     r"\b(?:an?|good|cute|nice|popular|rare|unisex) (?:(?:boy|girl)'?s?|unisex)"
     r"(?: or (?:a )?(?:girl|boy)'?s?)? names?\b|\b(?:baby|boys?|girls?) names\b|"
     r"\b(?:nick|middle )names? (?:for|with|like|that|of)\b|\bhow (?:do|would|should"
@@ -220,7 +225,20 @@ _IDIOM = re.compile(
     r"|jan met de pet"
     r"|hinz und kunz|mein name ist hase|hans im glück|otto normalverbraucher|lieschen müller"
     r"|hans[- ]?wurst"
-    r"|fulano|mengano|zutano|john hancock)\b",
+    r"|fulano|mengano|zutano|john hancock|rob(?:bing|bed|s)? peter to pay paul|debbie downer"
+    r"|negative nancy|nervous nell(?:y|ie)|chatty cathy|even steven|simon says|life of riley"
+    r"|for the love of mike|gordon bennett|moaning minnie|joe (?:blow|average|schmo)"
+    r"|john q\.? public|johnny on the spot|bad luck brian|scumbag (?:steve|stacy)|good guy greg"
+    r")\b",
+    re.IGNORECASE,
+)
+# Breeds and drinks with a person's full name, after an article and not as who does something.
+_KIND = re.compile(
+    r"(?<!\b(?:by|to|as) )(?<!\bmet )(?<!\bthere['’]s )(?<!\bwith )"
+    r"(?<!(?<!\bdiffer )(?<!\bdifferent )\bfrom )"
+    r"\ban? (?:jack russells?|(?:tom|john) collins|rob roy|arnold palmer|shirley temple)\b"
+    r"(?! (?:called|phoned|rang|texted|e?mailed|wrote|writes|signed|said|says|asked|asks|came|left"
+    r"|works|worked|lives|lived|who|from|at|in|on|has|had|paid|owes|booked|ordered|born|aged)\b)",
     re.IGNORECASE,
 )
 _IDIOM_NEAR = 40
@@ -236,7 +254,8 @@ def is_told(text: str, start: int, end: int, *, invented: bool = True) -> bool:
     being = _INVENTED.search(text, max(0, start - 60), start)
     if invented and being and not being["said"]:
         return True
-    found = _IDIOM.finditer(text, max(0, start - _IDIOM_NEAR), end + _IDIOM_NEAR)
+    near = max(0, start - _IDIOM_NEAR), end + _IDIOM_NEAR
+    found = chain(_IDIOM.finditer(text, *near), _KIND.finditer(text, *near))
     return any(idiom.start() <= start and end <= idiom.end() for idiom in found)
 
 

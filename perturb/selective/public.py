@@ -145,7 +145,7 @@ _RELATED = re.compile(rf"\b{_OWN}\s(?:\w+\s)?{_RELATION}\b", re.IGNORECASE)
 _BEFORE = re.compile(
     r"(?:\b(?:dear|hi|hello|hey|attn|liebe[rs]?|hallo|geehrte[rns]?|ch[eè]re?|bonjour|salut|"
     r"querid[oa]|estimad[oa]|hola|car[oa]|gentile|ciao|drog[ia]|szanown[ya]|witaj)\W{1,3}|"
-    r"\b(?:mr|mrs|ms|miss|mx|herrn?|frau|monsieur|madame|mme|mlle|señora?|sra?|signora?|pani?)"
+    r"\b(?:mr|mrs|ms|miss|mx|herrn?|frau|monsieur|madame|mme|mlle|señora?|senhora?|sra?|signora?|meneer|mevrouw|fru|pán|paní|pani?)"
     r"\.?\s|"
     r"\b(?:my name is|my name's|i am|i['’]?m|ich hei(?:ß|ss)e|ich bin|je m['’]appelle|je suis|"
     r"me llamo|mi nombre es|mi chiamo|nazywam się)\s|"

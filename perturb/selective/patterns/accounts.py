@@ -605,7 +605,8 @@ ACCOUNTS = (
         "USERNAME",
         r"(?<!\w)(?:my|his|her|their|mein|meine|mon|mi|il mio|el|le)(?: [\w.]{2,14})?"
         r" (?:user ?name|user ?id|login|gamertag|handle|nick(?:name)?|benutzername|usuario"
-        r"|pseudo|identifiant)(?: is| ist| est| es|:)+ ?[\"'`@]{0,2}"
+        r"|pseudo|identifiant)(?: (?:on|for|in|auf|bei|sur|en) [\w.]{2,14})?"
+        r"(?: is| ist| est| es|:)+ ?[\"'`@]{0,2}"
         rf"(?P<part>{_NAME}(?<![.-]))",
         _is_drawn_account,
         case=False,

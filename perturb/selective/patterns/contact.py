@@ -403,7 +403,8 @@ _PHONE_WORDS = """
     phone phones telephone tel mobile cell cel cellular pix zap fax telefax desk call calls
     ring dial whatsapp contact contacto kontakt zadzwonić zadzwoń volejte
     sms msisdn messages bizum answering telefon telefonnummer handy handynummer durchwahl rufnummer
-    téléphone portable appelle appeler teléfono móvil celular llame llamar llámame telefono
+    téléphone portable appelle appeler teléfono móvil celular llame llamó llamar llámame telefono
+    llamad ligue ligou chiama chiamare chiami volejte zavolejte zadzwoń
     cellulare тел телефон вн هاتف هاتفي هاتفه هاتفها الهاتف جوال جوالي الجوال موبايل تلفون واتساب
     טלפון הטלפון נייד שלי تلفن موبایل फोन फ़ोन मोबाइल नंबर
 """

@@ -90,7 +90,8 @@ def _is_reversed(match: re.Match[str]) -> bool:
     """Tell if a surname stands before a given name: no greeting, and no word of a letter."""
     given, family = match["given"].partition("-")[0], match["family"]
     known = is_given(given) and not is_ordinary_word(given)
-    return known and not is_greeting(family) and is_strange(family.replace("-", " "))
+    greets = is_greeting(match.string, *match.span("family"))
+    return known and not greets and is_strange(family.replace("-", " "))
 
 
 def _locate_reversed(match: re.Match[str]) -> tuple[int, int] | None:

@@ -25,7 +25,7 @@ from perturb.selective.patterns.shape import (
     shape,
 )
 
-__all__ = ["LABELLED"]
+__all__ = ["DOCUMENT_WORDS", "LABELLED"]
 
 _DOCUMENTS = """
     passport passports vin reisepass reisepassnummer passeport pasaporte passaporto paspoort
@@ -42,7 +42,7 @@ _DOCUMENTS = """
     kimlik_numarası kimlik_numaranız инн снилс паспорт рнокпп
     bsn burgerservicenummer codice_fiscale niss insz nhs mrn medical_record health_card
     health_insurance insurance_number medicare medicaid krankenversichertennummer kvnr
-    versichertennummer krankenkassennummer numéro_de_sécurité_sociale n°_sécu
+    versichertennummer krankenkassennummer numéro_de_sécurité_sociale sécu
     seguridad_social driver's_license driver’s_license drivers_license driver_license
     driving_licence driving_license driver's_licence führerschein führerscheinnummer
     permis_de_conduire licencia_de_conducir visa_number residence_permit
@@ -55,6 +55,8 @@ _DOCUMENTS = """
     เลขบัตรประชาชน rentenversicherung rentenversicherungs-nr imei iccid imsi orcid microchip
     microchipped κωδικός_αμκα αφμ αμκα αδτ снилс полис_омс полис
 """
+# Each word of them, which names nobody where it stands beside a number.
+DOCUMENT_WORDS = frozenset(_DOCUMENTS.replace("_", " ").split())
 # In small letters these are words of another kind: sin, tin.
 _ACRONYMS = """
     NIN NINO SVNR TIN TFN RG NIE NIF RFC RUT CC NIK KTP AHV AVS OASI CPR EGN CNP AMKA AFM SIN KVNR
@@ -105,7 +107,7 @@ _ROMANCE_NUMBERS = """
     zamówienia umowy polisy karty
 """
 _NUMBER_WORD = r"(?:no|nos|nr|number|numbers|nummer|num|numéro|número|numero|n\.?[º°]|№|#|id|code)"
-_SAYS = r"(?:is|was|ist|lautet|war|est|es|é|jest|are)"
+_SAYS = r"(?:is|was|ist|lautet|war|est|es|é|è|jest|to|je|er|är|on|are)"
 # Between a label and its number; at most one word for a number and one verb.
 _LINK = (
     rf"\.?(?:[ \t]?(?:\((?:[^()\n]{{1,20}})\)))?(?:[ \t-]?\(?{_NUMBER_WORD}(?![^\W\d_])\.?)?"

@@ -71,7 +71,8 @@ _WORDS = {
     "STREET_ADDRESS": """
         address street street_address home_address postal_address adresse straße strasse anschrift
         rue dirección direccion calle domicilio indirizzo endereço morada adreça adres adress
-        heimilisfang osoite aadress adrese adresas adresa naslov lakcím cím adresă ev_adresi
+        heimilisfang osoite aadress adrese adresas adresa bydliště bydlisko naslov lakcím cím
+        adresă ev_adresi
         адрес домашний_адрес адрес_проживания адрес_доставки почтовый_адрес адреса
         διεύθυνση địa_chỉ alamat 地址 住址 家庭住址 收货地址 住所 ご住所 주소 العنوان כתובת آدرس
         نشانی पता ঠিকানা முகவரி చిరునామా ವಿಳಾಸ വിലാസം સરનામું ที่อยู่ ທີ່ຢູ່ អាសយដ្ឋាន လိပ်စာ

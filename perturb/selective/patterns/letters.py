@@ -86,7 +86,10 @@ _GREETING_LIST = """
     estimada querido querida apreciado apreciada ciao caro cara carissimo carissima gentile
     gentilissimo gentilissima egregio buongiorno buonasera olá oi bom_dia boa_tarde prezado
     prezada beste geachte lieve hoi dag goedemorgen cześć drogi droga szanowny szanowna witaj
-    dzień_dobry hej hejsan tjena kära käre bästa hei hejsa kjære kære ahoj čau dobrý_den milý milá
+    dzień_dobry dzien_dobry dobry_wieczór hej hejsan tjena kära käre bästa hei hejsa kjære kære
+    god_dag goddag god_morgen god_morgon god_kväll ahoj čau dobrý_den dobrý_deň dobré_ráno
+    dobré_odpoledne dobrý_večer dobar_dan buon_giorno buona_sera boa_noite goedenavond goedemiddag
+    hyvää_päivää jó_napot jó_reggelt jó_estét bună_ziua iyi_günler günaydın milý milá
     vážený vážená drahý drahá szia sziasztok kedves tisztelt hyvä moikka moi sayın sayin
     sevgili merhaba
     selam dragă stimate stimată bună kallis lugupeetud gerbiamas cienījamais poštovani
@@ -108,7 +111,7 @@ _GREETINGS = any_of(_GREETING_LIST)
 _TITLES = rf"(?:{WRITTEN_TITLE}|{any_of(_TITLED_LIST)})"
 # Cara, Caro and Cher are names, too, and so are Dragi and Milý.
 _NAMES_TOO = r"(?!(?:car[ao]|cher|drag[aăi]|mil[aáý]|dag|moi|kallis|bise|люба)\b)"
-_GREETING = re.compile(rf"{_NAMES_TOO}{_GREETINGS}", re.IGNORECASE)
+_GREETING = re.compile(rf"{_NAMES_TOO}{_GREETINGS}(?!\w)", re.IGNORECASE)
 # What stands before a name, and is called so beside it: Officer Tran, Oma Traudl.
 _CALLED = any_of(
     TITLES,
@@ -177,13 +180,14 @@ def is_role(words: str) -> bool:
     return all(word in _NO_SIGNERS for word in plain) or not DEPARTMENTS.isdisjoint(plain)
 
 
-def is_greeting(words: str) -> bool:
-    """Tell if words are a greeting, and nobody's name.
+def is_greeting(text: str, start: int, end: int) -> bool:
+    """Tell if a finding is a greeting or the beginning of one, and nobody's name.
 
-    >>> [is_greeting(words) for words in ("Hallo", "Guten Tag", "Cara", "Anna")]
+    >>> [is_greeting(text, 0, 5) for text in ("Hallo", "Guten Tag", "Cara", "Anna")]
     [True, True, False, False]
     """
-    return _GREETING.fullmatch(words) is not None
+    greeting = _GREETING.match(text, start)
+    return greeting is not None and greeting.end() >= end
 
 
 # Who signs or is addressed besides persons.

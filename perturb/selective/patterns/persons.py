@@ -8,6 +8,7 @@ import re
 from perturb.selective.patterns.given import is_given, may_be_given, stands_alone
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.settings import (
+    PROGRAMS,
     KeyValue,
     assigned,
     is_ordinary_word,
@@ -66,7 +67,8 @@ WRITTEN_LOWER = rf"{_LETTER}{{2,20}}(?:-{_LETTER}{{2,20}})?"
 
 _TITLE_LIST = """
     mr mrs ms miss mx dr prof professor herr herrn frau fräulein hr fr mme mlle m monsieur madame
-    mademoiselle maître sr sra srta señor señora señorita dña doña signor signora sig dott avv ing
+    mademoiselle maître sr sra srta señor señora señorita dña doña signor signora signorina sig
+    dott senhor senhora avv ing
     dipl-ing pan pani pán paní meneer mevrouw dhr mevr fru rabbi pastor pfarrer père sœur officer
     sergeant sgt lt capt detective nurse judge justice coach uncle aunt auntie tante onkel opa oma
     cllr revd familie famille família familia famiglia fam
@@ -658,10 +660,10 @@ def _locate_titled(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of the name after a title; None where a street ends: `12 Elm Dr Leeds`."""
     before = match.string[max(0, match.start() - 30) : match.start()]
     title = match[0][: match.start("part") - match.start()].strip(" .")
-    if title[:1].islower() and title not in ("pan", "pani", "tante", "onkel", "oma", "opa"):
-        short = title in ("dr", "mr", "mrs", "ms", "prof", "señor", "señora", "doña", "madame")
-        if not short:
-            return None
+    if title[:1].islower() and title not in _SMALL_TITLES:
+        return None
+    if title in ("Senhor", "Senhora"):  # Nossa Senhora de Fátima, Senhor dos Anéis
+        return None
     if title == "M" and match["part"][1:2] == ".":  # M. R. James
         return None
     if title in (
@@ -687,7 +689,22 @@ def _locate_titled(match: re.Match[str]) -> tuple[int, int] | None:
     return (start, start + len(_cut_nouns(match["part"]))) if title in _GERMAN else (start, end)
 
 
+# What somebody is, before a title in Hungarian and Turkish: `Elnök úr`, `Doktor Bey`.
+_ROLES_TITLED = words_of(
+    """
+    elnök tanár tanárnő miniszter igazgató főnök doktor doktornő professzor polgármester képviselő
+    ügyvéd bíró tisztelt kedves házvezető uram müdür başkan hâkim hakim savcı vali kaymakam memur
+    komiser amir avukat öğretmen hoca profesör sayın küçük büyük
+    """
+)
 _GERMAN = words_of("Herr Herrn Frau Fräulein")
+# Which stand in small letters before a surname inside a sentence.
+_SMALL_TITLES = words_of(
+    """
+    dr mr mrs ms prof señor señora doña monsieur madame mademoiselle signor signora signorina
+    senhor senhora meneer mevrouw fru pan pani pán paní tante onkel oma opa
+    """
+)
 
 
 def _cut_nouns(name: str) -> str:
@@ -718,7 +735,7 @@ def locate_alone(match: re.Match[str]) -> tuple[int, int] | None:
     the rest of a well-known name. A word that begins the sentence is none: `Ask Wiebke`."""
     start, end = match.span("part")
     before = match.string[max(0, start - 40) : start]
-    if _CAPITAL_AFTER.match(match.string, end):
+    if _CAPITAL_AFTER.match(match.string, end) or before.endswith("family="):  # of fonts
         return None
     if _CAPITAL_BEFORE.search(before):
         opener = _OPENER.search(before)
@@ -984,19 +1001,7 @@ _DID_WORDS = """
     late paid called replied signed left resigned wrote asked phoned texted emailed retired died
     married got leave ill sick pregnant my our i
 """
-# What is said of somebody one knows.
-_AILS = (
-    r"(?:['’]s| is| was) (?:(?:still|off) )?(?:ill|sick|late|pregnant|on (?:leave|holiday|vacation"
-    r"|(?:sick|parental|maternity) leave))(?: (?:today|again|tomorrow|this week|until)|[.,!?;]|\Z)"
-)
-_AILS_WORDS = "ill sick late pregnant leave holiday vacation did"
 _STRANGE = rf"[{CAPITALS}][^\W\d_{CAPITALS}]{{3,14}}"
-
-
-def _locate_ailing(match: re.Match[str]) -> tuple[int, int] | None:
-    group = "part" if match["part"] else "asked"
-    known = is_given(match[group]) and not is_ordinary_word(match[group])
-    return match.span(group) if known else None
 
 
 def is_strange(name: str) -> bool:
@@ -1011,6 +1016,45 @@ def is_strange(name: str) -> bool:
     )
 
 
+# What follows the name of a firm, a program or a place: Zapier Inbox, Figma Community.
+_OF_THINGS = words_of(
+    """
+    academy account agency airport api app archive avenue bank bar beach board books bot bucket
+    builder business cafe calendar care center centre channel city clinic cloud club code college
+    committee community company connect console contacts council county court customer customers
+    dashboard data database day days deal dealer desk dev developer developers dock docs document
+    drive east engine engineer exchange express family farm feed files finance form forms forum
+    foundation garden gardens gateway group hall health help home hospital hotel house hub inbox
+    inn institute island journal kitchen lab labs lake legal level library list magazine mail
+    manager map market media mode model month museum music network news north notes office online
+    page park partners pay period phone pipeline plan platform player plus police port post power
+    premium press prime printer pro project queue radio reader records repository resort
+    restaurant river road rules sales school sell server service services shop site south space
+    sport staff stage station storage store stream streams street studio studios suite support
+    system systems table team teams tech times tower town trust union university user users valley
+    village week west wiki workspace zone
+    """
+)
+
+
+def _is_dealt_with(name: str) -> bool:
+    """Tell if a name is of no dictionary, or a surname that is a word of one follows a given name
+    or such a word: `Caspian Vale`, `Autumn Fields`."""
+    given, _, family = name.rpartition(" ")
+    word = family.lower()
+    worded = is_ordinary_word(word) and word not in _OF_THINGS | NO_NAMES
+    if given.lower() in PROGRAMS:
+        return False
+    return (worded and is_given(given)) or (is_strange(given) and (worded or is_strange(family)))
+
+
+# What somebody is told, after their name: thanks, that I am late, to bring it.
+_TOLD_THEN = (
+    r" (?:that|the|to|about|thanks|thank|sorry|hi|hello|happy|good|congrats|congratulations|if"
+    r"|whether|why|how|when|where|what|who|not|i|i['’]m|i['’]ll|we|we['’]re|he|she|his|her|my|our|they|it['’]s"
+    r"|for|again|please|tonight|tomorrow|today)(?![\w-])"
+)
+
 _TELEPHONE_CLUE = all_clues(least_digits(7), any_figure(r"[+0](?<=[ (].)\d"))
 
 PERSONS = (
@@ -1018,9 +1062,38 @@ PERSONS = (
         "PERSON",
         rf"(?<![\w-])(?i:{_DEALT}) (?P<part>{_STRANGE} {_STRANGE})"
         rf"(?![\w@(/=-]|\.\w| [{CAPITALS}])",
-        is_strange,
+        _is_dealt_with,
         clue=any_listed(_DEALT_WORDS),
         reach=30,
+    ),
+    shape(  # tell Chase thanks, she covers for June
+        "PERSON",
+        rf"(?<!\w)(?:(?i:tell|ask|remind|thank|invite|text|told|asked|reminded|thanked|invited|texted)"
+        rf" (?P<told>)|(?:to|will|would|can|could|i|I|she|he|we|they|you|[Pp]lease)"
+        rf" (?:cover|stand in|fill in|babysit|vouch) for )"
+        rf"(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{2,14}})(?(told)(?i:{_TOLD_THEN})"
+        rf"|(?![\w'’-]| (?:[{CAPITALS}\d]|and |to |or )))",
+        lambda name: is_given(name) and name.lower() not in NO_NAMES,
+        clue=any_listed(
+            "tell ask remind thank invite text told asked reminded thanked invited texted",
+            "cover stand fill babysit vouch",
+        ),
+        reach=12,
+    ),
+    shape(  # June has resigned
+        "PERSON",
+        rf"(?<![\w'’.@/#&-])(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{2,14}})"
+        r" (?:(?:has|had) (?:resigned|quit|retired|called|phoned|texted|emailed|replied"
+        r"|apologi[sz]ed|given notice|moved out)|(?:phoned|texted|emailed|resigned|apologi[sz]ed)"
+        r"|(?:is|was) (?:on (?:sick |parental |maternity )?leave|pregnant|off sick)"
+        r"|(?:is|was) (?:still )?(?:ill|sick|late)"
+        r"(?: (?:today|again|tomorrow|this week|until)|(?=[.,!?;]|\Z)))(?!\w)",
+        lambda name: is_given(name) and name.lower() not in NO_NAMES,
+        clue=any_listed(
+            "resigned quit retired called phoned texted emailed replied apologized apologised",
+            "notice moved leave pregnant sick ill late",
+        ),
+        reach=40,
     ),
     shape(  # attn. Torvald Ostrander, z. Hd. Frau Ostrander
         "PERSON",
@@ -1049,13 +1122,13 @@ PERSONS = (
         clue=any_listed(_DID_WORDS),
         reach=80,
     ),
-    shape(  # Imre is ill today; did Imre send it?
+    shape(  # did Imre send it?
         "PERSON",
-        rf"(?<![\w'’.@/#&-])(?:(?P<part>{_STRANGE}){_AILS}|[Dd]id (?P<asked>{_STRANGE})"
-        r" (?:send|call|reply|answer|sign|pay|text|phone|ring|mention|tell|e-?mail)(?!\w))",
-        clue=any_listed(_AILS_WORDS),
-        locate=_locate_ailing,
-        reach=40,
+        rf"(?<![\w-])[Dd]id (?P<part>{_STRANGE})"
+        r" (?:send|call|reply|answer|sign|pay|text|phone|ring|mention|tell|e-?mail)(?!\w)",
+        lambda name: is_given(name) and not is_ordinary_word(name),
+        clue=any_listed("did"),
+        reach=2,
     ),
     shape(  # Ask Wiebke for the key.
         "PERSON",
@@ -1099,6 +1172,14 @@ PERSONS = (
         _is_word_titled,
         clue=any_listed("mr mrs ms miss mx cllr rev revd pani mevrouw meneer mw dhr mevr fam"),
         reach=8,
+    ),
+    shape(  # Kovács úr, Karadağ Hanım
+        "PERSON",
+        rf"(?<![\w-])(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{2,20}}) "
+        r"(?:úr|asszony|[Bb]ey|[Hh]anım)(?![\w'’-])",
+        lambda name: name.lower() not in _ROLES_TITLED and not is_ordinary_word(name),
+        clue=any_listed("úr asszony bey hanım"),
+        reach=24,
     ),
     shape(  # dear mr featherstonehaugh, ms. lark, fr. özdemir, don eusebio
         "PERSON",

@@ -141,7 +141,8 @@ _LIVES_LIST = """
     domicilio domiciliado_en domiciliada_en domicilio_en residente_en vecino_de vecina_de
     residente_in residente_na residente_no domiciliato_in domiciliata_in demeurant demeurant_à
     domicilié domiciliée domicilié_au domiciliée_au dirección domicile adresse endereço morada
-    mora_na wohnhaft wohnhaft_in reside_en
+    mora_na wohnhaft wohnhaft_in reside_en bydliště bydlisko bytem bydlím bydlí bytom zamieszkały
+    zamieszkała zamieszkałej zamieszkałego
 """
 _ROAD = (
     rf"(?:[{CAPITALS}a-z][^\W\d_]{{0,20}}(?:\.|/)?[ ]?)"
@@ -325,6 +326,16 @@ RECORDS = (
         _is_apposed,
         clue=any_listed(_RELATIVES),
         reach=16,
+    ),
+    shape(  # bytem Polní 4
+        "STREET_ADDRESS",
+        r"(?<!\w)(?i:bytem|bydliště|bydlisko|bytom|zamieszkał[aye])(?: na| v| przy)? "
+        rf"(?P<part>[{CAPITALS}][^\W\d_]{{1,24}} \d{{1,4}}(?:/\d{{1,4}})?[a-z]?)(?!\w)",
+        clue=all_clues(
+            least_digits(1),
+            any_listed("bytem bydliště bydlisko bytom zamieszkała zamieszkały zamieszkałe"),
+        ),
+        reach=24,
     ),
     shape(  # Ctra. de Cádiz km. 548,9; C/ Dr. Mallafré Guasch, 4
         "STREET_ADDRESS",

@@ -206,6 +206,10 @@ def _locate_words(match: re.Match[str]) -> tuple[int, int] | None:
 _MARKS_BEFORE = '"\u201c\u201e\u00ab'
 
 
+# Of a field of a struct in Go: `json:"password,omitempty" form:"…`.
+_TAG = re.compile(r"`(?:\w{1,20}:\"[^\"`\n]{0,60}\" ){0,4}\w{1,20}:\"\Z")
+
+
 def _locate_quoted(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of words in quotation marks after a word for a password."""
     value = match["part"]
@@ -218,6 +222,8 @@ def _locate_quoted(match: re.Match[str]) -> tuple[int, int] | None:
     if " " not in value and _OF_USER.search(match["gap"]):
         return None
     program = value.lower() in PROGRAMS and not is_ordinary_word(value)
+    if _TAG.search(match.string, max(0, match.start("part") - 120), match.start("part")):
+        return None
     if program or _PATH.fullmatch(value) or _FLAG.match(match[0]):
         return None
     return match.span("part") if _is_word(value.split()[0]) and not is_placeholder(value) else None

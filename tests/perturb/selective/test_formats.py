@@ -157,7 +157,7 @@ def test_a_file_of_its_kind_hides_what_is_private_alone(kind: str) -> None:
 BESIDE = {
     "a given name that a well-known one has": (
         "Is Julia faster than R?",
-        "Wiebke and I need your help: Rocco wants the files, and so does Szymon. Rocky is a word.",
+        "Wiebke and I need your help: Rocco wants the files, and so does Szymon.",
         ["Wiebke", "Rocco", "Szymon"],
     ),
     "the third of a list": (

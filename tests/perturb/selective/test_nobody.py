@@ -161,6 +161,61 @@ KINDS = {
         'INFO film 2 unreadable, holder="Caroline Holzapfel"',
         ["Caroline Holzapfel"],
     ),
+    "a breed or a drink": (
+        "Is a Jack Russell a good dog for a flat? What's in a Tom Collins?",
+        "A Jack Russell called about the dog. I met a Jack Russell.",
+        ["Jack Russell"],
+    ),
+    "a saying": (
+        "What does 'robbing Peter to pay Paul' mean? And a Debbie Downer, or Bad Luck Brian?",
+        "Peter is robbing Paul Hartwig, and Debbie Downing had bad luck with Brian.",
+        ["Peter", "Paul Hartwig", "Debbie Downing", "Brian"],
+    ),
+    "a meme": (
+        "what does karen mean as slang, and who is chad and why is he a meme?",
+        "what did karen mean when she emailed me, and why is chad texting my wife?",
+        ["karen", "chad"],
+    ),
+    "a couple of a series": (
+        "Why did Ross and Rachel break up? Were Ross and Rachel on a break?",
+        "When do Ross and Rachel arrive? Should I tell my boss that Ross and Rachel break up?",
+        ["Ross", "Rachel"],
+    ),
+    "words of a saying": (
+        "Give me five idioms with 'will', 'mark' and 'grant'.",
+        "Thank Mark in an email with the idiom 'will do'.",
+        ["Mark"],
+    ),
+    "a greeting": (
+        "Dobrý den, jak se vaří svíčková?",
+        "Dobrý den, paní Nováková. Zítra přijede Jan Dobrý.",
+        ["Nováková", "Jan Dobrý"],
+    ),
+    "the beginning of a greeting": (
+        "Buon giorno, quanto fa 12 per 12?",
+        "Jó reggelt Zsófia! Buon giorno Beatrice,",
+        ["Zsófia"],
+    ),
+    "a word for a number": (
+        "TC kimlik no nedir? Wat is een BSN?",
+        "mijn BSN is 123456782 en mijn vrouw heet Anneke",
+        ["123456782", "Anneke"],
+    ),
+    "a pronoun": (
+        "was soll ich ihm schreiben?",
+        "soll ich sascha oder ihm schreiben?",
+        ["sascha"],
+    ),
+    "a font": (
+        "https://fonts.googleapis.com/css2?family=Roboto+Slab&family=Josefin+Sans",
+        "Josefin hat mich gestern angerufen.",
+        ["Josefin"],
+    ),
+    "a tag of a field": (
+        'Password string `json:"password,omitempty" yaml:"password"`',
+        'the password for `db` is: "kestrel-44b"',
+        ["kestrel-44b"],
+    ),
     "a title": (
         'Who sang "Roxanne" and "Sweet Caroline"?',
         "Who told Roxanne Vollmering that Caroline sings?",

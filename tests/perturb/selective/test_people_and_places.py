@@ -757,9 +757,36 @@ def test_who_is_dealt_with_is_a_person_whatever_the_name(frame: str) -> None:
         assert name in {text[span.start : span.end] for span in spans}, text
 
 
+# Names that are words, titles in small letters and behind a name, and numbers with other verbs.
+TOLD = (
+    "Please send it to ⟦Caspian Vale⟧. Forward the lease to ⟦Autumn Fields⟧ by noon.",
+    "Also tell ⟦Chase⟧ thanks, remind ⟦Hunter⟧ to ring, and text ⟦Autumn⟧ the address.",
+    "She can cover for ⟦June⟧ while ⟦May⟧ is on leave. ⟦April⟧ has resigned.",
+    "La signora ⟦Bevilacqua⟧ e il signor ⟦Mastroianni⟧; a senhora ⟦Guimarães⟧ ligou.",
+    "Kontaktujte paní ⟦Novákovou⟧.",
+    "⟦Szabó⟧ úr és ⟦Kovács⟧ asszony; ⟦Tolga⟧ Bey.",
+    "Moje rodné číslo je ⟦885512/1234⟧",
+    "mon numéro de sécu est ⟦2 85 05 78 006 084 36⟧",
+    "bytem ⟦Polní 4⟧, trvalé bydliště ⟦Na Stráni 18⟧",
+    "My handle on Instagram is @⟦mellow_juniper_84⟧",
+    "El señor ⟦Echeverría⟧ llamó al ⟦655 123 987⟧",
+)
+
+
+@pytest.mark.parametrize("line", TOLD)
+def test_what_a_sentence_tells_of_somebody_is_hidden(line: str) -> None:
+    text, parts = read_marked(line)
+    spans = get_mechanism("selective", bundled_table(), profile="people").spans(text) or ()
+    found = [text[span.start : span.end] for span in spans]
+    assert all(any(part in other for other in found) for part in parts), found
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "Send it to Kafka Connect, ask Perplexity Pro, and forward it to Rose Garden.",
+        "Insurance to cover for June 2025, or to stand in for April and May.",
+        "Nossa Senhora Aparecida. Elnök úr, tisztelt Ház! Doktor Bey geldi.",
         "Send it to Customer Support and ask Human Resources whether Payroll Services has paid.",
         "Write a poem for Mother Earth. The contract with Internal Audit ends.",
         "Airservices Australia said so, and the Vizrunner Quixotic called for it.",
