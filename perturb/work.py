@@ -17,8 +17,9 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
+from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b, sha256
@@ -43,10 +44,11 @@ __all__ = [
 
 
 class _Allowance:
-    """The seconds that a request has left; its threads share it."""
+    """The seconds that a request has left; its threads, those of an executor, share it."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, executor: Executor | None) -> None:
         self.seconds = self.left = seconds
+        self.executor = executor
 
 
 _ALLOWANCE: ContextVar[_Allowance | None] = ContextVar("allowance", default=None)
@@ -54,12 +56,16 @@ _END: ContextVar[float] = ContextVar("end")  # of this stage, on the clock of it
 
 
 @contextmanager
-def limit_work(seconds: float) -> Iterator[None]:
+def limit_work(seconds: float, executor: Executor | None = None) -> Iterator[None]:
     """Limit the processor time of all stages in the block, also in its tasks and threads.
 
     Time that other threads take does not count, so a busy machine refuses no request.
+
+    Args:
+        executor: has the threads of the stages; None is the loop's own. Long requests get one of
+            their own, so that short ones do not wait for a thread until they are through.
     """
-    token = _ALLOWANCE.set(_Allowance(seconds))
+    token = _ALLOWANCE.set(_Allowance(seconds, executor))
     try:
         yield
     finally:
@@ -140,7 +146,12 @@ async def offload(brief: bool, function: Callable[P, T], *args: P.args, **kwargs
         with charge_work():
             return function(*args, **kwargs)
 
-    return work() if brief else await asyncio.to_thread(work)
+    if brief:
+        return work()
+    allowance = _ALLOWANCE.get()
+    executor = None if allowance is None else allowance.executor
+    run = copy_context().run
+    return await asyncio.get_running_loop().run_in_executor(executor, run, work)
 
 
 F = TypeVar("F", bound=Sized)

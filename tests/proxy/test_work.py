@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import inspect
+import os
+import threading
 from typing import Any
 
 import openai
 import pytest
 
-from tests.proxy.conftest import MODEL, Proxy
+from perturb import EmbeddingTable
+from proxy.api.app_keys import LARGE_WORK
+from proxy.api.middleware import LARGE_BODY
+from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.proxy.gateway.remotes import SETTINGS
 from tests.shipped_expressions import find_modules
 
@@ -48,6 +54,25 @@ async def test_a_request_that_takes_too_long_is_not_sent(proxy: Proxy, text: str
     assert info.value.response.headers["x-should-retry"] == "false"
     assert proxy.remote.received == []
     assert proxy.local.received == []
+
+
+async def ask(proxy: Proxy, text: str) -> None:
+    message: Any = {"role": "user", "content": text}
+    await proxy.client().chat.completions.create(model=MODEL, messages=[message])
+
+
+async def test_short_requests_do_not_wait_for_large_ones(table: EmbeddingTable) -> None:
+    async with running_proxy(table, SETTINGS) as proxy:
+        over = threading.Event()
+        for _ in range(os.cpu_count() or 1):  # others that are larger still
+            proxy.app[LARGE_WORK].submit(over.wait)
+        try:
+            large = asyncio.create_task(ask(proxy, "Anna Schmidt owes it. " * (LARGE_BODY // 20)))
+            await ask(proxy, "Anna Schmidt owes us a letter.")
+            assert not large.done()
+        finally:
+            over.set()
+        await large
 
 
 def test_work_on_texts_runs_through_offload() -> None:
