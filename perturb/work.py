@@ -29,8 +29,10 @@ from typing import Any, ParamSpec, TypeVar
 from perturb.errors import OutOfTime
 
 __all__ = [
+    "LIGHT",
     "SHORT",
     "Findings",
+    "are_light",
     "charge_work",
     "check_work",
     "compute_once",
@@ -125,8 +127,16 @@ def _make_error(allowance: _Allowance) -> OutOfTime:
 
 
 SHORT = 1_000  # characters of a text on which ordinary work takes less than a millisecond
+LIGHT = 20 * SHORT  # and of texts on which light work does, such as naming and storing them
+EACH = 500  # characters that are as much light work as a further text
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def are_light(texts: Sequence[str]) -> bool:
+    """Tell if light work on texts takes about a millisecond, so that it needs no thread: they are
+    named, stored or put in their places, but not searched."""
+    return EACH * len(texts) + sum(map(len, texts)) <= LIGHT
 
 
 async def offload(brief: bool, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

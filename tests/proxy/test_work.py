@@ -6,7 +6,9 @@ import ast
 import asyncio
 import inspect
 import os
+import sys
 import threading
+from types import FrameType
 from typing import Any
 
 import openai
@@ -73,6 +75,46 @@ async def test_short_requests_do_not_wait_for_large_ones(table: EmbeddingTable) 
         finally:
             over.set()
         await large
+
+
+class Steps:
+    """Count the calls of the project's functions in each step of the event loop."""
+
+    def __init__(self) -> None:
+        self.most = self._calls = 0
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> None:
+        name = frame.f_globals.get("__name__", "")
+        if event != "call":
+            return
+        if name == "asyncio.events" and frame.f_code.co_name == "_run":
+            self._calls = 0
+        elif name.partition(".")[0] in ("perturb", "extraction", "proxy"):
+            self._calls += 1
+            self.most = max(self.most, self._calls)
+
+
+TEXTS, CALLS = 400, 20
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["new", "again"])
+async def test_no_step_of_the_event_loop_works_on_all_texts(
+    table: EmbeddingTable, again: bool
+) -> None:
+    """Nor does it unpack, settle or list them, or bring them back: each text takes a few calls."""
+    texts = [f"Anna Schmidt paid {i} euros." for i in range(TEXTS)]
+    message: Any = {"role": "user", "content": [{"type": "text", "text": t} for t in texts]}
+    asked: Any = {"model": MODEL, "messages": [message]}
+    async with running_proxy(table, SETTINGS) as proxy:
+        for _ in range(again):
+            await proxy.client().chat.completions.create(**asked)
+        steps = Steps()
+        sys.setprofile(steps)
+        try:
+            await proxy.client().chat.completions.create(**asked)
+        finally:
+            sys.setprofile(None)
+    assert TEXTS < steps.most < CALLS * TEXTS
 
 
 def test_work_on_texts_runs_through_offload() -> None:
