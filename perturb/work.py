@@ -127,15 +127,15 @@ def _make_error(allowance: _Allowance) -> OutOfTime:
 
 
 SHORT = 1_000  # characters of a text on which ordinary work takes less than a millisecond
-LIGHT = 20 * SHORT  # and of texts on which light work does, such as naming and storing them
-EACH = 500  # characters that are as much light work as a further text
+LIGHT = 20 * SHORT  # and of texts that are named or stored in a few milliseconds
+EACH = 500  # of those, what a further text is worth
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def are_light(texts: Sequence[str]) -> bool:
-    """Tell if light work on texts takes about a millisecond, so that it needs no thread: they are
-    named, stored or put in their places, but not searched."""
+    """Tell if light work on texts takes a few milliseconds at most, so that it needs no thread:
+    they are named, stored or put in their places, but not searched."""
     return EACH * len(texts) + sum(map(len, texts)) <= LIGHT
 
 
