@@ -142,7 +142,7 @@ def are_light(texts: Sequence[str]) -> bool:
 async def offload(brief: bool, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Return the function's result, from a thread unless it is brief.
 
-    Under load, a thread may wait for the interpreter's whole switch interval (5 ms), twice.
+    Under load, a thread may wait for the interpreter's whole switch interval, twice.
 
     Args:
         brief: whether the call takes about a millisecond or less.

@@ -9,6 +9,7 @@ import errno
 import gc
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
@@ -33,10 +34,10 @@ from proxy.storage.opening import find_folder
 
 __all__ = [
     "explain_refusal",
+    "prepare_threads",
     "ready_line",
     "run_until",
     "serve",
-    "share_arenas",
     "start_runner",
     "warned",
     "while_running",
@@ -44,6 +45,7 @@ __all__ = [
 ]
 
 M_ARENA_MAX, ARENAS = -8, 2  # malloc.h
+SWITCH_SECONDS = 0.001
 FIRST_TEXT = (
     "Dear Mira Holzapfel, please call Tom on +49 30 23125 441, or write to tom@kestrel.example, "
     "about the invoice of Kestrel Ltd, 12 Baker Street, London, of 12 May 2024."
@@ -64,17 +66,19 @@ def serve(config: Config, origin: Origin | None = None) -> None:
     """
     configure_logging()
     set_level(config.telemetry.log_level)
-    share_arenas()
+    prepare_threads()
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_serve(config, origin))
 
 
-def share_arenas() -> None:
-    """Let all threads allocate from two arenas of glibc.
+def prepare_threads() -> None:
+    """Let all threads allocate from two arenas of glibc, and the event loop wait less long for
+    those that compute: Python's own 5 ms, at each of its steps, are noticed beside large requests.
 
     Every arena keeps its freed memory, and one for each worker thread costs 20 MB under load.
     Other C libraries have no arenas.
     """
+    sys.setswitchinterval(SWITCH_SECONDS)
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
 

@@ -14,6 +14,7 @@ import openai
 import psutil
 import pytest
 
+from proxy.serve import prepare_threads
 from tests.extraction.local_servers import unused_port
 from tests.limits import LIMIT
 from tests.proxy.conftest import MODEL
@@ -128,6 +129,15 @@ async def test_what_cannot_be_served_is_said_and_exits_2(
     assert out == b""
     assert word in err.decode()
     assert "Traceback" not in err.decode()
+
+
+def test_threads_that_compute_let_the_event_loop_have_its_turn_sooner() -> None:
+    before = sys.getswitchinterval()
+    try:
+        prepare_threads()
+        assert sys.getswitchinterval() < before / 2
+    finally:
+        sys.setswitchinterval(before)
 
 
 FIRST_TEXT = """
