@@ -112,7 +112,7 @@ class Settler:
         }
         quotes = [quote.key for draft in drafts for quote in draft.quotes]
         passages = await offload(brief, self._make_rows, tenant, sanitizer, drafts)
-        light = are_light([release.raw for release in releases])
+        light = brief or are_light([release.raw for release in releases])
         packed = {} if light else await self._memo.pack(releases)
 
         def settle(connection: Connection) -> Settlement:

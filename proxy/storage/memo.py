@@ -416,7 +416,10 @@ class Memo:
             ApiError: 503, the store failed. Also everything that `Sanitizer.release` raises.
         """
         light = are_light([text.raw for text in texts])
-        keys = await offload(light, self._name, tenant, scope, texts)
+        if light:
+            keys = self._name(tenant, scope, texts)
+        else:
+            keys = await offload(False, self._name, tenant, scope, texts)
         for place in await offload(light, _find_tagged, tagged, texts) if tagged else ():
             for key in keys[place]:
                 self._drawn.drop(key)
