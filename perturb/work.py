@@ -17,8 +17,9 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
+from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b, sha256
@@ -28,8 +29,10 @@ from typing import Any, ParamSpec, TypeVar
 from perturb.errors import OutOfTime
 
 __all__ = [
+    "LIGHT",
     "SHORT",
     "Findings",
+    "are_light",
     "charge_work",
     "check_work",
     "compute_once",
@@ -43,10 +46,11 @@ __all__ = [
 
 
 class _Allowance:
-    """The seconds that a request has left; its threads share it."""
+    """The seconds that a request has left; its threads, those of an executor, share it."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, executor: Executor | None) -> None:
         self.seconds = self.left = seconds
+        self.executor = executor
 
 
 _ALLOWANCE: ContextVar[_Allowance | None] = ContextVar("allowance", default=None)
@@ -54,12 +58,16 @@ _END: ContextVar[float] = ContextVar("end")  # of this stage, on the clock of it
 
 
 @contextmanager
-def limit_work(seconds: float) -> Iterator[None]:
+def limit_work(seconds: float, executor: Executor | None = None) -> Iterator[None]:
     """Limit the processor time of all stages in the block, also in its tasks and threads.
 
     Time that other threads take does not count, so a busy machine refuses no request.
+
+    Args:
+        executor: has the threads of the stages; None is the loop's own. Long requests get one of
+            their own, so that short ones do not wait for a thread until they are through.
     """
-    token = _ALLOWANCE.set(_Allowance(seconds))
+    token = _ALLOWANCE.set(_Allowance(seconds, executor))
     try:
         yield
     finally:
@@ -119,14 +127,22 @@ def _make_error(allowance: _Allowance) -> OutOfTime:
 
 
 SHORT = 1_000  # characters of a text on which ordinary work takes less than a millisecond
+LIGHT = 20 * SHORT  # and of texts that are named or stored in a few milliseconds
+EACH = 500  # of those, what a further text is worth
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def are_light(texts: Sequence[str]) -> bool:
+    """Tell if light work on texts takes a few milliseconds at most, so that it needs no thread:
+    they are named, stored or put in their places, but not searched."""
+    return EACH * len(texts) + sum(map(len, texts)) <= LIGHT
 
 
 async def offload(brief: bool, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Return the function's result, from a thread unless it is brief.
 
-    Under load, a thread may wait for the interpreter's whole switch interval (5 ms), twice.
+    Under load, a thread may wait for the interpreter's whole switch interval, twice.
 
     Args:
         brief: whether the call takes about a millisecond or less.
@@ -140,7 +156,12 @@ async def offload(brief: bool, function: Callable[P, T], *args: P.args, **kwargs
         with charge_work():
             return function(*args, **kwargs)
 
-    return work() if brief else await asyncio.to_thread(work)
+    if brief:
+        return work()
+    allowance = _ALLOWANCE.get()
+    executor = None if allowance is None else allowance.executor
+    run = copy_context().run
+    return await asyncio.get_running_loop().run_in_executor(executor, run, work)
 
 
 F = TypeVar("F", bound=Sized)

@@ -30,6 +30,7 @@ from proxy.api.app_keys import (
     FINDINGS,
     HOUSEKEEPING,
     KEYRING,
+    LARGE_WORK,
     LEDGER,
     LOCAL,
     MEMORY,
@@ -73,7 +74,7 @@ __all__ = ["build_app", "build_runner", "build_tokenizer", "renew_app"]
 # What all configurations of a process share.
 LASTING: tuple[web.AppKey[Any], ...] = (
     *(CURRENT, STARTED, METRICS, BACKGROUND, TABLE, REMOTES, STORE, RATES, LEDGER, RECORDER),
-    *(LOCAL, FILES, BATCHES, RUNNER),
+    *(LOCAL, FILES, BATCHES, RUNNER, LARGE_WORK),
 )
 
 
@@ -175,9 +176,11 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
     """Open the pipeline and its resources; close them when the server stops."""
     config = app[CONFIG]
     remotes = app[REMOTES]
-    # One small pool for all CPU work, since each thread keeps buffers of its own.
+    # Two small pools for all CPU work, since each thread keeps buffers of its own: short requests
+    # never wait until large ones are through.
     executor = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="inferdpt")
     asyncio.get_running_loop().set_default_executor(executor)
+    app[LARGE_WORK] = large = ThreadPoolExecutor(os.cpu_count(), "inferdpt-large")
     try:
         await remotes.discover()
         async with AsyncExitStack() as stack:
@@ -207,6 +210,7 @@ async def _resources(app: web.Application) -> AsyncIterator[None]:
             await stack.enter_async_context(running_batches(app))
             yield
     finally:
+        large.shutdown(wait=False)
         await remotes.aclose()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -39,6 +40,7 @@ __all__ = [
     "FINISHED",
     "HOUSEKEEPING",
     "KEYRING",
+    "LARGE_WORK",
     "LEDGER",
     "LOCAL",
     "MEMORY",
@@ -77,6 +79,7 @@ FINDINGS = web.AppKey("findings", Findings)
 HOUSEKEEPING = web.AppKey("housekeeping", Housekeeping)
 LOCAL = web.AppKey[Backend]("local")
 KEYRING = web.AppKey("keyring", Keyring)
+LARGE_WORK = web.AppKey[Executor]("large_work")  # the threads of large requests and of batches
 LEDGER = web.AppKey("ledger", Ledger)
 MEMORY = web.AppKey("memory", Memory)
 METRICS = web.AppKey("metrics", Metrics)

@@ -32,6 +32,7 @@ from proxy.api.app_keys import (
     FINDINGS,
     FINISHED,
     KEYRING,
+    LARGE_WORK,
     METRICS,
     PARAM,
     PLAN,
@@ -353,6 +354,7 @@ def _build_failure(app: web.Application, error: ApiError) -> web.Response:
     return error_response(error, id_)
 
 
+LARGE_BODY = 10_000  # bytes; the work on a larger one may take seconds
 CLIENT_CLOSED = 499  # for the log and the metrics: the client is gone
 
 
@@ -423,12 +425,13 @@ async def _respond(request: web.Request, handler: Handler) -> web.StreamResponse
         client = known.tenant if known is not None and named else request.remote or ""
         async with request.app[ADMISSION].admit(request, client) as body:
             request[BODY] = body
+            executor = request.app[LARGE_WORK] if len(body) > LARGE_BODY else None
             del body
             if known is not None:
                 visit = Visit(request[REQUEST_ID], _find_path(request), time.time())
                 request[TENANT] = known.during(visit)
             seconds, findings = request.app[CONFIG].limits.work_seconds, request.app[FINDINGS]
-            with remember_texts(findings, client), limit_work(seconds):
+            with remember_texts(findings, client), limit_work(seconds, executor):
                 response = await handler(request)
             await _finish(request, response)  # the place and the memory are held until it is sent
             return response

@@ -21,6 +21,7 @@ from proxy.api.app_keys import (
     CONFIG,
     FINDINGS,
     KEYRING,
+    LARGE_WORK,
     METRICS,
     RATES,
     RECORDER,
@@ -179,7 +180,7 @@ class LineAnswerer:
         visit = Visit(_make_id(), batch.endpoint, time.time())
         client, plan = Client(batch.tenant, key=batch.key, visit=visit), None
         remember = remember_texts(app[FINDINGS], batch.tenant)
-        with remember, limit_work(limits.work_seconds):
+        with remember, limit_work(limits.work_seconds, app[LARGE_WORK]):
             for delay in (*DELAYS, None):
                 try:
                     client = await app[KEYRING].recall(batch.tenant, batch.key)

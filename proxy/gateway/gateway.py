@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from extraction.codec import dump
 from perturb import Sanitizer
-from perturb.work import SHORT, offload
+from perturb.work import LIGHT, SHORT, are_light, offload
 from proxy.access.auth import Client
 from proxy.config.settings import Config
 from proxy.errors import PartsRefused, unsupported
@@ -223,15 +223,20 @@ def make_gateway_receipt(plan: Plan, restored: Restored | None) -> dict[str, Any
     return out
 
 
+async def _make_receipt(plan: Plan, restored: Restored | None) -> dict[str, Any] | None:
+    """Make the receipt of a plan, in a thread if it has many releases."""
+    light = are_light([release.raw for release in plan.releases])
+    return await offload(light, make_gateway_receipt, plan, restored)
+
+
 NO_LOCAL_MODEL = "there is no local model (local.mode: none)"
 PROMPT = "prompt"  # of a text completion
-SHORT_REQUEST = 20 * SHORT  # characters of a request that is read in a few milliseconds
 
 
 def is_short(body: Any) -> bool:
     """Tell if a request is read in a few milliseconds, by its characters and values. It is not
     looked at any further than that."""
-    left, waiting = SHORT_REQUEST, [body]
+    left, waiting = LIGHT, [body]
     while waiting and left > 0:
         value = waiting.pop()
         left -= len(value) if isinstance(value, str) else 1
@@ -309,7 +314,11 @@ class GatewayMode:
         receipt as ambiguous.
         """
         apart = self._config.memo.scope == "conversation"
-        drafts = [write_draft(self._digests, client, letter, apart=apart) for letter in asked]
+        light = are_light([t for letter in asked for turn in letter.reading.turns for t in turn])
+        drafts = [
+            await offload(light, write_draft, self._digests, client, letter, apart=apart)
+            for letter in asked
+        ]
         try:
             drawn = await self._drafter.draw(client.tenant, sanitizer, drafts)
             size = sum(len(release.raw) for draft in drawn for release in draft.releases)
@@ -326,7 +335,7 @@ class GatewayMode:
                 exc.place(f"{field}[{number}]" if several else at)
             raise
         for pair in zip(asked, drawn, strict=True):  # what cannot be written is not charged
-            await offload(size <= SHORT_REQUEST, write_body, *pair)
+            await offload(light, write_body, *pair)
         return drawn
 
     def count(self, asked: Sequence[Letter], drafts: Sequence[Draft]) -> Positions:
@@ -338,9 +347,9 @@ class GatewayMode:
     ) -> list[Exchange]:
         """Compose the bodies of settled drafts; raise `ApiError`."""
         del request, route
-        size = sum(len(release.raw) for draft in drafts for release in draft.releases)
+        light = are_light([release.raw for draft in drafts for release in draft.releases])
         pairs = zip(asked, drafts, strict=True)
-        return [await offload(size <= SHORT_REQUEST, compose, *pair) for pair in pairs]
+        return [await offload(light, compose, *pair) for pair in pairs]
 
     def keep(self, asked: Letter, unsent: Unsent) -> Exchange:
         """Raise `AssertionError`: without a local model, everything is sent or refused."""
@@ -366,7 +375,7 @@ class GatewayMode:
             ApiError: the remote failed, or the guard refused.
         """
         answers, restored = await self._relayer.answer(plan)
-        return answers, make_gateway_receipt(plan, restored)
+        return answers, await _make_receipt(plan, restored)
 
     async def stream(self, plan: Plan, announce: Announce, emit: Emit) -> None:
         """Relay a plan, announce the receipt as far as it is known, and pass every step of the
@@ -375,12 +384,12 @@ class GatewayMode:
         Raises:
             ApiError: the remote failed, or the guard refused.
         """
-        await announce(make_gateway_receipt(plan, None))
+        await announce(await _make_receipt(plan, None))
         ends, restored = await self._relayer.stream(plan, emit)
         *others, (index, last) = ends
         for end in others:
             await emit(*end)
-        await emit(index, last, make_gateway_receipt(plan, restored))
+        await emit(index, last, await _make_receipt(plan, restored))
 
     async def _read(
         self,
@@ -426,7 +435,7 @@ async def release(plan: Plan) -> dict[str, Any]:
         "left": back.replacements.left,
         "ordinary": sorted(back.replacements.ordinary),
         "wholes": dict(back.wholes),
-        "receipt": make_gateway_receipt(plan, None),
+        "receipt": await _make_receipt(plan, None),
     }
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perturb import Sanitizer
-from perturb.work import offload
+from perturb.work import are_light, offload
 from proxy.access.auth import Client
 from proxy.config.settings import Limits
 from proxy.metrics import Metrics
@@ -112,10 +112,12 @@ class Settler:
         }
         quotes = [quote.key for draft in drafts for quote in draft.quotes]
         passages = await offload(brief, self._make_rows, tenant, sanitizer, drafts)
+        light = brief or are_light([release.raw for release in releases])
+        packed = {} if light else await self._memo.pack(releases)
 
         def settle(connection: Connection) -> Settlement:
             self._ledger.lock(connection, tenant)
-            found = self._memo.settle(connection, tenant, releases)
+            found = self._memo.settle(connection, tenant, releases, packed)
             settled = {release.key: release for release in found}
             self._answers.reuse(connection, quotes)
             self._passages.add(connection, passages)
@@ -144,7 +146,7 @@ class Settler:
             return Settlement(final, tuple(found), charge, positions)
 
         try:
-            settlement = await self._store.write(settle, lane=tenant)
+            settlement = await self._store.write(settle, lane=tenant, brief=light)
         except BudgetExceeded as exc:
             self._metrics.refused.labels(exc.scope).inc()
             raise

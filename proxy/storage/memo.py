@@ -33,6 +33,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -45,7 +46,7 @@ from perturb.release import Known, Link, Receipt, Replacement
 from perturb.rng import renew_key
 from perturb.selective.replace import link_request
 from perturb.text.fold import find_word_ends, find_words
-from perturb.work import SHORT, compute_once, offload
+from perturb.work import SHORT, are_light, compute_once, offload
 from proxy.errors import ApiError
 from proxy.release import Release, pair_parts
 from proxy.storage.digests import Digests, find_channel, mask
@@ -152,9 +153,9 @@ class Passages:
         places = await offload(brief, self._places, tenant, scope, text)
         anchors = list({anchor for _, anchor in places})
         found = await self._store.read(partial(_find_passages, anchors=anchors))
-        rows = self._read(found)
 
         def choose() -> list[Found]:
+            rows = self._read(found)
             known = {
                 anchor: [
                     *rows.get(anchor, ()),
@@ -166,7 +167,7 @@ class Passages:
                 candidates.sort(key=lambda c: -c.length)
             return list(self._choose(tenant, scope, channel, text, places, known))
 
-        return await offload(brief, choose) if rows or seen else []
+        return await offload(brief, choose) if found or seen else []
 
     def anchors(
         self, tenant: str, scope: str, texts: Iterable[str]
@@ -354,6 +355,7 @@ _NAMED = RELEASES.c.key.in_(bindparam("keys", expanding=True))
 _FIND = select(RELEASES.c.key, RELEASES.c.value).where(_NAMED)
 _USE = update(RELEASES).where(_NAMED).values(used=bindparam("now"))
 _ADD = RELEASES.insert()
+FEW = 50  # releases that are read in a few milliseconds
 AT_ONCE = 16  # brief texts drawn before others get their turn
 TOGETHER = 64  # other texts of a request that are drawn at the same time
 RECEIPT_BYTES, WORD_BYTES, PART_BYTES = 2000, 60, 300  # about, of a draw in memory
@@ -413,11 +415,14 @@ class Memo:
         Raises:
             ApiError: 503, the store failed. Also everything that `Sanitizer.release` raises.
         """
-        keys = [[self._digests.text(tenant, scope, c, t.raw) for c in t.channels] for t in texts]
-        for some, text in zip(keys, texts, strict=True):
-            if any(part in text.raw for part in tagged):
-                for key in some:
-                    self._drawn.drop(key)
+        light = are_light([text.raw for text in texts])
+        if light:
+            keys = self._name(tenant, scope, texts)
+        else:
+            keys = await offload(False, self._name, tenant, scope, texts)
+        for place in await offload(light, _find_tagged, tagged, texts) if tagged else ():
+            for key in keys[place]:
+                self._drawn.drop(key)
         found = await self.recall([key for some in keys for key in some])
         chosen = [
             next((key for key in some if key in found or key in self._drawing), some[-1])
@@ -426,20 +431,14 @@ class Memo:
         new = {key: t for key, t in zip(chosen, texts, strict=True) if key not in found}
         made = found
         if new:
-            earlier = [
-                Release(text.raw, found[key], sanitizer, key)
-                for key, text in zip(chosen, texts, strict=True)
-                if key in found
-            ]
             link = self._link(tenant, find_channel(sanitizer))
             if sanitizer.restorable:  # its replacements differ, and agree, over all texts
-                raws, pairs = (text.raw for text in texts), pair_parts(earlier)[0]
-                known = {
-                    (part.type, release.raw[part.start : part.end]): part.text
-                    for release in reversed(earlier)
-                    for part in release.sanitized.replaced or ()
-                }
-                link = link_request(link, raws, pairs, tagged, known)
+                earlier = [
+                    Release(text.raw, found[key], sanitizer, key)
+                    for key, text in zip(chosen, texts, strict=True)
+                    if key in found
+                ]
+                link = await offload(light, _link_texts, link, texts, earlier, tagged)
             made = found | await self._draw_all(sanitizer, new, link)
         return [
             Release(text.raw, made[key], sanitizer, key)
@@ -456,9 +455,16 @@ class Memo:
         found = {key: made for key, made in drawn.items() if made is not None}
         missing = [key for key in drawn if key not in found and key not in self._drawing]
         if missing:
-            for key, value in (await self._store.read(partial(_load, keys=missing))).items():
-                found[key] = compute_once(_unpack, value)
+            load_some = partial(_load, keys=missing)
+            if len(missing) <= FEW:
+                found |= _unpack_all(await self._store.read(load_some))
+            else:
+                found |= await offload(False, _unpack_all, await self._store.scan(load_some))
         return found
+
+    def _name(self, tenant: str, scope: str, texts: Sequence[Pending]) -> list[list[bytes]]:
+        """Return the keys of each text, one for each of its channels."""
+        return [[self._digests.text(tenant, scope, c, t.raw) for c in t.channels] for t in texts]
 
     async def _draw_all(
         self, sanitizer: Sanitizer, texts: Mapping[bytes, Pending], link: Link
@@ -524,27 +530,45 @@ class Memo:
 
         return generator
 
+    async def pack(self, releases: Sequence[Release]) -> dict[bytes, str]:
+        """Return what `settle` will store for many new draws, by key: made before the transaction,
+        it keeps no other waiting."""
+        new = [release for release in releases if self._drawn.get(release.key) is not None]
+        return await offload(False, lambda: {r.key: _pack(r.sanitized) for r in new})
+
     def settle(
-        self, connection: Connection, tenant: str, releases: Sequence[Release]
+        self,
+        connection: Connection,
+        tenant: str,
+        releases: Sequence[Release],
+        packed: Mapping[bytes, str] = MappingProxyType({}),
     ) -> list[Release]:
         """Store releases and return those to send.
 
         A text with an earlier release, of this replica or another, gets that one. The caller
         holds the lock of the tenant's account, so nobody else writes the tenant's texts
         meanwhile.
+
+        Args:
+            packed: what `pack` returned for them.
         """
         now = time.time()
         found = _load(connection, [release.key for release in releases])
         for some in batches(list(found)):
             connection.execute(_USE, {"keys": some, "now": now})
         rows = [
-            {"key": r.key, "tenant": tenant, "value": _pack(r.sanitized), "used": now}
+            {
+                "key": r.key,
+                "tenant": tenant,
+                "value": packed.get(r.key) or _pack(r.sanitized),
+                "used": now,
+            }
             for r in releases
             if r.key not in found
         ]
         if rows:
             connection.execute(_ADD, rows)
-        made = {key: compute_once(_unpack, value) for key, value in found.items()}
+        made = _unpack_all(found)
         return [
             replace(r, sanitized=made[r.key], fresh=False) if r.key in made else r
             for r in releases
@@ -555,6 +579,24 @@ class Memo:
         on the store has what counts."""
         for release in releases:
             self._drawn.drop(release.key)
+
+
+def _find_tagged(tagged: frozenset[str], texts: Sequence[Pending]) -> list[int]:
+    """Return the places of the texts that hold one of these parts."""
+    return [i for i, text in enumerate(texts) if any(part in text.raw for part in tagged)]
+
+
+def _link_texts(
+    link: Link, texts: Sequence[Pending], earlier: Sequence[Release], tagged: frozenset[str]
+) -> Link:
+    """Return the link of the texts of one request, some of which were released earlier."""
+    known = {
+        (part.type, release.raw[part.start : part.end]): part.text
+        for release in reversed(earlier)
+        for part in release.sanitized.replaced or ()
+    }
+    raws, (pairs, _) = (text.raw for text in texts), pair_parts(earlier)
+    return link_request(link, raws, pairs, tagged, known)
 
 
 def _load(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, str]:
@@ -576,6 +618,10 @@ def _pack(made: Perturbation) -> str:
 def _is_finite(receipt: Mapping[str, Any]) -> bool:
     """Tell if strict JSON can hold the numbers of a receipt: an ε may be infinite."""
     return all(math.isfinite(value) for value in receipt.values() if isinstance(value, float))
+
+
+def _unpack_all(values: Mapping[bytes, str]) -> dict[bytes, Perturbation]:
+    return {key: compute_once(_unpack, value) for key, value in values.items()}
 
 
 def _unpack(value: str) -> Perturbation:

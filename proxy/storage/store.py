@@ -160,13 +160,14 @@ class Database(Protocol):
     async def migrate(self, work: Scan[T]) -> T:
         """Run a transaction that may change the schema."""
 
-    async def write(self, work: Work[T], *, lane: str, wait: bool) -> T:
+    async def write(self, work: Work[T], *, lane: str, wait: bool, brief: bool) -> T:
         """Run a transaction that writes.
 
         Args:
             work: is run alone, or not at all; again if its first run surely changed nothing.
             lane: transactions of one lane run one after the other.
             wait: whether to return only when the transaction is durable.
+            brief: whether it takes a few milliseconds; any other may run in a thread.
         """
 
     def size(self) -> int | None:
@@ -428,19 +429,22 @@ class Store:
         with _MAP:
             return await self._database.migrate(work)
 
-    async def write(self, work: Work[T], *, lane: str = "", wait: bool = True) -> T:
+    async def write(
+        self, work: Work[T], *, lane: str = "", wait: bool = True, brief: bool = True
+    ) -> T:
         """Run a transaction that writes. Nothing of it counts if it raises.
 
         Args:
             lane: the tenant whose account the transaction locks. Of one lane, one runs at a time.
             wait: whether to return only when all of it is durable. Otherwise it survives the
                 process, but not the machine.
+            brief: whether it takes a few milliseconds; any other may run in a thread.
 
         Raises:
             ApiError: as `read` does.
         """
         with _MAP:
-            return await self._database.write(work, lane=lane, wait=wait)
+            return await self._database.write(work, lane=lane, wait=wait, brief=brief)
 
     def insert(self, table: Table) -> Any:
         """Return the dialect's INSERT, which has `on_conflict_do_…`."""

@@ -51,8 +51,8 @@ from proxy.reload import Origin, Terminal, note, put_in_force, read_again, refus
 from proxy.running import registered
 from proxy.serve import (
     explain_refusal,
+    prepare_threads,
     ready_line,
-    share_arenas,
     warned,
     while_running,
     write_host,
@@ -206,7 +206,7 @@ def supervise(config: Config, origin: Origin | None = None) -> None:
     """
     configure_logging()
     set_level(config.telemetry.log_level)
-    share_arenas()
+    prepare_threads()
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until it can be obeyed
     # Once, and before anything is started: the process must have no threads when it forks.
     store = StoreFile(asyncio.run(_prepare_store(config)))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -39,6 +41,18 @@ async def test_stages_share_the_time_and_none_begins_after_it(brief: bool) -> No
             await offload(brief, done.append, 1.0)
     assert done == [0.05]
     assert await offload(brief, spend, 0.01) == 0.01  # outside of a request there is no bound
+
+
+async def test_a_request_has_the_threads_that_it_is_given() -> None:
+    def find_thread() -> str:
+        return threading.current_thread().name
+
+    with ThreadPoolExecutor(1, "own") as executor:
+        with limit_work(1.0, executor):
+            assert (await offload(False, find_thread)).startswith("own")
+            assert await offload(True, find_thread) == find_thread()
+        with limit_work(1.0):
+            assert not (await offload(False, find_thread)).startswith("own")
 
 
 async def test_requests_do_not_share_it_and_waiting_is_free() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -13,6 +14,7 @@ import openai
 import psutil
 import pytest
 
+from proxy.serve import prepare_threads
 from tests.extraction.local_servers import unused_port
 from tests.limits import LIMIT
 from tests.proxy.conftest import MODEL
@@ -127,3 +129,52 @@ async def test_what_cannot_be_served_is_said_and_exits_2(
     assert out == b""
     assert word in err.decode()
     assert "Traceback" not in err.decode()
+
+
+def test_threads_that_compute_let_the_event_loop_have_its_turn_sooner() -> None:
+    before = sys.getswitchinterval()
+    try:
+        prepare_threads()
+        assert sys.getswitchinterval() < before / 2
+    finally:
+        sys.setswitchinterval(before)
+
+
+FIRST_TEXT = """
+import asyncio, gc, sys
+from proxy.access.auth import Client
+from proxy.api.app_keys import PIPELINE, POLICY
+from proxy.app import build_app
+from proxy.config.settings import load_config
+from proxy.requests.protocol import Options
+from proxy.serve import start_runner, while_running
+
+async def main():
+    settings = {
+        "server": {"port": 0},
+        "local": {"mode": "none"},
+        "privacy": {"mechanism": "selective"},
+        "store": {"folder": sys.argv[1]},
+        "remote": {"base_url": "http://127.0.0.1:9/v1", "models": {"m": "m"}},
+    }
+    config = load_config(None, settings)
+    app = build_app(config)
+    async with while_running(app, lambda runner: start_runner(runner, config)):
+        text = "Hello, Jonas Bergmann of Lindqvist AG in Hamburg owes me 30 euros."
+        await app[PIPELINE].preview(text, app[POLICY].sanitizer(Options()), Client("t"))
+        known = (each for each in gc.get_objects() if isinstance(each, (frozenset, list, set)))
+        print(max(map(len, known)))
+
+asyncio.run(main())
+"""
+
+
+async def test_the_first_text_loads_no_lists_that_are_collected_over(tmp_path: Path) -> None:
+    """Collections of garbage look at all that was loaded since the proxy is ready."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", FIRST_TEXT, str(tmp_path), stdout=pipe, stderr=pipe
+    )
+    out, err = await asyncio.wait_for(process.communicate(), LIMIT)
+    assert process.returncode == 0, err.decode()
+    assert int(out) < 1000

@@ -154,7 +154,8 @@ class PostgresDatabase:
     async def migrate(self, work: Scan[T]) -> T:
         return await self.scan(work)
 
-    async def write(self, work: Work[T], *, lane: str, wait: bool) -> T:
+    async def write(self, work: Work[T], *, lane: str, wait: bool, brief: bool) -> T:
+        del brief  # the driver belongs to the event loop
         job = _Job(work, wait, asyncio.get_running_loop().create_future())
         self._waiting[lane].append(job)
         if lane not in self._running:

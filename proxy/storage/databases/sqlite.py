@@ -1,9 +1,10 @@
 """Run the transactions of a SQLite file on the event loop, and wait for the disk elsewhere.
 
-A transaction reads and writes a few rows, which takes less time than passing it to a thread. Its
-commit writes the log without waiting for the disk; one `fsync` of the log then makes all commits
-before it durable (`GroupSync`). A log is as durable as with `synchronous = FULL`, which runs the
-same `fsync` in every commit. The file is private, in WAL mode, and the same while it is open.
+A transaction reads and writes a few rows, which takes less time than passing it to a thread; one
+of many rows runs in a thread. Its commit writes the log without waiting for the disk; one `fsync`
+of the log then makes all commits before it durable (`GroupSync`). A log is as durable as with
+`synchronous = FULL`, which runs the same `fsync` in every commit. The file is private, in WAL
+mode, and the same while it is open.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import math
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -296,7 +298,9 @@ class SqliteDatabase:
         self._turn = asyncio.Lock()  # fair, unlike polling
         self._writes = 0
         self._checkpointing: asyncio.Task[None] | None = None
-        self._threads: set[asyncio.Task[Any]] = set()
+        self._running: set[asyncio.Task[Any]] = set()
+        # Its own: what has its turn never waits until the texts of large requests are through.
+        self._threads = ThreadPoolExecutor(2, "inferdpt-store")  # a checkpoint beside a writer
 
     @classmethod
     async def open(cls, path: Path) -> SqliteDatabase:
@@ -324,7 +328,7 @@ class SqliteDatabase:
 
     async def scan(self, work: Scan[T]) -> T:
         self._check()
-        return await self._run_thread(partial(self._run_beside, work))
+        return await self._finish(asyncio.to_thread(self._run_beside, work))
 
     async def migrate(self, work: Scan[T]) -> T:
         async with self._turn:
@@ -332,11 +336,13 @@ class SqliteDatabase:
         await self._disk.wait()
         return done
 
-    async def write(self, work: Work[T], *, lane: str, wait: bool) -> T:
+    async def write(self, work: Work[T], *, lane: str, wait: bool, brief: bool) -> T:
         del lane  # there is one writer
-        async with self._turn:
-            done = await _retry(lambda: self._run(work))
-            self._guard.check()  # a commit to a deleted file is lost
+        await self._turn.acquire()
+        if brief:
+            done = await self._write(work, None)
+        else:
+            done = await self._finish(self._write(work, self._threads))
         self._count_write()
         if wait:
             await self._disk.wait()
@@ -351,8 +357,9 @@ class SqliteDatabase:
             return await self._run_thread(partial(self._guard.checkpoint, "TRUNCATE", wait=wait))
 
     async def close(self) -> None:
-        if running := [task for task in (self._checkpointing, *self._threads) if task]:
+        if running := [task for task in (self._checkpointing, *self._running) if task]:
             await asyncio.wait(running)
+        self._threads.shutdown()
         self._disk.close()
         self._reader.raw.close()
         self._writer.raw.close()
@@ -360,12 +367,26 @@ class SqliteDatabase:
         self._guard.close()
 
     async def _run_thread(self, work: Callable[[], T]) -> T:
-        """Run a function in a thread, which `close` waits for if the caller is cancelled: it must
-        not write to a folder that is gone."""
-        task = asyncio.create_task(asyncio.to_thread(work))
-        self._threads.add(task)
-        task.add_done_callback(self._threads.discard)
+        """Run a function in a thread of the store's own, to its end as `_finish` does."""
+        return await self._finish(_run_in(self._threads, work))
+
+    async def _finish(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine with a thread to its end, also if the caller is cancelled: it keeps its
+        turn until then. `close` waits for it: it must not write to a folder that is gone."""
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
         return await asyncio.shield(task)
+
+    async def _write(self, work: Work[T], threads: Executor | None) -> T:
+        """Run a transaction whose turn it is, on the event loop or in a thread, and end its
+        turn."""
+        try:
+            done = await _retry(lambda: self._run(work), threads)
+            self._guard.check()  # a commit to a deleted file is lost
+        finally:
+            self._turn.release()
+        return done
 
     def _open_inline(self) -> SqliteConnection:
         """Open a connection for the event loop, which never waits for a lock."""
@@ -378,7 +399,7 @@ class SqliteDatabase:
         return SqliteConnection(raw)
 
     def _run(self, work: Work[T]) -> T:
-        """Run a transaction on the event loop."""
+        """Run a transaction in the current thread, whose turn it is."""
         self._disk.check()
         raw = self._writer.raw
         raw.execute("BEGIN IMMEDIATE")
@@ -405,9 +426,9 @@ class SqliteDatabase:
         """Move the log into the database: most of it beside other writers, the rest alone, so
         that the log starts again."""
         try:
-            await asyncio.to_thread(self._guard.checkpoint, "PASSIVE")
+            await self._run_thread(partial(self._guard.checkpoint, "PASSIVE"))
             async with self._turn:
-                await asyncio.to_thread(self._guard.checkpoint, "RESTART")
+                await self._run_thread(partial(self._guard.checkpoint, "RESTART"))
         except Exception as exc:  # the next one tries again
             logger.warning("the log could not be moved into the database: %s", type(exc).__name__)
         finally:
@@ -420,13 +441,20 @@ class SqliteDatabase:
         self._guard.check(since=since)
 
 
-async def _retry(run: Callable[[], T]) -> T:
-    """Run a transaction, again while the database is locked, for `BUSY_SECONDS`."""
+async def _run_in(threads: Executor, run: Callable[[], T]) -> T:
+    """Run a function in a thread, in the caller's context."""
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(threads, copy_context().run, run)
+
+
+async def _retry(run: Callable[[], T], threads: Executor | None = None) -> T:
+    """Run a transaction, in one of the threads if they are given, again while the database is
+    locked, for `BUSY_SECONDS`."""
     clock = asyncio.get_running_loop().time
     deadline, wait = clock() + BUSY_SECONDS, FIRST_WAIT
     while True:
         try:
-            return run()
+            return run() if threads is None else await _run_in(threads, run)
         except sqlite3.OperationalError as exc:
             code = getattr(exc, "sqlite_errorcode", 0)  # what Python's part raises has none
             if code & 0xFF != sqlite3.SQLITE_BUSY or clock() > deadline:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from perturb.work import LIGHT
 from proxy.errors import ApiError
-from proxy.gateway.gateway import SHORT_REQUEST, is_short
+from proxy.gateway.gateway import is_short
 from proxy.gateway.positions import MESSAGE_FIELDS, chat_positions, completion_positions
 from proxy.gateway.rules import BodyReading, Drop, Free, JsonText, Name, Rule, Schema, fill
 from proxy.requests.protocol import ChatRequest, CompletionRequest, Message
@@ -28,7 +29,7 @@ def test_every_field_has_a_rule(model: type[BaseModel], rules: dict[str, Rule]) 
     assert set(rules) == set(model.model_fields)
 
 
-LONG = "x" * SHORT_REQUEST
+LONG = "x" * LIGHT
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ LONG = "x" * SHORT_REQUEST
         {"messages": [{"tool_calls": [{"function": {"name": "f", "arguments": LONG}}]}]},
         {"messages": [{"role": "user", "content": [{"text": "x" * 100}] * 1000}]},
         {"tools": [{"function": {"parameters": {"properties": {LONG: {}}}}}]},
-        {"stop": [1] * SHORT_REQUEST},
+        {"stop": [1] * LIGHT},
     ],
 )
 def test_a_long_request_is_long_wherever_it_is(more: dict[str, Any]) -> None:

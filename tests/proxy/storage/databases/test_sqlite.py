@@ -204,6 +204,58 @@ class TestLocks:
         assert await scanning == [0, 0]  # it saw one state of the database
 
 
+class TestLargeTransactions:
+    """A transaction of many rows runs beside the event loop, in its turn and to its end."""
+
+    @pytest.mark.parametrize("brief", [True, False])
+    async def test_only_brief_ones_run_on_the_event_loop(self, store: Store, brief: bool) -> None:
+        thread = await store.write(lambda _: threading.get_ident(), brief=brief)
+        assert (thread == threading.get_ident()) is brief
+
+    async def test_one_ends_before_the_next_begins_also_if_its_caller_leaves(
+        self, store: Store
+    ) -> None:
+        begun, go = threading.Event(), threading.Event()
+
+        def work(connection: Any) -> None:
+            add(1)(connection)
+            begun.set()
+            go.wait(LIMIT)
+
+        large = asyncio.create_task(store.write(work, brief=False))
+        await until(begun.is_set)
+        small = asyncio.create_task(store.write(add(2)))
+        late = asyncio.create_task(store.write(add(3), brief=False))
+        await asyncio.sleep(0)
+        for task in (large, late):
+            task.cancel()
+        await asyncio.wait([large, late])
+        assert not small.done()
+        assert await store.read(scalar(COUNT)) == 0
+        go.set()
+        await small
+        assert await store.read(scalar(COUNT)) == 2  # the one that had not begun was not run
+
+    async def test_a_failed_one_leaves_no_trace(self, store: Store) -> None:
+        def work(connection: Any) -> None:
+            add(1)(connection)
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            await store.write(work, brief=False)
+        await store.write(add(2))
+        assert await store.read(scalar(COUNT)) == 1
+
+    async def test_one_waits_for_another_process(self, store: Store, path: Path) -> None:
+        with other_process(path, "BEGIN IMMEDIATE") as commit:
+            large = asyncio.create_task(store.write(add(1), brief=False))
+            await asyncio.sleep(0.05)
+            assert not large.done()
+            commit()
+        await large
+        assert count(path) == 1
+
+
 class TestLog:
     """SQLite appends to the log until a checkpoint moved it and nobody reads it."""
 
