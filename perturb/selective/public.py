@@ -11,6 +11,8 @@ science or literature; and if nothing ties it to somebody's private life:
 - A place, a firm or a work is private in a sentence with a private person, in a form or an address
   with one, and where people tell where they live, work or learn ("I work at …").
 - A term of programming has no private life.
+
+Beside a private person, names are private that would not be found otherwise (`find_companions`).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import hashlib
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
@@ -27,6 +29,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from perturb.errors import VocabularyError
+from perturb.release import Span
 from perturb.selective.nobody import (
     asks_for_amount,
     find_lists,
@@ -39,11 +42,13 @@ from perturb.selective.nobody import (
     is_told_to,
     tells_tale,
 )
+from perturb.selective.parts import Cover
 from perturb.selective.patterns.forms import is_in_list
-from perturb.selective.patterns.given import list_given
+from perturb.selective.patterns.given import list_given, names_beside
 from perturb.selective.patterns.letters import is_addressed
+from perturb.selective.patterns.persons import CAPITALS, is_strange, locate_alone
 from perturb.selective.surrogates.names import load_names
-from perturb.text.fold import fold, fold_name
+from perturb.text.fold import fold, fold_name, read
 from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = [
@@ -52,6 +57,7 @@ __all__ = [
     "PUBLIC_VERSION",
     "PublicNames",
     "drop_public",
+    "find_companions",
     "given_names",
     "load_public",
     "read_key",
@@ -1249,3 +1255,49 @@ class _Knowledge:
 def _holds(places: Sequence[int], low: int, high: int) -> bool:
     """Tell if one of some ordered places is in a range."""
     return bisect_left(places, low) < bisect_left(places, high)
+
+
+# -- beside private persons ----------------------------------------------------------------------
+_COMPANION = re.compile(
+    rf"(?<![\w'’.@/#&-])(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{3,14}})"
+    r"(?![\w@(/=-]|\.\w|['’](?!s\b))"
+)
+
+
+_UNKNOWN = rf"[{CAPITALS}][^\W\d_{CAPITALS}]{{2,14}}"
+_NEXT = re.compile(
+    rf"[,;] (?P<part>{_UNKNOWN} (?:{_UNKNOWN}-)?{_UNKNOWN})"
+    r"(?=[,.;:)\n]|\Z| (?:and|und|et|y|e|i|en) )"
+)
+
+
+def find_companions(text: str, found: Sequence[Span], private: Sequence[Span]) -> Iterator[Span]:
+    """Yield the given names of a text that stand alone where a person of it is private, and the
+    next names of a list that begins with two such persons. None is a finding already.
+
+    Args:
+        found: what was found in the text, also what is publicly known.
+        private: the findings that are not.
+    """
+    persons = sorted(span for span in private if span.type == "PERSON")
+    if not persons:
+        return
+    known, shown = Cover(found), read(text)
+    yield from _find_next(text, persons, known)
+    names = names_beside()
+    for match in _COMPANION.finditer(shown.text):
+        if match["part"].lower() in names and (place := locate_alone(match)):
+            start, end = shown.span(*place)
+            if not known.meets(start, end):
+                yield Span(start, end, "PERSON")
+
+
+def _find_next(text: str, persons: Sequence[Span], known: Cover) -> Iterator[Span]:
+    for (_, end, _), last in pairwise(persons):
+        if text[end : last.start] not in (", ", "; "):
+            continue
+        while match := _NEXT.match(text, last.end):
+            last = Span(*match.span("part"), "PERSON")
+            if not is_strange(match["part"].replace("-", " ")) or known.meets(*last[:2]):
+                break
+            yield last

@@ -26,7 +26,6 @@ from perturb.rng import secure_generator
 from perturb.sanitizer import Demands, DocumentOptions, Marking, Sanitizer
 from perturb.selective.actions import Actions, check_actions, drop_claimed
 from perturb.selective.clinical import drop_impersonal
-from perturb.selective.companions import find_companions
 from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.nobody import drop_translated
@@ -53,7 +52,7 @@ from perturb.selective.policies import (
     widen,
 )
 from perturb.selective.profiles import PROFILES, SECRET_TYPES, Profile
-from perturb.selective.public import PUBLIC_VERSION, drop_public, load_public
+from perturb.selective.public import PUBLIC_VERSION, drop_public, find_companions, load_public
 from perturb.selective.replace import make_text_link, refuse_parts, replace_parts
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
 from perturb.selective.surrogates.kinds import DATES, PERSONS

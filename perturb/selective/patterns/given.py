@@ -7,7 +7,7 @@ from pathlib import Path
 
 from perturb.text.fold import fold_name
 
-__all__ = ["is_given", "list_given", "may_be_given", "sex_of", "stands_alone", "stands_beside"]
+__all__ = ["is_given", "list_given", "may_be_given", "names_beside", "sex_of", "stands_alone"]
 
 _FILE = Path(__file__).parents[2] / "data" / "given_names.txt"
 # More that are words. Alone they name nobody, so the public list has some of them.
@@ -17,7 +17,7 @@ _WORDS = """
 """
 
 
-_THINGS = frozenset(("chelsea", "julia"))  # a club and a language
+_THINGS = {"chelsea", "julia"}  # a club and a language
 
 
 @lru_cache(maxsize=1)
@@ -55,15 +55,17 @@ def stands_alone(word: str) -> bool:
     return fold_name(word) in _alone()
 
 
-def stands_beside(word: str) -> bool:
-    """Tell if a given name is no word of a language, but may be a part of a well-known name: it
-    names a person where another private person is named.
+@lru_cache(maxsize=1)
+def names_beside() -> frozenset[str]:
+    """Return the given names, in small letters with and without accents, that are no word of a
+    language but may be a part of a well-known name: each names a person where another private
+    person is named.
 
-    >>> [stands_beside(word) for word in ("Rocco", "Wiebke", "Rose", "Board")]
+    >>> [name in names_beside() for name in ("rocco", "wiebke", "rose", "board")]
     [True, False, False, False]
     """
-    key = fold_name(word)
-    return key in _beside() and key not in _THINGS
+    names = _read_section("[beside]")
+    return frozenset({*map(str.lower, names), *map(fold_name, names)} - _THINGS)
 
 
 def sex_of(word: str) -> str:
@@ -83,19 +85,13 @@ def _read() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _alone() -> frozenset[str]:
-    return _read_section("[alone]")
+    return frozenset(map(fold_name, _read_section("[alone]")))
 
 
-@lru_cache(maxsize=1)
-def _beside() -> frozenset[str]:
-    return _read_section("[beside]")
-
-
-def _read_section(title: str) -> frozenset[str]:
-    """Return the names of a section of one line."""
+def _read_section(title: str) -> list[str]:
+    """Return the names of a section of one line, as they are written."""
     lines = _read()
-    marked = lines[lines.index(title) + 1].split()
-    return frozenset(fold_name(name.partition("/")[0]) for name in marked)
+    return [name.partition("/")[0] for name in lines[lines.index(title) + 1].split()]
 
 
 @lru_cache(maxsize=1)
