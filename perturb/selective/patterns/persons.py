@@ -1055,6 +1055,7 @@ _TOLD_THEN = (
     r"|for|again|please|tonight|tomorrow|today)(?![\w-])"
 )
 
+_OF_CARD = r"(?:;[\w=;-]{1,60})?"  # the parameters of a property of vCard
 _TELEPHONE_CLUE = all_clues(least_digits(7), any_figure(r"[+0](?<=[ (].)\d"))
 
 PERSONS = (
@@ -1354,14 +1355,19 @@ PERSONS = (
         is_full_name,
         clue=all_clues(least_digits(2), any_string("\n")),
     ),
-    shape(  # vCard
-        "PERSON",
-        rf"(?m:^)[ +-]?(?:FN|N|NICKNAME)(?:;[\w=;-]{{1,60}})?:(?:{WRITTEN_TITLE}\.? ){{0,2}}"
-        rf"(?P<part>{_LETTER}[^\n:;]{{0,60}}(?:;[^\n:;]{{0,40}}){{0,2}}[^\W\d_])",
-        case=False,
-        clue=any_match(r"(?im:^[ +-]?(?:FN|N|NICKNAME)[:;])"),
-        locate=_locate_card,
-        reach=10,
+    *(
+        shape(  # vCard: FN:Mira Holzapfel, N:Holzapfel;Mira
+            "PERSON",
+            rf"(?m:^)[ +-]?{key}(?P<part>{_LETTER}[^\n:;]{{0,60}}[^\W\d_])",
+            case=False,
+            clue=any_match(r"(?im:^[ +-]?(?:FN|N|NICKNAME)[:;])"),
+            locate=_locate_card,
+            reach=10,
+        )
+        for key in (
+            rf"(?:FN|N|NICKNAME){_OF_CARD}:(?:{WRITTEN_TITLE}\.? ){{0,2}}",
+            rf"N{_OF_CARD}:[^\n:;]{{1,60}};",
+        )
     ),
     shape(  # Ring Amina at +254 722 555 012; Ortrud (04321 555 99)
         "PERSON",

@@ -21,6 +21,7 @@ SHIFTS = tuple(7 * weeks for weeks in range(-WEEKS, WEEKS + 1) if weeks)
 _TIME = re.compile(r"(?P<date>.{6,40})(?P<time>[T ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?Z?)")
 _SHORT_YEAR = re.compile(r"(?P<date>[0-9]{1,2}([./-])[0-9]{1,2}\2)(?P<year>[0-9]{2})")
 FIRST, LAST = 1100, 2899  # years that are moved
+_COMPACT = re.compile(r"((?:1[1-9]|2[0-8])[0-9]{2})(0[1-9]|1[0-2])([0-2][0-9]|3[01])")
 _YEAR = re.compile(r"(?:1[1-9]|2[0-8])[0-9]{2}")
 _MONTH = re.compile(r"(?P<month>[^\W\d_]{3,10})\.?,?(?: of| de| del)? (?P<year>[0-9]{4})")
 _ANY_YEAR = " 2023"  # of a date without a year: one without a leap day
@@ -33,6 +34,8 @@ def shift_date(text: str, days: int, day_first: bool | None = None) -> str | Non
 
     >>> shift_date("12. Mai 2024", 21), shift_date("3/9/2024", 7), shift_date("May 28", 7)
     ('2. Juni 2024', '3/16/2024', 'June 4')
+    >>> shift_date("14 MAR 1984", 21), shift_date("19840314", 21)
+    ('4 APR 1984', '19840404')
     >>> shift_date("2024", 21), shift_date("May 2024", -91)
     ('2025', 'February 2024')
 
@@ -40,6 +43,12 @@ def shift_date(text: str, days: int, day_first: bool | None = None) -> str | Non
         days: how far; negative to an earlier day.
         day_first: the order of day and month in figures, see `read_date`.
     """
+    if found := _COMPACT.fullmatch(text):
+        moved = _shift("-".join(found.groups()), days, day_first)
+        return moved and moved.replace("-", "")
+    if text.isupper() and (written := text.title()) != text:  # 14 MAR 1984
+        moved = shift_date(written, days, day_first)
+        return moved and moved.upper()
     if found := _TIME.fullmatch(text):
         moved = shift_date(found["date"], days, day_first)
         return moved and moved + found["time"]

@@ -104,7 +104,7 @@ KINDS = {
         "N: number of items\nTEL;TYPE=work:\nTITLE:Untitled\n",
         "BEGIN:VCARD\nN:Ostrander;Torvald;;Ing.;\nFN:Ing. Torvald Ostrander\n"
         "TEL;TYPE=cell:+420 731 552 908\n",
-        ["Ostrander;Torvald", "Torvald Ostrander", "+420 731 552 908"],
+        ["Ostrander", "Torvald", "Torvald Ostrander", "+420 731 552 908"],
     ),
     "LaTeX": (
         r"\textbf{Maxwell}: \nabla \times E, \theta \to 0, \tan x, \newline \title{Physics}",
