@@ -51,6 +51,7 @@ _GENERIC = PROGRAMS | words_of(
     moderator editor viewer manager student teacher employee superuser super su supervisor sysadmin
     monitor monitoring munin nobody4 staff alice bob carol dave eve mallory john jane johndoe
     janedoe john.doe jane.doe john_doe jane_doe jdoe jsmith maxmustermann max.mustermann mustermann
+    codeowners maintainers
     newuser new_user newstarter olduser currentuser current_user uid gid id email mailbox true
     false yes no on off string str int text varchar number integer boolean object any required
     optional missing unknown invalid empty azure-user
@@ -91,6 +92,14 @@ _OWNERS = (
     " contact on_call oncall watcher watchers maintainer submitter uploaded_by changed_by"
 )
 _DOTTED = r"[^\W\d_A-Z]{1,20}(?:[._-][^\W\d_A-Z]{2,20}){1,2}\d{0,3}"
+
+
+# Of these, a single word is a person's, too: `reporter: gprosser`.
+_REPORTERS = "assignee reporter reviewer approver requester requested_by reported_by assigned_to"
+
+
+def _is_single_name(name: str) -> bool:
+    return is_personal_account(name) and len(name) > 4 and not is_ordinary_word(name)
 
 
 def _is_dotted_name(name: str) -> bool:
@@ -417,6 +426,16 @@ ACCOUNTS = (
             *("contact", "call", "watcher", "maintainer", "submitter", "approver"),
         ),
         reach=10,
+    ),
+    shape(
+        "USERNAME",
+        rf"(?<![A-Za-z]){any_of(_REPORTERS).replace(' ', '[ _-]?')}[\"']?"
+        r"[ \t]{0,8}[:=][ \t]{0,8}(?P<quote>[\"'])?(?P<part>(?-i:[a-z]{5,20}\d{0,3}))"
+        r"(?(quote)(?P=quote)|(?=[ \t]{0,4}(?:[,;|)\]]|\r?\n|\Z)))",
+        _is_single_name,
+        case=False,
+        clue=any_string("assign", "report", "review", "approver", "request"),
+        reach=2,
     ),
     shape(
         "USERNAME",

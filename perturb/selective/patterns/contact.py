@@ -636,6 +636,14 @@ CONTACT = (
         locate=_locate_keyed,
         reach=56,
     ),
+    shape(  # Tomás: 912 555 019
+        "PHONE_NUMBER",
+        r"(?<!\w)(?P<name>[^\W\d_a-z][^\W\d_A-Z]{2,20}): {1,2}"
+        r"(?P<part>(?!(?:19|20)\d\d[-./])\+?\d(?:[ ./-]?\d){6,13})(?!\w|[.,:]\d)",
+        clue=all_clues(least_digits(7), any_figure(r": {1,2}\+?\d")),
+        locate=lambda match: match.span("part") if is_given(match["name"]) else None,
+        reach=24,
+    ),
     shape(
         "PHONE_NUMBER",
         rf"(?<!\w){any_of(_PHONE_WORDS)}\.?[\"')]?(?: ?(?:no|nr|number|nummer)\.?)?"

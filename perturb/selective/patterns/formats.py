@@ -76,8 +76,9 @@ _ADDRESS = r"(?P<part>(?:\d{1,3}\.){3}\d{1,3})"
 # -- lists of names: Ostrander, Jana --------------------------------------------------------------
 _WORD = rf"[{CAPITALS}][^\W\d_{CAPITALS}]{{2,20}}"
 _REVERSED = (
-    rf"(?P<family>(?:{_WORD}[ -]){{0,2}}{_WORD}), (?P<given>{_WORD}(?:-{_WORD})?)"
-    r"(?=[ \t]{0,4}(?:[\"'|;:<(\[\]\t)]|\\n|\r?\n|\Z))"
+    rf"(?P<family>(?:{_WORD}[ -]){{0,2}}{_WORD}|[{CAPITALS}]{{3,20}}), "
+    rf"(?P<given>{_WORD}(?:-{_WORD})?)"
+    r"(?=[ \t]{0,4}(?:[\"'|;:<(\[\]\t)]|\\n|\r?\n|\. |\Z))"
 )
 _ROW = rf"(?:(?m:^)|(?<=\\n))(?:[-*•|] |\"|\d{{1,4}}[.)] )?{_REVERSED}"
 _FIELD = rf"(?<!\w)(?P<label>[^\W\d_]{{2,20}}): {{1,4}}{_REVERSED}"
@@ -112,7 +113,8 @@ def _locate_row(match: re.Match[str]) -> tuple[int, int] | None:
         *_ROWS.finditer(text, max(0, start - _NEAR), start),
         *_ROWS.finditer(text, end, end + _NEAR),
     )
-    return _locate_reversed(match) if any(map(_is_reversed, around)) else None
+    shouted = match["family"].isupper()  # THISTLEWOOD, Ottokar. Peacefully at home
+    return _locate_reversed(match) if shouted or any(map(_is_reversed, around)) else None
 
 
 _SHORTLOG = (

@@ -111,6 +111,7 @@ _SAYS = r"(?:is|was|ist|lautet|war|est|es|é|è|jest|to|je|er|är|on|are)"
 # Between a label and its number; at most one word for a number and one verb.
 _LINK = (
     rf"\.?(?:[ \t]?(?:\((?:[^()\n]{{1,20}})\)))?(?:[ \t-]?\(?{_NUMBER_WORD}(?![^\W\d_])\.?)?"
+    r"(?:[ \t](?:dele|dela|meu|minha|suo|mio|de él|de ella|von ihm|von ihr))?"
     rf"(?:[ \t]{_SAYS}(?!\w))?"
     r"[\"'`]?[ \t]{0,2}[:=：#>]?[ \t]{0,2}[\"'`*]{0,2}"
 )

@@ -116,6 +116,7 @@ _GREETING = re.compile(rf"{_NAMES_TOO}{_GREETINGS}(?!\w)", re.IGNORECASE)
 _CALLED = any_of(
     TITLES,
     """
+    dott.ssa prof.ssa sig.ra sig.na dr.ssa
     nurse officer ofc coach sister brother uncle aunt auntie grandma grandpa detective
     sergeant sgt captain capt lieutenant constable inspector pastor father deacon rabbi imam judge
     petitioner respondent plaintiff defendant executor tenant landlord patient ceo cfo cto

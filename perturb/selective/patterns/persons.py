@@ -67,6 +67,7 @@ WRITTEN_LOWER = rf"{_LETTER}{{2,20}}(?:-{_LETTER}{{2,20}})?"
 
 _TITLE_LIST = """
     mr mrs ms miss mx dr prof professor herr herrn frau fräulein hr fr mme mlle m monsieur madame
+    dott.ssa prof.ssa sig.ra sig.na dr.ssa
     mademoiselle maître sr sra srta señor señora señorita dña doña signor signora signorina sig
     dott senhor senhora avv ing
     dipl-ing pan pani pán paní meneer mevrouw dhr mevr fru rabbi pastor pfarrer père sœur officer

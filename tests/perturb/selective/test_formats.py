@@ -45,6 +45,16 @@ KINDS = {
         "- Ostrander, Mirko: 9 points\n",
         ["Ostrander, Jana", "Lindner-Quill, Mirko", "Ravensquill, Jana", "Ostrander, Mirko"],
     ),
+    "a notice of a death": (
+        "WARNING, Jordan. NASA, Apollo. Total.",
+        "THISTLEWICK, Wiebke. Peacefully at home on 2 November, aged 84.",
+        ["THISTLEWICK, Wiebke"],
+    ),
+    "a number behind a name": (
+        "Florence: 2024-11-03, Austin: 961 855, Total: 12 345 678",
+        "Tomás: 912 555 019",
+        ["Tomás", "912 555 019"],
+    ),
     "who is known, with the surname first": (
         "Author: Shakespeare, William\nauthor: Tolkien, J. R. R.\n",
         "Author: Ostrander, William\n",
@@ -112,9 +122,11 @@ KINDS = {
         ["Mira Holzapfel"],
     ),
     "who owns a thing": (
-        "owner = self.user\nauthor: first.last\nmanager: task.manager\nlead: tech.lead\n",
-        'Owner = "torvald.ostrander"\nassignee: t.ostrander, createdBy: "b.quillfeather"\n',
-        ["torvald.ostrander", "t.ostrander", "b.quillfeather"],
+        "owner = self.user\nauthor: first.last\nmanager: task.manager\nlead: tech.lead\n"
+        "reporter: jenkins\nassignee: unassigned\nreviewer: codeowners\n",
+        'Owner = "torvald.ostrander"\nassignee: t.ostrander, createdBy: "b.quillfeather"\n'
+        "Reporter: tostrander\n",
+        ["torvald.ostrander", "t.ostrander", "b.quillfeather", "tostrander"],
     ),
     "a header that is set": (
         "proxy_set_header X-Real-IP $remote_addr;\nadd_header X-Frame-Options SAMEORIGIN;\n"
