@@ -144,10 +144,14 @@ _STATED = re.compile(r":86:")
 _STATEMENT = 800  # characters of the information about one booking
 
 
+def _is_speaker(name: str) -> bool:
+    """Tell if words are no heading: `Hot Chocolate`, above how long it takes."""
+    return any(is_given(word) or not is_ordinary_word(word) for word in re.split("[ -]", name))
+
+
 def _is_passenger(name: str) -> bool:
     """Tell if words in capitals are no two ordinary ones: `INPUT/OUTPUT`."""
-    words = re.split("[/ ]", name)
-    return any(is_given(word) or not is_ordinary_word(word) for word in words)
+    return _is_speaker(name.replace("/", " "))
 
 
 def _locate_stated(match: re.Match[str]) -> tuple[int, int] | None:
@@ -205,6 +209,7 @@ FORMATS = (
         "PERSON",
         rf"(?m:^)(?P<part>{WRITTEN_NAME})[ \t]*\r?\n"
         r"(?=(?:\d{1,3} (?:hours?|minutes?) ){0,2}\d{1,2} seconds?[ \t]*\r?\n)",
+        _is_speaker,
         clue=any_string(" second"),
     ),
     shape(  # of a passenger: HOLZAPFEL/MIRA MS

@@ -61,7 +61,7 @@ KINDS = {
         ["Ostrander, William"],
     ),
     "a transcript": (
-        "WEBVTT\n\n<v-btn>Save</v-btn> Pomodoro Technique\n25 minutes\n",
+        "WEBVTT\n\n<v-btn>Save</v-btn> Hot Chocolate\n2 minutes 10 seconds\nServe it.\n",
         "<v.loud Torvald Ostrander>Morning.\n\nBettany Quillfeather\n0 minutes 9 seconds\nHi.\n",
         ["Torvald Ostrander", "Bettany Quillfeather"],
     ),
