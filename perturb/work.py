@@ -290,7 +290,8 @@ def compute_once(compute: Callable[[str], T], text: str, finder: str = "") -> T:
             found = memory.findings.find(memory.owner, finder, [text], keep)
         else:
             found = compute(text)
-        memory.known[compute, text] = found
+        if not memory.over:  # also not while it was computed
+            memory.known[compute, text] = found
     return found  # type: ignore[no-any-return]
 
 

@@ -16,8 +16,9 @@ from typing import Any
 
 from aiohttp import web
 
+from perturb.work import limit_work
 from proxy.access.auth import Client
-from proxy.api.app_keys import BACKGROUND, KEYRING, LOCAL, PIPELINE, POLICY
+from proxy.api.app_keys import BACKGROUND, CONFIG, KEYRING, LOCAL, PIPELINE, POLICY
 from proxy.api.middleware import CONSOLE_PATH, Runner
 from proxy.app import build_app, build_runner
 from proxy.checkup import warn
@@ -91,7 +92,8 @@ async def _load_lists(app: web.Application) -> None:
     """
     if app[POLICY].marking is not None:
         sanitizer = app[POLICY].sanitizer(Options())
-        with app[BACKGROUND].survive("first text"):
+        seconds = app[CONFIG].limits.work_seconds
+        with app[BACKGROUND].survive("first text"), limit_work(seconds):
             await app[PIPELINE].preview(FIRST_TEXT, sanitizer, Client(""))
 
 

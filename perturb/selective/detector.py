@@ -20,7 +20,7 @@ from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labelled import DOCUMENT_WORDS
 from perturb.selective.patterns.labels import LABELS, is_label_alone, spell
 from perturb.selective.patterns.letters import is_closing, is_greeting, is_role, skip_lead
-from perturb.selective.patterns.persons import RELATIONS, is_misspelt
+from perturb.selective.patterns.persons import RELATIONS, WRITTEN_TITLE, is_misspelt
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import words_of
 from perturb.selective.patterns.words import AFTER_PARTICLES, CHATTED, PARTICLES
@@ -259,7 +259,7 @@ class DetectorPolicy:
                 _is_code(reading.text, start, end)
                 or is_label(reading.text, start, end)
                 or found in _OPEN
-                or (type_ in NAMES and _is_document(found))
+                or (type_ in NAMES and _is_document(reading.text, start, end))
                 or is_greeting(reading.text, start, end)
                 or (type_ == "PERSON" and _is_nobody(reading.text, start, end))
                 or (type_ in ("PERSON", "LOCATION") and _is_figure(found, type_))
@@ -308,33 +308,33 @@ class DetectorPolicy:
         return self._model.classify(text, least if given else None, lowered, named)
 
 
-# Of vCard and iCalendar, of GEDCOM, and of RIS.
+# The keys of lines: of vCard and iCalendar, of RIS, and of GEDCOM.
 _FORMAT_KEY = re.compile(
     r"(?:(?:N|FN|NICKNAME|TEL|EMAIL|ADR|ORG|TITLE|ROLE|NOTE|URL|BDAY|PHOTO|UID|SUMMARY|LOCATION"
-    r"|ORGANIZER|ATTENDEE|DESCRIPTION|CATEGORIES|STATUS)(?=[;:])"
-    r"|[ ]{0,8}\d{1,2} (?:NAME|GIVN|SURN|NICK|SEX|BIRT|CHR|BAPM|DEAT|BURI|DATE|PLAC|ADDR|RESI|OCCU"
-    r"|EDUC|TITL|MARR|DIV|HUSB|WIFE|CHIL|FAM[CS]|NOTE|CON[CT]|SOUR|SUBM|REFN|PHON)(?![A-Za-z])"
+    r"|ORGANIZER|ATTENDEE|DESCRIPTION|CATEGORIES|STATUS)(?:;[^:\n]{0,60})?:"
     r"|TY {2}- [A-Z]{3,8}|[A-Z][A-Z\d] {2}-)[ ]?"
 )
+_TREE_KEY = re.compile(r"[ ]{0,8}\d{1,2} _?[A-Z]{3,5}(?![A-Za-z])[ ]?")
+_TREE = re.compile(r"(?m:^)0 (?:HEAD(?=\s)|@\w{1,20}@ )")  # begins each record of a family tree
+_LONGEST_KEY = 100  # characters
 
 
 def _cut_keys(text: str, found: Iterable[Span]) -> Iterator[Span]:
-    """Yield findings without the keys of lines: `AU  - Tong`, `2 PLAC Kolín`, `Mira\\nTEL`."""
+    """Yield findings without the keys of lines: `AU  - Tong`, `2 PLAC Kolín`, `Mira\\nTEL:`."""
+    forms = (_FORMAT_KEY, _TREE_KEY) if _TREE.search(text) else (_FORMAT_KEY,)
     for start, end, type_ in found:
         line = text.rfind("\n", max(0, start - _LONGEST_KEY), start) + 1
-        if key := _FORMAT_KEY.match(text, line):
-            start = max(start, key.end())
-        if column := _NUMBER_COLUMN.match(text, start, end):
-            start = column.end()
-        below = text.find("\n", start, end)
-        if below >= 0 and _FORMAT_KEY.match(text, below + 1):
-            end = below
-        if start < end:
-            yield Span(start, end, type_)
-
-
-_LONGEST_KEY = 30  # characters
-_NUMBER_COLUMN = re.compile(r"\d{1,6}(?:[ ]{2,8}|\t)")  # a house number has one blank behind it
+        while start < end:
+            key = next(filter(None, (form.match(text, line) for form in forms)), None)
+            start = min(max(start, key.end()), end) if key else start
+            line = text.find("\n", start, end) + 1
+            while line and not any(form.match(text, line) for form in forms):
+                line = text.find("\n", line, end) + 1
+            if start < (stop := line - 1 if line else end):
+                yield Span(start, stop, type_)
+            if not line:
+                break
+            start = line
 
 
 def _is_figure(found: str, type_: str) -> bool:
@@ -384,11 +384,18 @@ _OWN = frozenset(("mia", "mio", "mon", "ma", "my"))
 _OF_DOCUMENTS = DOCUMENT_WORDS | _OWN | words_of("mein meine meu minha mi mijn moje mój můj no")
 
 
-def _is_document(found: str) -> bool:
-    """Tell if a finding is what the number beside it is of: `TC kimlik no`, `mijn BSN`."""
-    words = _NAME_WORD.findall(found)
+def _is_document(text: str, start: int, end: int) -> bool:
+    """Tell if a finding is what the number behind it is of: `TC kimlik no`, `mijn BSN`."""
+    words = _NAME_WORD.findall(text, start, end)
+    small = {word.lower() for word in words}
+    if not small <= _OF_DOCUMENTS or small.isdisjoint(DOCUMENT_WORDS - _OWN):
+        return False
     borne = any(word.istitle() and is_given(word) for word in words)
-    return bool(words) and not borne and {word.lower() for word in words} <= _OF_DOCUMENTS
+    titled = _TITLED.search(text, max(0, start - 16), start) is not None
+    return not borne and not titled and any(map(str.isdigit, text[end : end + 24]))
+
+
+_TITLED = re.compile(rf"(?<!\w)(?i:{WRITTEN_TITLE})\.? \Z")
 
 
 def _skip_relation(text: str, start: int, end: int) -> int:

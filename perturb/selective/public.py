@@ -557,7 +557,11 @@ class _Words:
         return self.starts[place] - self.ends[place - 1] <= _GAP
 
 
-LONGEST_NAME = 40  # characters around a word of a name with the surname first
+_NAME_AROUND = 40  # characters around a word of a name with the surname first
+_CREDITED = re.compile(
+    r"(?:(?<!\w)(?i:authors?|editors?|autor(?:in)?|auteur|composer|director)[\"']?\s?[:=]\s?[\"'{]?"
+    r"|(?m:^)(?:AU|A1|ED) {2}- |(?m:^)\[(?:White|Black) \")\Z"
+)
 _TURNED = re.compile(
     r"(?<![\w-])(?P<family>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?), "
     r"(?P<given>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?(?: [^\W\d_]\.?){0,3})(?![\w-])"
@@ -844,13 +848,15 @@ class _Knowledge:
         return names > 0
 
     def _is_turned(self, finding: _Marked, known: tuple[frozenset[str], ...]) -> bool:
-        """Tell if a finding is, or is a part of, a name of the list with the surname first:
-        `Kasparov, Garry`."""
-        low, high = max(0, finding.start - LONGEST_NAME), finding.end + LONGEST_NAME
+        """Tell if a finding is, or is a part of, a name of the list with the surname first, as the
+        author of a work or a player of chess: `[White "Kasparov, Garry"]`. In a register, somebody
+        else bears the name."""
+        low, high = max(0, finding.start - _NAME_AROUND), finding.end + _NAME_AROUND
         around = _TURNED.finditer(self._text, low, high)
         return any(
             turned.start() <= finding.start
             and finding.end <= turned.end()
+            and _CREDITED.search(self._text, max(0, turned.start() - 30), turned.start())
             and any(read_key(f"{turned['given']} {turned['family']}") in names for names in known)
             for turned in around
         )
@@ -1264,6 +1270,7 @@ _COMPANION = re.compile(
 )
 
 
+_USED = re.compile(r"(?<!\w)(?i:read|watch|deploy|install|using|use|class|import) \Z")
 _UNKNOWN = rf"[{CAPITALS}][^\W\d_{CAPITALS}]{{2,14}}"
 _NEXT = re.compile(
     rf"[,;] (?P<part>{_UNKNOWN} (?:{_UNKNOWN}-)?{_UNKNOWN})"
@@ -1286,7 +1293,8 @@ def find_companions(text: str, found: Sequence[Span], private: Sequence[Span]) -
     yield from _find_next(text, persons, known)
     names = names_beside()
     for match in _COMPANION.finditer(shown.text):
-        if match["part"].lower() in names and (place := locate_alone(match)):
+        used = _USED.search(shown.text, max(0, match.start() - 12), match.start())
+        if match["part"].lower() in names and not used and (place := locate_alone(match)):
             start, end = shown.span(*place)
             if not known.meets(start, end):
                 yield Span(start, end, "PERSON")

@@ -43,10 +43,12 @@ _HIDDEN_RUN = re.compile(rf"[{_HIDDEN}]+")
 _TEX = (
     r"n(?:ewline|ewpage|ewcommand|ewtheorem|oindent|ocite|onumber|ormalsize|ormalfont|abla|eq"
     r"|ot|otin)|r(?:aggedright|angle|ef|enewcommand|equire|ho|ight|ightarrow|m)"
-    r"|t(?:ableofcontents|ag|an|anh|au|extbf|extit|extsc|exttt|extrm|extsf|ext|extwidth|hanks|heta"
-    r"|hispagestyle|ikz|ilde|imes|iny|itle|oday|op|riangle)"
+    r"|t(?:ableofcontents|anh|extbf|extit|extsc|exttt|extrm|extsf|ext|extwidth|hanks|heta"
+    r"|hispagestyle|ikz|ilde|imes|iny|itle|oday|riangle)"
 )
-_ESCAPE = re.compile(rf"(?<!\\)\\++(?!(?:{_TEX})(?![a-z]))(?:[nrt]|u([0-9a-fA-F]{{4}}))")
+_ESCAPE = re.compile(
+    rf"(?<!\\)\\++(?!(?:{_TEX})(?:[{{\[\s\\$^_()]|\Z))(?:[nrt]|u([0-9a-fA-F]{{4}}))"
+)
 # An HTML entity; its ampersand may be encoded again. Numbers may end without a semicolon.
 _ENTITY = re.compile(
     r"&(?:amp;){0,3}(#[0-9]{1,7}+;?|#[xX][0-9a-fA-F]{1,6}+;?|[A-Za-z][A-Za-z0-9]{1,31}+;)"

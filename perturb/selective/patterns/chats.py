@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from perturb.selective.patterns.accounts import is_personal_account
 from perturb.selective.patterns.given import is_given, stands_alone
 from perturb.selective.patterns.labels import ROLES, is_label_alone, spell
-from perturb.selective.patterns.settings import is_ordinary_word
+from perturb.selective.patterns.settings import PROGRAMS, is_ordinary_word
 from perturb.selective.patterns.shape import (
     all_clues,
     any_figure,
@@ -120,19 +120,23 @@ _SPOKEN = rf"{_BEGIN}(?P<part>[^\W\d_A-Z]{{3,15}}): (?=[^\s\"'\[{{|>&*][^\n]{{3}
 _SPEAKING = re.compile(_SPOKEN)
 
 
+def _is_thing(speaker: str) -> bool:
+    return is_ordinary_word(speaker) or speaker in PROGRAMS
+
+
 def _locate_spoken(match: re.Match[str]) -> tuple[int, int] | None:
-    """Return the place of a speaker where others answer, somebody speaks twice, and one of them is
-    called by a given name, or called upon."""
+    """Return the place of a speaker where others answer, somebody speaks twice, and two of them
+    have given names, or one is called upon."""
     text, name = match.string, match["part"]
     if is_ordinary_word(name) or not _is_person(name):
         return None
     low, high = max(0, match.start() - _NEAR), match.end() + _NEAR
     lines = [line["part"] for line in _SPEAKING.finditer(text, low, high)]
     speakers = set(lines)
-    if len(speakers) < 2 or len(lines) == len(speakers) or any(map(is_ordinary_word, speakers)):
+    if len(speakers) < 2 or len(lines) == len(speakers) or any(map(_is_thing, speakers)):
         return None
     called = any(f"@{speaker}" in text[low:high] for speaker in speakers)
-    return match.span("part") if called or any(map(is_given, speakers)) else None
+    return match.span("part") if called or sum(map(is_given, speakers)) > 1 else None
 
 
 _ACCOUNT = r"(?P<part>(?!v?\d)(?=[\w.]{0,31}[\d_])[\w.]{2,32})"

@@ -17,6 +17,7 @@ from perturb.selective.patterns.labels import LABELS, NAMES, spell
 from perturb.selective.patterns.letters import is_greeting
 from perturb.selective.patterns.persons import (
     CAPITALS,
+    THINGS_TOO,
     WRITTEN_FULL,
     WRITTEN_NAME,
     is_full_name,
@@ -43,7 +44,8 @@ _STAMP = r"(?= \[\d\d/[A-Z][a-z]{2}/\d{4}:)"
 
 
 def _is_user(name: str) -> bool:
-    """Tell if the name of an account is a person's. Those of programs are words, or short."""
+    """Tell if the name of an account may be a person's: no program's, and no word."""
+    name = name.rstrip("+")
     return is_personal_account(name) and len(name) > 3 and not is_ordinary_word(name)
 
 
@@ -90,7 +92,7 @@ _NEAR = 400  # characters between two names of a list
 def _is_reversed(match: re.Match[str]) -> bool:
     """Tell if a surname stands before a given name: no greeting, and no word of a letter."""
     given, family = match["given"].partition("-")[0], match["family"]
-    known = is_given(given) and not is_ordinary_word(given)
+    known = is_given(given) and not is_ordinary_word(given) and given.lower() not in THINGS_TOO
     greets = is_greeting(match.string, *match.span("family"))
     return known and not greets and is_strange(family.replace("-", " "))
 
@@ -150,8 +152,10 @@ def _is_speaker(name: str) -> bool:
 
 
 def _is_passenger(name: str) -> bool:
-    """Tell if words in capitals are no two ordinary ones: `INPUT/OUTPUT`."""
-    return _is_speaker(name.replace("/", " "))
+    """Tell if words in capitals have a given name among them, or no ordinary one: `INPUT/OUTPUT`
+    is nobody."""
+    words = re.split("[/ ]", name)
+    return any(map(is_given, words)) or not any(map(is_ordinary_word, words))
 
 
 def _locate_stated(match: re.Match[str]) -> tuple[int, int] | None:
@@ -215,7 +219,7 @@ FORMATS = (
     shape(  # of a passenger: HOLZAPFEL/MIRA MS
         "PERSON",
         r"(?<![\w/])(?P<part>[A-Z]{2,30}(?: [A-Z]{2,20})?/[A-Z]{2,30}(?: [A-Z]{2,20})?)"
-        r" ?(?:MRS?|MS|MSTR|MISS|DR|CHD|INF)(?!\w)",
+        r" (?:MRS?|MS|MSTR|MISS|DR|CHD|INF)(?!\w)",
         _is_passenger,
         clue=any_match(r"[A-Z]/[A-Z]"),
         reach=60,
@@ -224,6 +228,7 @@ FORMATS = (
         "PERSON",
         r"(?<!\w)(?i:passenger|pax|fluggast|passagier|passager|pasajero)(?i: name)?: {0,3}"
         r"(?P<part>[A-Z]{2,30}(?: [A-Z]{2,20})?/[A-Z]{2,30}(?: [A-Z]{2,20})?)(?![\w/])",
+        lambda name: len(name) > 8 and _is_passenger(name),
         clue=any_string("pass", "pax", "fluggast", "pasajero"),
         reach=2,
     ),

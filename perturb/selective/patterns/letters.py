@@ -184,7 +184,7 @@ def is_role(words: str) -> bool:
 def is_greeting(text: str, start: int, end: int) -> bool:
     """Tell if a finding is a greeting or the beginning of one, and nobody's name.
 
-    >>> [is_greeting(text, 0, 5) for text in ("Hallo", "Guten Tag", "Cara", "Anna")]
+    >>> [is_greeting(text, 0, len(text)) for text in ("Hallo", "Guten Tag", "Cara", "Anna")]
     [True, True, False, False]
     """
     greeting = _GREETING.match(text, start)

@@ -38,6 +38,7 @@ __all__ = [
     "NO_NAMES",
     "PERSONS",
     "RELATIONS",
+    "THINGS_TOO",
     "WRITTEN_FULL",
     "WRITTEN_LOWER",
     "WRITTEN_NAME",
@@ -1005,6 +1006,20 @@ _DID_WORDS = """
 _STRANGE = rf"[{CAPITALS}][^\W\d_{CAPITALS}]{{3,14}}"
 
 
+# Given names that are also a place, a language or a club.
+THINGS_TOO = words_of(
+    """
+    georgia jordan julia ruby chelsea sydney florence victoria virginia carolina austin madison
+    lincoln paris india china chad israel savannah phoenix houston dallas
+    """
+)
+
+
+def _is_told(name: str) -> bool:
+    """Tell if a given name is nothing else."""
+    return is_given(name) and name.lower() not in NO_NAMES | THINGS_TOO
+
+
 def is_strange(name: str) -> bool:
     """Tell if no word of a name is in the dictionary or a given name, which other shapes find:
     `Torvald Ostrander`."""
@@ -1074,8 +1089,9 @@ PERSONS = (
         rf" (?P<told>)|(?:to|will|would|can|could|i|I|she|he|we|they|you|[Pp]lease)"
         rf" (?:cover|stand in|fill in|babysit|vouch) for )"
         rf"(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{2,14}})(?(told)(?i:{_TOLD_THEN})"
-        rf"|(?![\w'’-]| (?:[{CAPITALS}\d]|and |to |or )))",
-        lambda name: is_given(name) and name.lower() not in NO_NAMES,
+        r"|(?=[.,;!?)]|\Z| (?:while|when|on|at|today|tonight|tomorrow|this|next|until|if|because"
+        r"|since|in|as)(?!\w)))",
+        _is_told,
         clue=any_listed(
             "tell ask remind thank invite text told asked reminded thanked invited texted",
             "cover stand fill babysit vouch",
@@ -1087,13 +1103,11 @@ PERSONS = (
         rf"(?<![\w'’.@/#&-])(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{2,14}})"
         r" (?:(?:has|had) (?:resigned|quit|retired|called|phoned|texted|emailed|replied"
         r"|apologi[sz]ed|given notice|moved out)|(?:phoned|texted|emailed|resigned|apologi[sz]ed)"
-        r"|(?:is|was) (?:on (?:sick |parental |maternity )?leave|pregnant|off sick)"
-        r"|(?:is|was) (?:still )?(?:ill|sick|late)"
-        r"(?: (?:today|again|tomorrow|this week|until)|(?=[.,!?;]|\Z)))(?!\w)",
-        lambda name: is_given(name) and name.lower() not in NO_NAMES,
+        r"|(?:is|was) (?:on (?:sick |parental |maternity )?leave|pregnant|off sick))(?!\w)",
+        _is_told,
         clue=any_listed(
             "resigned quit retired called phoned texted emailed replied apologized apologised",
-            "notice moved leave pregnant sick ill late",
+            "notice moved leave pregnant sick",
         ),
         reach=40,
     ),
@@ -1111,7 +1125,7 @@ PERSONS = (
     ),
     shape(  # PC 4471 Dunmore, Sgt 12 Ravensworth
         "PERSON",
-        r"(?<!\w)(?:W?PCs?|DC|PCSO|PS|Sgt|Const(?:able)?|Officer|Deputy) "
+        r"(?<!\w)(?:WPC|PC(?= \d{3})|PCSO|Sgt|Const(?:able)?|Officer|Deputy) "
         r"(?:No\.? ?)?[A-Z]{0,2}\d{1,6} "
         rf"(?P<part>{_WORD})(?![\w-])",
         lambda name: not is_ordinary_word(name),
@@ -1128,9 +1142,17 @@ PERSONS = (
         "PERSON",
         rf"(?<![\w-])[Dd]id (?P<part>{_STRANGE})"
         r" (?:send|call|reply|answer|sign|pay|text|phone|ring|mention|tell|e-?mail)(?!\w)",
-        lambda name: is_given(name) and not is_ordinary_word(name),
+        lambda name: _is_told(name) and not is_ordinary_word(name),
         clue=any_listed("did"),
         reach=2,
+    ),
+    shape(  # Imre is ill today
+        "PERSON",
+        rf"(?<![\w'’.@/#&-])(?P<part>{_STRANGE}) (?:is|was) (?:still )?(?:ill|sick|late)"
+        r"(?: (?:today|again|tomorrow|this week|until)(?!\w)|(?=[.,!?;]|\Z))",
+        lambda name: _is_told(name) and not is_ordinary_word(name),
+        clue=any_listed("ill sick late"),
+        reach=40,
     ),
     shape(  # Ask Wiebke for the key.
         "PERSON",

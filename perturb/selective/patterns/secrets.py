@@ -210,7 +210,10 @@ def _locate_secret(match: re.Match[str]) -> tuple[int, int] | None:
     return found.start, found.start + len(found.value)
 
 
-_DIRECTORY = re.compile(r"(?:~|/[\w.-]+)(?:/[\w.-]+)+/?")  # PWD=/home/mira
+_DIRECTORY = re.compile(  # PWD=/home/mira/src
+    r"(?:~|/(?:home|Users|root|var|opt|usr|srv|mnt|tmp|app|workspaces?|data|etc|private|builds?))"
+    r"(?:/[\w.-]+)*/?"
+)
 
 # How frameworks say what a field must hold: `required|min:8|confirmed`.
 _RULES = re.compile(r"[a-z_]+(?::[\w,.-]+)?(?:\|[a-z_]+(?::[\w,.-]+)?)+")
@@ -229,7 +232,7 @@ def _may_be_secret(found: KeyValue) -> bool:
         return False
     if is_worded(value) or len(value) < 3 or _RULES.fullmatch(value) or _PORT.fullmatch(value):
         return False
-    if found.key.lower() == "pwd" and _DIRECTORY.fullmatch(value):
+    if found.name in ("PWD", "OLDPWD") and _DIRECTORY.fullmatch(value):
         return False
     if value.lower() in PROGRAMS and not is_ordinary_word(value):  # of its examples
         return False

@@ -343,7 +343,6 @@ class SqliteDatabase:
             done = await self._write(work, None)
         else:
             done = await self._finish(self._write(work, self._threads))
-        self._count_write()
         if wait:
             await self._disk.wait()
         return done
@@ -384,6 +383,7 @@ class SqliteDatabase:
         try:
             done = await _retry(lambda: self._run(work), threads)
             self._guard.check()  # a commit to a deleted file is lost
+            self._count_write()
         finally:
             self._turn.release()
         return done

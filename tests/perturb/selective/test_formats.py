@@ -78,8 +78,8 @@ KINDS = {
     ),
     "the authors of a repository": (
         "  214  Blue Widgets\n  198  Red Widgets\n12  Monte Carlo\n14  Kruskal Wallis\n",
-        "  214  Anselm Vierthaler\n  198  Grace Njuguna\n   12  dependabot[bot]\n",
-        ["Anselm Vierthaler", "Grace Njuguna"],
+        "  214\tAnselm Vierthaler\n  198\tWiebke Quillfeather\n   12\tdependabot[bot]\n",
+        ["Anselm Vierthaler", "Wiebke Quillfeather"],
     ),
     "a family tree": (
         "0 HEAD\n1 SOUR PAF\n2 NAME Personal Ancestral File\n1 CHAR UTF-8\n"
