@@ -401,7 +401,7 @@ _PHONES = "|".join(
 _EXTENSION = r"(?: ?(?:x|ext\.?) ?\d{1,6})?"
 _PHONE_WORDS = """
     phone phones telephone tel mobile cell cel cellular pix zap fax telefax desk call calls
-    ring dial whatsapp contact contacto kontakt zadzwonić zadzwoń volejte
+    ring dial whatsapp kontakt zadzwonić zadzwoń volejte
     sms msisdn messages bizum answering telefon telefonnummer handy handynummer durchwahl rufnummer
     téléphone portable appelle appeler teléfono móvil celular llame llamó llamar llámame telefono
     llamad ligue ligou chiama chiamare chiami volejte zavolejte zadzwoń
