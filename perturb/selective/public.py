@@ -46,7 +46,7 @@ from perturb.selective.parts import Cover
 from perturb.selective.patterns.forms import is_in_list
 from perturb.selective.patterns.given import list_given, names_beside
 from perturb.selective.patterns.letters import is_addressed
-from perturb.selective.patterns.persons import CAPITALS, is_strange, locate_alone
+from perturb.selective.patterns.persons import ALONE, CAPITALS, is_strange, locate_alone
 from perturb.selective.surrogates.names import load_names
 from perturb.text.fold import fold, fold_name, read
 from perturb.vocabulary.word_list import dictionary_words
@@ -1264,12 +1264,7 @@ def _holds(places: Sequence[int], low: int, high: int) -> bool:
 
 
 # -- beside private persons ----------------------------------------------------------------------
-_COMPANION = re.compile(
-    rf"(?<![\w'’.@/#&-])(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{3,14}})"
-    r"(?![\w@(/=-]|\.\w|['’](?!s\b))"
-)
-
-
+_COMPANION = re.compile(ALONE)
 _USED = re.compile(r"(?<!\w)(?i:read|watch|deploy|install|using|use|class|import) \Z")
 _UNKNOWN = rf"[{CAPITALS}][^\W\d_{CAPITALS}]{{2,14}}"
 _NEXT = re.compile(
@@ -1278,8 +1273,8 @@ _NEXT = re.compile(
 )
 
 
-def find_companions(text: str, found: Sequence[Span], private: Sequence[Span]) -> Iterator[Span]:
-    """Yield the given names of a text that stand alone where a person of it is private, and the
+def find_companions(text: str, found: Sequence[Span], private: Sequence[Span]) -> list[Span]:
+    """Return the given names of a text that stand alone where a person of it is private, and the
     next names of a list that begins with two such persons. None is a finding already.
 
     Args:
@@ -1288,24 +1283,23 @@ def find_companions(text: str, found: Sequence[Span], private: Sequence[Span]) -
     """
     persons = sorted(span for span in private if span.type == "PERSON")
     if not persons:
-        return
-    known, shown = Cover(found), read(text)
-    yield from _find_next(text, persons, known)
-    names = names_beside()
+        return []
+    made = [*_find_next(text, persons)]
+    shown, names = read(text), names_beside()
     for match in _COMPANION.finditer(shown.text):
         used = _USED.search(shown.text, max(0, match.start() - 12), match.start())
         if match["part"].lower() in names and not used and (place := locate_alone(match)):
-            start, end = shown.span(*place)
-            if not known.meets(start, end):
-                yield Span(start, end, "PERSON")
+            made.append(Span(*shown.span(*place), "PERSON"))
+    known = Cover(found) if made else None
+    return [span for span in made if known and not known.meets(span.start, span.end)]
 
 
-def _find_next(text: str, persons: Sequence[Span], known: Cover) -> Iterator[Span]:
+def _find_next(text: str, persons: Sequence[Span]) -> Iterator[Span]:
     for (_, end, _), last in pairwise(persons):
         if text[end : last.start] not in (", ", "; "):
             continue
         while match := _NEXT.match(text, last.end):
             last = Span(*match.span("part"), "PERSON")
-            if not is_strange(match["part"].replace("-", " ")) or known.meets(*last[:2]):
+            if not is_strange(match["part"].replace("-", " ")):
                 break
             yield last

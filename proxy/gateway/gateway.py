@@ -225,10 +225,12 @@ def make_gateway_receipt(plan: Plan, restored: Restored | None) -> dict[str, Any
 
 async def _make_receipt(plan: Plan, restored: Restored | None) -> dict[str, Any] | None:
     """Make the receipt of a plan, in a thread if it has many releases."""
-    light = are_light([release.raw for release in plan.releases])
-    return await offload(light, make_gateway_receipt, plan, restored)
+    if len(plan.releases) <= FEW:
+        return make_gateway_receipt(plan, restored)
+    return await offload(False, make_gateway_receipt, plan, restored)
 
 
+FEW = 50  # releases that are listed in a few milliseconds
 NO_LOCAL_MODEL = "there is no local model (local.mode: none)"
 PROMPT = "prompt"  # of a text completion
 

@@ -438,7 +438,11 @@ class Memo:
                     for key, text in zip(chosen, texts, strict=True)
                     if key in found
                 ]
-                link = await offload(light, _link_texts, link, texts, earlier, tagged)
+                parts = texts, earlier, tagged
+                if light:
+                    link = _link_texts(link, *parts)
+                else:
+                    link = await offload(False, _link_texts, link, *parts)
             made = found | await self._draw_all(sanitizer, new, link)
         return [
             Release(text.raw, made[key], sanitizer, key)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 
@@ -48,6 +50,28 @@ def test_a_context_that_is_kept_holds_nothing_of_the_block() -> None:
     assert kept() is None
     late = weakref.ref(context.run(compute_once, split, "Anna wrote"))  # by a thread, say
     assert late() is None
+
+
+def test_a_thread_that_outlives_its_block_leaves_nothing_in_it() -> None:
+    class Tokens(list[str]):
+        pass
+
+    begun, ended = threading.Event(), threading.Event()
+
+    def split(text: str) -> Tokens:
+        begun.set()
+        assert ended.wait(60)
+        return Tokens(text.split())
+
+    with ThreadPoolExecutor(1) as pool:
+        with remember_texts():
+            context = copy_context()
+            made = pool.submit(context.run, compute_once, split, "Anna wrote")
+            assert begun.wait(60)
+        ended.set()
+        kept = weakref.ref(made.result())
+    del made
+    assert kept() is None
 
 
 async def test_tasks_and_threads_of_a_block_share_it() -> None:

@@ -118,25 +118,31 @@ def _is_chat(number: int, lines: Sequence[str]) -> bool:
 # A chat that was copied without its times: mira: @jonas can you look?
 _SPOKEN = rf"{_BEGIN}(?P<part>[^\W\d_A-Z]{{3,15}}): (?=[^\s\"'\[{{|>&*][^\n]{{3}})"
 _SPEAKING = re.compile(_SPOKEN)
-
-
-def _is_thing(speaker: str) -> bool:
-    return is_ordinary_word(speaker) or speaker in PROGRAMS
+_CLOSE = 500  # characters before and after such a line
 
 
 def _locate_spoken(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a speaker where others answer, somebody speaks twice, and two of them
-    have given names, or one is called upon."""
+    have given names, or one is called upon. No speaker is a program or an ordinary word, as the
+    keys of settings are."""
     text, name = match.string, match["part"]
-    if is_ordinary_word(name) or not _is_person(name):
+    if not _may_speak(name) or not _is_person(name):
         return None
-    low, high = max(0, match.start() - _NEAR), match.end() + _NEAR
-    lines = [line["part"] for line in _SPEAKING.finditer(text, low, high)]
+    low, high = max(0, match.start() - _CLOSE), match.end() + _CLOSE
+    lines: list[str] = []
+    for line in _SPEAKING.finditer(text, low, high):
+        if not _may_speak(line["part"]):
+            return None
+        lines.append(line["part"])
     speakers = set(lines)
-    if len(speakers) < 2 or len(lines) == len(speakers) or any(map(_is_thing, speakers)):
+    if len(speakers) < 2 or len(lines) == len(speakers):
         return None
     called = any(f"@{speaker}" in text[low:high] for speaker in speakers)
     return match.span("part") if called or sum(map(is_given, speakers)) > 1 else None
+
+
+def _may_speak(name: str) -> bool:
+    return not is_ordinary_word(name) and name not in PROGRAMS
 
 
 _ACCOUNT = r"(?P<part>(?!v?\d)(?=[\w.]{0,31}[\d_])[\w.]{2,32})"

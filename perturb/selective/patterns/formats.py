@@ -12,12 +12,11 @@ import re
 from perturb.selective.patterns.accounts import is_personal_account
 from perturb.selective.patterns.checks import is_iban
 from perturb.selective.patterns.dates import MONTHS, is_long_ago
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, names_thing
 from perturb.selective.patterns.labels import LABELS, NAMES, spell
 from perturb.selective.patterns.letters import is_greeting
 from perturb.selective.patterns.persons import (
     CAPITALS,
-    THINGS_TOO,
     WRITTEN_FULL,
     WRITTEN_NAME,
     is_full_name,
@@ -25,11 +24,9 @@ from perturb.selective.patterns.persons import (
 )
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import (
-    all_clues,
     any_figure,
     any_match,
     any_string,
-    least_digits,
     shape,
     words_of,
 )
@@ -92,7 +89,7 @@ _NEAR = 400  # characters between two names of a list
 def _is_reversed(match: re.Match[str]) -> bool:
     """Tell if a surname stands before a given name: no greeting, and no word of a letter."""
     given, family = match["given"].partition("-")[0], match["family"]
-    known = is_given(given) and not is_ordinary_word(given) and given.lower() not in THINGS_TOO
+    known = is_given(given) and not is_ordinary_word(given) and not names_thing(given)
     greets = is_greeting(match.string, *match.span("family"))
     return known and not greets and is_strange(family.replace("-", " "))
 
@@ -178,7 +175,8 @@ FORMATS = (
         "IP_ADDRESS",
         rf"(?m:^)[a-z_][\w.-]{{1,31}}[ \t]{{1,24}}(?:pts/\d{{1,4}}|tty\w{{1,6}})[ \t][^\n]{{1,60}}"
         rf"\({_ADDRESS}\)",
-        clue=all_clues(any_string("pts/", "tty"), any_figure(r"\(\d")),
+        clue=any_string("pts/", "tty"),
+        reach=60,
     ),
     shape(
         "USERNAME",
@@ -257,7 +255,8 @@ FORMATS = (
         rf"(?P<part>\d{{1,2}} {MONTHS} \d{{4}})",
         lambda date: not is_long_ago(date),
         case=False,
-        clue=all_clues(any_string(" date "), least_digits(6)),
+        clue=any_string("birt", "chr", "bapm"),
+        reach=12,
     ),
     shape(
         "PERSON",

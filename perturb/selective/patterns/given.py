@@ -7,7 +7,15 @@ from pathlib import Path
 
 from perturb.text.fold import fold_name
 
-__all__ = ["is_given", "list_given", "may_be_given", "names_beside", "sex_of", "stands_alone"]
+__all__ = [
+    "is_given",
+    "list_given",
+    "may_be_given",
+    "names_beside",
+    "names_thing",
+    "sex_of",
+    "stands_alone",
+]
 
 _FILE = Path(__file__).parents[2] / "data" / "given_names.txt"
 # More that are words. Alone they name nobody, so the public list has some of them.
@@ -15,9 +23,12 @@ _WORDS = """
     art autumn basil chance charity chase clay destiny duke ginger heath herb may miles misty
     patience ray reed rich rusty sage sky star storm
 """
-
-
-_THINGS = {"chelsea", "julia"}  # a club and a language
+# Names that are also a place, a language or a club.
+_OF_THINGS = """
+    austin carolina chad chelsea china dallas florence georgia houston india israel jordan julia
+    lincoln madison paris phoenix ruby savannah sydney victoria virginia
+"""
+_THINGS = frozenset(_OF_THINGS.split())
 
 
 @lru_cache(maxsize=1)
@@ -66,6 +77,11 @@ def names_beside() -> frozenset[str]:
     """
     names = _read_section("[beside]")
     return frozenset({*map(str.lower, names), *map(fold_name, names)} - _THINGS)
+
+
+def names_thing(word: str) -> bool:
+    """Tell if a given name is also that of a place, a language or a club: `Georgia`, `Julia`."""
+    return word.lower() in _THINGS
 
 
 def sex_of(word: str) -> str:

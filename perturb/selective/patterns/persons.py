@@ -5,7 +5,12 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.given import is_given, may_be_given, stands_alone
+from perturb.selective.patterns.given import (
+    is_given,
+    may_be_given,
+    names_thing,
+    stands_alone,
+)
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.settings import (
     PROGRAMS,
@@ -33,12 +38,12 @@ from perturb.text.fold import fold_name
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
 
 __all__ = [
+    "ALONE",
     "CAPITALS",
     "DEPARTMENTS",
     "NO_NAMES",
     "PERSONS",
     "RELATIONS",
-    "THINGS_TOO",
     "WRITTEN_FULL",
     "WRITTEN_LOWER",
     "WRITTEN_NAME",
@@ -1004,20 +1009,13 @@ _DID_WORDS = """
     married got leave ill sick pregnant my our i
 """
 _STRANGE = rf"[{CAPITALS}][^\W\d_{CAPITALS}]{{3,14}}"
-
-
-# Given names that are also a place, a language or a club.
-THINGS_TOO = words_of(
-    """
-    georgia jordan julia ruby chelsea sydney florence victoria virginia carolina austin madison
-    lincoln paris india china chad israel savannah phoenix houston dallas
-    """
-)
+# A word with a capital that is no part of a longer name, an address or code.
+ALONE = rf"(?<![\w'’.@/#&-])(?P<part>{_STRANGE})(?![\w@(/=-]|\.\w|['’](?!s\b))"
 
 
 def _is_told(name: str) -> bool:
     """Tell if a given name is nothing else."""
-    return is_given(name) and name.lower() not in NO_NAMES | THINGS_TOO
+    return is_given(name) and not names_thing(name) and name.lower() not in NO_NAMES
 
 
 def is_strange(name: str) -> bool:
@@ -1129,7 +1127,8 @@ PERSONS = (
         r"(?:No\.? ?)?[A-Z]{0,2}\d{1,6} "
         rf"(?P<part>{_WORD})(?![\w-])",
         lambda name: not is_ordinary_word(name),
-        clue=least_digits(1),
+        clue=any_string("pc ", "pcso ", "sgt ", "const", "officer ", "deputy "),
+        reach=2,
     ),
     shape(  # Torvald Ostrander was late again.
         "PERSON",
@@ -1156,8 +1155,7 @@ PERSONS = (
     ),
     shape(  # Ask Wiebke for the key.
         "PERSON",
-        rf"(?<![\w'’.@/#&-])(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{3,14}})"
-        r"(?![\w@(/=-]|\.\w|['’](?!s\b))",
+        ALONE,
         stands_alone,
         locate=locate_alone,
     ),
