@@ -94,7 +94,7 @@ def test_all_kinds_of_places_are_searched() -> None:
     names = {name.partition("[")[0] for name in find_expressions()}
     assert names >= {
         "perturb.selective.patterns.SECRETS",  # shapes
-        "perturb.selective.values.calendar._NAMED",  # a tuple
+        "perturb.selective.values._NAMED",  # a tuple
         "perturb.selective.patterns.places:search",  # spelled in a call
         "perturb.vocabulary.words.WORD",  # of the package `regex`
         "proxy.console.views.trying._LINE",

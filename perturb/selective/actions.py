@@ -13,7 +13,7 @@ from perturb.selective.detector import NAMES
 from perturb.selective.parts import CUSTOM, Cover
 from perturb.selective.patterns import NAME
 from perturb.selective.surrogates.kinds import WITHOUT
-from perturb.selective.values.part import VALUES
+from perturb.selective.values import VALUES
 
 __all__ = ["ACTIONS", "EVERY", "Actions", "check_actions", "drop_claimed"]
 

@@ -41,8 +41,7 @@ from perturb.rng import draw_below, keyed_generator
 from perturb.sanitizer import DocumentOptions
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.surrogates.writer import PERSONS, SurrogateWriter
-from perturb.selective.values.calendar import find_day_first
-from perturb.selective.values.part import draw_value, read_value
+from perturb.selective.values import draw_value, find_day_first, read_value
 from perturb.text.fold import decode_entities, match_case
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import CLASS_NAMES, LAYOUT, TokenClass, Vocabulary

@@ -57,7 +57,7 @@ from perturb.selective.replace import make_text_link, refuse_parts, replace_part
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
 from perturb.selective.surrogates.kinds import DATES, PERSONS
 from perturb.selective.surrogates.names import name_words, names_digest
-from perturb.selective.values.part import read_value
+from perturb.selective.values import read_value
 from perturb.selective.verify import check_replaced, find_secrets
 from perturb.units import build_skeleton, split_units
 from perturb.vocabulary.frequencies import common_words, proper_words

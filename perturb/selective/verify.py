@@ -29,7 +29,7 @@ from perturb.selective.replace import (
 from perturb.selective.surrogates.check import SurrogateCheck
 from perturb.selective.surrogates.names import read_person
 from perturb.selective.surrogates.writer import PERSONS
-from perturb.selective.values.part import ValueCheck, read_value
+from perturb.selective.values import ValueCheck, read_value
 from perturb.text.fold import display, display_small, match_case
 from perturb.text.prefixes import Prefixes
 from perturb.vocabulary.table import EmbeddingTable

@@ -58,9 +58,8 @@ from proxy.errors import (
 )
 from proxy.gateway.gateway import release
 from proxy.pipeline.plan import Plan, format_epsilon
-from proxy.requests.anthropic import chat as anthropic
-from proxy.requests.anthropic.protocol import Conversation, MessagesRequest, validate_messages
-from proxy.requests.anthropic.tokens import count_tokens
+from proxy.requests import anthropic, responses
+from proxy.requests.anthropic import Conversation, MessagesRequest, count_tokens, validate_messages
 from proxy.requests.protocol import (
     ChatRequest,
     CompletionRequest,
@@ -68,9 +67,7 @@ from proxy.requests.protocol import (
     Options,
     PerturbRequest,
 )
-from proxy.requests.responses import chat as responses
-from proxy.requests.responses.items import COMPACTION
-from proxy.requests.responses.protocol import ResponsesRequest, validate_response
+from proxy.requests.responses import COMPACTION, ResponsesRequest, validate_response
 from proxy.requests.validation import (
     INPUTS,
     TOOLS,

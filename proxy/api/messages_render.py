@@ -19,8 +19,7 @@ from proxy.api.middleware import spell_error
 from proxy.api.render import Receipt, Renderer, format_event, make_field
 from proxy.errors import ApiError, remote_error
 from proxy.pipeline.plan import Answer
-from proxy.requests.anthropic.chat import list_dropped
-from proxy.requests.anthropic.protocol import MessagesRequest
+from proxy.requests.anthropic import MessagesRequest, list_dropped
 
 __all__ = ["MessagesRenderer"]
 

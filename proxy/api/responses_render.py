@@ -16,7 +16,7 @@ from proxy.api.render import Receipt, Renderer, format_event, make_field
 from proxy.errors import ApiError
 from proxy.pipeline.plan import Answer
 from proxy.requests.protocol import Strict
-from proxy.requests.responses.protocol import LOGPROBS, ResponsesRequest
+from proxy.requests.responses import LOGPROBS, ResponsesRequest
 
 __all__ = ["ResponsesRenderer"]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import quote, quote_plus
 
 from perturb.selective.surrogates.forms import CALLING
-from perturb.selective.values.calendar import ENGLISH, FRENCH, GERMAN, SPANISH
+from perturb.selective.values import ENGLISH, FRENCH, GERMAN, SPANISH
 from perturb.text.prefixes import Prefixes
 from proxy.restoring.cases import CASES, CYRILLIC, decline, romanize, romanize_briefly
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from perturb.selective.patterns import shape_types
 from proxy.api.embeddings import EmbeddingsRequest
-from proxy.requests.anthropic.protocol import Conversation, MessagesRequest
+from proxy.requests.anthropic import Conversation, MessagesRequest
 from proxy.requests.protocol import ChatRequest, CompletionRequest, PerturbRequest
-from proxy.requests.responses.protocol import ResponsesRequest
+from proxy.requests.responses import ResponsesRequest
 from tests.hostile.canary_words import HostileCanaries, MarkedCanaries
 from tests.proxy.api.test_messages_canaries import MESSAGES
 from tests.proxy.api.test_responses_canaries import EMBEDDINGS, RESPONSES

@@ -12,10 +12,10 @@ from perturb.selective.surrogates.addresses import (
     is_made_of_names,
     read_address,
     read_handle,
+    read_url,
 )
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
 from perturb.selective.surrogates.forms import SurrogateForm, read_form
-from perturb.selective.surrogates.generic import PATH_WORDS
 from perturb.selective.surrogates.kinds import (
     ADDRESSES,
     DATES,
@@ -31,8 +31,7 @@ from perturb.selective.surrogates.names import (
     read_person,
     read_script,
 )
-from perturb.selective.surrogates.phrases import SCRIPT, PhrasePiece, read_phrase
-from perturb.selective.surrogates.urls import read_url
+from perturb.selective.surrogates.phrases import PATH_WORDS, SCRIPT, PhrasePiece, read_phrase
 from perturb.text.fold import fold_name, match_case
 
 __all__ = ["SurrogateCheck"]

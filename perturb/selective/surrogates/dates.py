@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
-from perturb.selective.values.calendar import MONTHS, find_suffix, read_date
-from perturb.selective.values.grid import YEARS
+from perturb.selective.values import MONTHS, YEARS, find_suffix, read_date
 
 __all__ = ["SHIFTS", "shift_date"]
 

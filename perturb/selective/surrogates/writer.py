@@ -8,10 +8,16 @@ from math import prod
 
 from perturb.release import Known, Link, RequestLink, Taken
 from perturb.rng import draw_below
-from perturb.selective.surrogates.addresses import DOMAIN, Address, read_address, read_handle
+from perturb.selective.surrogates.addresses import (
+    DOMAIN,
+    Address,
+    UrlPiece,
+    read_address,
+    read_handle,
+    read_url,
+)
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
 from perturb.selective.surrogates.forms import SurrogateForm, read_form
-from perturb.selective.surrogates.generic import PATH_WORDS
 from perturb.selective.surrogates.kinds import (
     ADDRESSES,
     DATES,
@@ -32,8 +38,7 @@ from perturb.selective.surrogates.names import (
     read_words,
 )
 from perturb.selective.surrogates.permute import permute
-from perturb.selective.surrogates.phrases import SCRIPT, PhrasePiece, read_phrase
-from perturb.selective.surrogates.urls import UrlPiece, read_url
+from perturb.selective.surrogates.phrases import PATH_WORDS, SCRIPT, PhrasePiece, read_phrase
 from perturb.text.fold import fold_name, match_case
 
 __all__ = ["ADDRESSES", "PERSONS", "SurrogateWriter"]

@@ -22,12 +22,12 @@ from perturb.selective.patterns.contact import is_ip_address
 from perturb.selective.patterns.given import list_given, sex_of
 from perturb.selective.public import given_names, load_public
 from perturb.selective.replace import make_text_link
-from perturb.selective.surrogates import generic
+from perturb.selective.surrogates import phrases
 from perturb.selective.surrogates.forms import read_form
 from perturb.selective.surrogates.names import load_names, names_digest, read_script
 from perturb.selective.surrogates.permute import permute
 from perturb.selective.surrogates.writer import SurrogateWriter
-from perturb.selective.values.calendar import MONTHS
+from perturb.selective.values import MONTHS
 from perturb.selective.verify import find_parts
 from perturb.testing.growth import grows_linearly
 from perturb.testing.statistics import ALPHA, p_value
@@ -419,8 +419,9 @@ def ordinary_words() -> frozenset[str]:
     sources.update(re.findall(r"[^\W\d_]+", f"{people._PEOPLES} {people._PEOPLES_ELSEWHERE}"))
     sources.update(re.findall(r"[^\W\d_]+", f"{people._PROFESSIONS} {people.TITLES}"))
     sources.update(re.findall(r"[^\W\d_]+", " ".join(dates._WEEKDAY_LISTS)))
-    for lists in (words, generic):
-        sources.update(word for name in lists.__all__ for word in getattr(lists, name))
+    sources.update(word for name in words.__all__ for word in getattr(words, name))
+    sources.update(phrases.FIRM_WORDS, phrases.INSTITUTION_WORDS, phrases.PATH_WORDS)
+    sources.update(phrases.PLACE_WORDS, phrases.SMALL_WORDS, phrases.STREET_ENDS)
     return (
         frozenset(fold_name(word) for word in sources)
         | dictionary_words()

@@ -17,17 +17,19 @@ from hypothesis import strategies as st
 from perturb import ParameterError, ReleaseError, Span, seeded_generator
 from perturb.rng import keyed_generator
 from perturb.selective.sanitizer import SelectiveParameters
-from perturb.selective.values.grid import (
+from perturb.selective.values import (
     AGES,
     DAYS,
     MAGNITUDES,
     PERCENT,
+    VALUES,
     YEARS,
     draw_place,
+    draw_value,
     keep_rate,
     law,
+    read_value,
 )
-from perturb.selective.values.part import VALUES, draw_value, read_value
 from perturb.testing.statistics import ALPHA, p_value
 from tests.perturb.marking import fixed, selective
 

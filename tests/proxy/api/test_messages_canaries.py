@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from perturb import EmbeddingTable
-from proxy.requests.anthropic.protocol import Conversation, MessagesRequest
+from proxy.requests.anthropic import Conversation, MessagesRequest
 from tests.proxy.canaries import Canaries, check_none_left, fire, json_value, options
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 

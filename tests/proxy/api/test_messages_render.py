@@ -9,7 +9,7 @@ import pytest
 from extraction.backends.base import Delta
 from perturb.testing.growth import grows_linearly
 from proxy.api.messages_render import MessagesRenderer
-from proxy.requests.anthropic.protocol import MessagesRequest, validate_messages
+from proxy.requests.anthropic import MessagesRequest, validate_messages
 from tests.proxy.messages import ask
 
 ARGUMENTS = (

@@ -12,7 +12,7 @@ import pytest
 
 from perturb import EmbeddingTable
 from proxy.api.embeddings import EmbeddingsRequest
-from proxy.requests.responses.protocol import ResponsesRequest
+from proxy.requests.responses import ResponsesRequest
 from tests.proxy.api.test_embeddings import NAME, vectors
 from tests.proxy.canaries import Canaries, check_none_left, fire, json_value, options
 from tests.proxy.conftest import MODEL, Proxy, running_proxy

@@ -13,9 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 from perturb import EmbeddingTable
 from proxy.api.embeddings import EmbeddingsRequest
 from proxy.errors import ApiError
-from proxy.requests.anthropic.protocol import MessagesRequest
+from proxy.requests.anthropic import MessagesRequest
 from proxy.requests.protocol import ChatRequest, CompletionRequest, Strict
-from proxy.requests.responses.protocol import ResponsesRequest
+from proxy.requests.responses import ResponsesRequest
 from proxy.requests.validation import INPUTS, TOOLS, check_counts
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, Proxy, running_proxy

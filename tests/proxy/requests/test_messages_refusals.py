@@ -29,22 +29,23 @@ from anthropic.types.beta import (
 from anthropic.types.beta import message_create_params as beta_params
 
 from proxy.errors import ApiError
-from proxy.requests.anthropic.blocks import (
+from proxy.requests.anthropic import (
+    DEFINED,
     HOSTED,
     REFUSED,
-    AnthropicMessage,
-    TextBlock,
-    ToolResultBlock,
-    ToolUseBlock,
-)
-from proxy.requests.anthropic.chat import convert_to_chat, find_place, list_dropped
-from proxy.requests.anthropic.protocol import (
     REJECTED,
+    AnthropicMessage,
     Conversation,
     MessagesRequest,
+    TextBlock,
+    Tool,
+    ToolResultBlock,
+    ToolUseBlock,
+    convert_to_chat,
+    find_place,
+    list_dropped,
     validate_messages,
 )
-from proxy.requests.anthropic.tools import DEFINED, Tool
 from proxy.requests.protocol import Strict, Treatment, find_treatments
 from tests.proxy.messages import ask
 

@@ -8,9 +8,9 @@ import openai
 import pytest
 
 from perturb import EmbeddingTable
+from proxy.requests import responses
 from proxy.requests.protocol import Treatment, find_treatments
-from proxy.requests.responses import protocol as responses_protocol
-from proxy.requests.responses.protocol import ResponsesRequest
+from proxy.requests.responses import ResponsesRequest
 from tests.proxy.chats import TEXT, user
 from tests.proxy.conftest import MODEL, Proxy, running_proxy
 from tests.proxy.responses import TOOLS
@@ -85,7 +85,7 @@ async def test_what_is_not_served_is_refused_by_name(
 
 
 async def test_null_is_not_set(proxy: Proxy) -> None:
-    everything = dict.fromkeys([*ResponsesRequest.model_fields, *responses_protocol.REJECTED])
+    everything = dict.fromkeys([*ResponsesRequest.model_fields, *responses.REJECTED])
     body = {**everything, "model": MODEL, "input": TEXT}
     done: Any = await proxy.client().post("/responses", cast_to=object, body=body)
     assert done["status"] == "completed"

@@ -41,7 +41,7 @@ from openai.types.responses import (
 from openai.types.shared import reasoning_effort
 
 from proxy.api.embeddings import EmbeddingsRequest
-from proxy.requests import protocol, validation
+from proxy.requests import protocol, responses, validation
 from proxy.requests.protocol import (
     EFFORTS,
     Strict,
@@ -49,10 +49,12 @@ from proxy.requests.protocol import (
     find_treatments,
     select_local_fields,
 )
-from proxy.requests.responses import items as responses_items
-from proxy.requests.responses import protocol as responses_protocol
-from proxy.requests.responses.chat import convert_to_chat
-from proxy.requests.responses.protocol import INCLUDABLE, ResponsesRequest, validate_response
+from proxy.requests.responses import (
+    INCLUDABLE,
+    ResponsesRequest,
+    convert_to_chat,
+    validate_response,
+)
 from proxy.requests.validation import HOSTED, validate
 from tests.proxy.chats import user
 from tests.proxy.conftest import MODEL, Proxy
@@ -67,7 +69,7 @@ SERVED = {
     ),
     ResponsesRequest: (
         response_create_params.ResponseCreateParams,
-        responses_protocol.REJECTED,
+        responses.REJECTED,
     ),
     EmbeddingsRequest: (embedding_create_params.EmbeddingCreateParams, validation.REJECTED),
 }
@@ -83,19 +85,19 @@ INNER: list[tuple[type[Strict], Any]] = [
     (protocol.StreamOptions, response_create_params.StreamOptions),
     (protocol.TextPart, ChatCompletionContentPartTextParam),
     (protocol.ToolCall, ChatCompletionMessageFunctionToolCallParam),
-    (responses_protocol.AllowedTools, ToolChoiceAllowedParam),
-    (responses_items.CallItem, ResponseFunctionToolCallParam),
-    (responses_items.CallOutputItem, response_input_item_param.FunctionCallOutput),
-    (responses_protocol.FunctionChoice, ToolChoiceFunctionParam),
-    (responses_protocol.FunctionTool, FunctionToolParam),
-    (responses_items.InputTextPart, ResponseInputTextParam),
-    (responses_items.ResponsesMessage, EasyInputMessageParam),
-    (responses_items.ResponsesMessage, ResponseOutputMessageParam),
-    (responses_items.OutputTextPart, ResponseOutputTextParam),
-    (responses_protocol.Reasoning, shared_params.Reasoning),
-    (responses_items.ReasoningItem, ResponseReasoningItemParam),
-    (responses_items.RefusalContent, ResponseOutputRefusalParam),
-    (responses_protocol.TextConfig, ResponseTextConfigParam),
+    (responses.AllowedTools, ToolChoiceAllowedParam),
+    (responses.CallItem, ResponseFunctionToolCallParam),
+    (responses.CallOutputItem, response_input_item_param.FunctionCallOutput),
+    (responses.FunctionChoice, ToolChoiceFunctionParam),
+    (responses.FunctionTool, FunctionToolParam),
+    (responses.InputTextPart, ResponseInputTextParam),
+    (responses.ResponsesMessage, EasyInputMessageParam),
+    (responses.ResponsesMessage, ResponseOutputMessageParam),
+    (responses.OutputTextPart, ResponseOutputTextParam),
+    (responses.Reasoning, shared_params.Reasoning),
+    (responses.ReasoningItem, ResponseReasoningItemParam),
+    (responses.RefusalContent, ResponseOutputRefusalParam),
+    (responses.TextConfig, ResponseTextConfigParam),
 ]
 
 
@@ -148,7 +150,7 @@ def test_every_type_of_item_is_served_or_refused_by_name() -> None:
         found |= set(typing.get_args(kind))
     served = {"message", "function_call", "function_call_output", "reasoning", "item_reference"}
     served |= {"custom_tool_call", "custom_tool_call_output"}
-    assert found - served == responses_items.REFUSED
+    assert found - served == responses.REFUSED
 
 
 def test_everything_that_can_be_included_may_be_asked_for() -> None:

@@ -1,1 +1,0 @@
-"""Release numbers that carry a value near their value, in their own format."""

@@ -1,1 +1,0 @@
-"""Read requests of the Messages API."""
