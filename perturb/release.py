@@ -48,7 +48,9 @@ __all__ = [
 Known = Mapping[str, str]  # raw sensitive parts of other texts, each with its type
 EMPTY: Known = MappingProxyType({})
 Link = Callable[[str], np.random.Generator]
-_FAILURES = 20_000  # of `take` in one request: bounds the work of finding free replacements
+# Failures of `take` in one request, and for each replacement of it: they bound the work of finding
+# free ones.
+_FAILURES, _FAILURES_EACH = 20_000, 10
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+|[0-9]+")
 Protected = Literal["token", "marked part", "generated token", "sentence", "document"]
@@ -86,7 +88,7 @@ class Taken:
         value = _fold(raw)
         free = self._values.setdefault(_fold(new), value) == value
         self._failures += not free
-        return free or self._failures > _FAILURES
+        return free or self._failures > _FAILURES + _FAILURES_EACH * len(self._values)
 
     @cached_property
     def words(self) -> frozenset[str]:

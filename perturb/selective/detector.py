@@ -253,6 +253,8 @@ class DetectorPolicy:
                 start = _skip_question(reading.text, skip_lead(reading.text, start, end), end)
                 end -= 2 * bool(_GENITIVE.search(reading.text, start, end))
                 start = _skip_relation(reading.text, start, end)
+            if type_ in _NAMED_IN_CELLS:
+                end = _leave_cell(reading.text, start, end)
             found = reading.text[start:end]
             unlikely = share < _SMALL and type_ not in self._lowered
             plain = (
@@ -262,7 +264,9 @@ class DetectorPolicy:
                 or (type_ in NAMES and _is_document(reading.text, start, end))
                 or is_greeting(reading.text, start, end)
                 or (type_ == "PERSON" and _is_nobody(reading.text, start, end))
-                or (type_ in ("PERSON", "LOCATION") and _is_figure(found, type_))
+                or (
+                    type_ in ("PERSON", "LOCATION") and _is_figure(reading.text, start, end, type_)
+                )
                 or (type_ in _NAMED and _is_no_thing(reading.text, start, end, type_, unlikely))
                 or (type_ == "ID" and _is_identifier(reading.text, start, end))
                 or _is_verb(reading.text, start, end)
@@ -337,11 +341,33 @@ def _cut_keys(text: str, found: Iterable[Span]) -> Iterator[Span]:
             start = line
 
 
-def _is_figure(found: str, type_: str) -> bool:
-    """Tell if a finding is a number that names nobody. Of a place, one may be a house's."""
+_NAMED_IN_CELLS = frozenset(("PERSON", "LOCATION", "ORGANIZATION"))
+_NEXT_CELL = re.compile(r"[,;|\t](?=[^\s,;|])")
+_GOES_ON = re.compile(r"[.@_]\w")
+
+
+def _leave_cell(text: str, start: int, end: int) -> int:
+    """Return where a name ends that ends inside the next cell of its row: before `1485.60` in
+    `Springfield,1485.60`, or before an address."""
+    if not _GOES_ON.match(text, end):
+        return end
+    *_, last = (start, *(cell.start() for cell in _NEXT_CELL.finditer(text, start, end)))
+    return last if last > start else end
+
+
+def _is_figure(text: str, start: int, end: int, type_: str) -> bool:
+    """Tell if a finding is a number that names nobody. Of a place, one may be a house's; an amount
+    or the number of a row is not."""
+    found = text[start:end]
     if any(map(str.isalpha, found)):
         return False
-    return type_ != "LOCATION" or "," in found or len(found) > _LONGEST_CODE
+    if type_ != "LOCATION" or "," in found or len(found) > _LONGEST_CODE:
+        return True
+    numbers_row = text[start - 1 : start] in ("", "\n") and text[end : end + 1] in tuple(",;|\t")
+    return numbers_row or _DECIMALS.match(text, end) is not None
+
+
+_DECIMALS = re.compile(r"[.,]\d{1,2}(?!\d)")
 
 
 def _is_nobody(text: str, start: int, end: int) -> bool:

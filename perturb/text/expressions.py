@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import regex
 
@@ -16,6 +17,10 @@ from perturb.errors import ExpressionTimeout
 from perturb.work import check_work
 
 __all__ = ["LONGEST", "Expression", "find_all"]
+
+
+_Found = TypeVar("_Found")
+_MOST = 32  # times the limit that a search may wait for its own share of it
 
 
 class Expression:
@@ -31,8 +36,7 @@ class Expression:
     Args:
         pattern: the expression, in the syntax of the package `regex`, which includes that of `re`.
         name: its name in errors, such as `patterns.CASE`.
-        seconds: the limit for one search of a text, in processor time of the process, which also
-            passes while other threads work.
+        seconds: the limit for one search of a text, in processor time.
 
     Raises:
         ValueError: the expression does not compile; the message gives the reason.
@@ -53,10 +57,7 @@ class Expression:
         Raises:
             ExpressionTimeout: the search ran out of time.
         """
-        try:
-            yield from self._compiled.finditer(text, timeout=self._seconds)
-        except TimeoutError:
-            raise self._timeout() from None
+        yield from self._search(lambda limit: [*self._compiled.finditer(text, timeout=limit)])
 
     def match(self, text: str) -> regex.Match[str] | None:
         """Return the match at the beginning of a text.
@@ -64,10 +65,21 @@ class Expression:
         Raises:
             ExpressionTimeout: the search ran out of time.
         """
-        try:
-            return self._compiled.match(text, timeout=self._seconds)
-        except TimeoutError:
-            raise self._timeout() from None
+        return self._search(lambda limit: self._compiled.match(text, timeout=limit))
+
+    def _search(self, search: Callable[[float], _Found]) -> _Found:
+        """Search within a limit: that of `regex` is in processor time of the process, which also
+        passes while other threads work. Where they had most of it, the search is done again."""
+        limit = self._seconds
+        while True:
+            begun = time.thread_time()
+            try:
+                return search(limit)
+            except TimeoutError:
+                own = time.thread_time() - begun
+                if own >= self._seconds / 2 or limit >= _MOST * self._seconds:
+                    raise self._timeout() from None
+                limit *= 2
 
     def _timeout(self) -> ExpressionTimeout:
         return ExpressionTimeout(f"the regular expression {self._name} ran out of time on a text")

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from perturb.selective.patterns.contact import is_ip_address
 from perturb.selective.surrogates.names import Cast, NameWord, load_names
 from perturb.selective.surrogates.phrases import PATH_WORDS
+from perturb.text.fold import fold_name
 
 __all__ = [
     "DOMAIN",
@@ -24,9 +25,10 @@ __all__ = [
 ]
 
 DOMAIN = ".example"  # reserved (RFC 2606): no letter to a surrogate reaches anybody
-_ADDRESS = re.compile(r"([A-Za-z0-9._%+'-]+)@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
-_HANDLE = re.compile(r"@?[._%+'-]*+[A-Za-z0-9][A-Za-z0-9._%+'-]*")
-_TOKEN = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]")
+_LATIN = "A-Za-zÀ-ÖØ-öø-ɏ"  # as `read_script` has it
+_ADDRESS = re.compile(rf"([{_LATIN}0-9._%+'-]+)@([{_LATIN}0-9-]+(?:\.[{_LATIN}0-9-]+)+)")
+_HANDLE = re.compile(rf"@?[._%+'-]*+[{_LATIN}0-9][{_LATIN}0-9._%+'-]*")
+_TOKEN = re.compile(rf"[{_LATIN}]+|[0-9]+|[^{_LATIN}0-9]")
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Address:
         full = [i for i, t in enumerate(self.tokens) if t.isalpha() and len(t) > 1]
         out: dict[int, list[NameWord]] = {}
         for i in full:
-            token = self.tokens[i].lower()
+            token = fold_name(self.tokens[i])
             if words := cast.split(token):
                 out[i] = words
             elif len(full) == 1:
@@ -64,12 +66,12 @@ class Address:
         )
         for i, token in enumerate(self.tokens):
             if token.isalpha() and len(token) == 1:
-                out[i] = [NameWord("initial", token.lower(), surname)]
+                out[i] = [NameWord("initial", fold_name(token), surname)]
         return out
 
 
 def read_address(raw: str) -> Address | None:
-    """Return an address; None for one that is not written in ASCII.
+    """Return an address; None for one with letters that are not Latin.
 
     >>> read_address("a.schmidt82@Example.org")
     Address(tokens=('a', '.', 'schmidt', '82'), domain='example.org')

@@ -80,6 +80,7 @@ class SurrogateWriter:
         self._written: dict[tuple[str, str], str] = {}
         self._turns: dict[str, int] = {}  # the turn of each address
         self._orders: dict[str, list[int]] = {}
+        self._used_up: set[str] = set()  # lists, by their first name
         self._days = 0
 
     def write(self, type_: str, raw: str) -> str | None:
@@ -164,15 +165,18 @@ class SurrogateWriter:
         if key not in self._written:
             # In a small form, avoiding raw values would take what others need.
             roomy = prod(map(len, filter(None, form.alphabets))) >= ROOM
+            # Many numbers become one of the reserved ones: each has an order of its own, or
+            # those of one area would look for free ones at the same places.
+            order = form.join(raw) if form.reserved else ""
             free = (
                 drawn
                 for avoid in ((True, False) if roomy else (False,))
-                for drawn in islice(self._permute(form, ""), TRIES if roomy else ROOM)
+                for drawn in islice(self._permute(form, order), TRIES if roomy else ROOM)
                 if not (avoid and self._is_raw(form.fill(drawn)))
                 and self._taken.take(form.fill(drawn), raw)
             )
             # Where all are taken, it collides, and is not restored.
-            self._written[key] = next(free, None) or next(self._permute(form, ""))
+            self._written[key] = next(free, None) or next(self._permute(form, order))
         return form.fill(self._written[key])
 
     def _take_turns(self, address: Address, raw: str, end: str) -> str:
@@ -275,13 +279,15 @@ class SurrogateWriter:
             own = listed[self._order(script, listed)[names.given_keys[key]]]
             if self._take(own, (role, key, script)):
                 return own
-        for joined in (False, True):
+        # Where a name was found in no draw of many, few are free: others are made of two at once.
+        for joined in (True,) if listed[0] in self._used_up else (False, True):
             for _ in range(TRIES):
                 own = listed[draw_below(len(listed), noise)]
                 if joined:
                     own += listed[draw_below(len(listed), noise)].lower()
                 if self._take(own, (role, key, script), joined=joined):
                     return own
+            self._used_up.add(listed[0])
         return own
 
     def _order(self, script: str, listed: Sequence[str]) -> list[int]:

@@ -107,6 +107,25 @@ def test_a_name_across_the_border_of_a_window_is_found() -> None:
         assert any("Oliver Thwaite" in part for part in found), last
 
 
+@pytest.mark.parametrize("sign", [",", ";", "\t"])
+def test_the_cells_of_a_row_are_read_apart(sign: str) -> None:
+    """No number is part of a place, and no name runs into an address."""
+    given = ["Gera", "Nayil", "Hamima", "Rafeek", "Katy", "Birsen", "Tahan", "Janik"]
+    last = ["Misir", "Lomak"]
+    names = [
+        f"{first}{sign}{a}{b.lower()}" for first in given for a in last for b in (*last, *given)
+    ]
+    rows = [
+        f"{i}{sign}{name}{sign}{name.replace(sign, '.').lower()}@mail{i % 9}.com{sign}Springfield"
+        f"{sign}{i * 7919 % 9000 + 500}.{i % 90 + 10}"
+        for i, name in enumerate(names, 400)
+    ]
+    for text, type_ in marks("\n".join(rows)):
+        *_, end = text.rpartition(sign)
+        assert not (end.isdecimal() and type_ == "LOCATION"), text
+        assert sign not in text or "@" not in text, text
+
+
 class Counted:
     """Count the windows that a session reads."""
 

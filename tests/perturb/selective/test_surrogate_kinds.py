@@ -102,7 +102,7 @@ NONE = [  # what has no surrogate
     ("URL", "https://firm.de/%61nna"),
     ("URL", "http://localhost/api/users"),
     ("URL", "intranet"),
-    ("USERNAME", "köln"),
+    ("USERNAME", "кёльн"),
     ("USERNAME", "__"),
     ("DATE_TIME", "10:30"),
     ("DATE_TIME", "Monday"),

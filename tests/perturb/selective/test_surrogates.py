@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from itertools import islice
+from itertools import islice, product
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -190,6 +191,14 @@ class TestNumbers:
         assert len(set(numbers)) == 1000
         assert not set(numbers) & set(re.findall(r"\d{5,}", text))
 
+    def test_many_telephone_numbers_of_one_area_stay_apart(self) -> None:
+        """They become numbers that are reserved for fiction, of which an area has a hundred."""
+        raws = [f"+1 415 555 {i:04d}" for i in range(0, 10_000, 4)]
+        writer = SurrogateWriter(LINK, [("PHONE_NUMBER", raw) for raw in raws], {})
+        made = {writer.write_form("PHONE_NUMBER", raw) for raw in raws}
+        assert len(made) == len(raws)
+        assert all(map(is_fictional, made))
+
     def test_different_cards_have_different_surrogates_in_all_texts(self) -> None:
         cards = [f"40952609{i:07d}{d}" for i in range(300) for d in range(10)]
         cards = [card for card in cards if passes_luhn(card)]
@@ -308,7 +317,9 @@ class TestPersons:
         assert "Xylander Wutke" not in selective().known_in(text, known)
 
     def test_accents_and_umlauts_are_one_person(self) -> None:
-        made = parts("so Jörg Müller, Muller, MÜLLER: joerg.mueller@x.de or jorg.muller@x.de")
+        made = parts(
+            "so Jörg Müller, Muller, MÜLLER: joerg.mueller@x.de, jorg.muller@x.de, jörg.müller@x.de"
+        )
         assert (
             len({fold_name(part.split()[-1].split("@")[0].split(".")[-1]) for part in made}) == 1
         )
@@ -380,6 +391,15 @@ class TestPersons:
         made = [part.text.split() for part in done.replaced or ()]
         assert len({first for first, _ in made}) == len({last for _, last in made}) == 400
         assert not {last for _, last in made} & {raw.split()[1] for raw in raws}
+
+    def test_more_persons_than_there_are_names_stay_apart(self) -> None:
+        """A customers' list: their given names are several times as many as those drawn."""
+        given = sorted(name.title() for name in given_names() if name.isascii())[:4000:2]
+        lasts = [a + b.lower() for a, b in product(unusual(45), unusual(45))]
+        raws = list(zip(given, lasts[:2000], strict=True))
+        writer = SurrogateWriter(LINK, [("PERSON", " ".join(raw)) for raw in raws], {})
+        made = [writer.write_person(raw, [" "]) or [] for raw in raws]
+        assert len(set(map(itemgetter(0), made))) == len(set(map(itemgetter(1), made))) == 2000
 
     def test_a_surrogate_is_no_raw_name_of_the_text(self) -> None:
         raw = set(load_names()["latin"].given[:40])

@@ -46,6 +46,31 @@ def test_the_time_is_for_all_matches_of_a_text_together() -> None:
         list(expression.finditer(("x" + "a" * 20 + "!") * 100_000))
 
 
+@pytest.mark.parametrize("timeouts", [3, 100])
+def test_the_time_of_other_threads_is_not_its_own(
+    timeouts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine the limit, in processor time of the process, passes while it waits."""
+    limits: list[float] = []
+
+    class Waiting:
+        def match(self, text: str, timeout: float) -> str:
+            limits.append(timeout)
+            if len(limits) <= timeouts:
+                raise TimeoutError
+            return text
+
+    expression = Expression("a", "patterns.CASE", 1.0)
+    monkeypatch.setattr(expression, "_compiled", Waiting())
+    if timeouts == 3:
+        assert expression.match("a") == "a"
+        assert limits == [1, 2, 4, 8]
+    else:
+        with pytest.raises(ExpressionTimeout):
+            expression.match("a")
+        assert limits[-1] == 32
+
+
 def test_a_bad_expression_is_refused_with_its_reason() -> None:
     with pytest.raises(ValueError, match="missing"):
         Expression("(", "x", 1.0)
