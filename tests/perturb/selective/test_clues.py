@@ -37,6 +37,7 @@ from perturb.selective.patterns.shape import (
 )
 from tests.perturb.selective.test_patterns import BY_TYPE
 
+MOST = 100  # texts of a file
 TEXTS = Path(benchmarks.fidelity.__file__).parent
 LOOK_AHEAD = re.compile(r"\(\?=\[[^\]]*\]\)")
 # In any capitals, and with the letters that `re` reads as i, s and k.
@@ -45,10 +46,8 @@ RESPELL: tuple[Callable[[str], str], ...] = (
     str.upper,
     str.lower,
     str.swapcase,
-    lambda text: text.replace("i", "ı"),
+    lambda text: text.replace("i", "ı").replace("s", "ſ").replace("k", "\u212a"),
     lambda text: text.replace("i", "İ"),
-    lambda text: text.replace("s", "ſ"),
-    lambda text: text.replace("k", "\u212a"),
 )
 PROFILES = """
     github.com codeberg.org linkedin.com/in xing.com/profile bsky.app/profile keybase.io
@@ -103,7 +102,7 @@ def test_no_clue_hides_a_generated_match(number: int) -> None:
     # Without the looks at the first character: they would be met by chance, in few of the texts.
     plain = re.compile(LOOK_AHEAD.sub("", shape.pattern.pattern), shape.pattern.flags)
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.from_regex(plain), st.sampled_from(RESPELL))
     def check(text: str, respell: Callable[[str], str]) -> None:
         assert not find_hidden([shape], respell(text))
@@ -119,9 +118,9 @@ def test_no_clue_hides_an_example(respell: Callable[[str], str]) -> None:
 
 @pytest.mark.parametrize("path", sorted(TEXTS.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_no_clue_hides_a_part_of_a_text(path: Path) -> None:
-    """Of the texts of the benchmark: no generated match has all that is around a real one."""
+    """Of texts of the benchmark: no generated match has all that is around a real one."""
     lines = path.read_text("utf-8").splitlines()
-    texts = [json.loads(line)["text"] for line in lines]
+    texts = [json.loads(line)["text"] for line in lines[:: 1 + len(lines) // MOST]]
     assert texts
     assert not [hidden for text in texts for hidden in find_hidden(SHIPPED, text)]
 
