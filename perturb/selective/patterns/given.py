@@ -9,6 +9,7 @@ from perturb.text.fold import fold_name
 
 __all__ = [
     "is_given",
+    "is_word_elsewhere",
     "list_given",
     "may_be_given",
     "names_beside",
@@ -22,6 +23,36 @@ _FILE = Path(__file__).parents[2] / "data" / "given_names.txt"
 _WORDS = """
     art autumn basil chance charity chase clay destiny duke ginger heath herb may miles misty
     patience ray reed rich rusty sage sky star storm
+"""
+# Names that are ordinary words of some language: in small letters, or where they begin a sentence,
+# they are rather these. Indonesian, Turkish, Finnish, Hungarian, Filipino, Serbian and Croatian,
+# Slovene, Czech and Slovak, Lithuanian and Latvian, Romanian, Spanish, French, Icelandic, Swahili,
+# Vietnamese.
+_ELSEWHERE = """
+    awan babak bagus bakti batal betina budi cakrawala catur cuman enteng gadang gaduh galak
+    gangsa
+    ganjaran gesa harini hawa indah jasmani jati jerman karam karya keji ketan kian laksana
+    lembah
+    malu mujur naib nilam oleh pandu pangeran perkasa puji putri rahmat rasul restu rupa sabar
+    satu
+    serah teguh timbul unggul warsa
+    bence beyler dursun eşim evde güler günden iklim ikiz ilgi ilim imge lere sevdi söyler
+    tanır yada
+    ainoa eron helmi jono kauko mihin oiva paksu sadan suvi tarmo taru toivo tuuli valon
+    vihaan vuokko
+    falak hamis jele kritika majd olimpia rózsa virág
+    binay kinaya liban puti
+    avgust duha javi kada nima plamen putu radim saveta suze svetla uzima zuba živa
+    kapitola kovu lize malou obed
+    gaida gauja gauti katė liepa maija maža rojus vija ąžuolas
+    atena bucur chema floare insa speranța
+    gustas milagros miran nieves segun suman
+    alexandrie
+    boði dagur drauma drengur eldur friður gestur hafnar hreinn hringur manni reyna stjarna
+    tími
+    valdir vilji
+    asali bahari bahati busara hekima mwezi ngamia nyoka nyuki risasi sauti swala usiku zawadi
+    duyên giòn hương nhiên phúc
 """
 # Names that are also a place, a language or a club.
 _OF_THINGS = """
@@ -64,6 +95,20 @@ def stands_alone(word: str) -> bool:
     [True, True, False, False, False]
     """
     return fold_name(word) in _alone()
+
+
+def is_word_elsewhere(word: str) -> bool:
+    """Tell if a given name is an ordinary word of some language.
+
+    >>> [is_word_elsewhere(word) for word in ("Satu", "kada", "wiebke", "jürgen")]
+    [True, True, False, False]
+    """
+    return word.lower() in _elsewhere()
+
+
+@lru_cache(maxsize=1)
+def _elsewhere() -> frozenset[str]:
+    return frozenset(_ELSEWHERE.split())
 
 
 @lru_cache(maxsize=1)
