@@ -29,30 +29,20 @@ _WORDS = """
 # Slovene, Czech and Slovak, Lithuanian and Latvian, Romanian, Spanish, French, Icelandic, Swahili,
 # Vietnamese.
 _ELSEWHERE = """
-    awan babak bagus bakti batal betina budi cakrawala catur cuman enteng gadang gaduh galak
-    gangsa
-    ganjaran gesa harini hawa indah jasmani jati jerman karam karya keji ketan kian laksana
-    lembah
-    malu mujur naib nilam oleh pandu pangeran perkasa puji putri rahmat rasul restu rupa sabar
-    satu
-    serah teguh timbul unggul warsa
-    bence beyler dursun eşim evde güler günden iklim ikiz ilgi ilim imge lere sevdi söyler
-    tanır yada
-    ainoa eron helmi jono kauko mihin oiva paksu sadan suvi tarmo taru toivo tuuli valon
-    vihaan vuokko
-    falak hamis jele kritika majd olimpia rózsa virág
-    binay kinaya liban puti
-    avgust duha javi kada nima plamen putu radim saveta suze svetla uzima zuba živa
-    kapitola kovu lize malou obed
-    gaida gauja gauti katė liepa maija maža rojus vija ąžuolas
-    atena bucur chema floare insa speranța
-    gustas milagros miran nieves segun suman
-    alexandrie
-    boði dagur drauma drengur eldur friður gestur hafnar hreinn hringur manni reyna stjarna
-    tími
-    valdir vilji
-    asali bahari bahati busara hekima mwezi ngamia nyoka nyuki risasi sauti swala usiku zawadi
-    duyên giòn hương nhiên phúc
+    ainoa alexandrie asali atena avgust awan babak bagus bahari bahati bakti batal bence betina
+    beyler binay boði bucur budi busara cakrawala catur cezayir chema cuman dagur damu drauma
+    drengur duha dursun duyên dúfa eldur enteng eron evde eşim falak floare friður gadang gaduh
+    gaida galak gamblang gangsa ganjaran gauja gauti gesa gestur giòn gustas güler günden haddi
+    hafnar hamis harini harja hawa hekima helmi hreinn hringur hương ikiz iklim ilgi ilim imge
+    indah insa jasmani jati javi jele jerman jono kacung kada kapitola karam karya katė kauko
+    keji ketan kian kinaya koldan kovu kritika laksana langgeng laze lembah lere liban liepa
+    lintang lize louka luluh maija majd malou malu manni maža mihin milagros miran mujur mulya
+    mustika mwezi nacio naib najam netra ngamia nhiên nieves nilam nima nyoka nyuki obed oiva
+    oleh olimpia paksu pandu pangeran perkasa phúc plamen puji puti putri putu radim rahmat
+    rajata rasul restu reyna riad risasi rojus rupa ruža rózsa sabar sadan satu sauti saveta
+    segun serah sevdi speranța stjarna suman suvakit suvi suze svetla swala söyler tanak tanır
+    tarmo taru teguh timbul toivo tuuli tími unggul usiku uzima valdir valon vihaan vija vilji
+    virág vuokko warsa yada zawadi zuba ąžuolas živa
 """
 # Names that are also a place, a language or a club.
 _OF_THINGS = """
