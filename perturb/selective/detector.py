@@ -148,6 +148,7 @@ _QUESTIONS = words_of(
     kimin nerede neden nasıl hangi tko gdje kada zašto koliko unde când cum cât câți
     """
 )
+_IS = re.compile(r" (?:jest|był[aoiy]?|byli|są)\b[^.!?\n]{1,120}\?")
 _CAPITAL_WORD = re.compile(r"(?<= )[^\W\d_a-zß-ÿ]")
 # German nouns have capitals; hardly a surname has so many letters and such an ending.
 _COMPOUND = re.compile(
@@ -500,6 +501,8 @@ def _skip_question(text: str, start: int, end: int) -> int:
     language that the classifier has not learnt: `Kim byli Jan Matejko`. `end` if there is none."""
     word = text[start:end].split(" ")[0]
     named = word.istitle() and is_given(word) and word.isascii()  # Mika, but no mikä
+    if word == "Kim" and _IS.match(text, start + 3):  # Polish: who is
+        named = False
     if word.lower() not in _QUESTIONS or named:
         return start
     capital = _CAPITAL_WORD.search(text, start + 1, end)

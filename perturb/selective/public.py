@@ -219,7 +219,7 @@ _SELF = re.compile(
     # No state, union, weekday or initial: ME, EU, Mon 9:00, J. Robert Oppenheimer
     r"\b(?!(?:US|EU|IO|MA|MI)\b|Mon(?:[:.,–-]| \d| to\b))"
     r"(?i:me|my|mine|we|us|our|ours|ich|mir|mich|wir|uns|meine?[mnrs]?|unsere?[mnrs]?|je|"
-    r"j(?=['’]|\s(?:ai|aime|habite|suis|étais|avais)\b)|moi|mon|"
+    r"j(?=['’](?!accuse)|\s(?:ai|aime|habite|suis|étais|avais)\b)|moi|mon|"
     r"ma|mes|nous|notre|nos|yo|mis?|nosotros|nuestr[oa]s?|io|mio|mia|noi|nostr[oa]|eu|meu|minha|nós|"
     r"mój|moja|moje|jestem|мой|моя|моего|моей|мне|меня|мы|наш\w{0,3})\b|我|私|僕"
 )

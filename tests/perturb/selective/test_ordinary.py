@@ -135,8 +135,13 @@ KINDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         {"Jackson Hartwig Women's shelter": ["Jackson Hartwig"]},
     ),
     "the first word of a language": (
-        ["Vysvětli rozdíl mezi i/y po obojetných souhláskách.", "Mikä on Kalevala?"],
+        [
+            "Vysvětli rozdíl mezi i/y po obojetných souhláskách.",
+            "Mikä on Kalevala?",
+            "Kim jest Wokulski?",
+        ],
         {
+            "Kim był u mnie z Anną Kowalską.": ["Kim", "Anną Kowalską"],
             "Mika on mun veli, mikä on hänen numero?": ["Mika"],
             "Vysvětli to paní Janě Dvořákové.": ["Janě Dvořákové"],
         },
