@@ -81,6 +81,10 @@ _NEAR = 120  # characters on both sides of a person that the rest of the name is
 _PARTICLES = PARTICLES | AFTER_PARTICLES
 _NAME_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:(?:-|['’](?![sS]\b))[^\W\d_]+)*")
 _GENITIVE = re.compile(r"\w['’][sS]\Z")
+# Jackson Women's Health Organization
+_PEOPLE = re.compile(
+    r"(?:Wom[ae]n|Men|Children|People|Girls|Boys|Workers|Veterans)['’][sS]? [A-Z]"
+)
 _LAST_CELL = re.compile(r"(?:[,;|][^\s,;|]{0,40}|\t[^\t\n]{0,40})\Z")
 _WRAPPED = 50  # characters: a line that prose fills before it goes on has more
 _BLOCK, _SLACK = 400, 8  # characters around a line in which the longest is looked for
@@ -144,6 +148,7 @@ _QUESTIONS = words_of(
     kimin nerede neden nasıl hangi tko gdje kada zašto koliko unde când cum cât câți
     """
 )
+_IS = re.compile(r" (?:jest|był[aoiy]?|byli|są)\b[^.!?\n]{1,120}\?")
 _CAPITAL_WORD = re.compile(r"(?<= )[^\W\d_a-zß-ÿ]")
 # German nouns have capitals; hardly a surname has so many letters and such an ending.
 _COMPOUND = re.compile(
@@ -153,10 +158,16 @@ _COMPOUND = re.compile(
 # A car and its model. Makers that are often people's names count before a class alone.
 _CAR = re.compile(
     r"(?:(?:VW|Volkswagen|BMW|Audi|Opel|Vauxhall|Skoda|Škoda|Dacia|Toyota|Mazda|Nissan|Mitsubishi"
-    r"|Subaru|Hyundai|Volvo|Saab|Fiat|Land Rover|Mercedes[ -]Benz) [A-Z0-9]"
+    r"|Subaru|Hyundai|Volvo|Saab|Fiat|Land Rover|Mercedes[ -]Benz|Lancia|Vespa|Yamaha) [A-Z0-9]"
+    r"|(?:(?:Seat|Cupra) (?:Leon|Ibiza|Arona|Ateca|Toledo|Alhambra|Córdoba)"
+    r"|Mercedes (?:Vito|Sprinter|Citan)|Kia (?:Niro|Ceed|Sportage|Picanto|Rio|Sorento)"
+    r"|Renault (?:Clio|Zoe|Zoé|M[eé]gane|Captur|Twingo|Sc[eé]nic|Laguna|Kangoo|Kadjar|Espace))"
+    r"(?![\w-]|['’](?!s\b)| [^\W\d_a-zß-ÿ])"
     r"|(?:Mercedes|Renault|Peugeot|Citro[eë]n|Ford|Honda|Suzuki|Kia|Tesla|Seat|Lexus|Chevrolet) "
     r"(?:[A-Z]{1,3}-?\d|\d|[A-Z][ -](?:Class|Klasse)\b))"
 )
+_MAKER = re.compile(r"\b[A-ZŠ][A-Za-zš]{1,10} \Z")  # before a model: Opel Adam
+_CAPITAL_AFTER = re.compile(r" [^\W\d_a-zß-ÿ]")
 _FORM = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+(?:[-'’][^\W\d_a-z]?[^\W\d_A-Z]+)*")
 _AFTER_TITLE = re.compile(r"(?<!\w)(?:Dr|Fr|Hr|Prof|Mr|Mrs|Ms|Sr|Sra)\. ?\Z")
 _OPENS = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])\s{0,8}\Z")  # a sentence, a line or a cell
@@ -175,7 +186,7 @@ _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am"
 )
 # The probability from which a word beside a name belongs to it, where both have capitals.
 _JOINS_BEFORE, _JOINS_AFTER = 0.02, 0.005
-RULES = 11  # increment whenever the code here and in token_model marks other parts
+RULES = 12  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -375,6 +386,11 @@ def _is_nobody(text: str, start: int, end: int) -> bool:
     word over and over, or a single word that is a quantity, a label, an abbreviation or a noun:
     `max 20`, `indirizzo`, `Nr`, `i bambini`, `Rotweinflecken`."""
     found = text[start:end]
+    maker = _MAKER.search(text, max(0, start - 14), start)
+    if maker and found.isalpha() and not _CAPITAL_AFTER.match(text, end):
+        car = _CAR.match(text, maker.start())
+        if car and (car.end() >= end or not is_given(found)):
+            return True
     if (
         is_role(found)
         or is_closing(found)
@@ -510,7 +526,10 @@ def _skip_question(text: str, start: int, end: int) -> int:
     """Return where the name of a finding begins, after the words that a question begins with in a
     language that the classifier has not learnt: `Kim byli Jan Matejko`. `end` if there is none."""
     word = text[start:end].split(" ")[0]
-    if word.lower() not in _QUESTIONS or (word.istitle() and is_given(word)):
+    named = word.istitle() and is_given(word) and word.isascii()  # Mika, but no mikä
+    if word == "Kim" and _IS.match(text, start + 3):  # Polish: who is
+        named = False
+    if word.lower() not in _QUESTIONS or named:
         return start
     capital = _CAPITAL_WORD.search(text, start + 1, end)
     return capital.start() if capital else end
@@ -548,6 +567,8 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
             if is_label_alone(word[0]) or is_label(text, *word.span()):
                 break
             if text[word.end() : word.end() + 1].isdigit():  # a code: CE2, K8s
+                break
+            if _PEOPLE.match(text, word.start(), word.end() + 4):
                 break
             # A given name alone is hardly the whole name.
             alone = word.start() > end and is_given(text[start:end])
@@ -594,7 +615,7 @@ def _is_learnt(text: str) -> bool:
         return True
     words = _NAME_WORD.findall(text[:_BEGINNING])
     known = sum(
-        word.lower() in _SMALL_WORDS
+        (word.lower() in _SMALL_WORDS and len(word) > 1)
         or (len(word) > 3 and is_ordinary_word(word))
         or (word[0].isupper() and is_given(word))
         for word in words
@@ -650,7 +671,8 @@ def _find_pairs(reading: Reading) -> Iterator[Span]:
         plain = is_ordinary_word(given) or is_ordinary_word(family)
         # San Francisco, Lisbon
         town = _SAINT.search(reading.text, max(0, match.start() - 8), match.start())
-        if is_given(given) and not plain and not town:
+        car = _CAR.match(reading.text, match.start())
+        if is_given(given) and not plain and not town and not car:
             yield Span(*reading.span(*match.span()), "PERSON")
 
 

@@ -35,9 +35,13 @@ __all__ = [
     "find_lists",
     "find_tales",
     "find_titles",
+    "find_varieties",
     "is_about_surnames",
+    "is_created",
+    "is_eponym",
     "is_exercise",
     "is_of_fable",
+    "is_played",
     "is_told",
     "is_told_to",
     "tells_tale",
@@ -156,6 +160,52 @@ def asks_for_amount(text: str) -> bool:
     return _AMOUNT.search(text) is not None and sum(1 for _ in numbers) >= _LEAST
 
 
+# What is named after who found it: laws, and animals that are nobody's pets.
+_EPONYM = re.compile(
+    r"(?:['’]s|(?<=s)['’]) (?:"
+    r"law(?! (?:firm|school|degree|practice|office|student|exam|suit|books?)\b)|theorem|lemma|"
+    r"conjecture|paradox|inequality|hypothesis|hierarchy of|taxonomy|razor|typology|maxims|"
+    r"(?:growth|change|process) model|"
+    r"theory of [a-z]{3,14}(?:ion|ism|ity|ment|ance|ence|ics|logy|ing)|"
+    r"(?:equity|expectancy|attachment|learning|field|systems|game|number|graph) theory|"
+    r"zebra|hawks?|gulls?|whales?|dolphins?|gazelles?|sparrows?|warblers?|finch(?:es)?|"
+    r"hummingbirds?|vultures?|falcons?|eagles?|petrels?|terns?|tortoises?|tapirs?|sea lions?|"
+    r"jays?|plovers?|sandpipers?|woodpeckers?|wallab(?:y|ies)|lemurs?|deer|storm petrels?)\b"
+)
+
+
+def is_eponym(text: str, end: int) -> bool:
+    """Tell if the name before a place is one that a law or an animal is called after.
+
+    >>> is_eponym("Graham's law of effusion", 6), is_eponym("Graham's law firm", 6)
+    (True, False)
+    """
+    return _EPONYM.match(text, end) is not None
+
+
+_PART = r"(?:you(?: are|['’]re)|du bist|tu es|eres|sei)"
+_OWN_PART = r"(?:I am|I['’]m|ich bin|je suis|yo soy|io sono)"
+_PLAYED_BEFORE = re.compile(
+    rf"\b{_PART} [^.!?\n]{{2,40}}?(?:,| and|, and| und| et| y| e) {_OWN_PART} \Z", re.IGNORECASE
+)
+_PLAYED_AFTER = re.compile(rf"(?:,| and|, and| und| et| y| e) {_PART} (?-i:[A-Z])", re.IGNORECASE)
+_OWN_PART_BEFORE = re.compile(rf"\b{_OWN_PART} \Z", re.IGNORECASE)
+
+
+def is_played(text: str, start: int, end: int) -> bool:
+    """Tell if a name is the part of the writer, who gives the other one a part in the same breath.
+
+    >>> is_played("You are Yoda and I'm Luke.", 21, 25)
+    True
+    >>> is_played("You are kind. I'm Luke.", 18, 22)
+    False
+    """
+    if _PLAYED_BEFORE.search(text, max(0, start - 60), start):
+        return True
+    own = _OWN_PART_BEFORE.search(text, max(0, start - 12), start)
+    return own is not None and _PLAYED_AFTER.match(text, end) is not None
+
+
 def find_titles(text: str) -> Iterator[tuple[int, int]]:
     """Yield the places of what may be titles in a text that speaks of songs, films or books: a few
     words in quotation marks, each with a capital or small.
@@ -178,6 +228,34 @@ def find_titles(text: str) -> Iterator[tuple[int, int]]:
         start += len(line)
 
 
+# Varieties of what is grown, and names after a colon: `Apple varieties: Elstar, Jonathan`.
+_VARIETIES = re.compile(
+    r"\b(?:(?:potato(?:es)?|apples?|pears?|plums?|cherr(?:y|ies)|roses?|tomato(?:es)?|grapes?|strawberr(?:y|ies)|"
+    r"tulips?|dahlias?|peon(?:y|ies)|clematis|hydrangeas?) (?:variet(?:y|ies)|cultivars?)|"
+    r"variet(?:y|ies) of [a-z]{3,14}|"
+    r"(?:kartoffel|apfel|birnen|pflaumen|kirsch|rosen|tomaten|trauben|reb|wein|erdbeer|tulpen|dahlien)sorten?|"
+    r"variétés? de (?:pommes?(?: de terre)?|poires?|prunes?|cerises?|roses?|tomates?|fraises?)|"
+    r"variedad(?:es)? de [a-z]{3,14}|varietà di [a-z]{3,14})\b"
+    r"(?![^:\n]{0,60}\b(?:who|wer|(?:for|from|by|für|von|pour|chez|para|per) (?-i:[A-Z]))\b)"
+    rf"[^:.!?\n]{{0,60}} ?[:：] (?P<list>{_ITEM}(?:(?:, |{_AND}){_ITEM}){{0,12}})",
+    re.IGNORECASE,
+)
+
+
+def find_varieties(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of lists of varieties of plants.
+
+    >>> text = "Which apple variety is sweeter: Elstar or Jonathan?"
+    >>> [text[slice(*place)] for place in find_varieties(text)]
+    ['Elstar or Jonathan']
+    """
+    for found in _VARIETIES.finditer(text):
+        begins = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if not _GROWER.search(begins):
+            yield found.span("list")
+
+
+_GROWER = re.compile(r"\b(?:who|responsible|wer|wem|wen|qui|quién|chi|ask|tell)\b", re.IGNORECASE)
 _BEINGS = (
     r"(?:aliens?|androids?|bards?|centaurs?|clerics?|cyborgs?|dinosaurs?|dragons?|dwar(?:f|ves)|el(?:f|ves)|"
     r"fair(?:y|ies)|ghosts?|giants?|goblins?|gnomes?|knights?|mermaids?|monsters?|necromancers?|ninjas?|npcs?|"
@@ -262,8 +340,8 @@ def is_told(text: str, start: int, end: int, *, invented: bool = True) -> bool:
 TALES = Path(__file__).parents[1] / "data" / "tales.txt"
 # What is told of characters. `Story` alone also stands in reports.
 _FICTION = re.compile(
-    r"\b(?:fan ?fic(?:tion|s)?|fics?|characters?|protagonists?|villains?|plot|chapters?|episodes?|"
-    r"seasons?|sequels?|prequels?|spoilers?|movies?|films?|novels?|sitcoms?|trilogy|saga|anime|"
+    r"\b(?:fan ?fic(?:tion|s)?|fics?|twists?|characters?|protagonists?|villains?|plot|"
+    r"chapters?|episodes?|seasons?|sequels?|prequels?|spoilers?|movies?|films?|novels?|sitcoms?|trilogy|saga|anime|"
     r"manga|figuren?|romanfigur(?:en)?|kapitel|staffel|folge|personnages?|chapitre|personajes?|"
     r"capítulo|personaggi(?:o)?|capitolo|personagens?|postac(?:i|ie|iach)|rozdział)\b",
     re.IGNORECASE,
@@ -279,6 +357,7 @@ _LIFE = re.compile(
     r"return(?:s|ed)|library|buy|bought|shops?|stores?|orders?|ordered|invoices?|pay(?:s|ments?)?|"
     r"paid|owes?|arriv(?:es|ed)|deliver(?:y|ed)|neighbou?rs?|landlord|hospital|clinic|lawyer|"
     r"divorce|today|tonight|tomorrow|yesterday|last night|next week|"
+    r"teach(?:es|ing)?|taught|funeral|groups?|clubs?|watch(?:es|ing)?|binge\w{0,6}|reads|reading|"
     r"heute|morgen|gestern|aujourd['’]hui|demain|hier|hoy|mañana|ayer|oggi|domani|ieri|"
     r"geburtstag|geschenk|schenken|einlad\w*|anniversaire|cadeau|cumpleaños|regalo|compleanno|"
     r"aniversário|presente|urodziny|prezent)\b",
@@ -312,6 +391,28 @@ def find_tales(names: Iterable[str]) -> frozenset[str]:
     tales = _load_tales()
     found = [tales.get(name, frozenset()) for name in names]
     return frozenset.intersection(*found) if found else frozenset()
+
+
+# What is to be written, or who is to be played.
+_CREATED = re.compile(
+    r"\b(?:write|compose|imagine|invent|continue|create)\b[^.!?\n]{0,60}\b(?:scenes?|poems?|stor(?:y|ies)|"
+    r"dialogues?|monologues?|ballads?|songs?|limericks?|haikus?|sonnets?|rap battles?|scripts?|"
+    r"sketch(?:es)?|parod(?:y|ies)|pastiches?|crossovers?)\b|"
+    r"\b(?:parod(?:y|ies)|pastiches?|crossovers?|role-?play)\b|\b(?:you are|you['’]re) (?=[A-Z])",
+    re.IGNORECASE,
+)
+
+
+def is_created(text: str, low: int, high: int) -> bool:
+    """Tell if the text between two places asks for a scene, a poem or the like, or for a part to
+    be played.
+
+    >>> is_created("Write a scene in which Gimli sings", 0, 34)
+    True
+    >>> is_created("Write to Gimli", 0, 14)
+    False
+    """
+    return _CREATED.search(text, low, high) is not None
 
 
 def is_told_to(text: str, start: int) -> bool:

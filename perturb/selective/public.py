@@ -35,9 +35,13 @@ from perturb.selective.nobody import (
     find_lists,
     find_tales,
     find_titles,
+    find_varieties,
     is_about_surnames,
+    is_created,
+    is_eponym,
     is_exercise,
     is_of_fable,
+    is_played,
     is_told,
     is_told_to,
     tells_tale,
@@ -110,7 +114,18 @@ _BESIDE = """
     sultan tsar czar kaiser chancellor senator general admiral captain
 """
 _NEUTRAL = frozenset(_BESIDE.split())
-_SENTENCE = re.compile(r"(?<=\w\w\w)[.!?][\"'”’)]{0,2}\s|\n")
+# Words that the name of a character may begin with.
+_BEFORE_CHARACTER = frozenset(
+    (
+        *("captain", "commander", "dr", "house", "inspector", "lieutenant", "madame", "master"),
+        *("miss", "mr", "mrs", "professor", "sir"),
+    )
+)
+_TITLED = 12  # characters of a title before a name
+_TITLE_BEFORE = re.compile(r"\b[A-Z][a-z]{1,9}\.? \Z")
+_SENTENCE = re.compile(
+    r"(?<=\w\w\w)(?<!\bMrs)(?<!\bMme)(?<!\bSra)(?<!\bProf)[.!?][\"'”’)]{0,2}\s|\n"
+)
 _NEAR = 4  # lines of a form on either side
 _LONG = 40  # characters that no word of a name has
 _DIGITS = 4  # of a number that is no name
@@ -148,11 +163,23 @@ _ROLE = (
     r"paciente|paziente|locataire|destinataire|employé|empleado|klient|pacjent)(?:[ _-]?name)?"
 )
 _RELATED = re.compile(rf"\b{_OWN}\s(?:\w+\s)?{_RELATION}\b", re.IGNORECASE)
+_TITLES = (
+    r"\b(?:mr|mrs|ms|miss|mx|herrn?|frau|monsieur|madame|mme|mlle|señora?|senhora?|sra?|signora?|meneer|mevrouw|fru|pán|paní|pani?)"
+    r"\.?\s"
+)
 _BEFORE = re.compile(
     r"(?:\b(?:dear|hi|hello|hey|attn|liebe[rs]?|hallo|geehrte[rns]?|ch[eè]re?|bonjour|salut|"
     r"querid[oa]|estimad[oa]|hola|car[oa]|gentile|ciao|drog[ia]|szanown[ya]|witaj)\W{1,3}|"
-    r"\b(?:mr|mrs|ms|miss|mx|herrn?|frau|monsieur|madame|mme|mlle|señora?|senhora?|sra?|signora?|meneer|mevrouw|fru|pán|paní|pani?)"
-    r"\.?\s|"
+    rf"{_TITLES}|"
+    r"\b(?:my name is|my name's|i am|i['’]?m|ich hei(?:ß|ss)e|ich bin|je m['’]appelle|je suis|"
+    r"me llamo|mi nombre es|mi chiamo|nazywam się)\s|"
+    rf"\b{_OWN}\s(?:\w{{1,20}}\s){{0,2}}{_RELATION}\W{{1,3}}|"
+    rf"\b{_ROLE}\W{{1,5}})\Z",
+    re.IGNORECASE,
+)
+_BEFORE_UNTITLED = re.compile(
+    r"(?:\b(?:dear|hi|hello|hey|attn|liebe[rs]?|hallo|geehrte[rns]?|ch[eè]re?|bonjour|salut|"
+    r"querid[oa]|estimad[oa]|hola|car[oa]|gentile|ciao|drog[ia]|szanown[ya]|witaj)\W{1,3}|"
     r"\b(?:my name is|my name's|i am|i['’]?m|ich hei(?:ß|ss)e|ich bin|je m['’]appelle|je suis|"
     r"me llamo|mi nombre es|mi chiamo|nazywam się)\s|"
     rf"\b{_OWN}\s(?:\w{{1,20}}\s){{0,2}}{_RELATION}\W{{1,3}}|"
@@ -189,7 +216,10 @@ _SELF = re.compile(
     r"\bim(?= (?:an?|the|so|not|at|from|done|sick|[a-z]{2,12}ing)\b)|"
     r"\b(?:can|should|could|would|do|did|how do|must|may|if|when|where"
     r"|why) i\b(?!\s?[=<>+\]);:,.])|"
-    r"\b(?!US\b)(?i:me|my|mine|we|us|our|ours|ich|mir|mich|wir|uns|meine?[mnrs]?|unsere?[mnrs]?|je|j|moi|mon|"
+    # No state, union, weekday or initial: ME, EU, Mon 9:00, J. Robert Oppenheimer
+    r"\b(?!(?:US|EU|IO|MA|MI)\b|Mon(?:[:.,–-]| \d| to\b))"
+    r"(?i:me|my|mine|we|us|our|ours|ich|mir|mich|wir|uns|meine?[mnrs]?|unsere?[mnrs]?|je|"
+    r"j(?=['’](?!accuse)|\s(?:ai|aime|habite|suis|étais|avais)\b)|moi|mon|"
     r"ma|mes|nous|notre|nos|yo|mis?|nosotros|nuestr[oa]s?|io|mio|mia|noi|nostr[oa]|eu|meu|minha|nós|"
     r"mój|moja|moje|jestem|мой|моя|моего|моей|мне|меня|мы|наш\w{0,3})\b|我|私|僕"
 )
@@ -222,6 +252,24 @@ _OWN_LIFE = re.compile(
 )
 
 
+# Before the number I: things, and rulers.
+_NUMBERED = (
+    "(?:World )?War|Act|Appendix|Article|Book|Category|Chapter|Class|Grade|Level|Part|Phase|Scene|"
+    "Section|Stage|Tier|Title|Type|type|Volume"
+)
+_RULERS = (
+    "Alexander|Baldwin|Carlos|Charles|Constantine|Cyrus|Darius|Edward|Elizabeth|Felipe|Ferdinand|"
+    "Franz|Francis|François|Frederick|Friedrich|George|Gregory|Haile|Henry|James|Juan|Justinian|"
+    "Karl|Khosrow|Leo|Leopold|Louis|Mary|Maximilian|Mehmed|Murad|Napoleon|Napoléon|Nicholas|Osman|"
+    "Otto|Pedro|Peter|Philip|Pius|Ptolemy|Ramesses|Richard|Selim|Seti|Theodosius|Tutankhamun|"
+    "Umberto|Urban|Wilhelm|William|Xerxes"
+)
+# What the writer does: Sorry Charles I was late.
+_DOES = (
+    "am|was|have|had|need|want|think|thought|will|would|can|could|can['’]t|do|did|know|knew|hope|"
+    "feel|felt|love|like|really|just|also|still|never|always|wrote|met|saw|told|asked|said|got|"
+    "went|came|wanted|needed|worked|work|live|lived|should|must|may|might|wish|believe|guess|owe"
+)
 # Words of history, of science and of literature: who is named beside them is hardly anybody's
 # neighbour. Words that also stand in letters and reports, such as `film`, are not among them.
 _STORY = re.compile(
@@ -244,7 +292,10 @@ _STORY = re.compile(
     r"wiek(?:u|i)|wojn[ay]|król(?:a|em)?|rozbior(?:y|ów)|powstani[ea]|nagrod[aęy] nobla|"
     r"век[аеу]?|войн[аеуы]|цар[ьяюе]|император\w{0,3}|реформ[аеуы]|поэт\w{0,3})\b|"
     r"(?:\b(?:in|from|to|until|since|by|of|around|between|and|im|jahr|en|dal|nel|w|roku|latach|в|em|van)"
-    r"|[-–,(]) ?(?:1[0-8]\d\d|19[0-4]\d)\b|世纪|朝|世紀|王朝",
+    r"|[-–,(]) ?(?:1[0-8]\d\d|19[0-4]\d)\b|世纪|朝|世紀|王朝|"
+    # Charles II
+    rf"(?-i:\b(?:{_RULERS}) (?:(?:I|V|X)(?!['’]|\.? [A-Z]|\s(?:{_DOES})\b)|I[IVX]I?|VI{{1,3}}|"
+    r"X[IVX]{1,4})\b)",
     re.IGNORECASE,
 )
 # What the writer says of nobody: give me, I know that, I have read.
@@ -256,11 +307,31 @@ _WRITER = re.compile(
     r"understand|do(?:n['’]t| not) (?:get|understand|know))\b|"
     r"\bI(?:['’]d|\swould)\slike\b|"
     r"\bI(?:['’]ve|\shave)\s(?:(?:only|just|also)\s)?(?:read|heard|seen|watched)\b|"
+    # the first of a name and of things that are numbered: Charles I, World War I
+    rf"\b(?:{_NUMBERED}|{_RULERS}) I(?!['’/]\w|\s(?:{_DOES})\b)(?!\w)|\bI/O\b|"
     rf"(?P<own>{_SELF.pattern})"
 )
 _TOWARDS = re.compile(
     r"\b(?:for|to|from|with|für|an|mit|von|pour|avec|para|con|per|dla|для)\s\Z", re.IGNORECASE
 )  # somebody whom the answer goes to, or who says it
+_PUPIL_BEFORE = re.compile(
+    r"\b(?:essay|talk|presentation|thesis|homework|report|referat|aufsatz|rédaction)"
+    r" (?:by|of|from|von|de) \Z",
+    re.IGNORECASE,
+)
+_PUPIL_AFTER = re.compile(
+    r" ?\((?:class|grade|year|form|klasse) ?\d"
+    r"| (?:held|gave) (?:a|the|her|his) (?:talk|presentation|speech)"
+    r"|['’]s (?:essay|homework|thesis|presentation|talk|report)\b",
+    re.IGNORECASE,
+)
+_NOBLE = re.compile(r"(?P<given>[^\W\d_]{2,20}) von \Z")
+# What characters do among themselves.
+_WITHIN = re.compile(
+    r"\b(?:say|says|said|speaks?|spoke|sings?|sang|happen(?:s|ed)?|related|relation(?:ship)?|married|"
+    r"compared|similar|contrast|different|love|affair|fights?|fought|up|"
+    r"scenes?|dialogues?|parod(?:y|ies)|crossovers?|episodes?|sketch(?:es)?)\s(?:to|with|from)\s\Z"
+)
 _BEGIN = re.compile(r"(?:\A|[.!?:;\n\"“„(¿¡-])\s{0,8}\Z")  # of a sentence
 # Whose messages cryptographers send. John Doe is hidden: who tries the gateway writes this name.
 _EXAMPLES = frozenset(
@@ -312,6 +383,7 @@ _NAME_WORDS = 5  # that the longest names have; a longer finding holds other wor
 _LEAST_NAME = 2  # words of a full name
 _MADE_BY = frozenset(("von", "van", "of", "by", "af", "av"))
 _WORKS = frozenset(("romane",))  # also a given name
+_FEW_KNOWN = 2  # public persons that a passage on history names, at least
 _LEAST = 4  # letters of a word of a name that stands for all of it
 # What asks for knowledge, in a sentence.
 _ASKING = re.compile(
@@ -324,6 +396,10 @@ _ASKING = re.compile(
     r"chi|che cosa|quando|perché|spiega(?:mi)?|parla|"
     r"quem|como|kto|kiedy|dlaczego|jak(?:ie)?|opisz|wymień|кто|что|когда|почему|как|расскажи\w*|"
     r"назови\w*)\b|[?？]",
+    re.IGNORECASE,
+)
+_STUDIED = re.compile(
+    r"\b(?:fasse|interpretiere?|vergleiche?|analysiere?|beschreibe?|charakterisiere?)\b",
     re.IGNORECASE,
 )
 _COMPARED = re.compile(
@@ -348,7 +424,11 @@ _WORK_WORDS = (
 _WORK_SIGNS = "会议|邮件|会議|メール"
 _WORK = re.compile(rf"\b(?:{_WORK_WORDS})\b|{_WORK_SIGNS}", re.IGNORECASE)
 _TASK = re.compile(
-    rf"\b(?:{_WORK_WORDS}|rewrite|reword|polish|paraphrase|rephrase|shorten|condense|minutes|my|our|"
+    rf"\b(?:{_WORK_WORDS}|rewrite|reword|"
+    r"(?-i:polish|Polish(?= (?:this|the|my|our|up|it|these|your)\b))|"
+    # not how long something takes
+    r"paraphrase|rephrase|shorten|condense|(?<![\d-] )(?<!\d-)(?<!few )(?<!ten )(?<!five )(?<!in )"
+    r"(?<!fifteen )(?<!twenty )(?<!thirty )(?<!several )(?<!couple )minutes|my|our|"
     rf"meine?[mnrs]?|unsere?[mnrs]?|notre|nuestr\w+|nostr\w+)\b|{_WORK_SIGNS}",
     re.IGNORECASE,
 )
@@ -613,13 +693,15 @@ class _Knowledge:
         if self._ends_title(finding):
             return True
         if self._is_covered(finding, public.persons):
-            return not self._is_own_person(finding) and not self._is_namesake(finding)
+            own = self._is_own_person(finding) or self._is_namesake(finding)
+            played = " " in self._text[start:end] and is_played(self._text, start, end)
+            return not own or played or self._is_character(finding)
         things = [public.persons, public.names, public.terms]
         if finding.type in THINGS:
             things.append(public.shared)
         if self._is_covered(finding, *things) or self._is_ordinary(finding):
             if finding.type in PERSONS:
-                return not self._is_own_person(finding)
+                return not self._is_own_person(finding) or self._is_character(finding)
             return finding.type in self._tied or not self._is_tied_thing(start, end)
         if finding.type in self._tied:
             return not self._is_somebodys(finding)
@@ -677,7 +759,8 @@ class _Knowledge:
         if self._is_assistant(finding):
             return True
         if self._is_covered(finding, public.persons):
-            return not self._is_tied_person(finding.start, finding.end)
+            tied = self._is_tied_person(finding.start, finding.end)
+            return not tied or self._is_character(finding)
         return self._is_ordinary(finding) or self._is_nobody(finding)
 
     def _is_nobody(self, finding: _Marked) -> bool:
@@ -688,41 +771,112 @@ class _Knowledge:
             or self._is_exercised(finding)
             or self._is_listed(finding)
             or self._is_title(finding)
+            or self._is_variety(finding)
+            or (is_eponym(self._text, finding.end) and self._is_impersonal)
             or self._is_told(finding)
             or self._is_character(finding)
             or self._is_work(finding)
+            or self._is_owned_by_public(finding)
         )
+
+    def _is_variety(self, finding: _Marked) -> bool:
+        """Tell if a finding is an item of a list of varieties of plants, and nobody's."""
+        place = bisect_right(self._varieties, finding.start, key=lambda span: span[0]) - 1
+        if place < 0 or finding.end > self._varieties[place][1]:
+            return False
+        return not self._contacts and not self._selves and not self._speaks_of(_TASK)
+
+    @cached_property
+    def _varieties(self) -> list[tuple[int, int]]:
+        return list(find_varieties(self._text))
 
     def _is_work(self, finding: _Marked) -> bool:
         """Tell if a finding is what a public person has made: `Romane von Thomas Mann`."""
         first, last = self._words.meeting(finding.start, finding.end)
         return last - first == 1 and self._is_made(first)
 
-    def _is_character(self, finding: _Marked) -> bool:
-        """Tell if a finding is who is called so in a well-known tale that its sentence evokes, or
-        any in a text about tales; and nobody's, in a text that speaks of no life."""
-        told = self._tells_tale
+    def _is_owned_by_public(self, finding: _Marked) -> bool:
+        """Tell if a finding begins with the genitive of a public person's surname that means
+        nobody else, in German, where somebody asks for knowledge: `Kafkas Verwandlung`."""
         first, last = self._words.meeting(finding.start, finding.end)
+        keys = self._words.keys[first:last]
+        if len(keys) > 1 and self._opens(first, first, last) and keys[0] not in self._given:
+            keys = keys[1:]
+        _, *others = keys or [""]
+        if not self._begins_author(last - len(keys)):
+            return False
+        written, (low, high) = self._words.written[last - len(keys)], self._near_by(finding)
+        asked = _holds(self._asked, low, high) or _STUDIED.search(self._text, low, high)
+        names = self._given, self._public.surnames
+        borne = any(key in known for key in others for known in names)
+        if borne and len(others) > 1:
+            title = self._words.longest(last - len(others), last, [self._public.names])
+            borne = title < last
+        return bool(written[0].isupper() and asked and not borne and self._is_impersonal)
+
+    @cached_property
+    def _surnames_of_one(self) -> frozenset[str]:
+        borne = self._given, self._public.surnames
+        return self._public.families | self._public.persons.difference(*borne)
+
+    def _is_character(self, finding: _Marked) -> bool:
+        """Tell if a finding is who is called so in a well-known tale that its sentence or the one
+        before evokes, or any in a text about tales; and nobody's, in a text that speaks of no
+        life. A name that hardly anybody bears counts where the writer plays a part, too: `You are
+        Gandalf. I am Frodo.`"""
+        told, text, start = self._tells_tale, self._text, finding.start
+        first, last = self._words.meeting(start, finding.end)
+        while first < last - 1 and self._words.keys[first] in _BEFORE_CHARACTER:
+            first += 1
         keys = [key for key in self._words.keys[first:last] if key not in _NEUTRAL]
         if told is False or self._contacts or self._private_words.intersection(keys):
             return False
-        low, high = self._near_by(finding)
-        if not (told or _holds(self._asked, low, high)):
+        if not keys or not (tales := find_tales(keys)):
             return False
-        near = self._spell(low, high)
-        evokes = self._evokes if told else near.__contains__
-        return any(map(evokes, find_tales(keys))) and not (
-            self._is_tied_person(finding.start, finding.end)
-            or _holds(self._selves, low, high)
-            or _TOWARDS.search(self._text, max(0, finding.start - 8), finding.start) is not None
-            or is_told_to(self._text, finding.start)
-        )
+        low, high = self._near_by(finding)
+        low = max(self._sentence_before(low), start - _REACH)
+        if not (told or _holds(self._asked, low, high) or is_created(text, low, high)):
+            return False
+        title = _TITLE_BEFORE.search(text, max(low, start - _TITLED), start)
+        begin = title.start() if title else start
+        around = self._spell(low, begin) + self._spell(finding.end, high)
+        if not any(map(self._evokes if told else self._spell(low, high).__contains__, tales)):
+            return False
+        evoked, strange = any(map(around.__contains__, tales)), self._is_strange(keys)
+        within = (evoked or strange) and _WITHIN.search(text, max(0, start - 24), start)
+        if evoked and is_played(text, start, finding.end):
+            return True
+        towards = is_told_to(text, start) or _TOWARDS.search(text, max(0, start - 8), start)
+        if towards and not within:
+            return False
+        if evoked and strange:
+            return True
+        tied = self._is_tied_person(start, finding.end, titled=not evoked)
+        return not tied and not _holds(self._selves, low, high)
+
+    def _is_strange(self, keys: Sequence[str]) -> bool:
+        """Tell if none of some words is a given name, a common surname, or a word."""
+        borne = self._given, self._public.surnames, self._common
+        return not any(key in names for key in keys for names in borne)
 
     @cached_property
     def _tells_tale(self) -> bool | None:
         """Tell if a text is about tales; None if a sentence of it may be about one."""
         found = tells_tale(self._text)
-        return False if found is None and _WORK.search(self._text) else found
+        return False if found is None and self._speaks_of(_WORK) else found
+
+    def _speaks_of(self, work: re.Pattern[str]) -> bool:
+        """Tell if a text speaks of somebody's work; to sum up a poet's is none: `Fasse Goethes
+        Faust zusammen.`"""
+        for found in work.finditer(self._text):
+            place = bisect_left(self._words.starts, found.end())
+            if found[0].lower() != "fasse" or not self._begins_author(place):
+                return True
+        return False
+
+    def _begins_author(self, place: int) -> bool:
+        key = self._words.keys[place] if place < len(self._words.keys) else ""
+        return key.endswith("s") and key[:-1] in self._surnames_of_one
 
     def _evokes(self, phrase: str) -> bool:
         if phrase not in self._evoked:
@@ -952,7 +1106,31 @@ class _Knowledge:
         if lone and self._public.families.issuperset(self._read_surnames(finding)):
             return True
         asked = _holds(self._asked, *self._near_by(finding))
-        return asked and (lone or _holds(self._stories, low, high))
+        storied = _holds(self._stories, low, high) and not self._is_pupil(finding)
+        return (asked and (lone or storied)) or (storied and self._is_passage)
+
+    def _is_pupil(self, finding: _Marked) -> bool:
+        """Tell if somebody has written or told what is about history: `this essay by …`."""
+        low = max(0, finding.start - 30)
+        before = _PUPIL_BEFORE.search(self._text, low, finding.start)
+        return bool(before or _PUPIL_AFTER.match(self._text, finding.end))
+
+    @cached_property
+    def _is_passage(self) -> bool:
+        """Tell if somebody asks about a passage, of whose persons at least as many are public as
+        are not."""
+        if not self._asked:
+            return False
+        named, end = dict[str, _Marked](), 0
+        for person in sorted(self._persons, key=lambda each: (each.start, -each.end)):
+            if person.end > end:  # no part of the one before
+                named.setdefault(self._read(person), person)
+                end = person.end
+        known = sum(self._is_covered(each, self._public.persons) for each in named.values())
+        return known >= _FEW_KNOWN and 2 * known >= len(named)
+
+    def _read(self, finding: _Marked) -> str:
+        return " ".join(self._words.keys[slice(*self._words.meeting(finding.start, finding.end))])
 
     def _is_exercised(self, finding: _Marked) -> bool:
         """Tell if a finding is somebody in an exercise that names nobody but by a given name, or
@@ -1136,7 +1314,7 @@ class _Knowledge:
         answer is for, who is the value of a key, or in a sentence about the writer."""
         return (
             not self._contacts
-            and _TASK.search(self._text) is None
+            and not self._speaks_of(_TASK)
             and not any(map(self._is_close, self._persons))
         )
 
@@ -1144,12 +1322,17 @@ class _Knowledge:
         text, start, end = self._text, person.start, person.end
         if self._is_covered(person, self._public.persons) and not self._is_tied_person(start, end):
             return False
-        return (
+        return bool(
             self._is_tied_person(start, end)
             or _KEYED.search(text, max(0, start - 8), start) is not None
-            or _TOWARDS.search(text, max(0, start - 8), start) is not None
+            or (_TOWARDS.search(text, max(0, start - 8), start) and not self._is_noble(start))
             or _holds(self._selves, *self._near_by(person))
         )
+
+    def _is_noble(self, start: int) -> bool:
+        """Tell if a given name and `von` are before a place."""
+        found = _NOBLE.search(self._text, max(0, start - 28), start)
+        return found is not None and fold_name(found["given"]) in self._given
 
     @cached_property
     def _named(self) -> dict[str, int]:
@@ -1164,10 +1347,13 @@ class _Knowledge:
             place = end or place + 1
         return found
 
-    def _is_tied_person(self, start: int, end: int) -> bool:
-        """Tell if a person is spoken of as somebody's own, or beside a contact."""
+    def _is_tied_person(self, start: int, end: int, *, titled: bool = True) -> bool:
+        """Tell if a person is spoken of as somebody's own, or beside a contact; or has a title,
+        where one counts."""
         text, low = self._text, max(0, start - _AROUND)
-        if _BEFORE.search(text, low, start) or _AFTER.match(text, end, end + _AROUND):
+        if (_BEFORE if titled else _BEFORE_UNTITLED).search(text, low, start):
+            return True
+        if _AFTER.match(text, end, end + _AROUND):
             return True
         if is_addressed(text, low, start) or is_in_list(text, low, start):
             return True
@@ -1224,6 +1410,13 @@ class _Knowledge:
         first, last = bisect_right(self._breaks, start), bisect_right(self._breaks, end - 1)
         low = self._breaks[first - 1] if first else 0
         return low, self._breaks[last] if last < len(self._breaks) else len(self._text)
+
+    def _sentence_before(self, place: int) -> int:
+        """Return the begin of the sentence before a place in its line."""
+        if self._text[place - 1 : place] == "\n":
+            return place
+        at = bisect_left(self._breaks, place)
+        return self._breaks[at - 1] if at else 0
 
     def _line(self, place: int) -> int:
         return bisect_right(self._lines, place)

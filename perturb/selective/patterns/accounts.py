@@ -142,6 +142,29 @@ def _is_unusual_account(name: str) -> bool:
     return is_personal_account(name) and not known
 
 
+# What a note in code is about, or when it is due, in place of who is to see to it.
+_TOPIC = re.compile(
+    r"v?\d[\w.]*|[a-z]\d{1,2}[a-z]"  # v2.0, i18n
+    r"|(?:[pqmsv]|rc|gh|pr|issue|bug|phase|stage|step|sprint|milestone|part|wave|tier|level|prio|rev"
+    r"|es|ie|py|python|php|node|rust|ruby|java|jdk|go|cpp|cxx|net|react|vue|angular|django|rails"
+    r"|ios|android|win)[-_]?\d[\d.x]{0,6}"
+    r"|perf|refactor(?:ing)?|mvp|wip|qa|ux|dx|ui|deps|docs|infra|auth|async|config|flaky|nits?"
+    r"|typing|types|lint",
+    re.IGNORECASE,
+)
+_TICKET = re.compile(r"[A-Z][A-Z\d]{1,9}-\d{1,6}")
+
+
+def _sees_to_note(name: str) -> bool:
+    """Tell if the word in a note of code names somebody: no topic, release or ticket.
+
+    >>> [_sees_to_note(word) for word in ("mkowalski", "klaus88", "v2.0", "i18n", "ABC-12")]
+    [True, True, False, False, False]
+    """
+    topic = _TOPIC.fullmatch(name) or _TICKET.fullmatch(name)
+    return topic is None and _is_unusual_account(name)
+
+
 def _is_home(name: str) -> bool:
     return (
         is_personal_account(name)
@@ -644,7 +667,7 @@ ACCOUNTS = (
     shape(  # a note in code, and who is to see to it
         "USERNAME",
         rf"(?:{_NOTES})\(@?(?P<part>{_NAME})\)",
-        _is_unusual_account,
+        _sees_to_note,
         clue=any_string("todo(", "fixme(", "xxx(", "hack(", "note("),
         reach=8,
     ),

@@ -9,6 +9,7 @@ from perturb.text.fold import fold_name
 
 __all__ = [
     "is_given",
+    "is_word_elsewhere",
     "list_given",
     "may_be_given",
     "names_beside",
@@ -22,6 +23,26 @@ _FILE = Path(__file__).parents[2] / "data" / "given_names.txt"
 _WORDS = """
     art autumn basil chance charity chase clay destiny duke ginger heath herb may miles misty
     patience ray reed rich rusty sage sky star storm
+"""
+# Names that are ordinary words of some language: in small letters, or where they begin a sentence,
+# they are rather these. Indonesian, Turkish, Finnish, Hungarian, Filipino, Serbian and Croatian,
+# Slovene, Czech and Slovak, Lithuanian and Latvian, Romanian, Spanish, French, Icelandic, Swahili,
+# Vietnamese.
+_ELSEWHERE = """
+    ainoa alexandrie asali atena avgust awan babak bagus bahari bahati bakti batal bence betina
+    beyler binay boði bucur budi busara cakrawala catur cezayir chema cuman dagur damu drauma
+    drengur duha dursun duyên dúfa eldur enteng eron evde eşim falak floare friður gadang gaduh
+    gaida galak gamblang gangsa ganjaran gauja gauti gesa gestur giòn gustas güler günden haddi
+    hafnar hamis harini harja hawa hekima helmi hreinn hringur hương ikiz iklim ilgi ilim imge
+    indah insa jasmani jati javi jele jerman jono kacung kada kapitola karam karya katė kauko
+    keji ketan kian kinaya koldan kovu kritika laksana langgeng laze lembah lere liban liepa
+    lintang lize louka luluh maija majd malou malu manni maža mihin milagros miran mujur mulya
+    mustika mwezi nacio naib najam netra ngamia nhiên nieves nilam nima nyoka nyuki obed oiva
+    oleh olimpia paksu pandu pangeran perkasa phúc plamen puji puti putri putu radim rahmat
+    rajata rasul restu reyna riad risasi rojus rupa ruža rózsa sabar sadan satu sauti saveta
+    segun serah sevdi speranța stjarna suman suvakit suvi suze svetla swala söyler tanak tanır
+    tarmo taru teguh timbul toivo tuuli tími unggul usiku uzima valdir valon vihaan vija vilji
+    virág vuokko warsa yada zawadi zuba ąžuolas živa
 """
 # Names that are also a place, a language or a club.
 _OF_THINGS = """
@@ -64,6 +85,20 @@ def stands_alone(word: str) -> bool:
     [True, True, False, False, False]
     """
     return fold_name(word) in _alone()
+
+
+def is_word_elsewhere(word: str) -> bool:
+    """Tell if a given name is an ordinary word of some language.
+
+    >>> [is_word_elsewhere(word) for word in ("Satu", "kada", "wiebke", "jürgen")]
+    [True, True, False, False]
+    """
+    return word.lower() in _elsewhere()
+
+
+@lru_cache(maxsize=1)
+def _elsewhere() -> frozenset[str]:
+    return frozenset(_ELSEWHERE.split())
 
 
 @lru_cache(maxsize=1)

@@ -7,6 +7,7 @@ import re
 
 from perturb.selective.patterns.given import (
     is_given,
+    is_word_elsewhere,
     may_be_given,
     names_thing,
     stands_alone,
@@ -733,6 +734,8 @@ def _locate_card(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 _OPENER = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])[ \t]{0,8}([^\W\d_]{1,15}),? \Z")
+_GOES_ON = re.compile(r" [^\W\d_A-Z]|\Z")
+_OPENING = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])[ \t]{0,8}\Z")
 _CAPITAL_BEFORE = re.compile(rf"(?<![\w-])[{CAPITALS}][\w'’.-]{{0,30}},? \Z")
 _CAPITAL_AFTER = re.compile(rf" [{CAPITALS}]")
 
@@ -742,6 +745,9 @@ def locate_alone(match: re.Match[str]) -> tuple[int, int] | None:
     the rest of a well-known name. A word that begins the sentence is none: `Ask Wiebke`."""
     start, end = match.span("part")
     before = match.string[max(0, start - 40) : start]
+    opens = is_word_elsewhere(match["part"]) and _OPENING.search(before)
+    if opens and _GOES_ON.match(match.string, end):  # Kada je …? but Nieves: hola
+        return None
     if _CAPITAL_AFTER.match(match.string, end) or before.endswith("family="):  # of fonts
         return None
     if _CAPITAL_BEFORE.search(before):
@@ -800,7 +806,7 @@ def _locate_lower_given(match: re.Match[str]) -> tuple[int, int] | None:
     start, end = match.span("part")
     if not is_given(name):  # kayleighs baby shower
         name = name.removesuffix("s") if len(name) > 5 and not is_ordinary_word(name) else ""
-    if not is_given(name) or fold_name(name) in _ALSO_WORDS:
+    if not is_given(name) or fold_name(name) in _ALSO_WORDS or is_word_elsewhere(name):
         return None
     if _INTRODUCED.search(text, max(0, start - 24), start):  # found with its surname
         return None

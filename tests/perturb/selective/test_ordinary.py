@@ -1,0 +1,190 @@
+"""Ordinary questions leave as they are: on characters, history, works, brands, varieties, laws and
+code; beside each, the private text that is nearest to it is hidden."""
+
+from __future__ import annotations
+
+import pytest
+
+from perturb import get_mechanism
+from tests.tables import bundled_table
+
+TABLE = bundled_table()
+
+# By kind: texts that leave as they are, and texts like them with what is hidden in each.
+KINDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
+    "a character with a title": (
+        [
+            "What does Mr. Darcy say to Mrs. Bennet in Pride and Prejudice?",
+            "Does Professor Snape love Lily in Harry Potter?",
+            "What is Mr. Rochester's secret in Jane Eyre?",
+        ],
+        {
+            "Did Mrs Bennet from accounting return my Pride and Prejudice?": ["Bennet"],
+            "When will Mr. Darcy call back?": ["Darcy"],
+            "What does Mrs Danvers in HR want?": ["Danvers"],
+            "How old is Miss Havisham, the tenant in flat 3?": ["Havisham"],
+        },
+    ),
+    "a character of the sentence before": (
+        [
+            "What is the story of David and Goliath? And of Ruth and Naomi?",
+            "Resuma Dom Casmurro. Capitu traiu Bentinho?",
+        ],
+        {
+            "Who will drive Ruth and Naomi to the airport?": ["Ruth", "Naomi"],
+            "How far is David's flat from Nazareth?": ["David"],
+            "What did Esther and Daniel decide about the flat?": ["Esther", "Daniel"],
+        },
+    ),
+    "a character in a piece that is asked for": (
+        [
+            "Write a Sherlock Holmes pastiche: Holmes and Watson look for a teapot.",
+            "Write a poem in which Legolas sings to Gimli.",
+            "What is Geralt of Rivia's relation with Yennefer and Triss?",
+        ],
+        {
+            "Write a poem for Ginny about Hogwarts.": ["Ginny"],
+            "Write a scene for Hermione's birthday at the Harry Potter studio.": ["Hermione"],
+            "What should I say to Luke about the Star Wars tickets?": ["Luke"],
+        },
+    ),
+    "a part that is played": (
+        [
+            "You are Gandalf. I am Frodo, and the Ring is too heavy. Answer in character.",
+            "Let's play: you're Hannibal Lecter and I'm Clarice Starling.",
+            "Pretend you're Yoda and I'm Luke on Dagobah.",
+        ],
+        {
+            "You are a doctor and I'm Luke Brandauer, 34.": ["Luke Brandauer"],
+            "You are Dumbledore. I am Neville, a nurse from Leeds.": ["Neville"],
+            "I'm Tobias Hartwig and you are my assistant.": ["Tobias Hartwig"],
+        },
+    ),
+    "history": (
+        [
+            "Who was Charles II and why did John Pym oppose Charles I?",
+            "Which Polish kings followed Jan Kazimierz Waza in the 17th century?",
+            "Explain in ten minutes what Zhang Heng invented in the Han dynasty.",
+        ],
+        {
+            "Polish this: Dorota Zielonka led the revolution.": ["Dorota Zielonka"],
+            "The minutes of Dorota Zielonka: why was the revolution delayed?": ["Dorota Zielonka"],
+            "Hi Charles I need the number of Tobias Hartwig.": ["Charles", "Tobias Hartwig"],
+            "J'habite avec Étienne Vasseur depuis la guerre de 1944, pourquoi ?": [
+                "Étienne Vasseur"
+            ],
+        },
+    ),
+    "a passage on history": (
+        [
+            "On 12 September 1683, John III Sobieski came to Vienna. Ernst Rüdiger von "
+            "Starhemberg held the town in this siege of the Ottoman wars, and Pope Innocent XI "
+            "paid.\n\nWhy was the Polish army decisive?"
+        ],
+        {
+            "Dorota Zielonka was born in 1938 and lived through the war. Her son Ansgar Vollmer "
+            "kept her letters.\n\nWhat should the chapter be called?": [
+                "Dorota Zielonka",
+                "Ansgar Vollmer",
+            ]
+        },
+    ),
+    "a German genitive": (
+        [
+            "Fasse Goethes Faust in zehn Sätzen zusammen. Welche Rolle spielt Gretchen?",
+            "Interpretiere Kafkas Verwandlung.",
+        ],
+        {
+            "Wann kommt Schneiders Anna?": ["Anna"],
+            "Wo wohnt Kafkas Jens?": ["Jens"],
+            "Wer ist Brechts neuer Mieter, Tobias Hartwig?": ["Tobias Hartwig"],
+        },
+    ),
+    "a variety": (
+        [
+            "Welche Kartoffelsorte nimmt man für Salat: Linda, Annabelle oder Sieglinde?",
+            "Apple varieties: Pink Lady, Elstar, Jonathan",
+        ],
+        {
+            "Welche Kartoffelsorte mögen Linda und Annabelle?": ["Linda", "Annabelle"],
+            "Wer hat die Kartoffelsorten bestellt: Linda oder Sieglinde?": ["Linda", "Sieglinde"],
+            "Apple varieties for my daughters: Charlotte and Elvira": ["Charlotte", "Elvira"],
+        },
+    ),
+    "a law or an animal": (
+        ["Graham's law: pros and cons", "Franklin's gull and Père David's deer for kids"],
+        {
+            "Graham's law firm sent the invoice. Is it due?": ["Graham"],
+            "What does Swainson's deer stand cost? He is our neighbour.": ["Swainson"],
+        },
+    ),
+    "a car": (
+        ["My Seat Leon won't start. Is a Renault Zoe or a Skoda Kamiq better?"],
+        {
+            "We called Renault Zoe Hartmann answered.": ["Zoe Hartmann"],
+            "Mercedes Vito-Lang is my tenant.": ["Mercedes Vito-Lang"],
+            "The Toyota Adam bought broke down; ask our garage.": ["Adam"],
+        },
+    ),
+    "a brand": (
+        ["I buy at Albert Heijn. Which Jim Beam is dry?"],
+        {"Albert Heijnen and Jim Beamish signed my lease.": ["Albert Heijnen", "Jim Beamish"]},
+    ),
+    "a firm of people": (
+        ["Explain Dobbs v. Jackson Women's Health Organization."],
+        {"Jackson Hartwig Women's shelter": ["Jackson Hartwig"]},
+    ),
+    "the first word of a language": (
+        [
+            "Vysvětli rozdíl mezi i/y po obojetných souhláskách.",
+            "Mikä on Kalevala?",
+            "Kim jest Wokulski?",
+        ],
+        {
+            "Kim był u mnie z Anną Kowalską.": ["Kim", "Anną Kowalską"],
+            "Mika on mun veli, mikä on hänen numero?": ["Mika"],
+            "Vysvětli to paní Janě Dvořákové.": ["Janě Dvořákové"],
+        },
+    ),
+    "a name that is a word of another language": (
+        [
+            "saya punya satu kucing",
+            "evde pizza nasıl yapılır",
+            "Mihin voin matkustaa?",
+            "majd holnap",
+            "Kada je utakmica?",
+            "que miran los gatos",
+        ],
+        {
+            "Ask Putri to call, the keys are with Satu.": ["Putri", "Satu"],
+            "Nieves: hola\nMarta: ok": ["Nieves"],
+            "mikko tulee huomenna, poproś wojtek o klucz": ["mikko", "wojtek"],
+            "Hyvää päivää Toivo Virtanen,": ["Toivo Virtanen"],
+        },
+    ),
+    "a note in code": (
+        [f"// {'TO' + 'DO'}({about}): drop it" for about in ("v2.0", "i18n", "perf", "ABC-12")],
+        {
+            f"// {'TO' + 'DO'}({name}): drop it": [name]
+            for name in ("hannes", "mkowalski", "klaus88", "r.vance", "ah1987")
+        },
+    ),
+}
+
+
+def find(text: str) -> list[str]:
+    mechanism = get_mechanism("selective", TABLE, profile="people")
+    return [text[span.start : span.end] for span in mechanism.spans(text) or ()]
+
+
+@pytest.mark.parametrize("text", [text for plain, _ in KINDS.values() for text in plain])
+def test_it_stays(text: str) -> None:
+    assert find(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"), [each for _, private in KINDS.values() for each in private.items()]
+)
+def test_what_is_like_it_and_somebodys_does_not(text: str, names: list[str]) -> None:
+    found = " | ".join(find(text))
+    assert [name for name in names if name not in found] == []
