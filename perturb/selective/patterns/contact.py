@@ -227,6 +227,9 @@ def _locate_phone(match: re.Match[str]) -> tuple[int, int] | None:
         return None
     if match[0][0] != "+" and _PRODUCT.match(match.string, match.end()):
         return None
+    amount = _AMOUNT.fullmatch(match[0]) and _CENTS.match(match.string, match.end())
+    if amount and not before.endswith(_CELL_BEGINS):
+        return None
     return None if _ROW.search(before) and match[0][0] != "+" else match.span()
 
 
@@ -236,6 +239,9 @@ _STAMP = re.compile(
     r"(?:\d\d)?(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[ /](?:[01]\d|2[0-3])[0-5]\d[0-5]\d(?!\d)"
 )
 _LEVEL = re.compile(r"[ :]{1,2}(?:INFO|WARN|ERROR|DEBUG|TRACE|FATAL|NOTICE|VERBOSE|SEVERE)")
+_AMOUNT = re.compile(r"\+\d{1,9}|[+(]{0,2}\d{1,3}\)?(?: \d{3})+")  # +12 345 678,90
+_CELL_BEGINS = (",", ";", "\t", "|", "'", '"')
+_CENTS = re.compile(r",\d\d?(?!\d)")
 _PRODUCT = re.compile(r"-[A-Z]{2}")  # the rest of the number of a product: 00330-80000-00000-AA512
 _TIMES = re.compile(r"(?:[01]\d|2[0-3])[0-5]\d(?: (?:[01]\d|2[0-3])[0-5]\d){2,}")
 _ZIP_PLUS = re.compile(r"\d{5}-\d{4}")  # of the United States
@@ -608,9 +614,10 @@ CONTACT = (
     ),
     shape(
         "PHONE_NUMBER",
-        # .065 is a fraction in a drawing's path.
-        rf"(?<![^\W{_IDEOGRAPHS}]|\+)(?:(?=\+)|(?<!\d[.,:/-])(?<![-\s,]\.))(?:{_PHONES}){_EXTENSION}"
-        rf"(?![^\W{_IDEOGRAPHS}]|[.,]\d)",
+        # .065 is a fraction in a drawing's path. Where a number has a plus sign or brackets, the
+        # comma behind it is not a decimal one: it is followed by the next cell of a row.
+        rf"(?<![^\W{_IDEOGRAPHS}]|\+)(?:(?=(?P<sure>\+|\(\d))|(?<!\d[.,:/-])(?<![-\s,]\.))"
+        rf"(?:{_PHONES}){_EXTENSION}(?![^\W{_IDEOGRAPHS}]|\.\d|,\d(?(sure)(?!)))",
         _is_phone,
         locate=_locate_phone,
         clue=all_clues(least_digits(7), any_figure(r"\d(?:[ ()./-]{0,3}\d){5}")),

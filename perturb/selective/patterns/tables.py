@@ -23,7 +23,7 @@ from perturb.selective.patterns.labels import (
     spell_key,
 )
 from perturb.selective.patterns.people import TITLES
-from perturb.selective.patterns.settings import is_placeholder
+from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
 from perturb.text.marks import MARKS
 
 __all__ = ["CELL_TYPES", "find_cells"]
@@ -86,10 +86,23 @@ _EMPTY = _words(
 )
 _BLANKS = r"(?:\s|\\[nrt]){0,80}"
 _INSERT = re.compile(
-    r"(?:(?<!\w)|(?<=\\[nrt]))insert\s{1,20}(?:ignore\s{1,20})?into\s{1,20}[\w.`\"\[\]-]{1,120}\s{0,20}"
-    rf"\((?P<columns>[^()]{{1,2000}})\){_BLANKS}values\b",
+    r"(?:(?<!\w)|(?<=\\[nrt]))insert\s{1,20}(?:ignore\s{1,20})?into\s{1,20}"
+    rf"(?P<table>[\w.`\"\[\]-]{{1,120}})\s{{0,20}}"
+    rf"(?:\((?P<columns>[^()]{{1,2000}})\))?{_BLANKS}values\b",
     re.IGNORECASE,
 )
+# A table, whose rows may be inserted without the names of its columns, as dumps do.
+_CREATE = re.compile(
+    r"(?:(?<!\w)|(?<=\\[nrt]))create\s{1,20}(?:temporary\s{1,20}|temp\s{1,20})?table\s{1,20}"
+    r"(?:if\s{1,20}not\s{1,20}exists\s{1,20})?"
+    r"(?P<table>[\w.`\"\[\]-]{1,120})\s{0,20}\(",
+    re.IGNORECASE,
+)
+_DEFINITION = re.compile(  # of a column, or of a key of the table
+    rf"{_BLANKS}(?P<name>[`\"\[]?\w{{1,80}}[`\"\]]?)"
+    r"(?:[^(),']|\([^()]{0,200}\)|'[^'\n]{0,200}'){0,400}(?P<end>[,)])"
+)
+_KEYS = _words("primary key constraint unique foreign index check fulltext spatial exclude like")
 _COPY = re.compile(
     r"(?m:^)copy\s{1,8}[\w.`\"]{1,120}\s{0,8}\((?P<columns>[^()]{1,2000})\)"
     r"\s{1,8}from\s{1,8}stdin\b[^\n]{0,200}\n",
@@ -166,6 +179,7 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
     yield from _find_inserted(text)
     yield from _find_copied(text)
     yield from _find_marked_up(text)
+    yield from _find_unlabelled(text)
 
 
 def _find_aligned(text: str) -> Iterator[tuple[int, int, str]]:
@@ -308,8 +322,15 @@ def _find_row_end(text: str, start: int) -> int:
 
 def _find_inserted(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the values that SQL inserts into columns of a type."""
+    columns: dict[str, list[str]] = {}
+    end = 0
+    while table := _CREATE.search(text, end):
+        own, end = _read_definitions(text, table.end())
+        columns.setdefault(_spell_table(table["table"]), own)
     for insert in _INSERT.finditer(text):
-        types = _find_types([spell(column) for column in insert["columns"].split(",")])
+        named = insert["columns"]
+        own = named.split(",") if named else columns.get(_spell_table(insert["table"]), [])
+        types = _find_types([spell(column) for column in own])
         place = insert.end()
         while any(types) and (row := _ROW.match(text, place)):
             place = row.end()
@@ -319,6 +340,98 @@ def _find_inserted(text: str) -> Iterator[tuple[int, int, str]]:
             ]
             if len(cells) == len(types):
                 yield from _read_row(row["values"], row.start("values"), cells, types)
+
+
+# A row of data with an address of e-mail: `(1, 'Desta', 'Kvamme', 'desta@fjord.no'),`
+_MAILED = re.compile(r"(?m:^)(?=[^\n@]{3,400}@)[^\n]{8,1000}")
+_MAIL = re.compile(r"[\w.%+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
+_AROUND = " \t'\"`()[]{}"  # a cell
+_CAPITALISED = r"[^\W\d_a-z][^\W\d_A-Z]{1,24}"
+_NAME_CELL = re.compile(
+    rf"{_CAPITALISED}(?:[ '’-](?:(?:de|da|del|van|von|der|den|la|le|al|bin|ben) ){{0,2}}"
+    rf"{_CAPITALISED}){{0,3}}"
+)
+_ROW_ENDS = re.compile(r"(?<=[)\]}])[,;]\s{0,8}\Z")
+_ROWS = 2  # that tell what a column holds
+_WORDS = re.compile(r"[^\W\d_]{3,}")
+
+
+def _find_unlabelled(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the names in rows without a header: each has an address of e-mail in one column, and
+    in another a given name, or a name that the address is made of. The column beside one of given
+    names has surnames, if all of its cells look like names."""
+    rows: list[list[tuple[int, int]]] = []
+    form: tuple[str, int, int] | None = None  # the sign, the cells of a row, and the address's
+    below = 0
+    for line in _MAILED.finditer(text) if "@" in text else ():
+        sign = next((s for s in ("\t", ";", "|", ",") if line[0].count(s) > 1), "")
+        cells = _cut_cells(line, sign) if sign else []
+        mail = next((i for i, cell in enumerate(cells) if _MAIL.fullmatch(text, *cell)), -1)
+        own = (sign, len(cells), mail) if mail >= 0 and len(cells) <= _MOST else None
+        if own != form or line.start() > below + 1:
+            yield from _read_names(text, rows, form)
+            rows = []
+        form, below = own, line.end()
+        if own:
+            rows.append(cells)
+    yield from _read_names(text, rows, form)
+
+
+def _cut_cells(line: re.Match[str], sign: str) -> list[tuple[int, int]]:
+    """Return the start and the end of each cell of a line in its text, without what is around."""
+    found, start = [], line.start()
+    for cell in _ROW_ENDS.sub("", line[0]).split(sign):
+        plain = cell.strip(_AROUND)
+        begin = start + cell.find(plain)
+        found.append((begin, begin + len(plain)))
+        start += len(cell) + 1
+    return found
+
+
+def _read_names(
+    text: str, rows: Sequence[Sequence[tuple[int, int]]], form: tuple[str, int, int] | None
+) -> Iterator[tuple[int, int, str]]:
+    """Yield the names of rows of one form."""
+    locals_ = [text[slice(*row[form[2]])].partition("@")[0].lower() for row in rows if form]
+    if 2 * len(set(locals_)) <= len(rows):  # info@, clerk@: of no person
+        return
+    columns = [[text[slice(*cell)] for cell in column] for column in zip(*rows, strict=True)]
+    named = [all(map(_NAME_CELL.fullmatch, column)) for column in columns]
+    sure = set()
+    for place in (place for place, all_named in enumerate(named) if all_named):
+        given = sum(is_given(cell.split()[0]) for cell in columns[place])
+        mailed = sum(
+            not {*_WORDS.findall(local)}.isdisjoint(_WORDS.findall(cell.lower()))
+            and not is_ordinary_word(cell)
+            for cell, local in zip(columns[place], locals_, strict=True)
+        )
+        most = max(given, mailed) if len(rows) >= _ROWS else mailed
+        if 2 * most >= len(rows):
+            sure.add(place)
+    for place in sorted(sure):
+        single = all(len(cell.split()) == 1 for cell in columns[place])
+        beside = [p for p in (place + 1, place - 1) if 0 <= p < len(named) and named[p]]
+        if not single or not sure.isdisjoint(beside):
+            beside = []
+        for column in (place, *beside[:1]):
+            yield from ((*row[column], "PERSON") for row in rows)
+
+
+def _spell_table(name: str) -> str:
+    """Return the name of a table, without its schema and its quotes."""
+    return name.rpartition(".")[2].strip('`"[]').lower()
+
+
+def _read_definitions(text: str, start: int) -> tuple[list[str], int]:
+    """Return the names of a table's columns, and where they end."""
+    names: list[str] = []
+    while len(names) <= _MOST and (found := _DEFINITION.match(text, start)):
+        name, start = found["name"], found.end()
+        if name.lower() not in _KEYS:
+            names.append(name)
+        if found["end"] == ")":
+            break
+    return names, start
 
 
 def _find_copied(text: str) -> Iterator[tuple[int, int, str]]:

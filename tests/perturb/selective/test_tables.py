@@ -79,6 +79,59 @@ def test_cells_have_the_type_of_their_header(
         assert cells(text) == found
 
 
+CREATED = """\
+CREATE TABLE IF NOT EXISTS `shop`.`people` (
+  `id` int(11) NOT NULL AUTO_INCREMENT,
+  `first_name` varchar(64) COLLATE utf8mb4_unicode_ci NOT NULL DEFAULT '',
+  `credit` decimal(10,2) DEFAULT '0.00',
+  `state` enum('open','shut') DEFAULT 'open',
+  PRIMARY KEY (`id`),
+  KEY `ix_name` (`first_name`)
+);
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            CREATED + "INSERT INTO `people` VALUES (1,'Ada',1.5,'open'),(2,'Ben',2,'shut');",
+            "Ada Ben",
+        ),
+        (CREATED + "INSERT INTO people (state, first_name) VALUES ('open','Ada');", "Ada"),
+        (CREATED + "INSERT INTO chairs VALUES (1,'Blue',1.5,'open');", ""),
+        ("create table parts (id int, name text);\ninsert into parts values (1,'Bolt');", ""),
+        ("create table a (x " + "'" * 99 + ";\ninsert into a values (1, 'Ada')", ""),
+    ],
+)
+def test_a_dump_names_its_columns_where_the_table_is_created(text: str, found: str) -> None:
+    assert [cell for cell, type_ in cells(text) if type_ == "PERSON"] == found.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("1,Ada,Winter,ada@x.example\n2,Ben,Lomak,bl@x.example", "Ada Ben Winter Lomak"),
+        ("INSERT INTO a VALUES (1, 'Sini', 'Mehtola', 'sini.mehtola@x.example')", "Sini Mehtola"),
+        (
+            "[['Mehtola', 'Ada', 'a@x.example'],\n ['Lomak', 'Ben', 'b@x.example']]",
+            "Ada Ben Mehtola Lomak",
+        ),
+        ("Ada Winter;Ulm;a@x.example\nBen Lomak;Oulu;b@x.example", "Ada Winter Ben Lomak"),
+        ("Sini\tMehtola\tsini_mehtola@x.example", "Sini Mehtola"),
+        # Of one address, of words, of one row alone, of other numbers of cells, without addresses.
+        ("Austin,Texas,clerk@a.example\nMadison,Ohio,clerk@m.example", ""),
+        ("Support,Open,support@x.example\nSales,Shut,sales@x.example", ""),
+        ("Ada,Winter,info@x.example", ""),
+        ("Ada,Winter,a@x.example\nBen,Lomak,x,b@x.example", ""),
+        ("Ada,Winter,3\nBen,Lomak,4", ""),
+        ("Red,Large,a@x.example\nBlue,Small,b@x.example", ""),
+    ],
+)
+def test_rows_without_a_header_are_read_by_their_addresses(text: str, found: str) -> None:
+    assert " ".join(cell for cell, _ in cells(text)) == found
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -131,6 +184,11 @@ def test_its_types_are_types_of_the_shipped_set() -> None:
         "\t",
         "Ada ",
         "insert into a (name, age) values ",
+        "create table a (x int, ",
+        "create table a (",
+        "create table '",
+        "Ada,Winter,a@b.example\n",
+        "a,@",
         "(1,'a'),",
         "(",
         "'",
