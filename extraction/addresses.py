@@ -48,6 +48,7 @@ _BACKSLASHES = re.compile(r"(?<![\w:.\\/])[/\\]{2}\Z")  # a browser reads `\` as
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # a backslash escape of Markdown
 _TARGET = re.compile(r"(?:\]|(?<!\w)url)\(\Z", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?:href|src|srcset|poster|formaction|style)\s{0,3}=\Z", re.IGNORECASE)
+_OF_LINK = re.compile(r"href\s{0,3}=\Z", re.IGNORECASE)
 _DEFINING = re.compile(r"\]:[ \t]*+(?:\r?\n)?[ \t>]*+(?P<begun>(?!<)\S{1,128}+)?\Z")  # a reference
 _NAME = re.compile(r"[A-Za-z0-9]*")
 _END_OF_RUN = re.compile(r"[\s<]")
@@ -85,8 +86,8 @@ class Addresses:
         self._opening = False  # nothing of the address has come yet
         self._quote = ""  # that ends a part of a tag, a target or an attribute
         self._depth = 0  # of parentheses in a target
-        self._begun = ""  # the first characters of a link's target
-        self._is_link = False  # whether the target is a link's, which loads nothing by itself
+        self._begun = ""  # the first characters of a link's target, or of a value in quotes
+        self._is_link = False  # whether it is a link's, which loads nothing by itself
         self._step = ""  # of a tag, as HTML's tokenizer names them
         self._tag = ""
 
@@ -101,7 +102,7 @@ class Addresses:
         A replacement that is an address itself, or stands for one, may, as the user wrote it, if
         the remote added nothing to its host; and so may a whole tag of HTML or
         target of Markdown, and an address of e-mail or a telephone number that is all of a link
-        (`[…](mailto:…)`): it is the value's own address, and nothing is loaded.
+        (`[…](mailto:…)`, `href="mailto:…"`): it is the value's own address, and nothing is loaded.
 
         Args:
             new, raw: the replacement and its value.
@@ -112,7 +113,8 @@ class Addresses:
             None if more of the text is needed.
         """
         if self._is_contact(raw):
-            return following[0] in ")>" if following else False if whole else None
+            ends = ")>" if self._state == "target" else self._quote
+            return following[0] in ends if following else False if whole else None
         if self.inside and not (self._state == "run" and new[:1] == raw[:1] == "<"):
             return False  # a tag ends a run
         if (new[:1], new[-1:]) in _WHOLE:  # a tag or a target that the user wrote
@@ -127,7 +129,8 @@ class Addresses:
 
     def _is_contact(self, raw: str) -> bool:
         """Tell if a value would be all that a link to write or to call has after its scheme."""
-        contact = _CONTACTS.get(self._begun.lower()) if self._is_link else None
+        is_whole = self._state == "target" or self._quote in ("'", '"')
+        contact = _CONTACTS.get(self._begun.lower()) if self._is_link and is_whole else None
         return contact is not None and contact.fullmatch(raw) is not None
 
     def read(self, text: str) -> None:
@@ -173,6 +176,7 @@ class Addresses:
             self._depth, self._is_link = 1, is_link
         elif last == "=" and _ATTRIBUTE.search(seen[-16:]):
             self._enter("attribute", opening=True)
+            self._is_link = _OF_LINK.search(seen[-16:]) is not None
         elif last in "/\\:.;" and _begins_run(seen):
             self._enter("run")
         elif last in "/\\;" and _BACKSLASHES.search(unescape(seen)):
@@ -199,6 +203,7 @@ class Addresses:
         if self._opening:
             return self._open(text[place], place)
         end = _QUOTES[self._quote] if self._quote else _END_OF_VALUE
+        self._begun += text[place : place + LONGEST_SCHEME + 1 - len(self._begun)]
         return self._find_end(end, text, place)
 
     def _open(self, first: str, place: int) -> int:
@@ -264,7 +269,7 @@ class Addresses:
         name, after = self._recent.lower(), text[found.end() : found.end() + 1]
         if _TAGS.fullmatch(name) and (after.isspace() or after in ("/", ">")):
             self._enter("tag")
-            self._tag, self._step = name, "start"
+            self._tag, self._step, self._is_link = name, "start", name in ("a", "area")
         else:
             self._enter("text")
             self._recent = f"<{name}"[-WINDOW:]
@@ -276,7 +281,10 @@ class Addresses:
         if step == "quoted":
             end = text.find(self._quote, place)
             if end == place:
-                self._quote, self._step = "", "before name"
+                self._quote, self._step, self._begun = "", "before name", ""
+            elif len(self._begun) <= LONGEST_SCHEME:
+                told = text[place : end if end >= 0 else len(text)]
+                self._begun += told[: LONGEST_SCHEME + 1 - len(self._begun)]
             self._opening = False
             return place + 1 if end == place else end if end >= 0 else len(text)
         self._opening = False

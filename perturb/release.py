@@ -53,6 +53,7 @@ Link = Callable[[str], np.random.Generator]
 _FAILURES, _FAILURES_EACH = 20_000, 10
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+|[0-9]+")
+_DOMAIN = re.compile(r"(?:@|//)([\w-]{1,63}(?:\.[\w-]{1,63}){1,8})")
 Protected = Literal["token", "marked part", "generated token", "sentence", "document"]
 
 
@@ -100,7 +101,9 @@ class Taken:
     @cached_property
     def _words_news(self) -> dict[str, str]:
         found: dict[str, str] = {}
-        for new, raw in self._pairs:
+        for pair in self._pairs:
+            # A domain may have a person's name, and a surrogate of its own.
+            new, raw = (_DOMAIN.sub("@", text) for text in pair)
             ours, theirs = _LETTERS.findall(new), _LETTERS.findall(raw)
             for one, value in zip(ours, theirs, strict=False) if len(ours) == len(theirs) else ():
                 found.setdefault(_fold(value), one)
@@ -109,6 +112,19 @@ class Taken:
     def find_word(self, raw: str) -> str | None:
         """Return the word that stands for a word in an earlier replacement; None without one."""
         return self._words_news.get(_fold(raw))
+
+    @cached_property
+    def _domains_news(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for new, raw in self._pairs:
+            ours, theirs = _DOMAIN.findall(new), _DOMAIN.findall(raw)
+            for one, value in zip(ours, theirs, strict=False) if len(ours) == len(theirs) else ():
+                found.setdefault(value.lower(), one)
+        return found
+
+    def find_domain(self, raw: str) -> str | None:
+        """Return the domain that stands for a domain in an earlier address; None without one."""
+        return self._domains_news.get(raw.lower())
 
     @cached_property
     def _wholes(self) -> dict[str, str]:

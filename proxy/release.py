@@ -13,6 +13,10 @@ __all__ = ["Release", "pair_details", "pair_parts", "pair_runs"]
 
 # An escape of JSON in the text ends a run: it is a line break where the answer is read.
 _RUN = re.compile(r"\\[nrtbf\"]|(?P<run>[^\s\"'<>\\]++)|\\")
+# An address as it is repeated on its own: without what a line or a list has before and after it.
+_ADDRESS = re.compile(
+    r"(?<![A-Za-z0-9+.-])(?P<run>[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>\\`,;|]{1,400}+)"
+)
 _TAG = re.compile(r"<[A-Za-z][^<>]{1,390}>|\]\([^()\s]{1,390}\)")  # or a target of Markdown
 # What stands between the words of an address: numbers, with their letters, and other signs.
 _NUMBERS = re.compile(
@@ -209,14 +213,20 @@ def pair_runs(releases: Iterable[Release]) -> list[tuple[str, str]]:
             addresses.append(text[end:])
             words = (run.span() for run in _WORD.finditer("".join(shape)))
             tags = (tag.span() for tag in _TAG.finditer(text))
-            for runs in (words, _find_addresses("".join(addresses)), tags):
+            shown = "".join(addresses)
+            for runs in (
+                words,
+                _find_addresses(_RUN, shown),
+                _find_addresses(_ADDRESS, shown),
+                tags,
+            ):
                 pairs += _pair(release, spans, runs)
     return pairs
 
 
-def _find_addresses(text: str) -> Iterator[tuple[int, int]]:
+def _find_addresses(runs: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
     """Yield the runs that hold a `//` with something after it, without the signs at their end."""
-    for run in _RUN.finditer(text):
+    for run in runs.finditer(text):
         shown = run["run"] or ""
         end = len(shown.rstrip(".,;:!?)]}"))
         if 0 <= shown.find("//") < end - 2:

@@ -40,6 +40,8 @@ from perturb.release import (
 from perturb.rng import draw_below, keyed_generator
 from perturb.sanitizer import DocumentOptions
 from perturb.selective.marked import MarkingMechanism
+from perturb.selective.surrogates.addresses import recase_address
+from perturb.selective.surrogates.kinds import ADDRESSES, HANDLES
 from perturb.selective.surrogates.writer import PERSONS, SurrogateWriter
 from perturb.selective.values import draw_value, find_day_first, read_value
 from perturb.text.fold import decode_entities, match_case
@@ -290,6 +292,7 @@ class _Writer:
         self.words: list[str] = []
         self.classes: Counter[str] = Counter()  # of tokens, by name
         self.surrogates: SurrogateWriter | None = None
+        self._addresses: dict[tuple[str, str], str] | None = None
         self.unbounded = 0
         self.actions: dict[str, Counter[str]] = {}
 
@@ -299,7 +302,7 @@ class _Writer:
         if self._link is not None and entity in self._link.tagged:
             action = "tag"
         elif action == "surrogate" and self._link is not None:
-            new = self._link.earlier.get((type_, entity))
+            new = self._link.earlier.get((type_, entity)) or self._recall_address(type_, entity)
             action = "tag" if new and is_tag(new, type_) else action
         if action == "value":
             new = self._write_value(type_, entity)
@@ -315,6 +318,20 @@ class _Writer:
         self.actions.setdefault(action, Counter())[type_] += 1
         self.unbounded += _count_tokens([new], self._mechanism.table.vocabulary)
         return new
+
+    def _recall_address(self, type_: str, entity: str) -> str | None:
+        """Return the replacement of an address, or of the name of a user, that an earlier text has
+        in other capitals."""
+        if self._link is None or type_ not in ADDRESSES | HANDLES:
+            return None
+        if self._addresses is None:
+            self._addresses = {
+                (kind, raw.lower()): new
+                for (kind, raw), new in self._link.earlier.items()
+                if kind in ADDRESSES | HANDLES and not is_tag(new, kind)
+            }
+        new = self._addresses.get((type_, entity.lower()))
+        return new and recase_address(new, entity)
 
     def _redraws(self, type_: str, entity: str) -> bool:
         tagged = self._link is not None and entity in self._link.tagged

@@ -27,6 +27,7 @@ from perturb.sanitizer import Demands, DocumentOptions, Marking, Sanitizer
 from perturb.selective.actions import Actions, check_actions, drop_claimed
 from perturb.selective.clinical import drop_impersonal
 from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
+from perturb.selective.listings import find_in_listing
 from perturb.selective.marked import MarkingMechanism
 from perturb.selective.nobody import drop_translated
 from perturb.selective.parameters import SelectiveParameters, check_thresholds
@@ -240,15 +241,15 @@ class Selective(MarkingMechanism):
     def count_kept(self, text: str, spans: Sequence[Span]) -> Mapping[str, int]:
         left = list(self._sort(text)[1])
         if self._profile:
-            sensitive = {*compute_once(self._apply_profile, text)}
-            left += (s for s in compute_once(self._find, text) if s not in sensitive)
+            sensitive = {*compute_once(self._find_sensitive, text)}
+            left += (s for s in compute_once(self._find_any, text) if s not in sensitive)
         treated = Cover(spans)
         own = (span.type for span in left if not treated.meets(span.start, span.end))
         return dict(sorted(Counter(own).items()))
 
     def _sort(self, text: str) -> tuple[Sequence[Span], Sequence[Span]]:
         """Return the findings in a text that are not kept, and the kept ones as whole words."""
-        find = self._apply_profile if self._profile else self._find
+        find = self._find_sensitive if self._profile else self._find_any
         found = compute_once(find, text, self.finder and f"find {self.finder}")
         if not self._sorts:
             return found, ()
@@ -272,6 +273,12 @@ class Selective(MarkingMechanism):
         """Return the profile, if it leaves some of what is found."""
         profile = PROFILES.get(self.parameters.profile)
         return profile if profile and (profile.keeps_public or profile.beside) else None
+
+    def _find_sensitive(self, text: str) -> tuple[Span, ...]:
+        return find_in_listing(self._apply_profile, text)
+
+    def _find_any(self, text: str) -> tuple[Span, ...]:
+        return find_in_listing(self._find, text) if self.parameters.profile else self._find(text)
 
     def _apply_profile(self, text: str) -> tuple[Span, ...]:
         """Return the findings that are sensitive by the profile."""

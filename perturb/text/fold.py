@@ -55,8 +55,11 @@ _ENTITY = re.compile(
 )
 # The colours of a terminal, also as JSON writes them.
 _COLOUR = r"(?:\x1b|(?<!\\)\\++u001[bB])\[[0-9;:]{0,32}+[A-Za-z]"
+# Characters of a word in an address of the web, as UTF-8: `?q=J%C3%B8rgen%20Holt`.
+_QUOTED = re.compile(r"(?<=[\w=&?/.+@,(-])(?P<quoted>(?:%[0-9A-Fa-f]{2}){1,96})")
 _WRITTEN = re.compile(
     rf"[{_HIDDEN}]+|{_COLOUR}|{_ENTITY.pattern}|(?<!\\)\\++u(?P<code>[0-9a-fA-F]{{4}})"
+    rf"|{_QUOTED.pattern}"
 )
 
 
@@ -126,13 +129,31 @@ def display_small(text: str) -> str:
 def _is_plain(text: str) -> bool:
     """Tell if a text is displayed as it is written, apart from look-alikes: most texts are."""
     written = "&" in text or "\\" in text or "\x1b" in text
+    if not written and "%" in text:
+        written = _QUOTED.search(text) is not None
     return not written and (text.isascii() or not _HIDDEN_RUN.search(text))
 
 
 def _show(found: re.Match[str]) -> str:
     if found["code"]:
         return chr(int(found["code"], 16))
+    if found["quoted"]:
+        return _unquote(found)
     return _decode(found) if found[1] else ""
+
+
+def _unquote(found: re.Match[str]) -> str:
+    """Return the characters of a word, or between two; anything else stays as it is written."""
+    quoted, following = found["quoted"], found.string[found.end() : found.end() + 1]
+    try:
+        shown = bytes.fromhex(quoted.replace("%", "")).decode()
+    except UnicodeDecodeError:
+        return quoted
+    if shown.isascii() and not following.isalnum():
+        return quoted
+    return (
+        shown if all(c in " +@'" or (not c.isascii() and c.isalpha()) for c in shown) else quoted
+    )
 
 
 def _read_plain(text: str) -> Reading:

@@ -7,6 +7,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
+from types import MappingProxyType
 
 from proxy.restoring.text import Replacements, RestoredPiece, TextRestorer
 
@@ -27,6 +29,8 @@ _UNFINISHED = re.compile(
     r"\\(?:u[0-9a-fA-F]{0,3})?\Z"
     r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?\Z"
 )
+_TAIL = 4
+_IN_JSON = re.compile(r"\": ?\"\Z")  # a value begins
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -43,6 +47,8 @@ class JsonRestorer:
         replacements: what to restore.
         wholes: the raw string of each whole string that left.
         inside: what to restore in strings that are no JSON; the same if it is left out.
+        spelled: the values that stand in JSON with escapes such as `\\u00fc`, as they are written
+            there, by their replacements.
         depth: how many strings this text is inside of.
     """
 
@@ -51,18 +57,20 @@ class JsonRestorer:
         replacements: Replacements,
         wholes: Mapping[str, str],
         inside: Replacements | None = None,
+        spelled: Mapping[str, str] = MappingProxyType({}),
         *,
         depth: int = 0,
     ) -> None:
         self._replacements, self._strings = replacements, inside or replacements
         self._outside = TextRestorer(replacements, strict=True)
-        self._wholes = wholes
+        self._wholes, self._spelled = wholes, spelled
         self._order = sorted(wholes)
         self._depth = depth
         self._in_string = False
         self._held = ""  # the beginning of an escape
         self._inside: TextRestorer | JsonRestorer | None = None
         self._head = ""  # of the content, by which it is seen to be JSON
+        self._tail = ""  # of what was restored of the content
         self._written: deque[tuple[str, str]] = deque()  # what is inside, decoded and as written
         self._taken = 0  # characters of the first of them that were passed on
         # Of a string that may yet be a whole one: its pieces, their length, and which ones.
@@ -123,6 +131,7 @@ class JsonRestorer:
             return len(text)
         out += [*self._outside.finish(), RestoredPiece(1, '"')]
         self._in_string, self._start, self._inside, self._head = True, [], None, ""
+        self._tail = ""
         self._size, self._possible = 0, (0, len(self._order))
         return end + 1
 
@@ -134,7 +143,7 @@ class JsonRestorer:
             if self._is_possible(text):
                 return []
             text, self._start = "".join(self._start), None
-        return self._escape_pieces(self._read_inside(text))
+        return self._escape_pieces(self._spell(self._read_inside(text)))
 
     def _is_possible(self, text: str) -> bool:
         """Tell if a whole string continues so."""
@@ -156,7 +165,11 @@ class JsonRestorer:
                 return []
             if self._depth < DEEPEST and begins_json(text):
                 self._inside = JsonRestorer(
-                    self._replacements, self._wholes, self._strings, depth=self._depth + 1
+                    self._replacements,
+                    self._wholes,
+                    self._strings,
+                    self._spelled,
+                    depth=self._depth + 1,
                 )
             else:
                 self._inside = TextRestorer(self._strings)
@@ -175,19 +188,37 @@ class JsonRestorer:
         pieces += self._inside.finish()
         self._restored += self._inside.restored
         self._left += self._inside.left
+        spelled = self._spell(pieces)
         self._start, self._inside, self._head = None, None, ""  # what follows is a text of its own
-        return self._escape_pieces(pieces)
+        return self._escape_pieces(spelled)
 
-    def _escape_pieces(self, pieces: Iterable[RestoredPiece]) -> list[RestoredPiece]:
-        """Return pieces of a string's content as JSON writes them."""
+    def _spell(self, pieces: Iterable[RestoredPiece]) -> Iterator[tuple[RestoredPiece, bool]]:
+        """Return pieces of a string's content, each with whether it is escaped already: a value
+        that stands in JSON of the request, in the escapes that it has there.
+
+        What was not decoded is a text's own, as in code, unless this text is in a string itself.
+        And a text may have JSON in it, which is no JSON as a whole: a command, a line of a log.
+        """
+        if not self._spelled or not isinstance(self._inside, TextRestorer):
+            return zip(pieces, repeat(False), strict=False)
         out = []
         for piece in pieces:
+            own, is_escaped = self._spelled.get(piece.new), False
+            if own is not None and piece.text in (own, decode_strings(own, 1)):
+                in_json = _IN_JSON.search(self._tail) is not None
+                is_escaped = not in_json and (self._depth > 0 or piece.text != own)
+                piece = piece._replace(text=own)
+            out.append((piece, is_escaped))
+            self._tail = (self._tail + piece.text)[-_TAIL:]
+        return iter(out)
+
+    def _escape_pieces(self, pieces: Iterable[tuple[RestoredPiece, bool]]) -> list[RestoredPiece]:
+        """Return pieces of a string's content as JSON writes them."""
+        out = []
+        for piece, is_escaped in pieces:
             written = self._take(piece.source)
-            out.append(
-                RestoredPiece(
-                    len(written), _escape(piece.text) if piece.new else written, piece.new
-                )
-            )
+            restored = piece.text if is_escaped else _escape(piece.text)
+            out.append(RestoredPiece(len(written), restored if piece.new else written, piece.new))
         return out
 
     def _take(self, size: int) -> str:

@@ -209,6 +209,8 @@ class Replacements:
         self, text: _Even, start: int, number: Number, *, whole: bool
     ) -> Iterator[ReplacementMatch]:
         border = _find_border(text.shown, start, number.end, whole=whole)
+        if _is_listed_apart(text.shown, start, number.end):
+            return
         if border == INSIDE and (extension := _EXTENSION.match(text.shown, number.end)):
             if extension.end() == len(text.shown) and not (whole or extension[1]):
                 raise _Undecided
@@ -224,6 +226,8 @@ class Replacements:
         is_tagged = any(is_tag(each.new) for each in spellings)
         border = _find_border(shown, start, end, whole=whole, is_tagged=is_tagged)
         if border in (INSIDE, NUMBER) or (not is_tagged and self._is_apart(key, border)):
+            return None
+        if _is_listed_apart(shown, start, end):
             return None
         written = shown[start:end]
         if written in self._left:
@@ -373,7 +377,7 @@ def _find_border(text: str, start: int, end: int, *, whole: bool, is_tagged: boo
     if rest and rest[0] in ".," and last.isdigit() and not is_tagged:  # 57 is not in 57.5
         if len(rest) < 2 and not whole:
             raise _Undecided
-        if rest[1:].isdigit():
+        if rest[1:].isdigit() and (rest[0] == "." or not _is_long(text[start:end])):
             return NUMBER
     touched = start > 0 and bool(_WORD.match(text, start - 1) and _WORD.match(text, start))
     if touched and _LINE_ESCAPE.match(text, start - 2):  # a line break in a string of code
@@ -528,4 +532,18 @@ def _is_number(text: str) -> bool:
 def _continues_number(text: str, start: int) -> bool:
     """Tell if a digit belongs to a number that began before it: 57 is not in 3.57."""
     before = text[max(0, start - 2) : start]
-    return text[start].isdigit() and before[1:] in (".", ",") and before[0].isdigit()
+    return text[start].isdigit() and before[1:] == "." and before[0].isdigit()
+
+
+def _is_listed_apart(text: str, start: int, end: int) -> bool:
+    """Tell if what begins after a comma belongs to a number before it, as 57 in 3,57 does: a long
+    number, and an address, are fields of a list."""
+    before = text[max(0, start - 2) : start]
+    follows = text[start].isdigit() and before[1:] == "," and before[0].isdigit()
+    return follows and not _is_long(text[start:end])
+
+
+def _is_long(written: str) -> bool:
+    """Tell if a replacement beside a comma can be told from a part of a number."""
+    digits, letters = (sum(map(each, written)) for each in (str.isdigit, str.isalpha))
+    return letters > 3 or digits >= 7 or (digits > 4 and digits == len(written))

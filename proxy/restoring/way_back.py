@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from proxy.restoring.text import Replacements, RestoredPiece, TextRestorer, spel
 
 __all__ = ["Restored", "RestoredText", "WayBack", "build_way_back", "find_lost"]
 
+_ESCAPED = re.compile(r"\\u[0-9a-fA-F]{4}")
+MOST_BREAKS = 3  # of lines in a string that is no file
 SHORTEST = 2  # letters and digits of a replacement: nobody reads the answer before its reader does
 
 
@@ -35,6 +38,7 @@ class WayBack:
         replacements: the raw value of each replacement that can be told from other text.
         strings: the same for the strings of an answer in JSON: a value that a JSON text holds with
             its escapes is meant without them there.
+        spelled: the values that are escaped as JSON escapes them, by their replacements.
         wholes: the raw string of each sanitized one that comes back as a whole in JSON.
         names: those of them that are names of functions.
         writes_json: whether the client requested an answer in JSON.
@@ -44,6 +48,7 @@ class WayBack:
 
     replacements: Replacements
     strings: Replacements
+    spelled: Mapping[str, str]
     wholes: Mapping[str, str]
     names: Mapping[str, str]
     writes_json: bool = False
@@ -81,7 +86,7 @@ class RestoredText:
     def __post_init__(self) -> None:
         back = self.way_back
         self._reader: JsonRestorer | TextRestorer = (
-            JsonRestorer(back.replacements, back.wholes, back.strings)
+            JsonRestorer(back.replacements, back.wholes, back.strings, back.spelled)
             if self.json
             else TextRestorer(back.replacements)
         )
@@ -123,13 +128,14 @@ def build_way_back(
     left = find_unrestorable(pairs, usable)
     replacements, digest = _build_replacements(usable, left, kept)
     sought = replacements.raw_of
-    strings, decoded = replacements, _decode_values(releases, usable)
+    strings, (decoded, spelled) = replacements, _decode_values(releases, usable)
     if decoded:
         strings, other = _build_replacements(usable | decoded, left, kept)
         digest = f"{digest} {other}"
     return WayBack(
         replacements=replacements,
         strings=strings,
+        spelled=spelled,
         wholes=changed,
         names={new: raw for new, raw in changed.items() if raw in names},
         writes_json=writes_json,
@@ -155,10 +161,16 @@ def _build_replacements(
     return made, hash_values(digest, sorted(written))
 
 
-def _decode_values(releases: Iterable[Release], usable: Mapping[str, str]) -> dict[str, str]:
-    """Return the values with escapes in texts that are JSON, decoded, by their replacements, as
-    they are read in its strings."""
+def _decode_values(
+    releases: Iterable[Release], usable: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the values with escapes in texts that are JSON, by their replacements: decoded, as
+    they are read in its strings, and as the innermost of these write them.
+
+    A string of several lines is a file in the answer of a tool: the escapes are the answer's.
+    """
     found: dict[str, str] = {}
+    spelled = {new: raw for new, raw in usable.items() if _ESCAPED.search(raw)}
     texts = [release for release in releases if begins_json(release.raw)]
     for release in texts:
         raw, parts = release.raw, release.sanitized.replaced or ()
@@ -166,9 +178,17 @@ def _decode_values(releases: Iterable[Release], usable: Mapping[str, str]) -> di
         starts, depths = zip(*find_strings(raw), strict=True) if escaped else ((), ())
         for part in escaped:
             if place := bisect_right(starts, part.start):
-                value = decode_strings(raw[part.start : part.end], depths[place - 1])
+                written, depth = raw[part.start : part.end], depths[place - 1]
+                value, own = decode_strings(written, depth), decode_strings(written, depth - 1)
+                new = " ".join(part.text.split())
                 if value is not None:
-                    found[" ".join(part.text.split())] = value
+                    found[new] = value
+                end = starts[place] if place < len(starts) else len(raw)
+                is_file = raw.count("\\n", starts[place - 1], end) > MOST_BREAKS
+                if is_file or own is None or not _ESCAPED.search(own):
+                    spelled.pop(new, None)
+                elif new in spelled:
+                    spelled[new] = own
     for new, raw in usable.items() if texts else ():
         depth = 0
         while "\\" in new and depth < DEEPEST:  # such as a tag of HTML, with its quotes
@@ -178,7 +198,7 @@ def _decode_values(releases: Iterable[Release], usable: Mapping[str, str]) -> di
                 break
             new, raw = " ".join(shown.split()), value
             found.setdefault(new, raw)
-    return found
+    return found, spelled
 
 
 def find_lost(back: WayBack, releases: Sequence[Release]) -> list[tuple[Release, frozenset[int]]]:
@@ -226,7 +246,7 @@ def _bring_back(back: WayBack, raw: str, sanitized: str) -> Iterator[list[Restor
     """Yield what becomes of a sanitized text, as text and as the arguments of a call."""
     readers: list[TextRestorer | JsonRestorer] = [TextRestorer(back.replacements)]
     if begins_json(raw):
-        readers.append(JsonRestorer(back.replacements, {}, back.strings))
+        readers.append(JsonRestorer(back.replacements, {}, back.strings, back.spelled))
     for reader in readers:
         yield [*reader.feed(sanitized), *reader.finish()]
 

@@ -133,6 +133,18 @@ def _locate_author(match: re.Match[str]) -> tuple[int, int] | None:
     return match.span("part") if named and known and is_full_name(match["part"]) else None
 
 
+_BLAMED = (  # git blame: 3f1c2a9b (Mira Ostrander 2025-11-02 10:14:33 +0100  1)
+    r"(?:(?m:^)|(?<=\\n)|(?<=\"))\^?[0-9a-f]{7,40} {1,2}(?:[^\s()]{1,120} {1,60})?"
+    r"\((?P<part>[^\W\d_][^()\n]{1,60}?) {1,60}\d{4}-\d\d-\d\d(?=[ ]\d\d:\d\d| {1,8}\d{1,6}\))"
+)
+
+
+def _is_author(name: str) -> bool:
+    """Tell if the author of a line may be a person: no program, and no change of one's own."""
+    words = name.split()
+    return not all(map(is_ordinary_word, words)) and is_personal_account("".join(words).lower())
+
+
 # -- family trees (GEDCOM 5.5.1), chess (PGN) -----------------------------------------------------
 _LEVEL = r"(?m:^)[ \t]{0,8}\d{1,2} "
 _NAMED = r"[^\W\d_][^/\n\r@]{0,60}"
@@ -201,6 +213,7 @@ FORMATS = (
         locate=_locate_author,
         reach=10,
     ),
+    shape("PERSON", _BLAMED, _is_author, clue=any_match(r"\d{4}-\d\d-\d\d"), reach=230),
     shape(  # WebVTT, with the classes of a speaker: <v.loud Mira>
         "PERSON",
         r"<v(?:\.\w{1,20}){0,3} (?P<part>[^\W\d_][^<>\n]{1,60})>",

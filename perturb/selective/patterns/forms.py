@@ -54,6 +54,13 @@ _PLAIN = re.compile(r"(?P<value>(?>(?:(?!  |\t|\\[nrt])[^\n|;<>\"{}\r]){1,200}))
 _NEXT = re.compile(r"[,،、，] ?(?=[^,،、，:：\n]{1,40}[:：])")
 _NAME = re.compile(rf"[^\W\d_](?>(?:[^\W\d_]|[{MARKS}\u200c\u200d .,'’ʼ·・–\u05be-])*)")
 _AFTER_NAME = re.compile(r"[(（]|입니다|이에요|예요")
+# What a group of people is called by: API Team, SRE On-Call Support.
+_GROUP = re.compile(
+    r"(?-i:[A-Z]{2,6})(?: [A-Za-z-]{2,20}){0,3} "
+    r"(?:teams?|support|groups?|dep(?:artmen)?t|(?:help)?desk|services?|operations|ops|admins?"
+    r"|administrators?|engineering|developers|platform|committee|office|squad|guild|maintainers)",
+    re.IGNORECASE,
+)
 _CALLED = re.compile(r"[+(]?\d[\d ()./–-]{4,24}\d")
 _SIGNS = re.compile(r"[@{}<>$%=]|://|0x")
 _ENDS = re.compile(r"[。！？!?]|\w{5}\. ")  # of a sentence
@@ -225,6 +232,8 @@ def _is_name(label: str, value: str, words: list[str]) -> bool:
         return longest <= _LONGEST_UNSPACED and not _NO_UNSPACED.search(value)
     small = any(word[0] != word[0].title() and word not in PARTICLES for word in words)
     if small and not any(map(is_given, words)):
+        return False
+    if _GROUP.fullmatch(value):
         return False
     plain = [is_ordinary_word(word) for word in words]
     return not (all(plain) and (len(plain) > 1 or is_word_of_code(label)))

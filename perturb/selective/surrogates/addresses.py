@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from perturb.selective.patterns.contact import is_ip_address
 from perturb.selective.surrogates.names import Cast, NameWord, load_names
 from perturb.selective.surrogates.phrases import PATH_WORDS
-from perturb.text.fold import fold_name
+from perturb.text.fold import fold_name, match_case
 
 __all__ = [
     "DOMAIN",
@@ -22,6 +22,7 @@ __all__ = [
     "read_address",
     "read_handle",
     "read_url",
+    "recase_address",
 ]
 
 DOMAIN = ".example"  # reserved (RFC 2606): no letter to a surrogate reaches anybody
@@ -88,6 +89,21 @@ def read_handle(raw: str) -> Address | None:
     ('@', 'mholzapfel', '_', '7')
     """
     return Address(tuple(_TOKEN.findall(raw)), "") if _HANDLE.fullmatch(raw) else None
+
+
+def recase_address(new: str, raw: str) -> str | None:
+    """Return the surrogate of an address or of the name of a user, in the capitals of its raw
+    value; None if they do not pair up.
+
+    >>> recase_address("mara.tarn7@melby.example", "JO.HOLT4@site.test")
+    'MARA.TARN7@melby.example'
+    """
+    ours, theirs = (read_address(text) or read_handle(text) for text in (new, raw))
+    if ours is None or theirs is None or len(ours.tokens) != len(theirs.tokens):
+        return None
+    pairs = zip(ours.tokens, theirs.tokens, strict=True)
+    local = "".join(match_case(one, own) if one.isalpha() else one for one, own in pairs)
+    return f"{local}@{ours.domain}" if ours.domain else local
 
 
 def is_made_of_names(token: str) -> bool:

@@ -156,6 +156,9 @@ class SurrogateForm:
         return [max(tied, 1.1 / len(self.alphabets[place])) for place in self.free]
 
 
+_QUOTED = re.compile(r"%[0-9A-Fa-f]{2}")  # of an address of the web: it would be none afterwards
+
+
 def read_form(type_: str, raw: str) -> SurrogateForm | None:
     """Return the form of a part; None where nothing in it could be drawn as letters and digits.
 
@@ -171,7 +174,7 @@ def read_form(type_: str, raw: str) -> SurrogateForm | None:
     >>> form.free, [len(alphabet) for alphabet in form.alphabets]
     ([0, 1, 4, 5, 6], [26, 26, 0, 0, 9, 10, 10])
     """
-    if not raw.isascii() or not any(map(str.isdigit, raw)):
+    if not raw.isascii() or not any(map(str.isdigit, raw)) or _QUOTED.search(raw):
         return None
     if type_ == "PHONE_NUMBER" and (reserved := _reserve(raw)):
         return reserved

@@ -260,9 +260,10 @@ class SurrogateWriter:
         place = (role, key, script)
         if place not in self._names:
             # The words of this request may rule out a name that an earlier turn drew.
-            word = key.partition(".")[0] if role == "domain" else key
-            earlier = self._taken.find_word(word)
-            listed = "surname" if role == "domain" else role
+            is_domain = role == "domain"
+            earlier = self._taken.find_domain(key) if is_domain else self._taken.find_word(key)
+            earlier = earlier and earlier.removesuffix(DOMAIN)
+            listed = "surname" if is_domain else role
             if earlier and load_names()[script].role_of(earlier.lower()) == listed:
                 self._names[place] = earlier.capitalize()
             else:

@@ -81,6 +81,15 @@ KINDS = {
         "  214\tAnselm Vierthaler\n  198\tWiebke Quillfeather\n   12\tdependabot[bot]\n",
         ["Anselm Vierthaler", "Wiebke Quillfeather"],
     ),
+    "who wrote a line": (
+        "00000000 (Not Committed Yet 2025-11-02 10:14:33 +0100  1) x\n"
+        "3f1c2a9b (dependabot[bot]   2025-11-02 10:14:33 +0100  2) y\n"
+        "3f1c2a9b (GitHub Actions    2025-11-02 10:14:33 +0100  3) y\n"
+        "deadbeef (see notes, 2025-11-02) and (Release 2025-11-02 10:00:00)\n",
+        "3f1c2a9b (Bettany Quillfeather 2025-11-02 10:14:33 +0100  1) x\n"
+        "^8d7e6f5 src/a.py (tostrander   2025-11-02 10:14:33 +0100 12) y\n",
+        ["Bettany Quillfeather", "tostrander"],
+    ),
     "a family tree": (
         "0 HEAD\n1 SOUR PAF\n2 NAME Personal Ancestral File\n1 CHAR UTF-8\n"
         "1 BIRT\n2 DATE 2 MAR 1784\n",

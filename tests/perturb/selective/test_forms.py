@@ -467,6 +467,8 @@ def test_labels_without_a_person_are_left(people: Selective, text: str) -> None:
         ("customer: ទេព សុភា", ["ទេព សុភា"]),
         ("Имя: Иван, Телефон: +7 916 123-45-67", ["Иван", "+7 916 123-45-67"]),
         ("name: Ada Winter\naddress: 4 Mill Lane", ["Ada Winter", "4 Mill Lane"]),
+        ("contact: {name: API Team, email: null}\nphone: 0170 5582 913", ["0170 5582 913"]),
+        ("contact:\n  name: QA Support\n  phone: 0170 5582 913", []),
         ("name: Ada Winter", []),  # of a variable, a file or a product
     ],
 )

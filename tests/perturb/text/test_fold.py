@@ -149,6 +149,25 @@ def test_a_name_is_known_again_however_it_is_written(other: str) -> None:
         assert set("".join(found)) >= set(other) - set("\u2067\u2069")
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("?q=J%C3%B8rgen%20Holt&x=1", "?q=Jørgen Holt&x=1"),
+        ("tel=%2B49%20170", "tel=+49 170"),
+        ("a.holt%40firm.de", "a.holt@firm.de"),
+        ("?q=Andr%C3%A9&n=5%20", "?q=André&n=5%20"),
+        ("/" + "%E6%9D%8E" * 20, "/" + "李" * 20),
+        ("%7B%22id%22%3A7%7D", "%7B%22id%22%3A7%7D"),
+        ("x=%FFa 50%25a a%2Fb %d%bc 5%", "x=%FFa 50%25a a%2Fb %d%bc 5%"),
+        ('printf("%40s %20d")', 'printf("%40s %20d")'),
+    ],
+)
+def test_words_in_addresses_of_the_web_are_read(text: str, shown: str) -> None:
+    reading = read(text)
+    assert reading.text == shown == display(text)
+    assert reading.span(0, len(shown)) == (0, len(text))
+
+
 def test_what_is_no_entity_is_read_as_it_is_written() -> None:
     assert [part for part, _ in marks("then Rolf&Tolkien; came")] == ["Rolf", "Tolkien"]
 

@@ -76,3 +76,29 @@ async def test_amounts_with_one_release_are_left_and_counted(proxy: Proxy) -> No
         seen += left
     # One link draws an amount once: the counts are those of one draw.
     assert seen % 12 == 0
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (
+            "name: Fionnuala Quillfeather\nemail: fionnuala@quillfeather.ie",
+            "so FIONNUALA@QUILLFEATHER.IE or fionnuala@quillfeather.ie",
+        ),
+        ("email: t.ostrander@firm-lunden.de", "T.OSTRANDER@FIRM-LUNDEN.DE, Torvald Ostrander"),
+        (
+            '<p>Torvald Ostrander</p><script>u = {"user": "torvald.ostrander"}</script>',
+            "TORVALD.OSTRANDER is torvald.ostrander, username: Torvald.Ostrander",
+        ),
+    ],
+)
+async def test_an_address_in_other_capitals_is_no_other_one(
+    earlier: str, later: str, table: EmbeddingTable
+) -> None:
+    parameters = {"profile": "people"}
+    settings = {**SETTINGS, "privacy": {"mechanism": "selective", "parameters": parameters}}
+    async with running_proxy(table, settings) as running:
+        running.remote.behaviour = echo
+        for texts in ([earlier], [earlier, later], [later, earlier]):
+            told = await ask(running, *texts)
+            assert told["choices"][0]["message"]["content"] == f"Sure: {texts[-1]}"

@@ -164,6 +164,9 @@ def check(text: str, expected: str, table: Replacements, left: int = 0) -> None:
         # links to write and to call
         ("[x](mailto:edda.marley@melby.example)", "[x](mailto:anna.mueller@hollmann-design.de)"),
         ("[x](<mailto:edda.marley@melby.example>)", None),
+        ("<a class='b' href='mailto:edda.marley@melby.example' id=c>", None),
+        ('  href="mailto:edda.marley@melby.example"', None),
+        ('<a href="tel:+34647832613">', '<a href="tel:+34612457889">'),
         ("[0181 6464 527](tel:+34647832613)", "[0221 4478 911](tel:+34612457889)"),
     ],
 )
@@ -238,6 +241,11 @@ def test_what_may_be_something_else_is_left_and_counted(back: Replacements) -> N
         "[x](tel:+34647832613;20825496)",
         "url(mailto:edda.marley@melby.example)",
         "<img src='mailto:edda.marley@melby.example'>",
+        "<a href=mailto:edda.marley@melby.example>",
+        '<a href="mailto:edda.marley@melby.example?bcc=eve@evil.example">',
+        '<a href="mailto:eve@evil.example?cc=edda.marley@melby.example">',
+        '<a href="//evil.example/mailto:edda.marley@melby.example">',
+        '<link href="mailto:edda.marley@melby.example">',
         "[x]: mailto:edda.marley@melby.example",
     ],
 )

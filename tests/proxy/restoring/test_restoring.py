@@ -214,6 +214,32 @@ def test_numbers_are_restored_as_numbers_alone() -> None:
     assert (restorer.restored, restorer.left) == (1, 1)
 
 
+LISTED = Replacements(
+    {
+        "+49 711 26357102": "+49 151 23458890",
+        "4581628538726503": "4539578763621486",
+        "1952-08-31": "1951-09-23",
+        "47 Welsloch Street": "27 Shandon Street",
+        "54711": "20099",
+        "57": "34",
+    }
+)
+
+
+@pytest.mark.parametrize("new", [*LISTED.raw_of])
+@pytest.mark.parametrize("line", ["1,{},2", "{},2.50", "INSERT (7,{},9)", "a,{},b", "[1,{}]"])
+def test_long_numbers_come_back_in_a_list_without_blanks(line: str, new: str) -> None:
+    is_part = new == "57" and re.search(r"\d,\{\}|\{\},\d", line)
+    raw = new if is_part else LISTED.raw_of[new]
+    for pieces in ([line.format(new)], [*line.format(new)]):
+        assert restore(pieces, LISTED) == line.format(raw)
+
+
+@pytest.mark.parametrize("text", ["3,57", "1,234,57", "54711.5", "3.54711", "1,54711.5"])
+def test_a_part_of_a_number_stays(text: str) -> None:
+    assert restore([text], LISTED) == text
+
+
 def test_scripts_without_blanks_touch_what_is_restored() -> None:
     assert restore(["请联系Harrison先生"]) == "请联系Kowalewski先生"
 

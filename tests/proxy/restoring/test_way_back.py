@@ -108,6 +108,48 @@ def test_a_part_in_an_address_is_lost(made: Perturbation) -> None:
     assert (lost, sorted(parts)) == (releases[1], [0])
 
 
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "     7→DB={}",
+        "DB={}",
+        "`{}`",
+        "a,{},b",
+        "[x]({})",
+        '{{"url": "{}", "n": 1}}',
+        "see {}, or",
+    ],
+)
+@pytest.mark.parametrize("told", ["{}", "it is {}.", "`{}`", "DB={}\nX=1", "1,{}", '"{}"'])
+def test_an_address_comes_back_without_what_was_around_it(
+    shown: str, told: str, made: Perturbation
+) -> None:
+    raw, new = "pg://app:pw1@db-7.lan:5432/shop", "pg://app:PASSWORD_417@db-9.lan:5432/shop"
+    parts = {"pw1": "PASSWORD_417", "db-7.lan": "db-9.lan"}
+    back = build_way_back([release(made, shown.format(raw), parts)], (), ())
+    read = back.read_content()
+    assert read.feed(told.format(new)) + read.finish() == told.format(raw)
+    other = told.format(new.replace("5432", "9999"))  # the remote's own
+    read = back.read_content()
+    assert read.feed(other) + read.finish() == other
+
+
+@pytest.mark.parametrize("listed", ["{}", "  1→{}\n  2→{{}}", "$ cat x.jsonl\n{}"])
+@pytest.mark.parametrize(
+    "told", ["{}", "{}\n{{}}", "grep -F '{}' x", "x = 1\n{}", '{{"a": [{}]}}']
+)
+def test_a_value_with_escapes_keeps_them_in_json(
+    told: str, listed: str, made: Perturbation
+) -> None:
+    raw, new = r"J\u00fcrgen H\u00e4u\u00dfler", "PERSON_417"
+    line = '{{"id": 7, "name": "{}"}}'
+    back = build_way_back([release(made, listed.format(line.format(raw)), {raw: new})], (), ())
+    read = back.read_json()
+    arguments = json.dumps({"content": told.format(line.format(new))})
+    shown = "".join([*map(read.feed, arguments), read.finish()])
+    assert json.loads(shown) == {"content": told.format(line.format(raw))}
+
+
 def test_a_part_that_touches_a_word_comes_back_with_it(made: Perturbation) -> None:
     releases = [
         release(made, "get_Anna(xAnnab, 7)", {"Anna(": "Edvar(", "Annab": "Tarnley"}),

@@ -1,0 +1,164 @@
+"""Files as tools show them: with the number of each line, as a diff, or as the hits of a search.
+
+What stands before a line is no part of the file: it is read without it, as tables, letters and
+settings are.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from perturb.release import Span
+
+__all__ = ["Listing", "find_in_listing", "read_listing"]
+
+FEWEST = 3  # lines of a listing
+_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
+# `cat -n` has six columns, unlike a table whose first column is a number.
+_NUMBERED = re.compile(
+    r"[ ]{0,10}(?P<number>\d{1,6})(?P<sign>→|[ ]\|[ ]|:[ ]?)"
+    r"|(?=[ \d]{6}\t)[ ]{0,5}(?P<cat>\d{1,6})\t"
+)
+_HIT = re.compile(
+    r"(?P<path>(?:[^\s:\"'<>]{0,80}[/.])[^\s:\"'<>]{1,80})(?P<sign>[:-])\d{1,6}(?P=sign)"
+)
+_HUNK = re.compile(r"@@(?:\s|\Z)")
+_RULE = re.compile(r"[-+| ]{3,}$")  # below the head of a table
+_MAY = re.compile(rf"^(?:@@|[ ]{{0,10}}\d{{1,6}}(?:→|[ ]\|[ ]|:|\t)|{_HIT.pattern})", re.MULTILINE)
+
+
+class Listing(NamedTuple):
+    """Hold a text without what stands before its lines.
+
+    Attributes:
+        text: the rest.
+        cuts: where something is left out of it, in order.
+        shifts: how much earlier the rest after each of them is.
+        paths: where each path that stands before a hit begins and ends in the whole text.
+    """
+
+    text: str
+    cuts: Sequence[int]
+    shifts: Sequence[int]
+    paths: Sequence[tuple[int, int]]
+
+    def find_places(self, span: Span) -> Iterator[Span]:
+        """Yield the places of a finding in the whole text, one for each line that begins in it."""
+        start = span.start
+        last = bisect_right(self.cuts, start)
+        while start < span.end:
+            stop = self.cuts[last] if last < len(self.cuts) else span.end
+            end = min(stop, span.end)
+            shown = self.text[start:end]
+            before = len(shown) - len(shown.lstrip())
+            after = len(shown) - len(shown.rstrip())
+            shift = self.shifts[last - 1] if last else 0
+            if before < len(shown) and any(map(str.isalnum, shown)):
+                yield Span(start + before + shift, end - after + shift, span.type)
+            start, last = end, last + 1
+
+
+def read_listing(text: str) -> Listing | None:
+    r"""Read a text without the numbers, signs and paths before its lines; None if it has none.
+
+    >>> read_listing("  1→a: b\n  2→c\n  3→d").text
+    'a: b\nc\nd'
+    >>> read_listing("@@ -1 +1 @@\n-a\n+b\n c").text
+    '@@ -1 +1 @@\na\nb\nc'
+    >>> read_listing("9→a\n5→b\n7→c") is None
+    True
+    """
+    if _MAY.search(text) is None:
+        return None
+    lines = [found.span() for found in _LINE.finditer(text) if found.end() > found.start()]
+    sizes = [0] * len(lines)
+    paths: dict[str, tuple[int, int]] = {}
+    _measure_numbers(text, lines, sizes)
+    _measure_hunks(text, lines, sizes)
+    _measure_hits(text, lines, sizes, paths)
+    if not any(sizes):
+        return None
+    kept = [text[start + size : end] for (start, end), size in zip(lines, sizes, strict=True)]
+    begins = accumulate(map(len, kept[:-1]), initial=0)
+    cut = [(begin, size) for begin, size in zip(begins, sizes, strict=True) if size]
+    return Listing(
+        "".join(kept),
+        [begin for begin, _ in cut],
+        [*accumulate(size for _, size in cut)],
+        [*paths.values()],
+    )
+
+
+def _measure_numbers(text: str, lines: Sequence[tuple[int, int]], sizes: list[int]) -> None:
+    """Measure the numbers before lines that follow each other."""
+    run: list[tuple[int, int]] = []
+    expected = ("", -1)
+
+    def close() -> None:
+        if len(run) >= FEWEST:
+            for i, size in run:
+                sizes[i] = size
+        run.clear()
+
+    for i, (start, end) in enumerate(lines):
+        found = _NUMBERED.match(text, start, end)
+        if found is None:
+            close()
+            continue
+        key = (found["sign"] or "\t").strip(), int(found["number"] or found["cat"])
+        if run and key != expected:
+            close()
+        if not run and key[0] == "|" and i and _RULE.match(text, *_strip_end(text, lines[i - 1])):
+            continue
+        run.append((i, found.end() - start))
+        expected = key[0], key[1] + 1
+    close()
+
+
+def _strip_end(text: str, line: tuple[int, int]) -> tuple[int, int]:
+    start, end = line
+    return start, end - text.endswith("\n", start, end)
+
+
+def _measure_hunks(text: str, lines: Sequence[tuple[int, int]], sizes: list[int]) -> None:
+    """Measure the signs before the lines of a diff."""
+    inside = False
+    for i, (start, end) in enumerate(lines):
+        if _HUNK.match(text, start, end):
+            inside = True
+        elif inside and text[start] in " +-":
+            sizes[i] = 1
+        else:
+            inside = inside and text[start] in "\\\r\n"
+
+
+def _measure_hits(
+    text: str,
+    lines: Sequence[tuple[int, int]],
+    sizes: list[int],
+    paths: dict[str, tuple[int, int]],
+) -> None:
+    """Measure the paths and numbers before the hits of a search."""
+    hits = [(i, found) for i, line in enumerate(lines) if (found := _HIT.match(text, *line))]
+    if len(hits) < FEWEST:
+        return
+    for i, found in hits:
+        if not sizes[i]:
+            sizes[i] = len(found[0])
+            paths.setdefault(found["path"], found.span("path"))
+
+
+def find_in_listing(find: Callable[[str], Iterable[Span]], text: str) -> tuple[Span, ...]:
+    """Find in a text as `find` does, but without what stands before the lines of a listing."""
+    listing = read_listing(text)
+    if listing is None:
+        return tuple(find(text))
+    found = [place for span in find(listing.text) for place in listing.find_places(span)]
+    for start, end in listing.paths:
+        own = find(text[start:end])
+        found += (Span(span.start + start, span.end + start, span.type) for span in own)
+    return tuple(found)
