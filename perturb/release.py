@@ -25,6 +25,7 @@ from perturb.display import (
     show_details,
     show_rows,
 )
+from perturb.text.fold import STROKES
 
 __all__ = [
     "EMPTY",
@@ -139,7 +140,7 @@ class Taken:
 
 
 def _fold(text: str) -> str:
-    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = unicodedata.normalize("NFKD", text.casefold().translate(STROKES))
     return "".join(filter(str.isalnum, plain)) or plain
 
 

@@ -113,7 +113,7 @@ class Parts:
         self._parts.setdefault("".join(folded), (type_, len(folded)))
         self._first.add(folded[0])
         self._longest = max(self._longest, len(folded))
-        if type_ == "PERSON" and len(words) > 1:
+        if type_ == "PERSON":
             self._handles.update(list_handles(words))
         for name in ("_prefixes", "_inflections"):
             self.__dict__.pop(name, None)
@@ -284,22 +284,34 @@ class KnownParts(dict[str, str]):
         return found
 
 
+_LEAST_PLAIN = 6  # letters of a name without accents: `schon` is a word, and Schön a name
+
+
 def list_handles(words: Sequence[str]) -> set[str]:
-    """Return the runs of letters that the names of a person's accounts are made of.
+    """Return the runs of letters that the names of a person's accounts are made of, and its words
+    without their accents.
 
     >>> sorted(list_handles(["Jörg", " ", "Marks"]))
     ['jmarks', 'joergmarks', 'jorgmarks', 'marksj', 'marksjoerg', 'marksjorg']
     """
-    spelled = [spell_plain(word) for word in words if word.isalpha() and len(word) > 1]
+    signs = set(words)
+    words = [word for word in words if word.isalpha() and len(word) > 1]
+    spelled = [spell_plain(word) for word in words]
+    found = {
+        plain
+        for word, plains in zip(words, spelled, strict=True)
+        if not word.isascii() and "ß" not in word  # `weiss` is a word
+        for plain in plains
+        if plain.isascii() and len(plain) >= _LEAST_PLAIN
+    }
     if len(spelled) < 2:
-        return set()
-    found = set()
+        return found
     for last in spelled[-1]:
         for given in chain.from_iterable(spelled[:-1]):
             found |= {given + last, last + given}
             if len(last) >= _LETTERS:
                 found |= {given[0] + last, last + given[0]}
-        if "-" in words and len(spelled) > 2 and len(last) >= _LETTERS:  # Jean-Claude Dupré
+        if "-" in signs and len(spelled) > 2 and len(last) >= _LETTERS:  # Jean-Claude Dupré
             initials = "".join(min(given)[0] for given in spelled[:-1])
             found |= {initials + last, last + initials}
     return found

@@ -68,7 +68,7 @@ __all__ = [
 ]
 
 BUNDLED_PUBLIC = Path(__file__).parents[1] / "data" / "public"
-PUBLIC_VERSION = 1  # of the list and of the keys
+PUBLIC_VERSION = 2  # of the list and of the keys
 LONGEST = 8  # words of a name
 
 PERSONS = frozenset(("PERSON", "NAME"))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 __all__ = [
+    "STROKES",
     "Reading",
     "decode_entities",
     "display",
@@ -251,15 +252,22 @@ def match_case(word: str, run: str) -> str:
     return word.lower() if run.islower() else word
 
 
+# Latin letters that Unicode does not take apart into a plain one and an accent.
+STROKES = str.maketrans(
+    {"ł": "l", "đ": "d", "ð": "d", "ø": "o", "ħ": "h", "ŧ": "t", "ı": "i"}
+    | {"æ": "ae", "œ": "oe", "þ": "th"}
+)
+
+
 def fold_name(word: str) -> str:
     """Return the form of a word that all its spellings share, in small letters without accents.
 
-    >>> fold_name("MÜLLER")
-    'muller'
+    >>> fold_name("MÜLLER"), fold_name("Yıldırım")
+    ('muller', 'yildirim')
     """
     if word.isascii():  # most are
         return word.lower()
-    plain = unicodedata.normalize("NFKD", word.casefold())
+    plain = unicodedata.normalize("NFKD", word.casefold().translate(STROKES))
     return "".join(c for c in plain if not unicodedata.combining(c))
 
 

@@ -13,6 +13,7 @@ from urllib.parse import quote, quote_plus
 
 from perturb.selective.surrogates.forms import CALLING
 from perturb.selective.values import ENGLISH, FRENCH, GERMAN, SPANISH
+from perturb.text.fold import STROKES
 from perturb.text.prefixes import Prefixes
 from proxy.restoring.cases import CASES, CYRILLIC, decline, romanize, romanize_briefly
 
@@ -822,7 +823,7 @@ def simplify(text: str) -> str:
     return fold_case(_strip_accents(text.translate(_UMLAUTS)))
 
 
-_LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "ø": "o", "đ": "d", "ł": "l", "œ": "oe"})
+_LIGATURES = {ord("ß"): "ss"} | STROKES
 _UMLAUTS = str.maketrans(
     {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss"}
 )

@@ -57,7 +57,6 @@ _LONGEST = max(map(len, _BY_ENDING))
 _SHORT = 5  # letters of a stem whose endings are single letters
 
 
-_STROKES = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "æ": "ae", "œ": "oe", "ı": "i"})
 _SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 
 
@@ -93,18 +92,14 @@ def _write_stems(name: str) -> Iterator[str]:
     """Yield the forms of a name that tell its other forms: its stem and what it ends in."""
     if len(name) >= LEAST:
         yield f"{name}|"
-        yield f"{_drop_accents(name)}||"
+        yield f"{fold_name(name)}||"
         if not name.isascii():
             yield f"{fold_name(name.translate(_SPELLED_OUT))}||"
     yield from _read_changes(name)
 
 
-def _drop_accents(word: str) -> str:
-    return word if word.isascii() else fold_name(word.translate(_STROKES))
-
-
 def _read_stems(word: str) -> Iterator[str]:
-    yield f"{_drop_accents(word)}||"
+    yield f"{fold_name(word)}||"
     for size in range(1, min(5, len(word) - LEAST) + 1):
         if word[-size:] in _ENDINGS:
             yield f"{word[:-size]}|"

@@ -287,6 +287,8 @@ class Cast:
         spelled: dict[str, list[str]] = {}
         for written, key in self.spellings.items():
             spelled.setdefault(key, []).append(written)
+        for key in (key for given, surname in self.persons for key in (*given, surname)):
+            spelled.setdefault(key, [key])  # `Joerg` beside `Jörg`, whose spelling it is, too
         found: dict[str, list[NameWord]] = {}
         for given, surname in self.persons:
             family = NameWord("surname", surname)

@@ -326,6 +326,23 @@ class TestPersons:
         )
         assert made[-1] == made[-2]
 
+    @pytest.mark.parametrize(
+        ("text", "number"),
+        [
+            ("so Cengiz Yıldırım, CENGIZ YILDIRIM, cengiz.yildirim@x.de", 3),
+            ("so Łukasz Żółć, LUKASZ ZOLC, lukasz.zolc@x.pl", 3),
+            ("so Søren Ødegård, Soren Odegard, soren.odegard@x.no", 3),
+            ("so Þór Arnason, Thor Arnason, thor.arnason@x.is", 3),
+            # Both spellings, and a letter with the name: `joerg` is written for either.
+            ("so Jörg Strauß, jstrauss@x.de, Joerg Strauss", 3),
+        ],
+    )
+    def test_letters_with_strokes_are_those_without(self, text: str, number: int) -> None:
+        made = parts(text)
+        assert len(made) == number
+        words = [re.findall(r"[a-z]+", part.split("@")[0].lower()) for part in made]
+        assert len({name[-1][-4:] for name in words}) == 1
+
     def test_another_script_has_names_of_its_own(self) -> None:
         (part,) = parts("потом Анна Коваленко пришла")
         first, last = part.split()
