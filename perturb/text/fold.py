@@ -19,6 +19,7 @@ __all__ = [
     "decode_entities",
     "display",
     "display_small",
+    "drop_accents",
     "find_word_ends",
     "find_words",
     "fold",
@@ -252,10 +253,10 @@ def match_case(word: str, run: str) -> str:
     return word.lower() if run.islower() else word
 
 
-# Latin letters that Unicode does not take apart into a plain one and an accent.
+# Latin letters that Unicode does not take apart into a plain one and an accent. Without `þ`: Þór
+# and Aþena would be gods.
 STROKES = str.maketrans(
-    {"ł": "l", "đ": "d", "ð": "d", "ø": "o", "ħ": "h", "ŧ": "t", "ı": "i"}
-    | {"æ": "ae", "œ": "oe", "þ": "th"}
+    {"ł": "l", "đ": "d", "ð": "d", "ø": "o", "ħ": "h", "ŧ": "t", "ı": "i"} | {"æ": "ae", "œ": "oe"}
 )
 
 
@@ -265,9 +266,18 @@ def fold_name(word: str) -> str:
     >>> fold_name("MÜLLER"), fold_name("Yıldırım")
     ('muller', 'yildirim')
     """
+    return word.lower() if word.isascii() else drop_accents(word.casefold().translate(STROKES))
+
+
+def drop_accents(word: str) -> str:
+    """Return a word in small letters without accents; `ø` and its like stay.
+
+    >>> drop_accents("Guðrún")
+    'guðrun'
+    """
     if word.isascii():  # most are
         return word.lower()
-    plain = unicodedata.normalize("NFKD", word.casefold().translate(STROKES))
+    plain = unicodedata.normalize("NFKD", word.casefold())
     return "".join(c for c in plain if not unicodedata.combining(c))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from perturb.text.fold import fold_name
+from perturb.text.fold import drop_accents, fold_name
 
 __all__ = [
     "is_given",
@@ -84,7 +84,7 @@ def stands_alone(word: str) -> bool:
     >>> [stands_alone(word) for word in ("Wiebke", "anouk", "Julia", "Rose", "Board")]
     [True, True, False, False, False]
     """
-    return fold_name(word) in _alone()
+    return drop_accents(word) in _alone()  # Guðrún is rare, Gudrun is not
 
 
 def is_word_elsewhere(word: str) -> bool:
@@ -136,7 +136,7 @@ def _read() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _alone() -> frozenset[str]:
-    return frozenset(map(fold_name, _read_section("[alone]")))
+    return frozenset(map(drop_accents, _read_section("[alone]")))
 
 
 def _read_section(title: str) -> list[str]:

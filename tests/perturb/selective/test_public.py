@@ -335,6 +335,6 @@ def test_it_takes_time_linear_in_the_text(piece: str) -> None:
 
 
 def test_given_names_of_many_languages() -> None:
-    known = {"emily", "jurgen", "francois", "jose", "giulia", "małgorzata", "mehmet", "priya"}
+    known = {"emily", "jurgen", "francois", "jose", "giulia", "malgorzata", "mehmet", "priya"}
     assert {*known, "mohammed", "xiaoming", "анна", "siobhan", "kwame", "yuki"} <= given_names()
     assert given_names().isdisjoint({"the", "berlin", "google", "python"})
