@@ -48,7 +48,7 @@ __all__ = [
 M_ARENA_MAX, ARENAS = -8, 2  # malloc.h
 SWITCH_SECONDS = 0.001
 FIRST_TEXT = (
-    "Dear Mira Holzapfel, please call Tom on +49 30 23125 441, or write to tom@kestrel.example, "
+    "Dear Jonas Holzapfel, please call Tom on +49 30 23125 441, or write to tom@kestrel.example, "
     "about the invoice of Kestrel Ltd, 12 Baker Street, London, of 12 May 2024."
 )
 ADVICE = {

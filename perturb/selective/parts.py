@@ -296,6 +296,8 @@ def list_handles(words: Sequence[str]) -> set[str]:
     """
     signs = set(words)
     words = [word for word in words if word.isalpha() and len(word) > 1]
+    if len(words) == 1 and words[0].isascii():  # most
+        return set()
     spelled = [spell_plain(word) for word in words]
     found = {
         plain

@@ -814,10 +814,10 @@ class _Knowledge:
             borne = title < last
         return bool(written[0].isupper() and asked and not borne and self._is_impersonal)
 
-    @cached_property
-    def _surnames_of_one(self) -> frozenset[str]:
-        borne = self._given, self._public.surnames
-        return self._public.families | self._public.persons.difference(*borne)
+    def _is_surname_of_one(self, key: str) -> bool:
+        public = self._public
+        borne = key in self._given or key in public.surnames
+        return key in public.families or (key in public.persons and not borne)
 
     def _is_character(self, finding: _Marked) -> bool:
         """Tell if a finding is who is called so in a well-known tale that its sentence or the one
@@ -876,7 +876,7 @@ class _Knowledge:
 
     def _begins_author(self, place: int) -> bool:
         key = self._words.keys[place] if place < len(self._words.keys) else ""
-        return key.endswith("s") and key[:-1] in self._surnames_of_one
+        return key.endswith("s") and self._is_surname_of_one(key[:-1])
 
     def _evokes(self, phrase: str) -> bool:
         if phrase not in self._evoked:

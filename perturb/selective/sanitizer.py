@@ -278,7 +278,9 @@ class Selective(MarkingMechanism):
         return find_in_listing(self._apply_profile, text)
 
     def _find_any(self, text: str) -> tuple[Span, ...]:
-        return find_in_listing(self._find, text) if self.parameters.profile else self._find(text)
+        if not self.parameters.profile:
+            return self._find(text)
+        return find_in_listing(partial(compute_once, self._find), text)  # `_apply_profile` does
 
     def _apply_profile(self, text: str) -> tuple[Span, ...]:
         """Return the findings that are sensitive by the profile."""

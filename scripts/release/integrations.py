@@ -182,7 +182,8 @@ def _list_bound(statement: ast.stmt) -> tuple[str, ...]:
 
 def _locate(module: str) -> Path:
     path = ROOT.joinpath(*module.split("."))
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    file = path.with_suffix(".py")
+    return file if file.is_file() else path / "__init__.py"
 
 
 def _spell_imports(imports: Iterable[Import]) -> str:

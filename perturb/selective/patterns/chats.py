@@ -156,7 +156,7 @@ _ON_DISCORD = (
 CHATS = (
     shape("PERSON", _SPOKEN, clue=any_string(": "), locate=_locate_spoken, reach=24),
     *(
-        shape(type_, rf"{_BEGIN}{speaker}{_ON_DISCORD}", check, clue=any_string(" — "), reach=130)
+        shape(type_, rf"{_BEGIN}{speaker}{_ON_DISCORD}", check, clue=any_string(" — "), reach=450)
         for type_, speaker, check in (
             ("USERNAME", _ACCOUNT, is_personal_account),
             ("PERSON", _SPEAKER, _is_person),

@@ -92,14 +92,18 @@ def _write_stems(name: str) -> Iterator[str]:
     """Yield the forms of a name that tell its other forms: its stem and what it ends in."""
     if len(name) >= LEAST:
         yield f"{name}|"
-        yield f"{fold_name(name)}||"
+        yield f"{_drop_accents(name)}||"
         if not name.isascii():
             yield f"{fold_name(name.translate(_SPELLED_OUT))}||"
     yield from _read_changes(name)
 
 
+def _drop_accents(word: str) -> str:
+    return word if word.isascii() else fold_name(word)
+
+
 def _read_stems(word: str) -> Iterator[str]:
-    yield f"{fold_name(word)}||"
+    yield f"{_drop_accents(word)}||"
     for size in range(1, min(5, len(word) - LEAST) + 1):
         if word[-size:] in _ENDINGS:
             yield f"{word[:-size]}|"
