@@ -148,7 +148,6 @@ _QUESTIONS = words_of(
     kimin nerede neden nasıl hangi tko gdje kada zašto koliko unde când cum cât câți
     """
 )
-_IS = re.compile(r" (?:jest|był[aoiy]?|byli|są)\b[^.!?\n]{1,120}\?")
 _CAPITAL_WORD = re.compile(r"(?<= )[^\W\d_a-zß-ÿ]")
 # German nouns have capitals; hardly a surname has so many letters and such an ending.
 _COMPOUND = re.compile(
@@ -158,9 +157,9 @@ _COMPOUND = re.compile(
 # A car and its model. Makers that are often people's names count before a class alone.
 _CAR = re.compile(
     r"(?:(?:VW|Volkswagen|BMW|Audi|Opel|Vauxhall|Skoda|Škoda|Dacia|Toyota|Mazda|Nissan|Mitsubishi"
-    r"|Subaru|Hyundai|Volvo|Saab|Fiat|Land Rover|Mercedes[ -]Benz|Lancia|Vespa|Yamaha) [A-Z0-9]"
+    r"|Subaru|Hyundai|Volvo|Saab|Fiat|Land Rover|Mercedes[ -]Benz|Lancia|Vespa) [A-Z0-9]"
     r"|(?:(?:Seat|Cupra) (?:Leon|Ibiza|Arona|Ateca|Toledo|Alhambra|Córdoba)"
-    r"|Mercedes (?:Vito|Sprinter|Citan)|Kia (?:Niro|Ceed|Sportage|Picanto|Rio|Sorento)"
+    r"|Kia (?:Niro|Ceed|Sportage|Picanto|Rio|Sorento)"
     r"|Renault (?:Clio|Zoe|Zoé|M[eé]gane|Captur|Twingo|Sc[eé]nic|Laguna|Kangoo|Kadjar|Espace))"
     r"(?![\w-]|['’](?!s\b)| [^\W\d_a-zß-ÿ])"
     r"|(?:Mercedes|Renault|Peugeot|Citro[eë]n|Ford|Honda|Suzuki|Kia|Tesla|Seat|Lexus|Chevrolet) "
@@ -389,7 +388,7 @@ def _is_nobody(text: str, start: int, end: int) -> bool:
     maker = _MAKER.search(text, max(0, start - 14), start)
     if maker and found.isalpha() and not _CAPITAL_AFTER.match(text, end):
         car = _CAR.match(text, maker.start())
-        if car and (car.end() >= end or not is_given(found)):
+        if car and car.end() >= end:
             return True
     if (
         is_role(found)
@@ -527,8 +526,6 @@ def _skip_question(text: str, start: int, end: int) -> int:
     language that the classifier has not learnt: `Kim byli Jan Matejko`. `end` if there is none."""
     word = text[start:end].split(" ")[0]
     named = word.istitle() and is_given(word) and word.isascii()  # Mika, but no mikä
-    if word == "Kim" and _IS.match(text, start + 3):  # Polish: who is
-        named = False
     if word.lower() not in _QUESTIONS or named:
         return start
     capital = _CAPITAL_WORD.search(text, start + 1, end)

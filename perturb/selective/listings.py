@@ -1,7 +1,7 @@
 """Files as tools show them: with the number of each line, as a diff, or as the hits of a search.
 
 What stands before a line is no part of the file: it is read without it, as tables, letters and
-settings are.
+settings are. Where that may be private itself, the text is read as it stands, too.
 """
 
 from __future__ import annotations
@@ -18,17 +18,13 @@ __all__ = ["Listing", "find_in_listing", "read_listing"]
 
 FEWEST = 3  # lines of a listing
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
-# `cat -n` has six columns, unlike a table whose first column is a number.
-_NUMBERED = re.compile(
-    r"[ ]{0,10}(?P<number>\d{1,6})(?P<sign>→|[ ]\|[ ]|:[ ]?)"
-    r"|(?=[ \d]{6}\t)[ ]{0,5}(?P<cat>\d{1,6})\t"
-)
+# `cat -n` has six columns, and a table has no blanks before its first one.
+_NUMBERED = re.compile(r"[ ]{0,10}(?P<number>\d{1,6})→|(?=[ \d]{6}\t)[ ]{1,5}(?P<cat>\d{1,5})\t")
 _HIT = re.compile(
     r"(?P<path>(?:[^\s:\"'<>]{0,80}[/.])[^\s:\"'<>]{1,80})(?P<sign>[:-])\d{1,6}(?P=sign)"
 )
 _HUNK = re.compile(r"@@(?:\s|\Z)")
-_RULE = re.compile(r"[-+| ]{3,}$")  # below the head of a table
-_MAY = re.compile(rf"^(?:@@|[ ]{{0,10}}\d{{1,6}}(?:→|[ ]\|[ ]|:|\t)|{_HIT.pattern})", re.MULTILINE)
+_MAY = re.compile(rf"^(?:@@|[ ]{{0,10}}\d{{1,6}}[→\t]|{_HIT.pattern})", re.MULTILINE)
 
 
 class Listing(NamedTuple):
@@ -38,16 +34,17 @@ class Listing(NamedTuple):
         text: the rest.
         cuts: where something is left out of it, in order.
         shifts: how much earlier the rest after each of them is.
-        paths: where each path that stands before a hit begins and ends in the whole text.
+        whole: whether the whole text is to be searched, too: what is left out is more than the
+            numbers of lines that follow each other.
     """
 
     text: str
     cuts: Sequence[int]
     shifts: Sequence[int]
-    paths: Sequence[tuple[int, int]]
+    whole: bool
 
     def find_places(self, span: Span) -> Iterator[Span]:
-        """Yield the places of a finding in the whole text, one for each line that begins in it."""
+        """Yield the places of a finding in the whole text, one for each piece between two cuts."""
         start = span.start
         last = bisect_right(self.cuts, start)
         while start < span.end:
@@ -76,10 +73,10 @@ def read_listing(text: str) -> Listing | None:
         return None
     lines = [found.span() for found in _LINE.finditer(text) if found.end() > found.start()]
     sizes = [0] * len(lines)
-    paths: dict[str, tuple[int, int]] = {}
     _measure_numbers(text, lines, sizes)
+    numbers = sum(sizes)
     _measure_hunks(text, lines, sizes)
-    _measure_hits(text, lines, sizes, paths)
+    _measure_hits(text, lines, sizes)
     if not any(sizes):
         return None
     kept = [text[start + size : end] for (start, end), size in zip(lines, sizes, strict=True)]
@@ -89,14 +86,14 @@ def read_listing(text: str) -> Listing | None:
         "".join(kept),
         [begin for begin, _ in cut],
         [*accumulate(size for _, size in cut)],
-        [*paths.values()],
+        sum(sizes) > numbers,
     )
 
 
 def _measure_numbers(text: str, lines: Sequence[tuple[int, int]], sizes: list[int]) -> None:
     """Measure the numbers before lines that follow each other."""
     run: list[tuple[int, int]] = []
-    expected = ("", -1)
+    expected = 0
 
     def close() -> None:
         if len(run) >= FEWEST:
@@ -109,19 +106,12 @@ def _measure_numbers(text: str, lines: Sequence[tuple[int, int]], sizes: list[in
         if found is None:
             close()
             continue
-        key = (found["sign"] or "\t").strip(), int(found["number"] or found["cat"])
-        if run and key != expected:
+        number = int(found["number"] or found["cat"])
+        if run and number != expected:
             close()
-        if not run and key[0] == "|" and i and _RULE.match(text, *_strip_end(text, lines[i - 1])):
-            continue
         run.append((i, found.end() - start))
-        expected = key[0], key[1] + 1
+        expected = number + 1
     close()
-
-
-def _strip_end(text: str, line: tuple[int, int]) -> tuple[int, int]:
-    start, end = line
-    return start, end - text.endswith("\n", start, end)
 
 
 def _measure_hunks(text: str, lines: Sequence[tuple[int, int]], sizes: list[int]) -> None:
@@ -136,29 +126,17 @@ def _measure_hunks(text: str, lines: Sequence[tuple[int, int]], sizes: list[int]
             inside = inside and text[start] in "\\\r\n"
 
 
-def _measure_hits(
-    text: str,
-    lines: Sequence[tuple[int, int]],
-    sizes: list[int],
-    paths: dict[str, tuple[int, int]],
-) -> None:
+def _measure_hits(text: str, lines: Sequence[tuple[int, int]], sizes: list[int]) -> None:
     """Measure the paths and numbers before the hits of a search."""
     hits = [(i, found) for i, line in enumerate(lines) if (found := _HIT.match(text, *line))]
-    if len(hits) < FEWEST:
-        return
-    for i, found in hits:
-        if not sizes[i]:
-            sizes[i] = len(found[0])
-            paths.setdefault(found["path"], found.span("path"))
+    for i, found in hits if len(hits) >= FEWEST else ():
+        sizes[i] = sizes[i] or len(found[0])
 
 
 def find_in_listing(find: Callable[[str], Iterable[Span]], text: str) -> tuple[Span, ...]:
-    """Find in a text as `find` does, but without what stands before the lines of a listing."""
+    """Find in a text as `find` does, without what stands before the lines of a listing."""
     listing = read_listing(text)
     if listing is None:
         return tuple(find(text))
     found = [place for span in find(listing.text) for place in listing.find_places(span)]
-    for start, end in listing.paths:
-        own = find(text[start:end])
-        found += (Span(span.start + start, span.end + start, span.type) for span in own)
-    return tuple(found)
+    return (*found, *(find(text) if listing.whole else ()))

@@ -40,6 +40,7 @@ __all__ = [
     "find_known",
     "hash_terms",
     "list_handles",
+    "list_plain",
     "read_tokens",
 ]
 
@@ -103,6 +104,7 @@ class Parts:
         self._first: set[str] = set()  # words
         self._longest = 0  # tokens
         self._handles: set[str] = set()  # of persons, without digits behind them
+        self._plain: set[str] = set()  # words of persons' names without accents
         self._written: set[str] = set()  # single words as they were found
 
     def add(self, words: Sequence[str], type_: str) -> None:
@@ -115,6 +117,7 @@ class Parts:
         self._longest = max(self._longest, len(folded))
         if type_ == "PERSON":
             self._handles.update(list_handles(words))
+            self._plain.update(list_plain(words))
         for name in ("_prefixes", "_inflections"):
             self.__dict__.pop(name, None)
         if len(words) == 1:
@@ -126,13 +129,20 @@ class Parts:
         return self._inflections.find(words)
 
     def accounts(self, tokens: Tokens) -> Iterable[Span]:
-        """Find the names of accounts that are made of a person's name."""
-        if self._handles:
+        """Find the names of accounts that are made of a person's name, and its words in small
+        letters without accents: `cengiz.yildirim`."""
+        if self._handles or self._plain:
             words = [word.casefold() for word in tokens.words]
-            handles = self.find_handles(words)
+            handles, plain = self.find_handles(words), self.find_plain(tokens.words)
             for place, word in enumerate(words):
                 if word in handles:
                     yield Span(tokens.starts[place], tokens.ends[place], "USERNAME")
+                elif tokens.words[place] in plain:
+                    yield Span(tokens.starts[place], tokens.ends[place], "PERSON")
+
+    def find_plain(self, words: Iterable[str]) -> set[str]:
+        """Return the words that are those of persons' names without their accents."""
+        return self._plain.intersection(words).difference(self._common)
 
     def find_handles(self, words: Iterable[str]) -> dict[str, str]:
         """Return the words, of those in small letters, that are made of a person's name, each with
@@ -232,7 +242,7 @@ class KnownParts(dict[str, str]):
             parts.add(words, type_)
             by_form.setdefault("".join(words).casefold(), []).append(rank)
             if type_ == "PERSON":
-                for handle in list_handles(words):
+                for handle in list_handles(words) | list_plain(words):
                     by_form.setdefault(handle, []).append(rank)
         return parts, by_form
 
@@ -244,7 +254,8 @@ class KnownParts(dict[str, str]):
         tokens = read_tokens(text)
         for name in parts.find_inflected(tokens.words).values():
             found.update(by_form.get(name, ()))
-        for handle in parts.find_handles(map(str.casefold, tokens.words)).values():
+        handles = parts.find_handles(map(str.casefold, tokens.words)).values()
+        for handle in chain(handles, parts.find_plain(tokens.words)):
             found.update(by_form.get(handle, ()))
         for span in parts.spans(tokens):
             words = read_tokens(text[span.start : span.end]).words
@@ -287,33 +298,37 @@ class KnownParts(dict[str, str]):
 _LEAST_PLAIN = 6  # letters of a name without accents: `schon` is a word, and Schön a name
 
 
+def list_plain(words: Iterable[str]) -> set[str]:
+    """Return the words of a person's name without their accents.
+
+    >>> list_plain(["Cengiz", " ", "Yıldırım"])
+    {'yildirim'}
+    """
+    return {
+        plain
+        for word in words
+        if not word.isascii() and word.isalpha() and "ß" not in word  # `weiss` is a word
+        for plain in spell_plain(word)
+        if plain.isascii() and len(plain) >= _LEAST_PLAIN
+    }
+
+
 def list_handles(words: Sequence[str]) -> set[str]:
-    """Return the runs of letters that the names of a person's accounts are made of, and its words
-    without their accents.
+    """Return the runs of letters that the names of a person's accounts are made of.
 
     >>> sorted(list_handles(["Jörg", " ", "Marks"]))
     ['jmarks', 'joergmarks', 'jorgmarks', 'marksj', 'marksjoerg', 'marksjorg']
     """
-    signs = set(words)
-    words = [word for word in words if word.isalpha() and len(word) > 1]
-    if len(words) == 1 and words[0].isascii():  # most
-        return set()
-    spelled = [spell_plain(word) for word in words]
-    found = {
-        plain
-        for word, plains in zip(words, spelled, strict=True)
-        if not word.isascii() and "ß" not in word  # `weiss` is a word
-        for plain in plains
-        if plain.isascii() and len(plain) >= _LEAST_PLAIN
-    }
+    spelled = [spell_plain(word) for word in words if word.isalpha() and len(word) > 1]
     if len(spelled) < 2:
-        return found
+        return set()
+    found = set()
     for last in spelled[-1]:
         for given in chain.from_iterable(spelled[:-1]):
             found |= {given + last, last + given}
             if len(last) >= _LETTERS:
                 found |= {given[0] + last, last + given[0]}
-        if "-" in signs and len(spelled) > 2 and len(last) >= _LETTERS:  # Jean-Claude Dupré
+        if "-" in words and len(spelled) > 2 and len(last) >= _LETTERS:  # Jean-Claude Dupré
             initials = "".join(min(given)[0] for given in spelled[:-1])
             found |= {initials + last, last + initials}
     return found

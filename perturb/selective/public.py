@@ -383,7 +383,6 @@ _NAME_WORDS = 5  # that the longest names have; a longer finding holds other wor
 _LEAST_NAME = 2  # words of a full name
 _MADE_BY = frozenset(("von", "van", "of", "by", "af", "av"))
 _WORKS = frozenset(("romane",))  # also a given name
-_FEW_KNOWN = 2  # public persons that a passage on history names, at least
 _LEAST = 4  # letters of a word of a name that stands for all of it
 # What asks for knowledge, in a sentence.
 _ASKING = re.compile(
@@ -664,6 +663,7 @@ class _Knowledge:
         self._private_words = set[str]()
         self._covered: dict[tuple[object, ...], bool] = {}
         self._evoked: dict[str, bool] = {}
+        self._spoken: dict[re.Pattern[str], bool] = {}
         self._persons = [f for f in findings if f.type in PERSONS]
         self._tells_births = self._are_public([f for f in findings if f.type in _BIRTHS])
         if self._tells_births:
@@ -694,8 +694,7 @@ class _Knowledge:
             return True
         if self._is_covered(finding, public.persons):
             own = self._is_own_person(finding) or self._is_namesake(finding)
-            played = " " in self._text[start:end] and is_played(self._text, start, end)
-            return not own or played or self._is_character(finding)
+            return not own or self._is_character(finding)
         things = [public.persons, public.names, public.terms]
         if finding.type in THINGS:
             things.append(public.shared)
@@ -772,17 +771,25 @@ class _Knowledge:
             or self._is_listed(finding)
             or self._is_title(finding)
             or self._is_variety(finding)
-            or (is_eponym(self._text, finding.end) and self._is_impersonal)
+            or self._is_eponym(finding)
             or self._is_told(finding)
             or self._is_character(finding)
             or self._is_work(finding)
             or self._is_owned_by_public(finding)
         )
 
+    def _is_eponym(self, finding: _Marked) -> bool:
+        """Tell if a law or an animal is called by a finding: a name of one word."""
+        first, last = self._words.meeting(finding.start, finding.end)
+        return last - first == 1 and is_eponym(self._text, finding.end) and self._is_impersonal
+
     def _is_variety(self, finding: _Marked) -> bool:
         """Tell if a finding is an item of a list of varieties of plants, and nobody's."""
         place = bisect_right(self._varieties, finding.start, key=lambda span: span[0]) - 1
         if place < 0 or finding.end > self._varieties[place][1]:
+            return False
+        first, last = self._words.meeting(finding.start, finding.end)
+        if last - first > 1 and self._words.keys[first] in self._given:
             return False
         return not self._contacts and not self._selves and not self._speaks_of(_TASK)
 
@@ -868,11 +875,13 @@ class _Knowledge:
     def _speaks_of(self, work: re.Pattern[str]) -> bool:
         """Tell if a text speaks of somebody's work; to sum up a poet's is none: `Fasse Goethes
         Faust zusammen.`"""
-        for found in work.finditer(self._text):
-            place = bisect_left(self._words.starts, found.end())
-            if found[0].lower() != "fasse" or not self._begins_author(place):
-                return True
-        return False
+        if work not in self._spoken:
+            ends = ((found[0].lower(), found.end()) for found in work.finditer(self._text))
+            places = ((word, bisect_left(self._words.starts, end)) for word, end in ends)
+            self._spoken[work] = any(
+                word != "fasse" or not self._begins_author(place) for word, place in places
+            )
+        return self._spoken[work]
 
     def _begins_author(self, place: int) -> bool:
         key = self._words.keys[place] if place < len(self._words.keys) else ""
@@ -1107,30 +1116,13 @@ class _Knowledge:
             return True
         asked = _holds(self._asked, *self._near_by(finding))
         storied = _holds(self._stories, low, high) and not self._is_pupil(finding)
-        return (asked and (lone or storied)) or (storied and self._is_passage)
+        return asked and (lone or storied)
 
     def _is_pupil(self, finding: _Marked) -> bool:
         """Tell if somebody has written or told what is about history: `this essay by …`."""
         low = max(0, finding.start - 30)
         before = _PUPIL_BEFORE.search(self._text, low, finding.start)
         return bool(before or _PUPIL_AFTER.match(self._text, finding.end))
-
-    @cached_property
-    def _is_passage(self) -> bool:
-        """Tell if somebody asks about a passage, of whose persons at least as many are public as
-        are not."""
-        if not self._asked:
-            return False
-        named, end = dict[str, _Marked](), 0
-        for person in sorted(self._persons, key=lambda each: (each.start, -each.end)):
-            if person.end > end:  # no part of the one before
-                named.setdefault(self._read(person), person)
-                end = person.end
-        known = sum(self._is_covered(each, self._public.persons) for each in named.values())
-        return known >= _FEW_KNOWN and 2 * known >= len(named)
-
-    def _read(self, finding: _Marked) -> str:
-        return " ".join(self._words.keys[slice(*self._words.meeting(finding.start, finding.end))])
 
     def _is_exercised(self, finding: _Marked) -> bool:
         """Tell if a finding is somebody in an exercise that names nobody but by a given name, or
@@ -1244,7 +1236,7 @@ class _Knowledge:
         keys = [self._words.keys[first] for first, last in words if last - first == 1]
         known = [key in self._public.families or key in self._public.persons for key in keys]
         borne = [key in self._public.surnames for key in keys]
-        if len(keys) < len(items) or not all(map(self._is_surname, self._persons)):
+        if len(keys) < len(items) or not self._names_no_other:
             return False
         if is_about_surnames(self._text):
             return sum(known) + sum(borne) >= _LISTED
@@ -1412,7 +1404,7 @@ class _Knowledge:
         return low, self._breaks[last] if last < len(self._breaks) else len(self._text)
 
     def _sentence_before(self, place: int) -> int:
-        """Return the begin of the sentence before a place in its line."""
+        """Return the beginning of the sentence before a place in its line."""
         if self._text[place - 1 : place] == "\n":
             return place
         at = bisect_left(self._breaks, place)

@@ -144,15 +144,15 @@ def _is_unusual_account(name: str) -> bool:
 
 # What a note in code is about, or when it is due, in place of who is to see to it.
 _TOPIC = re.compile(
-    r"v?\d[\w.]*|[a-z]\d{1,2}[a-z]"  # v2.0, i18n
-    r"|(?:[pqmsv]|rc|gh|pr|issue|bug|phase|stage|step|sprint|milestone|part|wave|tier|level|prio|rev"
-    r"|es|ie|py|python|php|node|rust|ruby|java|jdk|go|cpp|cxx|net|react|vue|angular|django|rails"
+    r"v?\d[\w.]*|i18n|l10n|a11y|k8s|e2e|p[0-4]|q[1-4]"
+    r"|(?:rc|gh|pr|issue|bug|phase|stage|step|sprint|milestone|part|wave|tier|level|prio|rev"
+    r"|es|ie|py|python|php|node|rust|java|jdk|go|cpp|cxx|net|react|vue|angular|django|rails"
     r"|ios|android|win)[-_]?\d[\d.x]{0,6}"
     r"|perf|refactor(?:ing)?|mvp|wip|qa|ux|dx|ui|deps|docs|infra|auth|async|config|flaky|nits?"
     r"|typing|types|lint",
     re.IGNORECASE,
 )
-_TICKET = re.compile(r"[A-Z][A-Z\d]{1,9}-\d{1,6}")
+_TICKET = re.compile(r"(?P<key>[A-Z][A-Z\d]{2,9})-(?!(?:19|20)\d\d\Z)\d{1,6}")
 
 
 def _sees_to_note(name: str) -> bool:
@@ -161,8 +161,9 @@ def _sees_to_note(name: str) -> bool:
     >>> [_sees_to_note(word) for word in ("mkowalski", "klaus88", "v2.0", "i18n", "ABC-12")]
     [True, True, False, False, False]
     """
-    topic = _TOPIC.fullmatch(name) or _TICKET.fullmatch(name)
-    return topic is None and _is_unusual_account(name)
+    ticket = _TICKET.fullmatch(name)
+    topic = _TOPIC.fullmatch(name) or (ticket and not is_given(ticket["key"]))
+    return not topic and _is_unusual_account(name)
 
 
 def _is_home(name: str) -> bool:

@@ -228,7 +228,7 @@ def _locate_phone(match: re.Match[str]) -> tuple[int, int] | None:
     if match[0][0] != "+" and _PRODUCT.match(match.string, match.end()):
         return None
     amount = _AMOUNT.fullmatch(match[0]) and _CENTS.match(match.string, match.end())
-    if amount and not before.endswith(_CELL_BEGINS):
+    if amount and len(digits(match[0])) < _INTERNATIONAL:
         return None
     return None if _ROW.search(before) and match[0][0] != "+" else match.span()
 
@@ -240,7 +240,7 @@ _STAMP = re.compile(
 )
 _LEVEL = re.compile(r"[ :]{1,2}(?:INFO|WARN|ERROR|DEBUG|TRACE|FATAL|NOTICE|VERBOSE|SEVERE)")
 _AMOUNT = re.compile(r"\+\d{1,9}|[+(]{0,2}\d{1,3}\)?(?: \d{3})+")  # +12 345 678,90
-_CELL_BEGINS = (",", ";", "\t", "|", "'", '"')
+_INTERNATIONAL = 10  # digits that a number with the code of its country has, at least
 _CENTS = re.compile(r",\d\d?(?!\d)")
 _PRODUCT = re.compile(r"-[A-Z]{2}")  # the rest of the number of a product: 00330-80000-00000-AA512
 _TIMES = re.compile(r"(?:[01]\d|2[0-3])[0-5]\d(?: (?:[01]\d|2[0-3])[0-5]\d){2,}")

@@ -29,20 +29,20 @@ _WORDS = """
 # Slovene, Czech and Slovak, Lithuanian and Latvian, Romanian, Spanish, French, Icelandic, Swahili,
 # Vietnamese.
 _ELSEWHERE = """
-    ainoa alexandrie asali atena avgust awan babak bagus bahari bahati bakti batal bence betina
+    ainoa alexandrie asali atena avgust awan bagus bahari bahati bakti batal betina
     beyler binay boði bucur budi busara cakrawala catur cezayir chema cuman dagur damu drauma
     drengur duha dursun duyên dúfa eldur enteng eron evde eşim falak floare friður gadang gaduh
     gaida galak gamblang gangsa ganjaran gauja gauti gesa gestur giòn gustas güler günden haddi
     hafnar hamis harini harja hawa hekima helmi hreinn hringur hương ikiz iklim ilgi ilim imge
     indah insa jasmani jati javi jele jerman jono kacung kada kapitola karam karya katė kauko
-    keji ketan kian kinaya koldan kovu kritika laksana langgeng laze lembah lere liban liepa
+    keji ketan kinaya koldan kovu kritika laksana langgeng laze lembah lere liban liepa
     lintang lize louka luluh maija majd malou malu manni maža mihin milagros miran mujur mulya
-    mustika mwezi nacio naib najam netra ngamia nhiên nieves nilam nima nyoka nyuki obed oiva
-    oleh olimpia paksu pandu pangeran perkasa phúc plamen puji puti putri putu radim rahmat
+    mustika mwezi nacio naib najam netra ngamia nhiên nilam nima nyoka nyuki oiva
+    oleh paksu pandu pangeran perkasa phúc plamen puji puti putri putu rahmat
     rajata rasul restu reyna riad risasi rojus rupa ruža rózsa sabar sadan satu sauti saveta
     segun serah sevdi speranța stjarna suman suvakit suvi suze svetla swala söyler tanak tanır
-    tarmo taru teguh timbul toivo tuuli tími unggul usiku uzima valdir valon vihaan vija vilji
-    virág vuokko warsa yada zawadi zuba ąžuolas živa
+    tarmo taru teguh timbul toivo tuuli tími unggul usiku uzima vija vilji
+    virág vuokko warsa yada zawadi ąžuolas živa
 """
 # Names that are also a place, a language or a club.
 _OF_THINGS = """

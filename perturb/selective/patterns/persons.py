@@ -734,10 +734,11 @@ def _locate_card(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 _OPENER = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])[ \t]{0,8}([^\W\d_]{1,15}),? \Z")
-_GOES_ON = re.compile(r" [^\W\d_A-Z]|\Z")
-_OPENING = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])[ \t]{0,8}\Z")
 _CAPITAL_BEFORE = re.compile(rf"(?<![\w-])[{CAPITALS}][\w'’.-]{{0,30}},? \Z")
 _CAPITAL_AFTER = re.compile(rf" [{CAPITALS}]")
+
+
+_ASKING_ELSEWHERE = frozenset(("Kada", "Mihin"))  # when, in Croatian; where to, in Finnish
 
 
 def locate_alone(match: re.Match[str]) -> tuple[int, int] | None:
@@ -745,10 +746,9 @@ def locate_alone(match: re.Match[str]) -> tuple[int, int] | None:
     the rest of a well-known name. A word that begins the sentence is none: `Ask Wiebke`."""
     start, end = match.span("part")
     before = match.string[max(0, start - 40) : start]
-    opens = is_word_elsewhere(match["part"]) and _OPENING.search(before)
-    if opens and _GOES_ON.match(match.string, end):  # Kada je …? but Nieves: hola
-        return None
     if _CAPITAL_AFTER.match(match.string, end) or before.endswith("family="):  # of fonts
+        return None
+    if match["part"] in _ASKING_ELSEWHERE:
         return None
     if _CAPITAL_BEFORE.search(before):
         opener = _OPENER.search(before)

@@ -24,6 +24,7 @@ from perturb.selective.patterns.labels import (
 )
 from perturb.selective.patterns.people import TITLES
 from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
+from perturb.text.fold import fold_name
 from perturb.text.marks import MARKS
 
 __all__ = ["CELL_TYPES", "find_cells"]
@@ -353,13 +354,11 @@ _NAME_CELL = re.compile(
 )
 _ROW_ENDS = re.compile(r"(?<=[)\]}])[,;]\s{0,8}\Z")
 _ROWS = 2  # that tell what a column holds
-_WORDS = re.compile(r"[^\W\d_]{3,}")
 
 
 def _find_unlabelled(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the names in rows without a header: each has an address of e-mail in one column, and
-    in another a given name, or a name that the address is made of. The column beside one of given
-    names has surnames, if all of its cells look like names."""
+    """Yield the names in rows without a header: each has an address of e-mail in one column, which
+    is made of the two names in others, or begins as one of them does where one is a given name."""
     rows: list[list[tuple[int, int]]] = []
     form: tuple[str, int, int] | None = None  # the sign, the cells of a row, and the address's
     below = 0
@@ -397,24 +396,41 @@ def _read_names(
         return
     columns = [[text[slice(*cell)] for cell in column] for column in zip(*rows, strict=True)]
     named = [all(map(_NAME_CELL.fullmatch, column)) for column in columns]
-    sure = set()
+    sure = set[int]()
     for place in (place for place, all_named in enumerate(named) if all_named):
-        given = sum(is_given(cell.split()[0]) for cell in columns[place])
-        mailed = sum(
-            not {*_WORDS.findall(local)}.isdisjoint(_WORDS.findall(cell.lower()))
-            and not is_ordinary_word(cell)
-            for cell, local in zip(columns[place], locals_, strict=True)
-        )
-        most = max(given, mailed) if len(rows) >= _ROWS else mailed
-        if 2 * most >= len(rows):
-            sure.add(place)
-    for place in sorted(sure):
-        single = all(len(cell.split()) == 1 for cell in columns[place])
         beside = [p for p in (place + 1, place - 1) if 0 <= p < len(named) and named[p]]
-        if not single or not sure.isdisjoint(beside):
-            beside = []
-        for column in (place, *beside[:1]):
-            yield from ((*row[column], "PERSON") for row in rows)
+        own = columns[place]
+        if all(len(cell.split()) == 1 for cell in own):  # given names, or surnames
+            for other in beside:
+                pairs = list(zip(own, columns[other], strict=True))
+                given = sum(is_given(one) for one, _ in pairs)
+                made = sum(map(_makes, locals_, pairs))
+                whole = sum(map(_is_made_of_both, locals_, pairs))
+                if 2 * whole >= len(rows) or (
+                    len(rows) >= _ROWS and 2 * min(given, made) >= len(rows)
+                ):
+                    sure |= {place, other}
+                    break
+        elif len(rows) >= _ROWS:
+            words = [cell.split() for cell in own]
+            given = sum(is_given(some[0]) for some in words)
+            made = sum(map(_makes, locals_, words))
+            if 2 * min(given, made) >= len(rows):
+                sure.add(place)
+    for column in sorted(sure):
+        yield from ((*row[column], "PERSON") for row in rows)
+
+
+def _makes(local: str, words: Sequence[str]) -> bool:
+    """Tell if the local part of an address may be made of a name: it begins as a word of it does,
+    or holds one."""
+    plain = [fold_name(word) for word in words]
+    return local[:1] in {word[:1] for word in plain} or any(word in local for word in plain)
+
+
+def _is_made_of_both(local: str, words: Sequence[str]) -> bool:
+    """Tell if the local part of an address has both words of a name, none of them ordinary."""
+    return all(fold_name(word) in local and not is_ordinary_word(word) for word in words)
 
 
 def _spell_table(name: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 from perturb.selective.listings import find_in_listing, read_listing
 from perturb.testing.growth import grows_linearly
 from tests.perturb.selective.test_nobody import find
+from tests.perturb.selective.test_ordinary import find as hide
 
 FILES = {
     "a dump": "COPY public.people (id, full_name, date_of_birth, city) FROM stdin;\n"
@@ -25,9 +26,7 @@ FILES = {
 SHOWN: dict[str, Callable[[int, str], str]] = {
     "an arrow": lambda i, line: f"{i:6}→{line}",
     "cat -n": lambda i, line: f"{i:6}\t{line}",
-    "a bar": lambda i, line: f"{i:3} | {line}",
     "grep -n": lambda i, line: f"src/data.txt:{i}:{line}",
-    "a colon": lambda i, line: f"{i}: {line}",
 }
 
 
@@ -90,3 +89,22 @@ def test_other_numbers_before_lines_are_a_part_of_the_text(text: str) -> None:
 def test_the_time_is_linear(write: Callable[[int], str]) -> None:
     work = lambda length: find_in_listing(lambda _: (), write(length))  # noqa: E731
     assert grows_linearly(work, 20_000, seconds=0.5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " id | surname | diagnosis\n----+---------+------\n  1 | Kvamme | asthma\n"
+        "  2 | Ostrander | gout\n  3 | Tarnholt | gout\n  4 | Veldkamp | acne",
+        "id | dob | city\n1 | 1985-03-12 | Bergen\n2 | 1985-04-12 | Oslo\n3 | 1986-03-12 | Ulm",
+        "mrn\tsurname\n200101\tKvamme\n200102\tOstrander\n200103\tTarnholt",
+        "+1.212-555-0143\n+1.415-555-0199\n+1.646-555-0123",
+        "089/123-45-67\n089/123-45-68\n089/123-45-69",
+        "k.wiebke/pin:4821:\nk.desta/pin:4822:\nk.anna/pin:4823:",
+    ],
+)
+def test_a_table_is_no_listing(text: str) -> None:
+    """The parts of its rows are private, also where they look like numbers of lines or paths."""
+    rows = [row for row in text.split("\n") if any(map(str.isdigit, row))]
+    found = hide(text)
+    assert sum(any(part in row for part in found) for row in rows) == len(rows)

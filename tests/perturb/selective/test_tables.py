@@ -115,10 +115,15 @@ def test_a_dump_names_its_columns_where_the_table_is_created(text: str, found: s
         ("INSERT INTO a VALUES (1, 'Sini', 'Mehtola', 'sini.mehtola@x.example')", "Sini Mehtola"),
         (
             "[['Mehtola', 'Ada', 'a@x.example'],\n ['Lomak', 'Ben', 'b@x.example']]",
-            "Ada Ben Mehtola Lomak",
+            "Mehtola Lomak Ada Ben",
         ),
         ("Ada Winter;Ulm;a@x.example\nBen Lomak;Oulu;b@x.example", "Ada Winter Ben Lomak"),
         ("Sini\tMehtola\tsini_mehtola@x.example", "Sini Mehtola"),
+        # Of towns, firms and programs that have an address of their own.
+        ("Oslo,Office,oslo@x.example\nUlm,Office,ulm@x.example", ""),
+        ("Bosch | Ulm | bosch@x.example\nAral | Ulm | aral@x.example", ""),
+        ("Nagios,Monitoring,nagios@x.example\nGrafana,Charts,grafana@x.example", ""),
+        ("Virginia,Richmond,office.va@x.example\nGeorgia,Atlanta,office.ga@x.example", ""),
         # Of one address, of words, of one row alone, of other numbers of cells, without addresses.
         ("Austin,Texas,clerk@a.example\nMadison,Ohio,clerk@m.example", ""),
         ("Support,Open,support@x.example\nSales,Shut,sales@x.example", ""),
