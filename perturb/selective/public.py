@@ -872,6 +872,10 @@ class _Knowledge:
         found = tells_tale(self._text)
         return False if found is None and self._speaks_of(_WORK) else found
 
+    @cached_property
+    def _sets_task(self) -> bool:
+        return _TASK.search(self._text) is not None
+
     def _speaks_of(self, work: re.Pattern[str]) -> bool:
         """Tell if a text speaks of somebody's work; to sum up a poet's is none: `Fasse Goethes
         Faust zusammen.`"""
@@ -1172,7 +1176,7 @@ class _Knowledge:
             self._lists_persons(finding, items) or self._compares_persons(finding, items)
         ):
             return True
-        if self._selves or _TASK.search(self._text):
+        if self._selves or self._sets_task:
             return False
         return self._lists_things(finding, items) or self._lists_surnames(items)
 

@@ -320,7 +320,16 @@ def test_the_list_is_read_when_a_text_needs_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["Berlin ", "Anna ", "I live in Berlin. ", "Paris\n", "\n", "a1"]
+    "piece",
+    [
+        "Berlin ",
+        "Anna ",
+        "I live in Berlin. ",
+        "Paris\n",
+        "\n",
+        "a1",
+        "Pear varieties: Anna, Bo\n",
+    ],
 )
 def test_it_takes_time_linear_in_the_text(piece: str) -> None:
     drop_public("Berlin", [Span(0, 6, "LOCATION")])  # the lists are read
