@@ -1240,11 +1240,16 @@ class _Knowledge:
         keys = [self._words.keys[first] for first, last in words if last - first == 1]
         known = [key in self._public.families or key in self._public.persons for key in keys]
         borne = [key in self._public.surnames for key in keys]
-        if len(keys) < len(items) or not self._names_no_other:
+        if len(keys) < len(items) or not self._names_surnames:
             return False
         if is_about_surnames(self._text):
             return sum(known) + sum(borne) >= _LISTED
         return len(items) > _LISTED and 2 * sum(known) > len(items)
+
+    @cached_property
+    def _names_surnames(self) -> bool:
+        """Tell if every person in the text is public, or surnames alone."""
+        return all(map(self._is_surname, self._persons))
 
     def _is_surname(self, person: _Marked) -> bool:
         """Tell if a person is public, or surnames alone."""
