@@ -279,7 +279,7 @@ async def test_values_leave_near_their_own(table: EmbeddingTable) -> None:
         code, told = await ask(proxy, text)
         assert code == 200
         sent = proxy.remote.bodies[0]["messages"][-1]["content"]
-        assert re.fullmatch(r"I am \d+ years old and paid [\d,]+ euros to \w+ \w+\.", sent)
+        assert re.fullmatch(r"I am \d+ years? old and paid [\d,]+ euros? to \w+ \w+\.", sent)
         drawn = {"surrogate": {"NAME": 1}, "value": {"AGE": 1, "MONEY": 1}}
         assert told["inferdpt"]["actions"] == drawn
         assert "0.2·|x − x'|-private" in told["inferdpt"]["statement"]
