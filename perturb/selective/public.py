@@ -167,25 +167,18 @@ _TITLES = (
     r"\b(?:mr|mrs|ms|miss|mx|herrn?|frau|monsieur|madame|mme|mlle|señora?|senhora?|sra?|signora?|meneer|mevrouw|fru|pán|paní|pani?)"
     r"\.?\s"
 )
-_BEFORE = re.compile(
-    r"(?:\b(?:dear|hi|hello|hey|attn|liebe[rs]?|hallo|geehrte[rns]?|ch[eè]re?|bonjour|salut|"
+_GREETED = (
+    r"\b(?:dear|hi|hello|hey|attn|liebe[rs]?|hallo|geehrte[rns]?|ch[eè]re?|bonjour|salut|"
     r"querid[oa]|estimad[oa]|hola|car[oa]|gentile|ciao|drog[ia]|szanown[ya]|witaj)\W{1,3}|"
-    rf"{_TITLES}|"
+)
+_INTRODUCED = (
     r"\b(?:my name is|my name's|i am|i['’]?m|ich hei(?:ß|ss)e|ich bin|je m['’]appelle|je suis|"
     r"me llamo|mi nombre es|mi chiamo|nazywam się)\s|"
     rf"\b{_OWN}\s(?:\w{{1,20}}\s){{0,2}}{_RELATION}\W{{1,3}}|"
-    rf"\b{_ROLE}\W{{1,5}})\Z",
-    re.IGNORECASE,
+    rf"\b{_ROLE}\W{{1,5}}"
 )
-_BEFORE_UNTITLED = re.compile(
-    r"(?:\b(?:dear|hi|hello|hey|attn|liebe[rs]?|hallo|geehrte[rns]?|ch[eè]re?|bonjour|salut|"
-    r"querid[oa]|estimad[oa]|hola|car[oa]|gentile|ciao|drog[ia]|szanown[ya]|witaj)\W{1,3}|"
-    r"\b(?:my name is|my name's|i am|i['’]?m|ich hei(?:ß|ss)e|ich bin|je m['’]appelle|je suis|"
-    r"me llamo|mi nombre es|mi chiamo|nazywam się)\s|"
-    rf"\b{_OWN}\s(?:\w{{1,20}}\s){{0,2}}{_RELATION}\W{{1,3}}|"
-    rf"\b{_ROLE}\W{{1,5}})\Z",
-    re.IGNORECASE,
-)
+_BEFORE = re.compile(rf"(?:{_GREETED}{_TITLES}|{_INTRODUCED})\Z", re.IGNORECASE)
+_BEFORE_UNTITLED = re.compile(rf"(?:{_GREETED}{_INTRODUCED})\Z", re.IGNORECASE)
 _RELATION_BEFORE = re.compile(
     rf"(?:\b{_OWN}\s(?:\w{{1,20}}\s){{0,2}}{_RELATION}\W{{1,3}}|\b{_ROLE}\W{{1,5}})\Z",
     re.IGNORECASE,

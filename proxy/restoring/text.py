@@ -209,7 +209,7 @@ class Replacements:
         self, text: _Even, start: int, number: Number, *, whole: bool
     ) -> Iterator[ReplacementMatch]:
         border = _find_border(text.shown, start, number.end, whole=whole)
-        if _is_listed_apart(text.shown, start, number.end):
+        if _is_behind_comma(text.shown, start, number.end):
             return
         if border == INSIDE and (extension := _EXTENSION.match(text.shown, number.end)):
             if extension.end() == len(text.shown) and not (whole or extension[1]):
@@ -227,7 +227,7 @@ class Replacements:
         border = _find_border(shown, start, end, whole=whole, is_tagged=is_tagged)
         if border in (INSIDE, NUMBER) or (not is_tagged and self._is_apart(key, border)):
             return None
-        if _is_listed_apart(shown, start, end):
+        if _is_behind_comma(shown, start, end):
             return None
         written = shown[start:end]
         if written in self._left:
@@ -535,9 +535,9 @@ def _continues_number(text: str, start: int) -> bool:
     return text[start].isdigit() and before[1:] == "." and before[0].isdigit()
 
 
-def _is_listed_apart(text: str, start: int, end: int) -> bool:
-    """Tell if what begins after a comma belongs to a number before it, as 57 in 3,57 does: a long
-    number, and an address, are fields of a list."""
+def _is_behind_comma(text: str, start: int, end: int) -> bool:
+    """Tell if what begins after a comma may belong to the number before it, as 57 in 3,57 does. A
+    long number or an address does not: it is a field of a list."""
     before = text[max(0, start - 2) : start]
     follows = text[start].isdigit() and before[1:] == "," and before[0].isdigit()
     return follows and not _is_long(text[start:end])
