@@ -151,8 +151,12 @@ def _holds(strings: Iterable[str], type_: str, value: str) -> bool:
 
 
 def _list_public_lines(folder: Folder) -> list[str]:
-    """Return the lines of a file in which nothing private stands."""
-    values = [value.casefold() for _, value in folder.private]
+    """Return the lines of a file in which nothing private stands, nor a part of a person's name."""
+    values = [
+        part.casefold()
+        for type_, value in folder.private
+        for part in (value.split() if type_ == "PERSON" else [value])
+    ]
     lines = [line.strip() for line in folder.text.splitlines() if line.strip()]
     return [line for line in lines if not any(value in line.casefold() for value in values)]
 

@@ -19,10 +19,12 @@ from perturb.selective.patterns.forms import is_label
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labelled import DOCUMENT_WORDS
 from perturb.selective.patterns.labels import LABELS, is_label_alone, spell
+from perturb.selective.patterns.labels import NAMES as LABEL_NAMES
 from perturb.selective.patterns.letters import is_closing, is_greeting, is_role, skip_lead
 from perturb.selective.patterns.persons import RELATIONS, WRITTEN_TITLE, is_misspelt
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import words_of
+from perturb.selective.patterns.tables import is_header, names_nobody
 from perturb.selective.patterns.words import AFTER_PARTICLES, CHATTED, PARTICLES
 from perturb.selective.token_model import OUTSIDE, TokenModel, TokenWord, load_token_model
 from perturb.text.fold import Reading, read
@@ -185,7 +187,7 @@ _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am"
 )
 # The probability from which a word beside a name belongs to it, where both have capitals.
 _JOINS_BEFORE, _JOINS_AFTER = 0.02, 0.005
-RULES = 12  # increment whenever the code here and in token_model marks other parts
+RULES = 13  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -257,13 +259,20 @@ class DetectorPolicy:
         learnt = _is_learnt(reading.text)
         labels = self._model.labels
         number = labels.index("ID") if "ID" in labels else OUTSIDE
-        for start, end, label, share in _join(reading.text, words, number):
+        joined = _join(reading.text, words, number)
+        lines = (
+            (*line, label, share)
+            for start, end, label, share in joined
+            for line in _cut_lines(reading.text, start, end)
+        )
+        for start, end, label, share in lines:
             type_ = labels[label]
             if type_ == "PERSON":  # the title of a person names nobody
                 start = _skip_question(reading.text, skip_lead(reading.text, start, end), end)
                 end -= 2 * bool(_GENITIVE.search(reading.text, start, end))
                 start = _skip_relation(reading.text, start, end)
             if type_ in _NAMED_IN_CELLS:
+                start = _skip_label(reading.text, start, end)
                 end = _leave_cell(reading.text, start, end)
             found = reading.text[start:end]
             unlikely = share < _SMALL and type_ not in self._lowered
@@ -274,6 +283,7 @@ class DetectorPolicy:
                 or (type_ in NAMES and _is_document(reading.text, start, end))
                 or is_greeting(reading.text, start, end)
                 or (type_ == "PERSON" and _is_nobody(reading.text, start, end))
+                or (type_ in _NAMED_IN_CELLS and _is_nobodys_cell(reading.text, start, end))
                 or (
                     type_ in ("PERSON", "LOCATION") and _is_figure(reading.text, start, end, type_)
                 )
@@ -309,7 +319,9 @@ class DetectorPolicy:
                     start, end = _grow(text, span, name, likely)
                     yield Span(min(skip_lead(text, start, end), span.start), end, "PERSON")
                 else:
-                    yield Span(name.start, name.end, span.type)
+                    lines = _cut_lines(text, name.start, name.end)
+                    own = (line for line in lines if line[0] < span.end and line[1] > span.start)
+                    yield from (Span(*line, span.type) for line in own)
 
     def _spell(self, thresholds: Mapping[str, float]) -> NDArray[np.float64]:
         """Return the thresholds by label, float64 (labels,); ∞ for a label without one."""
@@ -356,6 +368,32 @@ _NEXT_CELL = re.compile(r"[,;|\t](?=[^\s,;|])")
 _GOES_ON = re.compile(r"[.@_]\w")
 
 
+def _cut_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the lines of a finding each by itself where they are no prose, but for those behind
+    the first that hold ordinary words alone: the labels of a form."""
+    first = True
+    while (stop := text.find("\n", start, end)) >= 0 and _find_cell(text, start, start)[1] <= stop:
+        if first or not _is_ordinary(text[start:stop]):
+            yield start, stop
+        start, first = stop + 1, False
+    if start < end and (first or not _is_ordinary(text[start:end])):
+        yield start, end
+
+
+def _is_ordinary(line: str) -> bool:
+    return all(is_ordinary_word(word) and not is_given(word) for word in line.split())
+
+
+_LABEL_CELL = re.compile(r"([^\t\n;|]{1,40}?)(?:[\t;|]| {2,40})\s{0,8}(?=\S)")
+
+
+def _skip_label(text: str, start: int, end: int) -> int:
+    """Return where a name begins whose label stands in a cell before it."""
+    cell = _LABEL_CELL.match(text, start, end)
+    label = spell(cell[1]) if cell else ""
+    return cell.end() if cell and (label in LABELS or label in LABEL_NAMES) else start
+
+
 def _leave_cell(text: str, start: int, end: int) -> int:
     """Return where a name ends that ends inside the next cell of its row: before `1485.60` in
     `Springfield,1485.60`, or before an address."""
@@ -363,6 +401,21 @@ def _leave_cell(text: str, start: int, end: int) -> int:
         return end
     *_, last = (start, *(cell.start() for cell in _NEXT_CELL.finditer(text, start, end)))
     return last if last > start else end
+
+
+_CELL_BEGINS = re.compile(r"(?:[\n,;|\t]|\A)[ *\"']{0,4}\Z")
+_CELL_ENDS = re.compile(r"[ *\"':]{0,4}(?:[\r\n,;|\t]|\Z)")
+
+
+def _is_nobodys_cell(text: str, start: int, end: int) -> bool:
+    """Tell if a finding is all of a cell that names nobody, `Total,,42`, or begins one in the
+    header of a table, `Name;Stunden`."""
+    if not _CELL_BEGINS.search(text, max(0, start - 5), start):
+        return False
+    found = text[start:end]
+    if _CELL_ENDS.match(text, end) and names_nobody(found):
+        return True
+    return is_header(text, start, end) and not any(map(is_given, found.split()))
 
 
 def _is_figure(text: str, start: int, end: int, type_: str) -> bool:

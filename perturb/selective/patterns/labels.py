@@ -33,6 +33,12 @@ _WORDS = {
         full_name first_name last_name given_name family_name middle_name surname forename
         lastname firstname fullname customer customer_name client_name patient patient_name
         employee employee_name contact_name contact_person manager owner tenant_name guest
+        spouse spouse_name husband wife father_s_name mother_s_name father_name
+        mother_name next_of_kin emergency_contact legal_guardian guardian_name ehepartner
+        ehepartnerin ehemann ehefrau ehegatte notfallkontakt erziehungsberechtigter
+        erziehungsberechtigte conjoint conjointe époux épouse nom_du_père nom_de_la_mère
+        contact_d_urgence cónyuge nombre_del_padre nombre_de_la_madre contacto_de_emergencia
+        coniuge contatto_di_emergenza cônjuge nome_do_pai nome_da_mãe contato_de_emergência
         attendee gast teilnehmer teilnehmerin mieter mieterin huésped ospite invité
         student student_name teacher author assignee reporter recipient sender account_holder
         cardholder vorname nachname familienname kunde kundin patientin mitarbeiter
@@ -129,6 +135,8 @@ _WORDS = {
     "ACCOUNT_NUMBER": """
         customer_id client_id patient_id employee_id member_id account_id account_number mrn
         number_plate license_plate licence_plate kennzeichen
+        bank_account bank_account_number numéro_de_compte número_de_cuenta numero_di_conto
+        número_da_conta rekeningnummer номер_счёта номер_счета 银行账号 银行卡号 口座番号
         customer_no policy_number kundennummer patientennummer personalnummer matrikelnummer
     """,
     "CASE_NUMBER": """

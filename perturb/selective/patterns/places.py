@@ -68,7 +68,7 @@ _TYPES = any_of(*_TYPE_LISTS)
 _LINK = r"(?:(?:de|du|des|della|delle|del|di|do|da|dos|das|la|le|les|el|los|las)\s|d['’]|l['’])"
 _ROMANCE = (
     rf"(?:\d{{1,4}}(?: ?(?:bis|ter|[a-z]))?,? )?{_TYPES}(?:\s|(?<=[./]))\s?{_LINK}{{0,3}}"
-    rf"{_CAPITAL}(?:\s{_LINK}{{0,2}}{_CAPITAL}){{0,3}}(?:,? (?:n[º°.]\s?)?{_NUMBER})?"
+    rf"{_CAPITAL}(?:[^\S\r\n]{_LINK}{{0,2}}{_CAPITAL}){{0,3}}(?:,? (?:n[º°.]\s?)?{_NUMBER})?"
 )
 # -- type last, in one word or two: German, Dutch, Scandinavian, Finnish, Hungarian ---------------
 _ENDS = ("straße", "strasse", "str.", "straat", "gatan", "vägen", "veien", "gracht")

@@ -2,7 +2,8 @@
 Markdown and HTML), the values that SQL inserts by the names of their columns, and the fields of
 HL7's messages by their numbers.
 
-A header is evidence for all cells below it. `name` alone may name products: it counts where
+A header is evidence for all cells below it; in a form, whose labels stand in the first column or
+above their values, for those beside it. `name` alone may name products: it counts where
 another column is about persons, too, or where the cell looks like a person's name (`PERSON?`), in
 a list of two columns with a given name (`PERSON??`).
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from perturb.selective.patterns.dates import is_long_ago
 from perturb.selective.patterns.given import is_given
@@ -27,7 +29,7 @@ from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
 from perturb.text.fold import fold_name
 from perturb.text.marks import MARKS
 
-__all__ = ["CELL_TYPES", "find_cells"]
+__all__ = ["CELL_TYPES", "find_cells", "is_header", "names_nobody"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -85,6 +87,25 @@ _EMPTY = _words(
     - – — \\n n/a na none null nil unknown x yes no true false ?
     """
 )
+# What a cell holds that sums up those above it, or says that nobody is there. Words that are also
+# names (Max, Min, Suma, Guest) are not among them.
+_NOBODY = frozenset(
+    word.strip()
+    for line in """
+    total, totals, subtotal, sub-total, grand total, average, mean, median, count
+    summe, zwischensumme, gesamtsumme, gesamt, insgesamt, anzahl, durchschnitt, mittelwert
+    total général, sous-total, totaux, somme, moyenne, médiane, totales, promedio, media
+    totale, somma, média, soma, razem, ogółem, średnia, celkem, průměr, totaal, gemiddelde
+    totalt, summa, gjennomsnitt, yhteensä, toplam, ortalama, összesen
+    итого, всего, среднее, всього, разом, 合計, 合计, 总计, 小計, 小计, 平均, 총계, 합계
+    n/a, tba, tbc, tbd, n.n., k.a., k. a., unknown, unbekannt, inconnu, inconnue, keine angabe
+    vacant, open position, unassigned, not assigned, unbesetzt, offen, vakanz, vacante
+    nobody, no one, niemand, everyone, everybody, anonymous, anonym, system, team
+    other, others, sonstige, andere, autres, otros
+    """.splitlines()
+    for word in line.split(",")
+)
+_ASIDE = re.compile(r" ?\([^()]{1,20}\)")
 _BLANKS = r"(?:\s|\\[nrt]){0,80}"
 _INSERT = re.compile(
     r"(?:(?<!\w)|(?<=\\[nrt]))insert\s{1,20}(?:ignore\s{1,20})?into\s{1,20}"
@@ -154,11 +175,18 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
     >>> [(text[start:end], type_) for start, end, type_ in find_cells(text)]
     [('Ada Winter', 'PERSON'), ('Ulm', 'RESIDENCE')]
     """
+    forms = set[int]()  # the lines of forms, by their places in the text
+    for own, values in _find_forms(text):
+        forms.update(own)
+        yield from values
     header: tuple[str, Sequence[str]] | None = None
     numbered = False  # the header
     waits = False  # for the rule below the header of a table in Markdown
     for line in _LINE.finditer(text):
         begin, content = line.start(1), line[1]
+        if begin in forms:
+            header = None
+            continue
         before = _BEFORE.match(content)
         if header is not None and not numbered and _fits_header(content, header):
             before = None  # the number is the first cell
@@ -181,6 +209,163 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
     yield from _find_copied(text)
     yield from _find_marked_up(text)
     yield from _find_unlabelled(text)
+
+
+_MARKED = " *_`:\"'>"  # around a label
+_SIGN = re.compile(r" {1,3}(?:[-–—=]|=>|->|→) {1,3}|[ *_]{0,3}:[ *_]{1,20}(?=\S)")
+_OPENING = re.compile(  # of a form: what may be a label, and a sign behind it
+    rf"[^\w\n]{{0,8}}(?P<label>(?=\w)[\w{MARKS} .'’/()-]{{1,40}}?)[ *_`\"]{{0,4}}"
+    r"(?:[|\t;,:=]| [-–—=→>]|  |\Z)"
+)
+_WIDE = re.compile(r"(?: {2,60}|\t{1,8})(?=\S)")
+_LABEL_LENGTH = 40
+_FORM_ROWS = 64
+_FORM_CELLS = 6
+_NAME_WORDS = 5  # that a name has at most
+_SURE_DIGITS = 4  # of a value that has a form
+_DATE = re.compile(r"\d{1,2}\D{1,12}\d{4}|\d{4}\D{1,3}\d{1,2}\D{1,3}\d{1,2}")
+_PAIR = re.compile(  # in HTML
+    r"<(?:t[hd]|dt|label|b|strong|span)(?:\s[^<>]{0,200})?>\s{0,40}(?P<label>[^<>]{1,60}?)\s{0,40}"
+    r"(?:</?(?:b|strong|label)>){0,2}:?\s{0,8}</(?:t[hd]|dt|label|b|strong|span)>:?\s{0,80}"
+    r"<(?:td|dd|span|div)(?:\s[^<>]{0,200})?>\s{0,40}(?P<value>[^<>]{1,200}?)\s{0,40}<",
+    re.IGNORECASE,
+)
+_APART = 200  # characters between two pairs of a form
+
+_Line = tuple[int, int, str]  # its place; the place behind its number, and what stands there
+_Pair = tuple[str, tuple[int, int]]  # a label, and the place of its value
+
+
+def _find_forms(text: str) -> Iterator[tuple[list[int], list[tuple[int, int, str]]]]:
+    """Yield the lines of each form, by their places, and the values that have a type."""
+    lines: list[_Line] = []
+    for line in _LINE.finditer(text):
+        before = _BEFORE.match(line[1])
+        skipped = before.end() if before else 0
+        lines.append((line.start(1), line.start(1) + skipped, line[1][skipped:]))
+    place = 0
+    while place < len(lines):
+        rows, records = _read_form(lines, place)
+        values = [value for record in records for value in _read_record(text, record)]
+        if values:
+            yield [begin for begin, _, _ in lines[place : place + rows]], values
+        place += max(1, rows)
+    record: list[_Pair] = []
+    end = 0
+    for pair in _PAIR.finditer(text):
+        if pair.start() > end + _APART or pair["label"] in (label for label, _ in record):
+            yield [], _read_record(text, record)
+            record = []
+        if record or _is_label(pair["label"]):
+            record.append((pair["label"], pair.span("value")))
+            end = pair.end()
+    yield [], _read_record(text, record)
+
+
+def _read_form(lines: Sequence[_Line], place: int) -> tuple[int, list[list[_Pair]]]:
+    """Return how many lines, from a place on, have the cells of the first one, which begins with
+    a label; and the labels with their values, a record for each column of values. A label that
+    stands there already begins another form."""
+    begin, content = lines[place][1:]
+    opening = _OPENING.match(content)
+    if opening is None or len(content) > _LONGEST_ROW or not _is_label(opening["label"]):
+        return 0, []
+    if _is_label(content):
+        rows, record = _read_stacked(lines, place)
+        return rows, [record]
+    for cut in _CUTS:
+        first = cut(content)
+        if 1 < len(first) <= _FORM_CELLS and _is_label(content[slice(*first[0])].strip(_MARKED)):
+            break
+    else:
+        return 0, []
+    records: list[list[_Pair]] = [[] for _ in first[1:]]
+    known = set[str]()
+    rows = 0
+    for _, begin, content in lines[place : place + _FORM_ROWS]:
+        if not (cut is _CUTS[0] and _RULE.fullmatch(content)):
+            cells = cut(content)
+            words = [content[slice(*cell)].strip(_MARKED) for cell in cells]
+            if len(cells) != len(first) or len(words[0]) > _LABEL_LENGTH or words[0] in known:
+                break
+            known.add(words[0])
+            label, column = words[0], 0
+            for word, (start, end) in zip(words[1:], cells[1:], strict=True):
+                if len(cells) % 2 == 0 and word not in known and _is_label(word):
+                    label, column = word, 0  # of a second pair in the row
+                    known.add(word)
+                else:
+                    records[column].append((label, (begin + start, begin + end)))
+                    column += 1
+        rows += 1
+    return rows, records
+
+
+def _read_stacked(lines: Sequence[_Line], place: int) -> tuple[int, list[_Pair]]:
+    """Return how many lines, from a place on, are labels with their values below them; and
+    those."""
+    record: list[_Pair] = []
+    own = lines[place : place + 2 * _FORM_ROWS]
+    for (_, _, content), (_, begin, value) in zip(own[::2], own[1::2], strict=False):
+        label = content.strip(_MARKED)
+        known = any(label == other for other, _ in record)
+        if known or not _is_label(label) or len(value) > _LONGEST:
+            break
+        start, end = _strip(value, 0, len(value))
+        record.append((label, (begin + start, begin + end)))
+    return 2 * len(record), record
+
+
+def _read_record(text: str, record: Sequence[_Pair]) -> list[tuple[int, int, str]]:
+    """Return the values of a form that have a type; none where no value is sure to be one, as in
+    the description of a table: `| phone | text |`."""
+    labels = [label for label, _ in record]
+    types = _read_columns(labels)
+    words = list(map(_spell_header, labels))
+    if not _THINGS.isdisjoint(words):  # the name of one
+        types = ["" if word in NAMES else type_ for word, type_ in zip(words, types, strict=False)]
+    if not any(types):
+        return []
+    found = [
+        (start, end, type_)
+        for start, end, type_ in _read_row(text, 0, [span for _, span in record], types)
+        if type_ != "PERSON" or _is_no_sentence(text[start:end])
+    ]
+    mails = any(_MAIL.fullmatch(text, *span) for _, span in record)
+    return found if mails or any(_is_sure(text[a:b], type_) for a, b, type_ in found) else []
+
+
+def _is_no_sentence(value: str) -> bool:
+    return len(value.split()) <= _NAME_WORDS and not value.endswith(("?", "!"))
+
+
+def _is_sure(value: str, type_: str) -> bool:
+    if type_ == "PERSON":
+        words = value.split()
+        capitals = all(word[:1] != word[:1].lower() for word in words if len(word) > 3)
+        return capitals and any(map(is_given, words))
+    if type_ == "DATE_OF_BIRTH":
+        return _DATE.search(value) is not None
+    digits, letters = sum(map(str.isdigit, value)), sum(map(str.isalpha, value))
+    return type_ in _FORMED and digits >= max(_SURE_DIGITS, letters)
+
+
+def _cut_at(expression: re.Pattern[str], row: str) -> list[tuple[int, int]]:
+    """Return the two cells of a row that an expression parts; nothing where it does not."""
+    sign = expression.search(row)
+    if sign is None or not row[: sign.start()].strip():
+        return []
+    return [_strip(row, 0, sign.start()), _strip(row, sign.end(), len(row))]
+
+
+_CUTS: tuple[Callable[[str], list[tuple[int, int]]], ...] = (
+    *(
+        lambda row, sign=sign: _split(row, sign) if sign[-1] in row else []
+        for sign in (r"\|", "\t", ";", ",")
+    ),
+    partial(_cut_at, _WIDE),
+    partial(_cut_at, _SIGN),
+)
 
 
 def _find_aligned(text: str) -> Iterator[tuple[int, int, str]]:
@@ -267,7 +452,9 @@ def _cut_right(row: str, columns: Sequence[tuple[int, int]]) -> list[tuple[int, 
 
 
 def _is_label(cell: str) -> bool:
-    word = spell(cell)
+    if len(cell) > _LABEL_LENGTH:
+        return False
+    word = _spell_header(cell)
     return word in LABELS or word in NAMES or word in PERSONAL
 
 
@@ -462,6 +649,47 @@ def _find_copied(text: str) -> Iterator[tuple[int, int, str]]:
                 yield from _read_row(row[1], row.start(), cells, types)
 
 
+def names_nobody(cell: str) -> bool:
+    """Tell if a cell sums up those above it, or says that nobody is there.
+
+    >>> [names_nobody(cell) for cell in ("**Total**", "Average (h)", "unassigned", "Max")]
+    [True, True, True, False]
+    """
+    return _ASIDE.sub("", cell).strip(" *_:\"'").casefold() in _NOBODY
+
+
+def is_header(text: str, start: int, end: int) -> bool:
+    """Tell if a place is in the header of a table whose first row names a person.
+
+    >>> text = "Name;Kalorien\\nAda Winter;2100\\n"
+    >>> [is_header(text, text.index(word), text.index(word) + 3) for word in ("Kal", "Win")]
+    [True, False]
+    """
+    begin = text.rfind("\n", max(0, start - _LONGEST_ROW), start) + 1
+    stop = text.find("\n", end, end + _LONGEST_ROW)
+    if stop < 0 or "\n" in text[start:end]:
+        return False
+    row, above = text[begin:stop], text[max(0, begin - _LONGEST_ROW) : max(0, begin - 1)]
+    above = above.rpartition("\n")[2]
+    if not any(row.count(sign) > above.count(sign) for sign in "|\t;,"):  # a row like that above
+        return False
+    before = _BEFORE.match(row)
+    header = _read_header(row[before.end() :] if before else row)
+    if header is None:
+        return False
+    sign, types = header
+    for line in text[stop + 1 : stop + _LONGEST_ROW].split("\n", 2)[:2]:
+        if sign == r"\|" and _RULE.fullmatch(line):
+            continue
+        before = _BEFORE.match(line)
+        own = line[before.end() :] if before else line
+        cells = _split(own, sign)
+        found = _read_row(own, 0, cells, types) if len(cells) == len(types) else ()
+        return any(type_ == "PERSON" for _, _, type_ in found)
+    return False
+
+
+_OF_MACHINE = re.compile(r"(?:0[xX])?[\da-fA-F:./]+")  # an address in memory or in a network
 _BOUND = tuple(":?%$@{#<&")
 
 
@@ -477,6 +705,7 @@ def _read_row(
             and found
             and found.casefold() not in _EMPTY
             and not bound
+            and not _is_label(found)
             and _fits(type_, found)
         ):
             yield begin + start, begin + end, type_.rstrip("?")
@@ -568,6 +797,8 @@ def _split(line: str, sign: str) -> list[tuple[int, int]]:
 def _fits(type_: str, cell: str) -> bool:
     if type_ == "PERSON??" and not any(map(is_given, cell.split())):
         return False
+    if type_.startswith("PERSON") and names_nobody(cell):
+        return False
     if type_.startswith("PERSON?"):
         return _PERSON.match(cell) is not None
     if type_.endswith("?"):
@@ -579,4 +810,6 @@ def _fits(type_: str, cell: str) -> bool:
         return len(cell) <= _LONGEST and not (cell.isdigit() and len(cell) < 4)
     if type_ == "PERSON":
         return any(map(str.isalpha, cell)) and len(cell) <= 60
+    if type_ == "STREET_ADDRESS" and _OF_MACHINE.fullmatch(cell):
+        return False
     return len(cell) <= _LONGEST

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from perturb import get_mechanism
 from perturb.selective.patterns import shape_types
 from perturb.selective.patterns.labels import LABELS
 from perturb.selective.patterns.tables import CELL_TYPES, find_cells
 from perturb.testing.growth import grows_linearly
+from tests.tables import bundled_table
+
+TABLE = bundled_table()
 
 
 def cells(text: str) -> list[tuple[str, str]]:
@@ -199,6 +203,12 @@ def test_its_types_are_types_of_the_shipped_set() -> None:
         "'",
         "<tr><td>a",
         "<tr",
+        "Name, x\n",
+        "Name\nAda\n",
+        "Name: Ada\nPhone: 1\n",
+        "<b>Name</b><td>Ada</td>",
+        "<b>Name</b>",
+        "<td>",
         "name  age\n",
         "customer  age\n",
         "customer  age\nxy        z\n",
@@ -300,3 +310,130 @@ def test_columns_may_be_apart_by_blanks(text: str, found: list[tuple[str, str]])
 )
 def test_columns_of_programs_and_things_have_no_cells(text: str) -> None:
     assert cells(text) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [
+        ("name,email,hours\n", "{},,{}\n"),
+        ("Name;Stunden\n", "{};{}\n"),
+        ("| Name | Hours |\n|---|---|\n", "| {} | {} |\n"),
+        ("employee\thours\tphone\n", "{}\t{}\t\n"),
+    ],
+)
+def test_a_row_that_sums_up_names_nobody(head: str, row: str) -> None:
+    """Neither does one in which nobody is entered; a surname that is also such a word does."""
+    mechanism = get_mechanism("selective", TABLE, profile="people")
+    persons = ["Callum Rosendahl", "Ingrid Achterberg"]
+    absent = "Total|Grand Total|**Total**|Summe|Gesamt (h)|Moyenne|Totale|合計|TBD|unassigned|N/A"
+    for other in [*absent.split("|"), "Total Rosendahl", "Max Achterberg"]:
+        rows = [*persons, other]
+        text = head + "".join(row.format(name, 7) for name in rows)
+        hidden = [text[span.start : span.end] for span in mechanism.spans(text)]
+        assert hidden == (persons if other in absent.split("|") else rows), other
+
+
+FORM = {
+    "Nachname": "Kvamme",
+    "Vorname": "Ingrid",
+    "Abteilung": "Einkauf",
+    "Geburtsdatum": "14.03.1984",
+    "Ort": "Ulm",
+    "Telefon": "0176 5550123",
+    "Passwort": "sesam",
+}
+LAYOUTS = {
+    "semicolons": "{};{}\n",
+    "commas": "{},{}\n",
+    "quotes": '"{}","{}"\n',
+    "tabs": "{}\t{}\n",
+    "numbered lines": "     1\t{};{}\n",
+    "Markdown": "| {} | {} |\n",
+    "bold": "| **{}** | {} |\n",
+    "a third column": "| {} | {} | ja |\n",
+    "dashes": "- {} – {}\n",
+    "arrows": "{} -> {}\n",
+    "blanks": "{:<24}{}\n",
+    "colons": "{}: {}\n",
+    "below": "{}\n{}\n",
+    "JSON": "{}\\n{}\\n",
+    "rows of HTML": "<tr><th>{}</th><td>{}</td></tr>\n",
+    "cells of HTML": "<tr><td><b>{}</b></td>\n  <td>{}</td></tr>\n",
+    "a list of HTML": "<dt>{}:</dt><dd>{}</dd>\n",
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_form_has_its_labels_beside_or_above_its_values(layout: str) -> None:
+    text = "".join(LAYOUTS[layout].format(*pair) for pair in FORM.items())
+    found = cells(f"Bitte prüfen:\n\n{text}\nDanke!")
+    assert sorted({value for value, _ in found}) == sorted(
+        value for label, value in FORM.items() if label != "Abteilung"
+    )
+    assert dict(found)["Kvamme"] == "PERSON"
+    assert dict(found)["14.03.1984"] == "DATE_OF_BIRTH"
+
+
+def test_a_form_may_have_two_columns_of_values_or_of_labels() -> None:
+    two = "| Name | Ingrid Kvamme | Oskar Berg |\n|---|---|---|\n| Phone | 555-0123 | 555-0188 |\n"
+    assert {value for value, _ in cells(two)} == {
+        *("Ingrid Kvamme", "Oskar Berg"),
+        *("555-0123", "555-0188"),
+    }
+    beside = "Vorname;Ingrid;Nachname;Kvamme\nTelefon;0176 5550123;Alter;41\n"
+    assert [value for value, _ in cells(beside)] == ["Ingrid", "Kvamme", "0176 5550123"]
+    after = "First name\tIngrid\nPhone\t555-0123\nFirst name\tOskar\nPhone\t555-0188\n"
+    assert [value for value, type_ in cells(after) if type_ == "PERSON"] == ["Ingrid", "Oskar"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # What a column, a field or a parameter is for.
+        "| Column | Type |\n|---|---|\n| first_name | varchar(50) |\n| phone | varchar(2000) |",
+        "| Name | The user's full name |\n| Phone | E.164, at most 15 digits |\n",
+        "first_name - string\nphone - string\npassword - string, hashed\n",
+        "<tr><th>Name</th><td>Text</td></tr><tr><th>Password</th><td>12 characters</td></tr>",
+        "Phone number\nThe number that we call\nAddress\nWhere we send it\n",
+        "customer,order\nfirst_name,character varying\nphone,character varying(20)\n",
+        # Translations, things, menus and talk.
+        "name\tName\nfirst_name\tVorname\nphone\tTelefon\npassword\tPasswort\n",
+        "| Name | Ruby |\n|---|---|\n| Version | 3.3 |\n| Author | the community |\n",
+        "Customer;Order Management System\nOwner;Platform Team\nPhone;n/a\n",
+        "Name\nEmail\nPhone\nAddress\nMessage\nSubmit\n",
+        "username    www-data\npassword    required\nphone       optional\n",
+        "Student: Why is the sky blue?\nTeacher: Because of scattering.",
+        "patient -> heals\nguest -> sleeps\nteacher -> explains\n",
+        "Mother,Father,Child\nAA,Aa,AA\nAa,aa,Aa\n",
+        "Name\nPikachu\nType\nElectric\nHeight\n0.4 m\nWeight\n6 kg\n",
+        "Employee\t25\nManager\t3\nGuest\t1200\nCustomer\t45000\n",
+    ],
+)
+def test_a_description_is_no_form(text: str) -> None:
+    assert cells(text) == []
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Name;Stunden", "Name,Kalorien,Datum", "Nom\tMatière", "Nombre,Edad,Id", "1→Name;Klasse"],
+)
+def test_the_other_words_of_a_header_are_nobodys(header: str) -> None:
+    mechanism = get_mechanism("selective", TABLE, profile="people")
+    numbered = header[:2] == "1→"
+    sign = next(sign for sign in ";\t," if sign in header)
+    row = sign.join(["Callum Rosendahl", *["7"] * header.count(sign)])
+    text = f"{header}\n{'2→' * numbered}{row}\n"
+    assert [text[span.start : span.end] for span in mechanism.spans(text)] == ["Callum Rosendahl"]
+
+
+def test_a_given_name_above_a_column_is_somebodys() -> None:
+    mechanism = get_mechanism("selective", TABLE, profile="people")
+    text = "Name;Montag;Tamsin\nCallum Rosendahl;3;4\n"
+    hidden = [text[span.start : span.end] for span in mechanism.spans(text)]
+    assert hidden == ["Tamsin", "Callum Rosendahl"]
+
+
+@pytest.mark.parametrize("address", ["0x00401000", "10.1.2.3/24", "fe80::1", "00:1a:2b:3c:4d:5e"])
+def test_an_address_of_a_machine_is_no_street(address: str) -> None:
+    found = cells(f"owner;email;address\nAda Winter;a@b.example;{address}\n")
+    assert found == [ADA]
