@@ -212,7 +212,7 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 _MARKED = " *_`:\"'>"  # around a label
-_SIGN = re.compile(r" {1,3}(?:[-–—=]|=>|->|→) {1,3}|[ *_]{0,3}:[ *_]{1,20}(?=\S)")
+_SIGN = re.compile(r" {1,3}(?:[-–—]|->|→) {1,3}|[ *_]{0,3}:[ *_]{1,20}(?=\S)")
 _OPENING = re.compile(  # of a form: what may be a label, and a sign behind it
     rf"[^\w\n]{{0,8}}(?P<label>(?=\w)[\w{MARKS} .'’/()-]{{1,40}}?)[ *_`\"]{{0,4}}"
     r"(?:[|\t;,:=]| [-–—=→>]|  |\Z)"
@@ -351,9 +351,12 @@ def _is_sure(value: str, type_: str) -> bool:
 
 
 def _cut_at(expression: re.Pattern[str], row: str) -> list[tuple[int, int]]:
-    """Return the two cells of a row that an expression parts; nothing where it does not."""
+    """Return the two cells of a row that an expression parts; nothing where it does not, or of a
+    line of code."""
     sign = expression.search(row)
-    if sign is None or not row[: sign.start()].strip():
+    if sign is None or not row[: sign.start()].strip() or _CODE.search(row):
+        return []
+    if row[sign.end() : sign.end() + 1] in "\"'`" or row.endswith(","):
         return []
     return [_strip(row, 0, sign.start()), _strip(row, sign.end(), len(row))]
 
@@ -361,8 +364,9 @@ def _cut_at(expression: re.Pattern[str], row: str) -> list[tuple[int, int]]:
 _CUTS: tuple[Callable[[str], list[tuple[int, int]]], ...] = (
     *(
         lambda row, sign=sign: _split(row, sign) if sign[-1] in row else []
-        for sign in (r"\|", "\t", ";", ",")
+        for sign in (r"\|", "\t", ";")
     ),
+    lambda row: _split(row, ",") if "," in row and not _CODE.search(row) else [],
     partial(_cut_at, _WIDE),
     partial(_cut_at, _SIGN),
 )

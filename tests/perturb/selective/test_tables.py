@@ -352,7 +352,7 @@ LAYOUTS = {
     "bold": "| **{}** | {} |\n",
     "a third column": "| {} | {} | ja |\n",
     "dashes": "- {} – {}\n",
-    "arrows": "{} -> {}\n",
+    "arrows": "{} → {}\n",
     "blanks": "{:<24}{}\n",
     "colons": "{}: {}\n",
     "below": "{}\n{}\n",
