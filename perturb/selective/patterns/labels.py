@@ -8,6 +8,7 @@ import re
 from perturb.text.marks import MARKS
 
 __all__ = [
+    "BY_ROLE",
     "INTERFACE",
     "LABELS",
     "LABEL_TYPES",
@@ -206,6 +207,58 @@ NAMES = _words(
     імя име όνομα adı isim név nume nimi namn navn naam nafn tên nama 名字 名前 이름
     الاسم שם نام नाम नाव নাম பெயர் పేరు ಹೆಸರು പേര് નામ ਨਾਮ නම ชื่อ ຊື່ ឈ្មោះ အမည် სახელი անուն
     ስም нэр ime meno jméno 担当者 联系人 聯絡人 담당자
+    """
+)
+# What persons are in a row: their column may also hold a team or a thing.
+BY_ROLE = _words(
+    """
+    account_executive account_manager agent applicant appraiser appraisee approver approved_by
+    arranged_by assigned_to attorney beneficiary bewohner booked_by buyer candidate caregiver
+    carer caseworker claimant cleaner client_contact coach colleague consultant contact_person
+    counsellor counselor created_by debtor defendant dentist doctor donor driver entered_by
+    evaluator examiner facilitator followed_by founder friend gp handled_by heir inspector
+    instructor insured intern interviewee interviewer introduced_by landlord lawyer lead
+    lecturer lodger mentee mentor moderator nanny nurse nurse_in_charge occupant operator
+    organiser organizer parent participant passenger payee payer physician player
+    point_of_contact policyholder policy_holder prepared_by presenter proofreader prospect
+    pupil raised_by referee referrer referred_by renter reported_by requested_by requester
+    resident responsible responsible_person reviewed_by reviewer sales_rep salesperson scorer
+    seller shareholder signatory signed_by sitter speaker staff staff_member submitted_by
+    subscriber substitute supervisor team_lead technician tenant therapist trainee trainer
+    traveler traveller tutor tutee verified_by volunteer witness worker angelegt_von
+    angestellte angestellter ansprechperson antragsteller antragstellerin anwalt anwältin arzt
+    ärztin aufsicht auszubildende auszubildender azubi bearbeitet_von beauftragte beauftragter
+    beklagte beklagter beschäftigte beschäftigter betreuer betreuerin bewerber bewerberin
+    bewohnerin dozent dozentin ehrenamtliche elternteil erstellt_von fachkraft fahrer fahrerin
+    freigegeben_von geprüft_von geschäftsführer geschäftsführerin gesellschafter gutachter
+    hausarzt hausärztin inhaber inhaberin kind klient klientin kläger klägerin kollege
+    kollegin kontoinhaber kontoinhaberin käufer käuferin leiter leiterin leitung lehrer
+    lehrerin lehrkraft mitglied moderation pfleger pflegerin pflegekraft praktikant
+    praktikantin prüfer prüferin referent referentin sachbearbeiter sachbearbeiterin schüler
+    schülerin spender spenderin spieler spielerin stellvertreter stellvertretung teamleiter
+    teamleiterin teamleitung therapeut therapeutin trainerin unterschrieben_von verantwortlich
+    verantwortliche verantwortlicher verfasser verkäufer verkäuferin vermieter vermieterin
+    vermittelt_von versicherte versicherter versicherungsnehmer vertreter vertretung
+    vorgesetzte vorgesetzter zeuge zeugin zugewiesen_an zuständig acheteur adhérent adhérente
+    animateur arbitre assigné_à assuré assurée avocat bénéficiaire bénévole candidat chauffeur
+    conducteur créé_par demandeur demandeuse dentiste élève employé employée encadrant enfant
+    enseignant enseignante entraîneur formateur formatrice infirmier infirmière interlocuteur
+    intervenant intervenante joueur joueuse locataire médecin médecin_traitant membre
+    participante patron responsable salarié salariée signataire stagiaire suivi_par témoin
+    titulaire traité_par vendeur vendeuse abogado abogada alumno alumna asegurado asignado_a
+    asistente candidato comprador conductor creado_por docente empleado empleada encargado
+    encargada enfermera enfermero entrenador inquilino jugador médico niño ponente profesor
+    profesora propietario socio solicitante testigo titular trabajador vendedor voluntario
+    allenatore alunno alunna assegnato_a avvocato candidata dipendente giocatore infermiera
+    insegnante intestatario medico partecipante proprietario referente relatore responsabile
+    richiedente studente testimone venditore advogado aluno aluna atribuído_a funcionário
+    funcionária jogador médica motorista professor responsável segurado sócio testemunha
+    begeleider bestuurder deelnemer huisarts huurder kandidaat leerling lid medewerker
+    patiënte speler spreker verantwoordelijke verhuurder verkoper verzekerde nauczyciel
+    najemca odpowiedzialny pracownik prowadzący uczeń uczestnik uczestniczka wynajmujący
+    zawodnik świadek ansvarig deltagare elev hyresgäst lärare medlem spelare водитель врач
+    исполнитель ответственный покупатель преподаватель продавец сотрудник студент ученик
+    участник 老师 学生 负责人 负责人姓名 患者 员工 会员 経理 担当 生徒 社員 会員
     """
 )
 # Columns that make it a person's.

@@ -11,12 +11,13 @@ a list of two columns with a given name (`PERSON??`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from perturb.selective.patterns.dates import is_long_ago
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import (
+    BY_ROLE,
     LABEL_TYPES,
     LABELS,
     NAMES,
@@ -64,6 +65,8 @@ _THINGS = _words(
     product price sku item version package module file path size status description unit
     quantity qty stock type category key value license url produkt preis artikel menge produit
     prix producto precio population capital country function method parameter default
+    meaning origin bedeutung herkunft signification origine significado origen character
+    year jahr released release paradigm breed rasse
     """
 )
 # Columns apart by blanks, as programs print them.
@@ -182,6 +185,7 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
     header: tuple[str, Sequence[str]] | None = None
     numbered = False  # the header
     waits = False  # for the rule below the header of a table in Markdown
+    columns: dict[int, list[tuple[int, int]]] = {}  # that may hold persons, by their numbers
     for line in _LINE.finditer(text):
         begin, content = line.start(1), line[1]
         if begin in forms:
@@ -200,15 +204,34 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
             cells = _split(content, sign)
             if len(cells) == len(types) and (sign != "," or not _CODE.search(content)):
                 yield from _read_row(content, begin, cells, types)
+                for column, (start, end) in enumerate(cells):
+                    if types[column].startswith("PERSON?") and start < end:
+                        columns.setdefault(column, []).append((begin + start, begin + end))
                 continue
+        yield from _find_given(text, columns)
+        columns = {}
         header, numbered = _read_header(content), before is not None
         waits = header is not None and header[0] == r"\|"
+    yield from _find_given(text, columns)
     yield from _find_aligned(text)
     yield from _find_segments(text)
     yield from _find_inserted(text)
     yield from _find_copied(text)
     yield from _find_marked_up(text)
     yield from _find_unlabelled(text)
+
+
+def _find_given(
+    text: str, columns: Mapping[int, Sequence[tuple[int, int]]]
+) -> Iterator[tuple[int, int, str]]:
+    """Yield the single words of a column most of whose cells begin with given names."""
+    for cells in columns.values():
+        words = [text[start:end].split() for start, end in cells]
+        given = sum(is_given(some[0]) for some in words)
+        if len(cells) >= _ROWS and 3 * given >= 2 * len(cells):
+            for (start, end), some in zip(cells, words, strict=True):
+                if len(some) == 1 and some[0].istitle() and not names_nobody(some[0]):
+                    yield start, end, "PERSON"
 
 
 _MARKED = " *_`:\"'>"  # around a label
@@ -343,7 +366,8 @@ def _is_sure(value: str, type_: str) -> bool:
     if type_ == "PERSON":
         words = value.split()
         capitals = all(word[:1] != word[:1].lower() for word in words if len(word) > 3)
-        return capitals and any(map(is_given, words))
+        strange = len(words) > 1 and not any(map(is_ordinary_word, words))
+        return capitals and (strange or any(map(is_given, words)))
     if type_ == "DATE_OF_BIRTH":
         return _DATE.search(value) is not None
     digits, letters = sum(map(str.isdigit, value)), sum(map(str.isalpha, value))
@@ -459,7 +483,7 @@ def _is_label(cell: str) -> bool:
     if len(cell) > _LABEL_LENGTH:
         return False
     word = _spell_header(cell)
-    return word in LABELS or word in NAMES or word in PERSONAL
+    return word in LABELS or word in NAMES or word in PERSONAL or word in BY_ROLE
 
 
 def _find_segments(text: str) -> Iterator[tuple[int, int, str]]:
@@ -688,9 +712,32 @@ def is_header(text: str, start: int, end: int) -> bool:
         before = _BEFORE.match(line)
         own = line[before.end() :] if before else line
         cells = _split(own, sign)
-        found = _read_row(own, 0, cells, types) if len(cells) == len(types) else ()
-        return any(type_ == "PERSON" for _, _, type_ in found)
+        if len(cells) != len(types):
+            return False
+        persons = any(type_ == "PERSON" for _, _, type_ in _read_row(own, 0, cells, types))
+        return persons or any(
+            type_.startswith("PERSON") and is_given(own[slice(*cell)])
+            for cell, type_ in zip(cells, types, strict=True)
+        )
     return False
+
+
+_UNITS = _words(
+    """
+    abteilung afdeling agency amt bank bot buchhaltung büro center centre club committee company
+    council departamento department dept desk département dział einkauf equipo firma gmbh group
+    gruppe hospital marketing office personalabteilung praxis referat sales school schule server
+    service support system team ufficio university verein vertrieb verwaltung zentrum équipe
+    """
+)
+
+
+def _is_unit(cell: str) -> bool:
+    """Tell if a cell names a team or a thing: a word of it says so, or all are ordinary."""
+    words = [word.lower() for word in re.findall(r"\w+", cell)]
+    if not _UNITS.isdisjoint(words):
+        return True
+    return all(map(is_ordinary_word, words)) and not any(map(is_given, words))
 
 
 _OF_MACHINE = re.compile(r"(?:0[xX])?[\da-fA-F:./]+")  # an address in memory or in a network
@@ -769,6 +816,8 @@ def _find_types(words: Sequence[str]) -> list[str]:
     for place, word in enumerate(words):
         if word in NAMES and (about or not things):
             types[place] = "PERSON" if about else "PERSON?"
+        elif word in BY_ROLE and not types[place] and not things:
+            types[place] = "PERSON?"
     if not {"PERSON", "DATE_OF_BIRTH"}.isdisjoint(types):  # in a row about a person
         types = ["RESIDENCE" if type_ == "LOCATION" else type_ for type_ in types]
     return types
@@ -804,7 +853,7 @@ def _fits(type_: str, cell: str) -> bool:
     if type_.startswith("PERSON") and names_nobody(cell):
         return False
     if type_.startswith("PERSON?"):
-        return _PERSON.match(cell) is not None
+        return _PERSON.match(cell) is not None and not _is_unit(cell)
     if type_.endswith("?"):
         return _NUMBER.fullmatch(cell) is not None
     if type_ in ("DATE_OF_BIRTH", "PHONE_NUMBER"):

@@ -437,3 +437,37 @@ def test_a_given_name_above_a_column_is_somebodys() -> None:
 def test_an_address_of_a_machine_is_no_street(address: str) -> None:
     found = cells(f"owner;email;address\nAda Winter;a@b.example;{address}\n")
     assert found == [ADA]
+
+
+@pytest.mark.parametrize(
+    "role",
+    [
+        *("Assigned to", "Driver", "Witness", "Zuständig", "Hausarzt", "Geprüft von", "Locataire"),
+        *("Élève", "Encargada", "Inquilino", "Responsabile", "Huurder", "Uczeń", "ответственный"),
+    ],
+)
+def test_a_column_by_a_role_holds_persons_where_they_look_like_it(role: str) -> None:
+    text = (
+        f"id;{role};Datum\n1;Ombrunia Kvask;12.3.\n2;Abteilung Nord;7.4.\n3;Data Team;\n4;offen;\n"
+    )
+    assert cells(text) == [("Ombrunia Kvask", "PERSON")]
+    assert cells(f"| {role} | Price |\n|---|---|\n| Ombrunia Kvask | 3 |\n") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("| Name | Points |\n|---|---|\n| Tamsin | 4 |\n| Oskar | 5 |", "Tamsin Oskar"),
+        ("name,score\nPriya,12\nOlga,9\nKvask,3\n", "Priya Olga Kvask"),  # most of them
+        ("Name;Stunden\nTamsin;3\nOskar;4\nTotal;7\n", "Tamsin Oskar"),
+        ("Driver;Round\nTamsin;3\nOskar;4\n", "Tamsin Oskar"),
+        ("name,score\nPriya,12\n", ""),  # one alone
+        ("name,score\nNorthern,12\nOlga,9\nEastern,3\n", ""),
+        ("name,price\nOlga,12\nPriya,9\n", ""),
+        ("Name,Meaning\nEmma,universal\nLiam,protector\n", ""),
+        ("| Name | Year |\n|---|---|\n| Ruby | 1995 |\n| Julia | 2012 |\n| Ada | 1980 |", ""),
+        ("name,legs\nspider,8\noctopus,8\n", ""),
+    ],
+)
+def test_a_column_of_given_names_is_one_of_persons(text: str, found: str) -> None:
+    assert [cell for cell, _ in cells(text)] == found.split()
