@@ -67,7 +67,7 @@ _CALLED = re.compile(r"\.[A-Za-z_]|\(|\[| ?(?:=|\{|\?|==|!=|\+=|=>)(?!\w)")
 _OPEN = frozenset(("TBA", "TBC", "TBD"))  # what is to be filled in
 _ABBREVIATIONS = words_of(
     "Nr No Tel Abs Az Dx Hx Tx Rx PMH HTN COPD CHF GERD CAD DVT RSVP PTO ETA TOP PIN PUK DNI NIF",
-    "Inh BGB StGB ZPO HGB AGB Tue Wed Thur Thurs Fri",
+    "ILIKE RLIKE Inh BGB StGB ZPO HGB AGB Tue Wed Thur Thurs Fri",
 )
 _AFTER_ARTICLE = re.compile(  # of a Romance language, which hardly any name has
     r"(?<!\w)(?:i|gli|le|il|lo|la|los|las|el|os|as|les|des|nos|una?|un[eo])[ \t]{1,2}\Z"
@@ -605,6 +605,9 @@ def _join(
     yield from _trim(text, *run)
 
 
+_APART = re.compile(r"\s[-–—|/]\s")  # between a name and what is no part of it
+
+
 def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tuple[int, int]:
     """Return a person with the words on both sides that belong to the name, in a run of words with
     a capital: not the line that the name is in, as in `Photo of Anna Weber`."""
@@ -619,6 +622,10 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
             if text[word.end() : word.end() + 1].isdigit():  # a code: CE2, K8s
                 break
             if _PEOPLE.match(text, word.start(), word.end() + 4):
+                break
+            if _APART.search(
+                text, *((end, word.start()) if word.start() > end else (word.end(), start))
+            ):
                 break
             # A given name alone is hardly the whole name.
             alone = word.start() > end and is_given(text[start:end])

@@ -442,7 +442,19 @@ _QUOTED = re.compile(
 _LISTED = 3  # items of a list, at least
 _STORIED = 300  # characters around a person that such a word is in
 # Before the value of a key, or of an element of XML.
-_KEYED = re.compile(r"(?:[\w\"'`][\"'`]?[ \t]?[:=][ \t]?[\"'`]?|(?<=[\w\"'])>)\Z")
+_KEYED = re.compile(
+    r"(?:[\w\"'`][\"'`]?[ \t]?[:=][ \t]?[\"'`]?|(?<=[\w\"'])>"
+    r"|(?i:\bi?like '%?|\bin ?\('))\Z"
+)
+
+
+# The key of a surname, up to one of the values behind it: `"lastName": ["Achterberg", "`.
+_SURNAME_KEY = re.compile(
+    r"(?<![^\W_])(?:last|family|sur|nach|familien|sobre|achter|efter|etter)_?(?:name|nom|naam|namn|navn)?"
+    r"[\"'`]?\s?(?:[:=>]|=>)\s{0,4}(?:c?[\[(]\s{0,4}(?:[\"'][^\"'\n]{1,40}[\"'],\s{0,4}){0,20})?[\"'`]?\Z",
+    re.IGNORECASE,
+)
+_BESIDE_FIELD = 80  # characters between the fields of one name
 
 
 class _Marked(Protocol):
@@ -657,7 +669,9 @@ class _Knowledge:
         self._covered: dict[tuple[object, ...], bool] = {}
         self._evoked: dict[str, bool] = {}
         self._spoken: dict[re.Pattern[str], bool] = {}
-        self._persons = [f for f in findings if f.type in PERSONS]
+        self._persons = sorted(
+            (f for f in findings if f.type in PERSONS), key=lambda finding: finding.start
+        )
         self._tells_births = self._are_public([f for f in findings if f.type in _BIRTHS])
         if self._tells_births:
             self._contacts = []
@@ -687,6 +701,7 @@ class _Knowledge:
             return True
         if self._is_covered(finding, public.persons):
             own = self._is_own_person(finding) or self._is_namesake(finding)
+            own = own or self._is_field(finding)
             return not own or self._is_character(finding)
         things = [public.persons, public.names, public.terms]
         if finding.type in THINGS:
@@ -751,7 +766,7 @@ class _Knowledge:
         if self._is_assistant(finding):
             return True
         if self._is_covered(finding, public.persons):
-            tied = self._is_tied_person(finding.start, finding.end)
+            tied = self._is_tied_person(finding.start, finding.end) or self._is_field(finding)
             return not tied or self._is_character(finding)
         return self._is_ordinary(finding) or self._is_nobody(finding)
 
@@ -1100,6 +1115,28 @@ class _Knowledge:
     def _is_namesake(self, finding: _Marked) -> bool:
         """Tell if a finding is a word of a private person's name in the text."""
         return self._read_word(finding) in self._private_words
+
+    def _is_field(self, finding: _Marked) -> bool:
+        """Tell if a finding is the surname in a record, and another field beside it makes it that
+        of somebody who is not on the list: `"first": "Oskar", "last": "Thackeray"`."""
+        text, words = self._text, self._words
+        if not _SURNAME_KEY.search(text, max(0, finding.start - 400), finding.start):
+            return False
+        place = bisect_left(self._persons, finding.start, key=lambda person: person.start)
+        beside = [
+            *(p for p in self._persons[max(0, place - 1) : place] if p.end <= finding.start),
+            *(p for p in self._persons[place : place + 2] if p.start >= finding.end),
+        ]
+        near = [
+            p for p in beside if max(p.start - finding.end, finding.start - p.end) < _BESIDE_FIELD
+        ]
+        own = words.keys[slice(*words.meeting(finding.start, finding.end))]
+        return bool(near) and not any(
+            " ".join(key) in self._public.persons
+            for other in near
+            for others in [words.keys[slice(*words.meeting(other.start, other.end))]]
+            for key in ((*others, *own), (*own, *others))
+        )
 
     def _is_storied(self, finding: _Marked) -> bool:
         """Tell if somebody asks for a person of whom the remote knows, or else could say nothing:

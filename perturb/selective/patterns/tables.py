@@ -216,6 +216,9 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
     yield from _find_aligned(text)
     yield from _find_segments(text)
     yield from _find_inserted(text)
+    yield from _find_compared(text)
+    yield from _find_arrays(text)
+    yield from _find_arguments(text)
     yield from _find_copied(text)
     yield from _find_marked_up(text)
     yield from _find_unlabelled(text)
@@ -556,6 +559,71 @@ def _find_inserted(text: str) -> Iterator[tuple[int, int, str]]:
             ]
             if len(cells) == len(types):
                 yield from _read_row(row["values"], row.start("values"), cells, types)
+
+
+_COMPARED = re.compile(
+    r"(?<![\w'])[`\"\[]?(?P<column>[^\W\d]\w{1,40})[`\"\]]?\)?\s{1,4}(?:not\s{1,4})?"
+    r"(?:(?:i?like|rlike|similar\s{1,4}to)\s{1,4}(?=')|in\s{0,4}\(\s{0,8}(?='))"
+    r"(?P<values>(?:'[^'\n]{1,80}'[,\s]{0,8}){1,200})",
+    re.IGNORECASE,
+)
+_COMPARES = re.compile(r"(?:like|to)\s{1,4}'|\bin\s{0,4}\(\s{0,8}'", re.IGNORECASE)
+_QUERY = re.compile(r"(?<!\w)(?:select|where|update|delete|having|join)(?!\w)", re.IGNORECASE)
+_COMPARED_VALUE = re.compile(r"'[%_^(]{0,2}(?P<value>[^'%]+?)[%_$)]{0,2}'")
+
+
+def _find_compared(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the values that SQL compares a column of a type with: `last_name LIKE 'winter%'`."""
+    for compared in _COMPARED.finditer(text) if _COMPARES.search(text) else ():
+        if not _QUERY.search(text, max(0, compared.start() - _LONGEST), compared.start()):
+            continue
+        types = _find_types([_spell_header(compared["column"])])
+        for value in _COMPARED_VALUE.finditer(text, *compared.span("values")):
+            yield from _read_row(text, 0, [value.span("value")], types)
+
+
+_STRINGS = r"(?:[\"'][^\"'\n]{1,80}[\"'],?\s{0,80}){1,400}"
+_ARRAY = re.compile(
+    r"(?<![\w\"'])[\"'`]?(?P<key>[^\W\d]\w{1,30})[\"'`]?\s{0,4}(?:[:=]|=>|<-)\s{0,4}"
+    rf"(?:(?:c|list|tuple|listOf|arrayOf|(?:pd\.)?Series)?\(\[?|[\[{{])\s{{0,40}}(?P<values>{_STRINGS})"
+    r"[\])}]"
+)
+_OPENS_STRINGS = re.compile(r"[\[({]\s{0,40}[\"']")
+_STRING_VALUE = re.compile(r"[\"'](?P<value>[^\"'\n]{1,80})[\"']")
+_ARGUMENTS = re.compile(
+    r"(?<!\w)(?P<callee>[^\W\d]\w{2,30})\(\s{0,8}(?P<sign>[\"'])(?P<given>[^\W\d_]{2,20})(?P=sign),"
+    r"\s{0,8}(?P=sign)(?P<family>[^\W\d_][\w '’-]{1,30})(?P=sign)"
+)
+_CALLED = _words("person people human user name fullname guest contact")
+
+
+def _find_arrays(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the strings of columns that code writes as arrays: `surname=c("Winter", "Lomak")`."""
+    for array in _ARRAY.finditer(text) if _OPENS_STRINGS.search(text) else ():
+        (type_,) = _find_types([_spell_header(array["key"])])
+        if type_:
+            spans = [v.span("value") for v in _STRING_VALUE.finditer(text, *array.span("values"))]
+            yield from _read_row(text, 0, spans, [type_] * len(spans))
+            if type_.startswith("PERSON?"):
+                yield from _find_given(text, {0: spans})
+
+
+def _find_arguments(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the two names that a person is made of in code: `Person("Ada", "Winter")`."""
+    for call in _ARGUMENTS.finditer(text) if "('" in text or '("' in text else ():
+        words = spell_key(call["callee"]).split("_")
+        named = any(
+            word in _CALLED or word in BY_ROLE or LABELS.get(word) == "PERSON" for word in words
+        )
+        family = call["family"]
+        if (
+            named
+            and is_given(call["given"])
+            and family[0] != family[0].lower()
+            and not is_ordinary_word(family)
+        ):
+            yield (*call.span("given"), "PERSON")
+            yield (*call.span("family"), "PERSON")
 
 
 # A row of data with an address of e-mail: `(1, 'Desta', 'Kvamme', 'desta@fjord.no'),`

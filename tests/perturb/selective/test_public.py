@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from perturb import get_mechanism
 from perturb.errors import VocabularyError
 from perturb.release import Span
 from perturb.selective.public import (
@@ -22,6 +23,7 @@ from perturb.selective.public import (
 )
 from perturb.selective.surrogates.names import load_names
 from perturb.testing.growth import grows_linearly
+from tests.tables import bundled_table
 
 PUBLIC = [
     ("Who was {}?", "Albert Einstein", "PERSON"),
@@ -347,3 +349,23 @@ def test_given_names_of_many_languages() -> None:
     known = {"emily", "jurgen", "francois", "jose", "giulia", "malgorzata", "mehmet", "priya"}
     assert {*known, "mohammed", "xiaoming", "анна", "siobhan", "kwame", "yuki"} <= given_names()
     assert given_names().isdisjoint({"the", "berlin", "google", "python"})
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("const u = {firstName: 'Oskar', lastName: 'Thackeray'};", "Thackeray"),
+        ("<firstName>Oskar</firstName><lastName>Thackeray</lastName>", "Thackeray"),
+        ('{"first_name": ["Tamsin", "Oskar"], "last_name": ["Lomak", "Thackeray"]}', "Thackeray"),
+        ("SELECT * FROM users WHERE last_name LIKE 'thackeray%'", ""),
+        ("const u = {firstName: 'William', lastName: 'Shakespeare'};", ""),
+        ('{"first_name": "Albert", "last_name": "Einstein", "field": "physics"}', ""),
+    ],
+)
+def test_a_public_surname_in_a_record_is_that_of_the_given_name_beside_it(
+    text: str, hidden: str
+) -> None:
+    mechanism = get_mechanism("selective", bundled_table(), profile="people")
+    found = [text[span.start : span.end] for span in mechanism.spans(text)]
+    known = ("Thackeray", "thackeray", "Shakespeare", "Einstein")
+    assert [word for word in found if word in known] == hidden.split()

@@ -209,6 +209,11 @@ def test_its_types_are_types_of_the_shipped_set() -> None:
         "<b>Name</b><td>Ada</td>",
         "<b>Name</b>",
         "<td>",
+        "a in ('",
+        "a like 'x'",
+        "select a in ('x', ",
+        'a = ["x", ',
+        "name('a', 'b', ",
         "name  age\n",
         "customer  age\n",
         "customer  age\nxy        z\n",
@@ -471,3 +476,31 @@ def test_a_column_by_a_role_holds_persons_where_they_look_like_it(role: str) -> 
 )
 def test_a_column_of_given_names_is_one_of_persons(text: str, found: str) -> None:
     assert [cell for cell, _ in cells(text)] == found.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("SELECT * FROM a WHERE last_name LIKE '%winter%'", "winter"),
+        ("delete from a where lower(surname) NOT IN ('winter', 'Lomak')", "winter Lomak"),
+        ("SELECT 1 FROM a WHERE \"firstName\" ilike 'lom%'", "lom"),
+        ("SELECT * FROM a WHERE status IN ('open', 'shut') AND title LIKE 'Winter%'", ""),
+        ("if node.fullname in ('builtins.True', 'builtins.False'):", ""),
+        (
+            '{"first_name": ["Ada", "Ben"], "n": [1, 2], "last_name": ["Winter", "Lomak"]}',
+            "Ada Ben Winter Lomak",
+        ),
+        ('data.frame(name=c("Ada", "Ben"), surname=c("Winter", "Lomak"))', "Winter Lomak Ada Ben"),
+        ('name: ["Ada", "Lovelace", "Analytical"]', ""),
+        ('username, password = prefix.split(":", 1)', ""),
+        ('token = told.get("id_token"); user = {"device_id": 3}', ""),
+        ('surname = f("Winter")', ""),
+        (
+            "[Person('Ada', 'Mehtola', 41), new EmployeeRecord('Ben', 'Lomak')]",
+            "Ada Mehtola Ben Lomak",
+        ),
+        ('Person("North", "Winter"); connect("Ada", "Lomak"); User("Ada", "admin")', ""),
+    ],
+)
+def test_code_and_queries_name_their_columns(text: str, found: str) -> None:
+    assert sorted(cell for cell, _ in cells(text)) == sorted(found.split())
