@@ -34,8 +34,8 @@ PLACES = ("sea", "hill", "town", "river", "field", "wood")
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table whose audit takes some seconds."""
-    vocabulary = Vocabulary(load_encoding(), 2400)
-    rows = np.random.default_rng(8).standard_normal((2400 + len(vocabulary.others), 8))
+    vocabulary = Vocabulary(load_encoding(), 1600)
+    rows = np.random.default_rng(8).standard_normal((1600 + len(vocabulary.others), 8))
     path = tmp_path_factory.mktemp("table") / "middle"
     provenance = {"model": "random numbers", "licence": "none", "created": "2025-01-01"}
     save_table(build_table(vocabulary, rows, provenance=provenance), path)
