@@ -279,6 +279,22 @@ _PROSE = re.compile(
     re.IGNORECASE,
 )
 _LISTED_CLUE = any_listed(_PROSE_WORDS)
+# Who was there, in minutes; the second are also words of other sentences.
+_PRESENT = """
+    anwesend abwesend entschuldigt fehlend apologies_from attended_by närvarande frånvarande
+    aanwezig afwezig obecni nieobecni tilstede excusés excusées ausentes asistentes assenti
+"""
+_PRESENT_ALSO = """
+    present absent apologies excused in_attendance attending présents présentes absents absentes
+    presentes presenti
+"""
+_ATTENDING = re.compile(
+    rf"(?<!\w)(?:{any_of(_PRESENT)}(?: ?:)?|{any_of(_PRESENT_ALSO)}(?: ?:| (?:are|were|was))) "
+    rf"(?P<items>(?-i:{_LISTED_NAME})(?:(?:, ?|,? (?:and|und|et|y|e|en|og|och|i|&) )"
+    rf"(?-i:{_LISTED_NAME})){{1,20}})(?![\w'’-])",
+    re.IGNORECASE,
+)
+_ATTENDING_CLUE = any_listed(_PRESENT, _PRESENT_ALSO)
 _LISTED_NAMES = re.compile(_LISTED_NAME)
 
 
@@ -380,6 +396,9 @@ def find_listed(facts: Facts) -> Iterator[tuple[int, int]]:
     for found in _TITLED.finditer(text) if _TITLED_CLUE(facts) else ():
         items = [name.span() for name in _TITLED_NAMES.finditer(text, *found.span("items"))]
         yield from (item for item in items if text[slice(*item)].lower() not in _NO_TITLED)
+    for found in _ATTENDING.finditer(text) if _ATTENDING_CLUE(facts) else ():
+        items = [word.span() for word in _LISTED_NAMES.finditer(text, *found.span("items"))]
+        yield from _choose(text, items, sure=True)
     for found in _PROSE.finditer(text) if _LISTED_CLUE(facts) else ():
         items = [word.span() for word in _LISTED_NAMES.finditer(text, *found.span("items"))]
         yield from _choose(text, items, sure=bool(found["own"]), alone=_has_age(found["items"]))

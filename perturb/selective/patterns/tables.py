@@ -51,7 +51,11 @@ _CELLS = {
 }
 _RULE = re.compile(r"[\s|:+-]*+")  # below the header of a table in Markdown
 # Ada Winter; Winter, Ada.
-_PERSON = re.compile(r"[^\W\d_a-z][^\W\d_A-Z][\w.'’-]*+(?:,? [^\W\d_a-z][\w.'’-]*+){1,3}$")
+_PARTICLES = "ap|bin|da|de|del|della|den|der|di|dos|du|ibn|la|le|van|von|y|zu"
+_PERSON = re.compile(
+    r"[^\W\d_a-z][^\W\d_A-Z][\w.'’-]*+"
+    rf"(?:,? (?:(?:{_PARTICLES}) ){{0,2}}[^\W\d_a-z][\w.'’-]*+){{1,3}}$"
+)
 # Words that say which telephone, address or password it is.
 _QUALIFIERS = _words(
     """
@@ -754,8 +758,11 @@ def names_nobody(cell: str) -> bool:
     return _ASIDE.sub("", cell).strip(" *_:\"'").casefold() in _NOBODY
 
 
+_FIRST_ROWS = 4
+
+
 def is_header(text: str, start: int, end: int) -> bool:
-    """Tell if a place is in the header of a table whose first row names a person.
+    """Tell if a place is in the header of a table whose first rows name a person.
 
     >>> text = "Name;Kalorien\\nAda Winter;2100\\n"
     >>> [is_header(text, text.index(word), text.index(word) + 3) for word in ("Kal", "Win")]
@@ -774,7 +781,7 @@ def is_header(text: str, start: int, end: int) -> bool:
     if header is None:
         return False
     sign, types = header
-    for line in text[stop + 1 : stop + _LONGEST_ROW].split("\n", 2)[:2]:
+    for line in text[stop + 1 : stop + _LONGEST_ROW].split("\n", _FIRST_ROWS)[:_FIRST_ROWS]:
         if sign == r"\|" and _RULE.fullmatch(line):
             continue
         before = _BEFORE.match(line)
@@ -782,11 +789,10 @@ def is_header(text: str, start: int, end: int) -> bool:
         cells = _split(own, sign)
         if len(cells) != len(types):
             return False
-        persons = any(type_ == "PERSON" for _, _, type_ in _read_row(own, 0, cells, types))
-        return persons or any(
-            type_.startswith("PERSON") and is_given(own[slice(*cell)])
-            for cell, type_ in zip(cells, types, strict=True)
-        )
+        for cell, type_ in zip(cells, types, strict=True):
+            name = own[slice(*cell)]
+            if type_.startswith("PERSON") and (is_given(name) or _fits("PERSON?", name)):
+                return True
     return False
 
 
@@ -921,7 +927,8 @@ def _fits(type_: str, cell: str) -> bool:
     if type_.startswith("PERSON") and names_nobody(cell):
         return False
     if type_.startswith("PERSON?"):
-        return _PERSON.match(cell) is not None and not _is_unit(cell)
+        named = _PERSON.match(cell) or (cell.isupper() and any(map(is_given, cell.split())))
+        return bool(named) and not _is_unit(cell)
     if type_.endswith("?"):
         return _NUMBER.fullmatch(cell) is not None
     if type_ in ("DATE_OF_BIRTH", "PHONE_NUMBER"):

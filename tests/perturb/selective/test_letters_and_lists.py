@@ -251,3 +251,21 @@ def test_several_initials_make_an_account() -> None:
     assert "jcdupre" in list_handles(["Jean", "-", "Claude", " ", "Dupré"])
     assert "jdupre" in list_handles(["Jean", "-", "Claude", " ", "Dupré"])
     assert "jcli" not in list_handles(["Jean", "-", "Claude", " ", "Li"])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Protokoll: anwesend Kvamme, Lomak, Brandl. TOP 1", ["Kvamme", "Lomak", "Brandl"]),
+        ("Present: Kvamme, Lomak and Sethi.", ["Kvamme", "Lomak", "Sethi"]),
+        ("Apologies from Brandl and Mehtola were noted.", ["Brandl", "Mehtola"]),
+        ("Aanwezig: Hoogland, Kvamme", ["Hoogland", "Kvamme"]),
+        ("Present were Germany, France and Italy.", []),
+        ("Present were Churchill, Roosevelt and Stalin. Who was absent at Yalta?", []),
+        ("The present Simple, Perfect and Continuous are tenses.", []),
+        ("absent Python, Ruby and Perl", []),
+    ],
+)
+def test_who_was_there_is_hidden(text: str, found: list[str]) -> None:
+    mechanism = _build("people", {})
+    assert [text[span.start : span.end] for span in mechanism.spans(text)] == found
