@@ -109,6 +109,10 @@ _WORDS = {
     """,
     "PASSWORD": """
         password passwd pwd passphrase secret token api_key apikey secret_key access_token pin
+        access_key alarm_code alarm_pin api_secret backup_code backup_codes client_secret cvc cvv
+        door_code network_key pin_code private_key puk pw recovery_code recovery_codes
+        secret_access_key security_code türcode wi_fi_key wi_fi_password wifi_key wifi_password
+        wlan_key wlan_passwort wlan_schlüssel
         passwort kennwort mot_de_passe contraseña clave пароль 密码 密碼 パスワード 비밀번호
         كلمة_المرور סיסמה hasło heslo jelszó şifre parola senha wachtwoord lösenord salasana
     """,

@@ -354,19 +354,25 @@ def _read_record(text: str, record: Sequence[_Pair]) -> list[tuple[int, int, str
     words = list(map(_spell_header, labels))
     if not _THINGS.isdisjoint(words):  # the name of one
         types = ["" if word in NAMES else type_ for word, type_ in zip(words, types, strict=False)]
-    if not any(types):
-        return []
+    if not any(types):  # a secret needs no company
+        types = ["PASSWORD" if LABELS.get(word) == "PASSWORD" else "" for word in words]
+        spans = [span for _, span in record]
+        secrets = _read_row(text, 0, spans, types)
+        return [(a, b, type_) for a, b, type_ in secrets if _is_secret(text[a:b])]
     found = [
         (start, end, type_)
         for start, end, type_ in _read_row(text, 0, [span for _, span in record], types)
-        if type_ != "PERSON" or _is_no_sentence(text[start:end])
+        if _is_told(text[start:end], type_)
     ]
     mails = any(_MAIL.fullmatch(text, *span) for _, span in record)
     return found if mails or any(_is_sure(text[a:b], type_) for a, b, type_ in found) else []
 
 
-def _is_no_sentence(value: str) -> bool:
-    return len(value.split()) <= _NAME_WORDS and not value.endswith(("?", "!"))
+def _is_told(value: str, type_: str) -> bool:
+    """Tell if a value of a form may be of its type: no sentence, and no number without digits."""
+    if type_ == "PERSON":
+        return len(value.split()) <= _NAME_WORDS and not value.endswith(("?", "!"))
+    return type_ != "ACCOUNT_NUMBER" or any(map(str.isdigit, value))
 
 
 def _is_sure(value: str, type_: str) -> bool:
@@ -377,8 +383,22 @@ def _is_sure(value: str, type_: str) -> bool:
         return capitals and (strange or any(map(is_given, words)))
     if type_ == "DATE_OF_BIRTH":
         return _DATE.search(value) is not None
+    if type_ == "PASSWORD":
+        return _is_secret(value)
     digits, letters = sum(map(str.isdigit, value)), sum(map(str.isalpha, value))
     return type_ in _FORMED and digits >= max(_SURE_DIGITS, letters)
+
+
+_MIXED = re.compile(r"[^\W\d_]\d+[^\W\d_]|\d[^\W\d_]+\d|\w[^\w\s.,:;()/-]\w")
+
+
+def _is_secret(value: str) -> bool:
+    """Tell if a value beside the label of a secret can be nothing else: no `varchar(255)`."""
+    if " " in value or is_placeholder(value):
+        return False
+    return (value.isdigit() and len(value) >= 8) or (
+        len(value) >= 8 and _MIXED.search(value) is not None
+    )
 
 
 def _cut_at(expression: re.Pattern[str], row: str) -> list[tuple[int, int]]:
@@ -845,7 +865,7 @@ def _read_header(line: str) -> tuple[str, list[str]] | None:
         cells = [_OR.sub(r"\1", line[start:end]) for start, end in _split(line, sign)]
         if not 1 < len(cells) <= _MOST or max(map(len, cells)) > _LONGEST:
             continue
-        if not all(map(_HEADER.fullmatch, cells)):
+        if not all(map(_HEADER.fullmatch, cells)) or any(map(_is_number, cells)):
             continue
         words = list(map(_spell_header, cells))
         types = _find_types(words)
@@ -861,6 +881,15 @@ def _read_header(line: str) -> tuple[str, list[str]] | None:
         if types in (["PERSON?", ""], ["", "PERSON?"]):
             return sign, ["PERSON??" if type_ else "" for type_ in types]
     return None
+
+
+def _is_number(cell: str) -> bool:
+    """Tell if a cell is a number that no column is called by, as years are."""
+    digits = sum(map(str.isdigit, cell))
+    return digits >= _SURE_DIGITS and not _YEARS.fullmatch(cell.strip())
+
+
+_YEARS = re.compile(r"\D{0,12}(?:19|20)\d\d(?:\D{1,3}(?:19|20)?\d\d)?\D{0,12}")
 
 
 def _spell_header(cell: str) -> str:

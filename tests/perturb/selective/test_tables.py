@@ -506,3 +506,29 @@ def test_a_column_of_given_names_is_one_of_persons(text: str, found: str) -> Non
 )
 def test_code_and_queries_name_their_columns(text: str, found: str) -> None:
     assert sorted(cell for cell, _ in cells(text)) == sorted(found.split())
+
+
+@pytest.mark.parametrize(
+    "layout", ["{};{}\n", "{}\t{}\n", "| {} | {} |\n", "{}\n{}\n", "{:<20}{}\n"]
+)
+@pytest.mark.parametrize(
+    ("label", "value"),
+    [
+        ("API secret", "zK3mN8pQ2rT5vX7y"),
+        ("Password", "hunter2pass"),
+        ("WLAN-Schlüssel", "4711081512345678"),
+        ("PUK", "12345678"),
+    ],
+)
+def test_a_secret_beside_its_label_needs_no_company(layout: str, label: str, value: str) -> None:
+    assert cells(layout.format("Client ID", "my-app") + layout.format(label, value)) == [
+        (value, "PASSWORD")
+    ]
+    for other in ("required", "varchar(255)", "sha256", "${SECRET_1}", "at least 12 characters"):
+        text = layout.format("Client ID", "my-app") + layout.format(label, other)
+        assert (other, "PASSWORD") not in cells(text)
+
+
+def test_a_number_heads_no_column_but_a_year_may() -> None:
+    assert cells("PIN;44710\nAbteilung;Einkauf\n") == []
+    assert cells("Name,2023,2024\nAda Winter,3,4\n") == [ADA]
