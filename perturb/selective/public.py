@@ -40,6 +40,7 @@ from perturb.selective.nobody import (
     is_created,
     is_eponym,
     is_exercise,
+    is_invented,
     is_of_fable,
     is_played,
     is_told,
@@ -50,7 +51,14 @@ from perturb.selective.parts import Cover
 from perturb.selective.patterns.forms import is_in_list
 from perturb.selective.patterns.given import list_given, names_beside
 from perturb.selective.patterns.letters import is_addressed
-from perturb.selective.patterns.persons import ALONE, CAPITALS, is_strange, locate_alone
+from perturb.selective.patterns.persons import (
+    ALONE,
+    CAPITALS,
+    OWN_KIN,
+    is_strange,
+    locate_alone,
+)
+from perturb.selective.patterns.shape import any_of
 from perturb.selective.surrogates.names import load_names
 from perturb.text.fold import fold, fold_name, read
 from perturb.vocabulary.word_list import dictionary_words
@@ -110,7 +118,7 @@ _GAP = 3  # characters between two words of a name
 _BESIDE = """
     a an and at by for from in of on or the to versus via vs with der die das den dem des und von
     vom im le la les l de du d des et y e el los il lo gli di del della och i w z
-    s pope president king queen prince princess emperor empress saint st sir lord lady pharaoh
+    s pope president king queen prince princess emperor empress saint st sankt sir lord lady pharaoh
     sultan tsar czar kaiser chancellor senator general admiral captain
 """
 _NEUTRAL = frozenset(_BESIDE.split())
@@ -211,10 +219,13 @@ _SELF = re.compile(
     r"|why) i\b(?!\s?[=<>+\]);:,.])|"
     # No state, union, weekday or initial: ME, EU, Mon 9:00, J. Robert Oppenheimer
     r"\b(?!(?:US|EU|IO|MA|MI)\b|Mon(?:[:.,–-]| \d| to\b))"
-    r"(?i:me|my|mine|we|us|our|ours|ich|mir|mich|wir|uns|meine?[mnrs]?|unsere?[mnrs]?|je|"
+    r"(?i:me|my|mine|we|us|our|ours|ich|mir|mich|wir|uns|(?<!\bbare )meine?[mnrs]?|unsere?[mnrs]?|je|"
     r"j(?=['’](?!accuse)|\s(?:ai|aime|habite|suis|étais|avais)\b)|moi|mon|"
     r"ma|mes|nous|notre|nos|yo|mis?|nosotros|nuestr[oa]s?|io|mio|mia|noi|nostr[oa]|eu|meu|minha|nós|"
-    r"mój|moja|moje|jestem|мой|моя|моего|моей|мне|меня|мы|наш\w{0,3})\b|我|私|僕"
+    r"mój|moja|moje|jestem|мой|моя|моего|моей|мне|меня|мы|наш\w{0,3}|мій|моєї|мого|мені|мене|"
+    r"ik|mijn|mij|wij|onze|jag|vår[at]?|jeg|minua|minun|minulle|benim|bana|bizim|saya|aku|kami|"
+    r"kita|mera|mere(?= (?:dost|bhai|papa|pita|dada|boss|ghar|naam|padosi)\b)|meri|mujhe|hamar[aei]|"
+    rf"tôi|{any_of(' '.join(OWN_KIN))})\b|我|私|僕|أنا"
 )
 _LIFE = re.compile(
     r"\b(?:(?:live|lives|lived|living|reside[sd]?|residing|stay(?:s|ed|ing)?|based|located)\s"
@@ -279,11 +290,20 @@ _STORY = re.compile(
     r"baroque|historians?|historical|"
     r"jahrhunderts?|krieg(?:e|es|s)?|kaisers?|dichters?|schriftsteller(?:in|s)?|"
     r"siècles?|guerres?|empereurs?|révolution|poètes?|philosophes?|"
-    r"siglos?|guerras?|imperios?|reyes|revolución|república|"
+    r"siglos?|guerras?|imperios?|reyes|reinas?|revolución|república|tratado de|batalla de|"
+    r"traité de|bataille de|trattato di|battaglia di|vertrag von|schlacht (?:bei|von)|traktat|"
+    r"slaget vid|slag bij|asal[- ]usul|legenda|dongeng|"
     r"secol[oi]|guerr[ae]|regno|risorgimento|unità d['’]italia|"
     r"séculos?|revolução|eeuw|oorlog(?:en)?|"
     r"wiek(?:u|i)|wojn[ay]|król(?:a|em)?|rozbior(?:y|ów)|powstani[ea]|nagrod[aęy] nobla|"
-    r"век[аеу]?|войн[аеуы]|цар[ьяюе]|император\w{0,3}|реформ[аеуы]|поэт\w{0,3})\b|"
+    r"век[аеу]?|войн[аеуы]|цар[ьяюе]|император\w{0,3}|реформ[аеуы]|поэт\w{0,3}|"
+    r"чим (?:відом|знаменит)\w{1,4}|чем (?:известен|известна|знаменит\w?)|wodurch wurde|"
+    r"(?:brumaire|thermidor)|столітт[яі]|війн[аиуі]|гетьман\w{0,3}|повстанн[яі]|козак\w{0,3}|"
+    r"eeuwse?|koning(?:in|en)?|opstand|århundradet|krig(?:et|en)?|drottning|konung|"
+    r"savaş[ıi]?|padişah[ıi]?|yüzyıl\w{0,4}|osmanlı|cumhuriyet\w{0,4}|devrim\w{0,6}|"
+    r"perang|berperang|penjajah\w{0,3}|proklamasi|kerajaan|pahlawan|abad|belanda|"
+    r"yuddh|samrat|samrajya|itihas|angrez\w{0,2}|azadi|"
+    r"quân|triều đại|nhà (?:Trần|Lý|Lê|Nguyễn|Minh|Thanh)|kháng chiến|khởi nghĩa|thế kỷ)\b|"
     r"(?:\b(?:in|from|to|until|since|by|of|around|between|and|im|jahr|en|dal|nel|w|roku|latach|в|em|van)"
     r"|[-–,(]) ?(?:1[0-8]\d\d|19[0-4]\d)\b|世纪|朝|世紀|王朝|"
     # Charles II
@@ -387,13 +407,18 @@ _ASKING = re.compile(
     r"quién|qué|cuándo|por qué|cómo|explica|menciona|"
     r"chi|che cosa|quando|perché|spiega(?:mi)?|parla|"
     r"quem|como|kto|kiedy|dlaczego|jak(?:ie)?|opisz|wymień|кто|что|когда|почему|как|расскажи\w*|"
-    r"назови\w*)\b|[?？]",
+    r"назови\w*|хто|що|коли|чому|чим|розкажи\w*|поясни\w*|"
+    r"wat|wanneer|waarom|hoe|vertel|beschrijf|vad|vem|när|varför|hur|berätta|beskriv|hvem|hvad|"
+    r"hvornår|hvorfor|hvordan|kim(?:dir)?|neden|nasıl|anlat|açıkla|siapa|apa|kapan|mengapa|kenapa|"
+    r"bagaimana|jelaskan|sebutkan|ceritakan|kaun|kab|kyun?|kyon|kaise|batao|bataiye|samjhao|"
+    r"tại sao|như thế nào|khi nào|hãy|kể)\b|[?？؟]",
     re.IGNORECASE,
 )
 _STUDIED = re.compile(
     r"\b(?:fasse|interpretiere?|vergleiche?|analysiere?|beschreibe?|charakterisiere?)\b",
     re.IGNORECASE,
 )
+_VERSUS = re.compile(r" (?:vs\.?|versus) [^.?!\n]{1,40} (?:vs\.?|versus) ")
 _COMPARED = re.compile(
     r"\b(?:compar(?:e|es|ing|ison)|contrast|differ(?:s|ences?)?|similarit(?:y|ies)|vergleich\w*|"
     r"unterschiede?|comparez|différences?|compara\w*|diferencias?|confronta|differenze|porównaj)\b",
@@ -421,7 +446,8 @@ _TASK = re.compile(
     # not how long something takes
     r"paraphrase|rephrase|shorten|condense|(?<![\d-] )(?<!\d-)(?<!few )(?<!ten )(?<!five )(?<!in )"
     r"(?<!fifteen )(?<!twenty )(?<!thirty )(?<!several )(?<!couple )minutes|my|our|"
-    rf"meine?[mnrs]?|unsere?[mnrs]?|notre|nuestr\w+|nostr\w+)\b|{_WORK_SIGNS}",
+    # not `ke bare mein`, Hindi's about
+    rf"(?<!\bbare )meine?[mnrs]?|unsere?[mnrs]?|notre|nuestr\w+|nostr\w+)\b|{_WORK_SIGNS}",
     re.IGNORECASE,
 )
 _ENTRY = re.compile(
@@ -906,6 +932,10 @@ class _Knowledge:
         own = close and (" " in self._text[start:end] or self._is_borne(finding))
         if not own and is_of_fable(self._text, start):
             return True
+        if not own and is_invented(self._text, end):
+            first, last = self._words.meeting(start, end)
+            keys = [key for key in self._words.keys[first:last] if key not in _BEFORE_CHARACTER]
+            return self._is_strange(keys) and not self._is_own_person(finding)
         told = is_told(self._text, start, end, invented=not own)
         return told and not self._is_own_person(finding)
 
@@ -1030,7 +1060,9 @@ class _Knowledge:
             return True
         if place + 1 >= last or key in self._given or key in self._public.surnames:
             return False
-        start = self._words.starts[place]
+        start, small = self._words.starts[place], self._words.written[place].islower()
+        if small and place == first and last - first > _LEAST_NAME:  # quel rôle a joué Jean Moulin
+            return self._words.longest(place + 1, last, [self._public.persons]) == last
         begins = place == first and bool(_BEGIN.search(self._text, max(0, start - 4), start))
         return begins or (key in self._common and (place == first or last - first > _NAME_WORDS))
 
@@ -1189,7 +1221,8 @@ class _Knowledge:
         """Tell if somebody asks to compare persons by surnames that are all public persons', one
         of them nobody else's: `Compare Smith, Ricardo and Malthus`."""
         low, high = self._near_by(finding)
-        if not _COMPARED.search(self._text, low, high) or _OFFERED.search(self._text):
+        compared = _COMPARED.search(self._text, low, high) or _VERSUS.search(self._text, low, high)
+        if not compared or _OFFERED.search(self._text):
             return False
         places = [self._words.meeting(*item) for item in items]
         keys = [[k for k in self._words.keys[first:last] if k != "s"] for first, last in places]
