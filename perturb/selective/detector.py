@@ -103,6 +103,9 @@ _LISTED = re.compile(
 _PROJECT_FILE = re.compile(
     r"(?<![A-Z_-])[A-Z]{2,20}(?:[_-][A-Z]{2,20}){0,8}\.(?:md|txt|rst)\b"
 )  # CLAUDE.md
+# Of a package, above its version.
+_PACKAGE_BEFORE = re.compile(r"\bname[\"']? ?[:=] ?[\"']\Z")
+_PACKAGE_AFTER = re.compile(r"(?:[/-][\w.-]{0,40})?[\"'],?\s{1,8}[\"']?version[\"']? ?[:=]")
 _HIDDEN_FILE = re.compile(r"(?:\A|[\s/\"'`(])\.\Z")  # .htpasswd
 _SAINT = re.compile(r"(?<!\w)(?:San|Sankt|Santa|Santo|São|Saint|St\.?) \Z")
 _GLOSS = re.compile(r"[*_]{0,3} ?[(（](?P<part>[^\W\d_\u0000-\u036f][^()\n]{1,24})[)）]")
@@ -184,17 +187,17 @@ _UNLEARNT_WORDS = words_of(
     """
     yang untuk dengan tidak saya kami kita ini itu pada dari dan adalah bisa akan juga sudah belum
     tolong buatkan apa siapa mengapa kenapa bagaimana gimana cara kapan jelaskan atau oleh karena
-    seperti aku kamu dia mereka ada bikin mau bapak ibu pakai resep supaya banget nggak gak sama
-    saja dong
-    kahani sunao koi woh yeh bahut hai hain mein aur kya kyu kyon kyun nahi nahin mujhe mera mere meri chahiye kaise kab kahan
-    batao likho liye bhi hota hoti karo karna bare unka uska
-    ang mga ako paano po
-    bir ve için çok değil nasıl neden nedir ile olarak daha bana benim kadar gibi
+    seperti aku kamu mereka bikin bapak ibu pakai resep supaya banget nggak gak saja dong
+    kahani sunao koi woh yeh bahut
+    hai hain mein aur kya kyu kyon kyun nahi nahin mujhe mera mere meri chahiye kaise kab kahan
+    batao likho liye bhi hota hoti karo karna unka uska
+    ang mga paano
+    bir ve için çok değil nasıl neden nedir olarak daha bana benim kadar gibi
     của và là cho tôi một về không được những các trong với này đã như thế nào tại sao hãy viết
     giúp cách làm gì
     """
 )
-_UNLEARNT_LEAST = 2  # of these words
+_UNLEARNT_LEAST = 2  # different words of these
 _VIETNAMESE = re.compile("[\u1ea0-\u1ef9ăđơư]")
 # That hardly any other language has.
 _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am")) | words_of(
@@ -634,7 +637,9 @@ def _is_of_relation(word: str) -> bool:
 def _is_shouted(text: str, name: Span) -> bool:
     """Tell if a run of words with capitals is a sentence in capitals, small words among them."""
     words = _NAME_WORD.findall(text, name.start, name.end)
-    return len(words) > _LONGEST_NAME and all(map(str.isupper, words)) and any(map(_is_small, words))
+    return (
+        len(words) > _LONGEST_NAME and all(map(str.isupper, words)) and any(map(_is_small, words))
+    )
 
 
 def _is_small(word: str) -> bool:
@@ -671,8 +676,9 @@ def _is_learnt(text: str) -> bool:
     accent, or some of its words are English, or small ones of German, French or Spanish; and not
     more are small ones of other languages."""
     words = _NAME_WORD.findall(text[:_BEGINNING])
-    unlearnt = sum(word.lower() in _UNLEARNT_WORDS for word in words)
-    if text.isascii() and unlearnt < _UNLEARNT_LEAST:
+    unlearnt = [word.lower() for word in words if word.lower() in _UNLEARNT_WORDS]
+    foreign = len(set(unlearnt)) >= _UNLEARNT_LEAST
+    if text.isascii() and not foreign:
         return True
     known = sum(
         (word.lower() in _SMALL_WORDS and len(word) > 1)
@@ -680,8 +686,8 @@ def _is_learnt(text: str) -> bool:
         or (word[0].isupper() and is_given(word))
         for word in words
     )
-    if unlearnt >= _UNLEARNT_LEAST:
-        return known > unlearnt
+    if foreign:
+        return bool(known > len(unlearnt))
     return len(words) < 3 or known >= _LEAST * len(words)
 
 
@@ -791,6 +797,9 @@ def _is_code(text: str, start: int, end: int) -> bool:
         return True
     hidden = _HIDDEN_FILE.search(text, max(0, start - 2), start)
     if hidden and text[start:end].islower() and not is_given(text[start:end]):
+        return True
+    package = _PACKAGE_BEFORE.search(text, max(0, start - 12), start)
+    if package and _PACKAGE_AFTER.match(text, end) and not is_given(text[start:end]):
         return True
     if _PROJECT_FILE.match(text, start) or _GETTEXT.match(text, start):
         return True

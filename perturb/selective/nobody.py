@@ -28,6 +28,7 @@ from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import INTERFACE, LABELS, NAMES, ROLES, spell
 from perturb.selective.patterns.persons import CAPITALS
 from perturb.selective.patterns.settings import is_ordinary_word
+from perturb.selective.patterns.shape import words_of
 from perturb.text.marks import MARKS, WORD
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "drop_translated",
     "find_lists",
     "find_tales",
+    "find_title_cells",
     "find_titles",
     "find_varieties",
     "is_about_surnames",
@@ -61,7 +63,8 @@ _AMOUNT = re.compile(
 )
 _NUMBER = re.compile(
     r"(?<![\w.,/-])\d{1,6}(?:[.,]\d{1,3})?(?![\w/-])|[1-9]/\d{1,2}|"
-    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|a (?:third|quarter|fifth|dozen)|"
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|"
+    r"a (?:third|quarter|fifth|dozen)|"
     r"zwei|drei|vier|fünf|sechs|zehn|ein (?:drittel|viertel)|deux|trois|quatre|cinq|dix|un tiers|"
     r"dos|tres|cuatro|cinco|diez|un tercio|due|tre|quattro|cinque|dieci|un terzo|"
     r"twice|thrice|double|half|(?:three|four|five|ten) times|doppelt|halb|deux fois|doble)\b",
@@ -126,16 +129,19 @@ _AND = (
     r"together with) "
 )
 _LIST = re.compile(
-    rf"(?<!\w){_ITEM}(?:(?:, {_ITEM}){{1,30}}(?:,?{_AND}{_ITEM})?|(?: (?:vs\.?|versus) {_ITEM}){{2,10}}|"
-    rf"{_AND}{_ITEM})(?!\w)"
+    rf"(?<!\w){_ITEM}(?:(?:, {_ITEM}){{1,30}}(?:,?{_AND}{_ITEM})?|"
+    rf"(?: (?:vs\.?|versus) {_ITEM}){{2,10}}|{_AND}{_ITEM})(?!\w)"
 )
 _PARTED = re.compile(rf",?{_AND}|, ")
 # Of what has a title, in the line of the title. `Track`, `book` and `cover` stand in logs, too.
 _WORKS = re.compile(
     r"\b(?:songs?|sang|sung|sings?|singers?|playlists?|albums?|lyrics|chords|movies?|films?|"
     r"novels?|poems?|paintings?|operas?|musicals?|lied(?:er)?|chansons?|canci[oó]n(?:es)?|"
-    r"canzon[ei]|piosenk\w+|who wrote|wer schrieb|wer hat|qui a écrit|quién escribió|chi ha scritto|"
-    r"quem escreveu|kto napisał|wie schreef|vem skrev)\b",
+    r"canzon[ei]|piosenk\w+|"
+    # who wrote "…"?, and not on the wall
+    r"(?:who wrote|wer schrieb|qui a écrit|quién escribió|chi ha scritto|quem escreveu|"
+    r"kto napisał|wie schreef|vem skrev)(?= [\"“„«][^\"”“»\n]{2,40}[\"”“»]"
+    r"(?:[?,]| (?:and|und|et|y|e|i|en|och) |\s*$)))\b",
     re.IGNORECASE,
 )
 _VALUE = re.compile(r"(?:\w=|[\"'`][=:] ?)[\"“„«]\Z")  # holder="Mira"
@@ -216,29 +222,52 @@ def is_played(text: str, start: int, end: int) -> bool:
 
 
 # The heads of a table of works: of what is asked for, and of what only works have.
-_TITLE_HEADS = frozenset(
-    """title titel titre titulo título titolo tytuł song track film movie album book piece work
-    game""".split()
+_TITLE_HEADS = words_of(
+    """
+    title titel titre titulo título titolo tytuł song track film movie album book piece work game
+    """
 )
-_WORK_HEADS = frozenset(
-    """artist artists composer director author band singer genre studio label isbn runtime album
+_WORK_HEADS = words_of(
+    """
+    artist artists composer director author band singer genre studio label isbn runtime album
     interpret künstler komponist regie regisseur autor artiste compositeur réalisateur auteur
-    artista compositor artista regista autore wykonawca gatunek""".split()
+    artista compositor regista autore wykonawca gatunek
+    """
 )
+# Of a list of goods: `name` is that of a thing beside its number.
+_GOODS_HEADS = words_of(
+    "name product item article artikel bezeichnung produkt produit producto prodotto"
+)
+_NUMBER_HEADS = words_of("sku ean asin gtin upc artikelnummer artikelnr")
 _CELL_SIGNS = "\t;|,"
 _LONGEST_HEAD = 200  # characters
 
 
-def _find_title_cells(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the cells with the titles in tables of works: `title,artist` above `Layla,…`."""
+def _find_title_head(cells: list[str]) -> int | None:
+    """Return the place of the head of titles, or of goods, in a row of heads; None without it."""
+    for heads, beside in ((_TITLE_HEADS, _WORK_HEADS), (_GOODS_HEADS, _NUMBER_HEADS)):
+        places = [place for place, cell in enumerate(cells) if cell in heads]
+        if places and not beside.isdisjoint(cells[: places[0]] + cells[places[0] + 1 :]):
+            return places[0]
+    return None
+
+
+def find_title_cells(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of the cells with the titles in tables of works, and of those with the
+    names in lists of goods: `title,artist` above `Layla,…`, `sku,name` above `7,Mug Paris`.
+
+    >>> text = "title,artist\\nLayla,Derek\\n"
+    >>> [text[slice(*place)] for place in find_title_cells(text)]
+    ['Layla']
+    """
     sign, column, start = "", -1, 0
     for line in text.splitlines(keepends=True):
         heads = [] if len(line) > _LONGEST_HEAD else line.lower()
         for each in _CELL_SIGNS if heads else "":
             cells = [cell.strip(" \"'\r\n") for cell in line.lower().split(each)]
-            titles = [place for place, cell in enumerate(cells) if cell in _TITLE_HEADS]
-            if titles and not _WORK_HEADS.isdisjoint(cells[titles[0] + 1 :] + cells[: titles[0]]):
-                sign, column = each, titles[0]
+            place = _find_title_head(cells)
+            if place is not None:
+                sign, column = each, place
                 break
         else:
             cells = line.split(sign) if sign and line.strip() else []
@@ -258,7 +287,7 @@ def find_titles(text: str) -> Iterator[tuple[int, int]]:
     >>> [text[slice(*place)] for text in ['Who sang "Hey Jude"?'] for place in find_titles(text)]
     ['Hey Jude']
     """
-    yield from merge(_find_title_cells(text), _find_quoted_titles(text))
+    yield from merge(find_title_cells(text), _find_quoted_titles(text))
 
 
 def _find_quoted_titles(text: str) -> Iterator[tuple[int, int]]:
@@ -286,9 +315,9 @@ _VARIETIES = re.compile(
     r"variétés? de (?:pommes?(?: de terre)?|poires?|prunes?|cerises?|roses?|tomates?|fraises?)|"
     r"variedad(?:es)? de [a-z]{3,14}|varietà di [a-z]{3,14}|"
     # what is compared by its name: best running shoes: …
-    r"best (?:[a-z]{3,12} ){0,3}(?:shoes|boots|skis|bikes|tents|jackets|backpacks|phones|laptops|tablets|"
-    r"cameras|headphones|earbuds|guitars|pens|watches|strollers|mattresses|monitors|keyboards|mowers|drills|"
-    r"vacuums|dishwashers|fridges|printers|perfumes|whisk(?:e?y|ies|eys)|wines|beers|brands))\b"
+    r"best (?:[a-z]{3,12} ){0,3}(?:shoes|boots|skis|bikes|tents|jackets|backpacks|phones|laptops|"
+    r"tablets|cameras|headphones|earbuds|guitars|pens|watches|strollers|mattresses|monitors|"
+    r"keyboards|mowers|drills|vacuums|dishwashers|fridges|printers|perfumes|whisk(?:e?y|ies|eys)|wines|beers|brands))\b"
     r"(?![^:\n]{0,60}\b(?:who|wer|(?:for|from|by|für|von|pour|chez|para|per) (?-i:[A-Z]))\b)"
     rf"[^:.!?\n]{{0,60}} ?[:：] (?P<list>{_ITEM}(?:(?:, |{_AND}){_ITEM}){{0,12}})",
     re.IGNORECASE,

@@ -34,6 +34,7 @@ from perturb.selective.nobody import (
     asks_for_amount,
     find_lists,
     find_tales,
+    find_title_cells,
     find_titles,
     find_varieties,
     is_about_surnames,
@@ -118,7 +119,8 @@ _GAP = 3  # characters between two words of a name
 _BESIDE = """
     a an and at by for from in of on or the to versus via vs with der die das den dem des und von
     vom im le la les l de du d des et y e el los il lo gli di del della och i w z
-    s pope president king queen prince princess emperor empress saint st sankt sir lord lady pharaoh
+    s pope president king queen prince princess emperor empress saint sankt st
+    sir lord lady pharaoh
     sultan tsar czar kaiser chancellor senator general admiral captain
 """
 _NEUTRAL = frozenset(_BESIDE.split())
@@ -219,12 +221,14 @@ _SELF = re.compile(
     r"|why) i\b(?!\s?[=<>+\]);:,.])|"
     # No state, union, weekday or initial: ME, EU, Mon 9:00, J. Robert Oppenheimer
     r"\b(?!(?:US|EU|IO|MA|MI)\b|Mon(?:[:.,–-]| \d| to\b))"
-    r"(?i:me|my|mine|we|us|our|ours|ich|mir|mich|wir|uns|(?<!\bbare )meine?[mnrs]?|unsere?[mnrs]?|je|"
+    r"(?i:me|my|mine|we|us|our|ours|ich|mir|mich|wir|uns|(?<!\bbare )meine?[mnrs]?|"
+    r"unsere?[mnrs]?|je|"
     r"j(?=['’](?!accuse)|\s(?:ai|aime|habite|suis|étais|avais)\b)|moi|mon|"
     r"ma|mes|nous|notre|nos|yo|mis?|nosotros|nuestr[oa]s?|io|mio|mia|noi|nostr[oa]|eu|meu|minha|nós|"
     r"mój|moja|moje|jestem|мой|моя|моего|моей|мне|меня|мы|наш\w{0,3}|мій|моєї|мого|мені|мене|"
-    r"ik|mijn|mij|wij|onze|jag|vår[at]?|jeg|minua|minun|minulle|benim|bana|bizim|saya|aku|kami|"
-    r"kita|mera|mere(?= (?:dost|bhai|papa|pita|dada|boss|ghar|naam|padosi)\b)|meri|mujhe|hamar[aei]|"
+    r"ik|mijn|mij|wij|onze|jag|vår[at]?|jeg|minua|minun|minulle|benim|bana|bizim|saya|aku|"
+    r"kami|kita|mera|mere(?= (?:dost|bhai|papa|pita|dada|boss|ghar|naam|padosi)\b)|meri|mujhe|"
+    r"hamar[aei]|"
     rf"tôi|{any_of(' '.join(OWN_KIN))})\b|我|私|僕|أنا"
 )
 _LIFE = re.compile(
@@ -290,8 +294,11 @@ _STORY = re.compile(
     r"baroque|historians?|historical|"
     r"jahrhunderts?|krieg(?:e|es|s)?|kaisers?|dichters?|schriftsteller(?:in|s)?|"
     r"siècles?|guerres?|empereurs?|révolution|poètes?|philosophes?|"
-    r"siglos?|guerras?|imperios?|reyes|reinas?|revolución|república|tratado de|batalla de|"
-    r"traité de|bataille de|trattato di|battaglia di|vertrag von|schlacht (?:bei|von)|traktat|"
+    r"siglos?|guerras?|imperios?|reyes|reinas?|revolución|república|batalla de|bataille de|"
+    r"battaglia di|schlacht (?:bei|von)|"
+    # not of somebody with somebody
+    r"(?:tratado de|traité de|trattato di|vertrag von) (?:pa[zx]|paix|pace|versail?les|"
+    r"tordesillas|utrecht|verd[uú]n|lisbo[an]+[ea]?|lissabon|rom[ea]?|maastricht|par[ií]s|parigi|westfalia)|"
     r"slaget vid|slag bij|asal[- ]usul|legenda|dongeng|"
     r"secol[oi]|guerr[ae]|regno|risorgimento|unità d['’]italia|"
     r"séculos?|revolução|eeuw|oorlog(?:en)?|"
@@ -349,6 +356,10 @@ _BEGIN = re.compile(r"(?:\A|[.!?:;\n\"“„(¿¡-])\s{0,8}\Z")  # of a sentence
 # Whose messages cryptographers send. John Doe is hidden: who tries the gateway writes this name.
 _EXAMPLES = frozenset(
     ("alice", "bob", "carol", "charlie", "dave", "eve", "mallory", "trent", "peggy")
+)
+_TESTING = re.compile(
+    r"(?m:^[ \t]{0,12}>>> )|\bassert(?:_eq!?|_that|Equals?|That)?\b|\bexpect\(|@Test\b|"
+    r"\bdef test_|#\[test\]|\bfunc Test[A-Z]|\bdescribe\(|\bit\([\"'`]"
 )
 # Assistants that have a person's name or look like one.
 _ASSISTANTS = frozenset(
@@ -447,7 +458,9 @@ _TASK = re.compile(
     r"paraphrase|rephrase|shorten|condense|(?<![\d-] )(?<!\d-)(?<!few )(?<!ten )(?<!five )(?<!in )"
     r"(?<!fifteen )(?<!twenty )(?<!thirty )(?<!several )(?<!couple )minutes|my|our|"
     # not `ke bare mein`, Hindi's about
-    rf"(?<!\bbare )meine?[mnrs]?|unsere?[mnrs]?|notre|nuestr\w+|nostr\w+)\b|{_WORK_SIGNS}",
+    r"(?<!\bbare )meine?[mnrs]?|unsere?[mnrs]?|notre|nuestr\w+|nostr\w+|meu|minha|mój|moja|мой|"
+    r"моя|мо[её]|моего|моей|мою|мій|мого|моєї|наш\w{0,3}|mijn|onze|vår[at]?|saya|kami|tôi|benim|bizim|"
+    rf"mera|meri|hamar[aei]|{any_of(' '.join(OWN_KIN))})\b|{_WORK_SIGNS}",
     re.IGNORECASE,
 )
 _ENTRY = re.compile(
@@ -714,6 +727,8 @@ class _Knowledge:
         if self._is_covered(finding, public.persons):
             own = self._is_own_person(finding) or self._is_namesake(finding)
             return not own or self._is_character(finding)
+        if finding.type in THINGS and self._is_in_title_cell(finding):
+            return True
         things = [public.persons, public.names, public.terms]
         if finding.type in THINGS:
             things.append(public.shared)
@@ -940,12 +955,22 @@ class _Knowledge:
         return told and not self._is_own_person(finding)
 
     def _is_example(self, finding: _Marked) -> bool:
-        """Tell if a finding is Alice, Bob or their like, in a text with both, and nobody's."""
+        """Tell if a finding is Alice, Bob or their like, in a text with both or in a test in code,
+        and nobody's."""
         if self._read_word(finding) not in _EXAMPLES or self._contacts:
             return False
         close = _holds(self._selves, *self._near_by(finding))
-        tied = close or self._is_tied_person(finding.start, finding.end)
+        if close or self._tests_examples:
+            return not close
+        tied = self._is_tied_person(finding.start, finding.end)
         return not tied and {"alice", "bob"} <= {*self._words.keys}
+
+    @cached_property
+    def _tests_examples(self) -> bool:
+        """Tell if the text is a test in code, or an example that is run, and names nobody else."""
+        if not _TESTING.search(self._text):
+            return False
+        return all(self._read_word(person) in _EXAMPLES for person in self._persons)
 
     def _is_assistant(self, finding: _Marked) -> bool:
         """Tell if a finding is the name that the text gives to the model, or a well-known
@@ -1240,6 +1265,14 @@ class _Knowledge:
         (low, high), (start, end) = self._near_by(finding), self._titles[at]
         # Of the title itself: "My Man Godfrey".
         return not (_holds(self._selves, low, start) or _holds(self._selves, end, high))
+
+    def _is_in_title_cell(self, finding: _Marked) -> bool:
+        at = bisect_right(self._title_cells, finding.start, key=lambda span: span[0]) - 1
+        return at >= 0 and finding.end <= self._title_cells[at][1]
+
+    @cached_property
+    def _title_cells(self) -> list[tuple[int, int]]:
+        return list(find_title_cells(self._text))
 
     @cached_property
     def _titles(self) -> list[tuple[int, int]]:

@@ -391,7 +391,8 @@ def _is_project(match: re.Match[str], owner: str) -> bool:
 _SOCIAL = any_of(
     """
     twitter x instagram insta ig mastodon tiktok telegram tg slack discord github gitlab threads
-    bluesky snapchat snap signal steam twitch psn xbox reddit tinder strava handle account username ping cc follow following followed thanks
+    steam twitch psn xbox reddit tinder strava
+    bluesky snapchat snap signal handle account username ping cc follow following followed thanks
     thank thx by dm hi hey hello hallo hola or from ask asked with reach contact folgt folge via
     and und to tag tagged mention mentioned message credit credits kudos author reviewer assignee
     assigned met saw tell told says said
@@ -710,7 +711,8 @@ ACCOUNTS = (
     ),
     shape(
         "USERNAME",
-        rf"(?<!\w){_SOCIAL}[\"'`*]?(?: (?:is|ist|est|es|è|é))?[:,]?[ \t][\"'`(*]?@(?P<part>[A-Za-z_][\w.]{{2,30}})",
+        rf"(?<!\w){_SOCIAL}[\"'`*]?(?: (?:is|ist|est|es|è|é))?[:,]?[ \t][\"'`(*]?@"
+        r"(?P<part>[A-Za-z_][\w.]{2,30})",
         case=False,
         clue=any_match(r"[ \t\"'`(*]@(?i:[a-z_])"),
         locate=_locate_handle,

@@ -165,7 +165,8 @@ _RELATED_ELSEWHERE = """
     fiancé mère père frère sœur soeur fils fille enfant oncle neveu nièce patron patronne collègue
     ami amie voisin voisine propriétaire médecin avocat avocate marido esposo esposa mujer novio
     novia pareja madre padre mamá papá hermano hermana hijo hija abuelo abuela tío tía primo prima
-    schüler schülerin patenkind sobrino sobrina jefe jefa compañero compañera colega amigo amiga vecino vecina casero casera
+    schüler schülerin patenkind
+    sobrino sobrina jefe jefa compañero compañera colega amigo amiga vecino vecina casero casera
     médico médica abogado abogada moglie marito fratello sorella figlio figlia amico amica mąż żona
     brat siostra syn córka kumpel kumpels pote compa prof profe
 """
@@ -1067,7 +1068,8 @@ def is_strange(name: str) -> bool:
 # What follows the name of a firm, a program or a place: Zapier Inbox, Figma Community.
 _OF_THINGS = words_of(
     """
-    academy account agency authors contributors maintainers airport api app archive avenue bank bar beach board books bot bucket
+    authors contributors maintainers
+    academy account agency airport api app archive avenue bank bar beach board books bot bucket
     builder business cafe calendar care center centre channel city clinic cloud club code college
     committee community company connect console contacts council county court customer customers
     dashboard data database day days deal dealer desk dev developer developers dock docs document
