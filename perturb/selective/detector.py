@@ -292,6 +292,8 @@ class DetectorPolicy:
                 start = _skip_question(reading.text, skip_lead(reading.text, start, end), end)
                 end -= 2 * bool(_GENITIVE.search(reading.text, start, end))
                 start = _skip_relation(reading.text, start, end)
+            if type_ == "PERSON" and not learnt:
+                start, end = _leave_small(reading.text, start, end)
             if type_ in _NAMED_IN_CELLS:
                 end = _leave_cell(reading.text, start, end)
             found = reading.text[start:end]
@@ -612,7 +614,7 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
                 break
             if word.start() > end and _is_small(word[0]):  # ANNA WEBER WILL NOT PAY
                 break
-            if _is_of_relation(word[0]):  # Dein Wendelin, Eşim Feride
+            if word.end() <= start and _is_of_relation(word[0]):  # Dein Wendelin, Eşim Feride
                 break
             # A given name alone is hardly the whole name.
             alone = word.start() > end and is_given(text[start:end])
@@ -704,6 +706,17 @@ def _is_readable(text: str, start: int, end: int, learnt: bool) -> bool:
     if before and (before[1].istitle() or not _VIETNAMESE.search(text, start, end)):
         words.append(before[1])  # Văn is a name, and văn is a text
     return latin and any(is_given(word) for word in words if word not in _UNLEARNT_WORDS)
+
+
+def _leave_small(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a person in a language that the classifier has not learnt without the words in small
+    letters around the name, of which none is a given name: `padosi Ramkishore Tripathi`."""
+    words = list(_NAME_WORD.finditer(text, start, end))
+    capitals = [word for word in words if word[0][0].isupper()]
+    others = (word[0] for word in words if word[0].islower())
+    if not capitals or any(is_given(word) and word not in _UNLEARNT_WORDS for word in others):
+        return start, end
+    return capitals[0].start(), capitals[-1].end()
 
 
 def _find_capitals(text: str, start: int, end: int) -> tuple[int, int]:

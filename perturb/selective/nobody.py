@@ -63,7 +63,8 @@ _AMOUNT = re.compile(
 )
 _NUMBER = re.compile(
     r"(?<![\w.,/-])\d{1,6}(?:[.,]\d{1,3})?(?![\w/-])|[1-9]/\d{1,2}|"
-    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|"
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"(?:thir|four|fif|six|seven|eigh|nine)teen|twenty|thirty|forty|fifty|hundred|"
     r"a (?:third|quarter|fifth|dozen)|"
     r"zwei|drei|vier|fünf|sechs|zehn|ein (?:drittel|viertel)|deux|trois|quatre|cinq|dix|un tiers|"
     r"dos|tres|cuatro|cinco|diez|un tercio|due|tre|quattro|cinque|dieci|un terzo|"
@@ -241,6 +242,7 @@ _GOODS_HEADS = words_of(
 _NUMBER_HEADS = words_of("sku ean asin gtin upc artikelnummer artikelnr")
 _CELL_SIGNS = "\t;|,"
 _LONGEST_HEAD = 200  # characters
+_ENDS = tuple(".?!:")  # of a sentence below a table
 
 
 def _find_title_head(cells: list[str]) -> int | None:
@@ -260,23 +262,32 @@ def find_title_cells(text: str) -> Iterator[tuple[int, int]]:
     >>> [text[slice(*place)] for place in find_title_cells(text)]
     ['Layla']
     """
-    sign, column, start = "", -1, 0
+    sign, column, count, spaced, start = "", 0, 0, False, 0
     for line in text.splitlines(keepends=True):
-        heads = [] if len(line) > _LONGEST_HEAD else line.lower()
-        for each in _CELL_SIGNS if heads else "":
-            cells = [cell.strip(" \"'\r\n") for cell in line.lower().split(each)]
-            place = _find_title_head(cells)
-            if place is not None:
-                sign, column = each, place
-                break
-        else:
-            cells = line.split(sign) if sign and line.strip() else []
-            if len(cells) > column >= 0:
+        row = line.rstrip()
+        if head := _read_heads(row):
+            sign, column, count = head
+            spaced = f"{sign} " in row
+        elif sign:
+            cells = row.split(sign)
+            prose = row.endswith(_ENDS) or (sign in ",;" and not spaced and f"{sign} " in row)
+            if len(cells) != count or prose:
+                sign = ""
+            else:
                 place = start + sum(len(cell) + 1 for cell in cells[:column])
                 yield place, place + len(cells[column])
-            elif len(cells) < 2:
-                sign, column = "", -1
         start += len(line)
+
+
+def _read_heads(row: str) -> tuple[str, int, int] | None:
+    """Return the sign between the cells of a row of heads, the place of the titles among them, and
+    how many they are; None for another row."""
+    for sign in _CELL_SIGNS if len(row) <= _LONGEST_HEAD else "":
+        cells = [cell.strip(" \"'") for cell in row.lower().split(sign)]
+        place = _find_title_head(cells)
+        if place is not None:
+            return sign, place, len(cells)
+    return None
 
 
 def find_titles(text: str) -> Iterator[tuple[int, int]]:
@@ -317,7 +328,9 @@ _VARIETIES = re.compile(
     # what is compared by its name: best running shoes: …
     r"best (?:[a-z]{3,12} ){0,3}(?:shoes|boots|skis|bikes|tents|jackets|backpacks|phones|laptops|"
     r"tablets|cameras|headphones|earbuds|guitars|pens|watches|strollers|mattresses|monitors|"
-    r"keyboards|mowers|drills|vacuums|dishwashers|fridges|printers|perfumes|whisk(?:e?y|ies|eys)|wines|beers|brands))\b"
+    r"keyboards|machines|speakers|lenses|amplifiers|microphones|routers|blenders|mixers|knives|"
+    r"pans|sneakers|cars|scooters|suvs|tyres|tires|mowers|drills|vacuums|"
+    r"dishwashers|fridges|printers|perfumes|whisk(?:e?y|ies|eys)|wines|beers|brands))\b"
     r"(?![^:\n]{0,60}\b(?:who|wer|(?:for|from|by|für|von|pour|chez|para|per) (?-i:[A-Z]))\b)"
     rf"[^:.!?\n]{{0,60}} ?[:：] (?P<list>{_ITEM}(?:(?:, |{_AND}){_ITEM}){{0,12}})",
     re.IGNORECASE,

@@ -298,7 +298,7 @@ _STORY = re.compile(
     r"battaglia di|schlacht (?:bei|von)|"
     # not of somebody with somebody
     r"(?:tratado de|traité de|trattato di|vertrag von) (?:pa[zx]|paix|pace|versail?les|"
-    r"tordesillas|utrecht|verd[uú]n|lisbo[an]+[ea]?|lissabon|rom[ea]?|maastricht|par[ií]s|parigi|westfalia)|"
+    r"tordesillas|utrecht|verd[uú]n|lisbo(?:a|na|nne)|lissabon|rom[ea]?|maastricht|par[ií]s|parigi|westfalia)|"
     r"slaget vid|slag bij|asal[- ]usul|legenda|dongeng|"
     r"secol[oi]|guerr[ae]|regno|risorgimento|unità d['’]italia|"
     r"séculos?|revolução|eeuw|oorlog(?:en)?|"
@@ -311,7 +311,8 @@ _STORY = re.compile(
     r"perang|berperang|penjajah\w{0,3}|proklamasi|kerajaan|pahlawan|abad|belanda|"
     r"yuddh|samrat|samrajya|itihas|angrez\w{0,2}|azadi|"
     r"quân|triều đại|nhà (?:Trần|Lý|Lê|Nguyễn|Minh|Thanh)|kháng chiến|khởi nghĩa|thế kỷ)\b|"
-    r"(?:\b(?:in|from|to|until|since|by|of|around|between|and|im|jahr|en|dal|nel|w|roku|latach|в|em|van)"
+    r"(?:\b(?:in|from|to|until|since|by|of|around|between|and|im|jahr|en|dal|nel|w|roku|latach|в|em|van"
+    r"|în|anul|tahun|năm|år|vuonna|roce|року)"
     r"|[-–,(]) ?(?:1[0-8]\d\d|19[0-4]\d)\b|世纪|朝|世紀|王朝|"
     # Charles II
     rf"(?-i:\b(?:{_RULERS}) (?:(?:I|V|X)(?!['’]|\.? [A-Z]|\s(?:{_DOES})\b)|I[IVX]I?|VI{{1,3}}|"

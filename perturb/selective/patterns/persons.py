@@ -149,10 +149,14 @@ _RELATED_FARTHER = """
 _OWN_FARTHER = """
     mio mia mijn m'n mn mój moja mojego mojej mojemu moj moje min mitt meu minha
 """
-_OWN_KIN_LIST = (
-    "kocam eşim karım oğlum kızım annem babam abim ablam kardeşim patronum komşum arkadaşım férjem"
-    " feleségem fiam lányom mieheni vaimoni"
-)
+_OWN_KIN_LIST = """
+    kocam eşim karım oğlum kızım annem babam abim ablam kardeşim patronum komşum arkadaşım
+    kayınvalidem kayınpederim teyzem halam amcam dayım dedem anneannem babaannem kuzenim yeğenim
+    nişanlım müdürüm öğretmenim
+    férjem feleségem fiam lányom főnököm szomszédom barátom barátnőm anyám apám bátyám nővérem
+    öcsém húgom
+    mieheni vaimoni äitini isäni veljeni siskoni ystäväni pomoni naapurini poikani tyttäreni
+"""
 _OWN_KIN = any_of(_OWN_KIN_LIST)
 OWN_KIN = words_of(_OWN_KIN_LIST)  # my husband, in one word
 _RELATED_ELSEWHERE = """

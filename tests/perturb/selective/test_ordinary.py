@@ -264,6 +264,10 @@ KINDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         ],
         {
             "name,title,department\nWiebke Kvamme,Engineer,IT": ["Wiebke Kvamme"],
+            "title,artist\nJolene,Dolly\nDoes Wiebke like it, or not?": ["Wiebke"],
+            "title,artist\nJolene,Dolly\nGive Wiebke Kvamme, please, the record": [
+                "Wiebke Kvamme"
+            ],
             "title,name,phone\nDr,Wiebke Kvamme,01632 960 144": ["Wiebke Kvamme"],
             "title;owner;rating\nMy Garden;Wiebke Kvamme;4": ["Wiebke Kvamme"],
             "Book,Borrowed by\nDracula,Wiebke Kvamme\nEmma,Desta Holmqvist": [
