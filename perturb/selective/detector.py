@@ -186,7 +186,7 @@ _BEGINNING, _LEAST = 4000, 0.1  # characters; the share of words that tell a lan
 _UNLEARNT_WORDS = words_of(
     """
     yang untuk dengan tidak saya kami kita ini itu pada dari dan adalah bisa akan juga sudah belum
-    tolong buatkan apa siapa mengapa kenapa bagaimana gimana cara kapan jelaskan atau oleh karena
+    tolong buatkan apa siapa mengapa kenapa bagaimana gimana kapan jelaskan atau oleh karena
     seperti aku kamu mereka bikin bapak ibu pakai resep supaya banget nggak gak saja dong
     kahani sunao koi woh yeh bahut
     hai hain mein aur kya kyu kyon kyun nahi nahin mujhe mera mere meri chahiye kaise kab kahan
