@@ -21,7 +21,12 @@ from perturb.selective.patterns.labelled import DOCUMENT_WORDS
 from perturb.selective.patterns.labels import LABELS, is_label_alone, spell
 from perturb.selective.patterns.labels import NAMES as LABEL_NAMES
 from perturb.selective.patterns.letters import is_closing, is_greeting, is_role, skip_lead
-from perturb.selective.patterns.persons import RELATIONS, WRITTEN_TITLE, is_misspelt
+from perturb.selective.patterns.persons import (
+    OWN_KIN,
+    RELATIONS,
+    WRITTEN_TITLE,
+    is_misspelt,
+)
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import words_of
 from perturb.selective.patterns.tables import is_header, names_nobody
@@ -79,6 +84,7 @@ _NO_NAMES_ENDING = re.compile(
 )
 _AND = frozenset(("&", "and", "or", "und", "oder", "et", "ou", "y", "e", "o"))
 _LONGEST_CODE = 6  # digits of a postcode
+_LONGEST_NAME = 5  # words of a place or a firm in capitals
 _NEAR = 120  # characters on both sides of a person that the rest of the name is in
 _PARTICLES = PARTICLES | AFTER_PARTICLES
 _NAME_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:(?:-|['’](?![sS]\b))[^\W\d_]+)*")
@@ -99,7 +105,11 @@ _LISTED = re.compile(
 _PROJECT_FILE = re.compile(
     r"(?<![A-Z_-])[A-Z]{2,20}(?:[_-][A-Z]{2,20}){0,8}\.(?:md|txt|rst)\b"
 )  # CLAUDE.md
-_SAINT = re.compile(r"(?<!\w)(?:San|Santa|Santo|São|Saint|St\.?) \Z")
+# Of a package, above its version.
+_PACKAGE_BEFORE = re.compile(r"\bname[\"']? ?[:=] ?[\"']\Z")
+_PACKAGE_AFTER = re.compile(r"(?:[/-][\w.-]{0,40})?[\"'],?\s{1,8}[\"']?version[\"']? ?[:=]")
+_HIDDEN_FILE = re.compile(r"(?:\A|[\s/\"'`(])\.\Z")  # .htpasswd
+_SAINT = re.compile(r"(?<!\w)(?:San|Sankt|Santa|Santo|São|Saint|St\.?) \Z")
 _GLOSS = re.compile(r"[*_]{0,3} ?[(（](?P<part>[^\W\d_\u0000-\u036f][^()\n]{1,24})[)）]")
 _COUPLE = re.compile(
     r"(?<![\w'’-])(?P<given>[^\W\d_a-z][^\W\d_]{1,20}) (?:und|and|&|et|y|e|en|i|og|och|u\.) \Z"
@@ -173,6 +183,24 @@ _FORM = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+(?:[-'’][^\W\d_a-z]?[^\W\d_A-Z]+)*
 _AFTER_TITLE = re.compile(r"(?<!\w)(?:Dr|Fr|Hr|Prof|Mr|Mrs|Ms|Sr|Sra)\. ?\Z")
 _OPENS = re.compile(r"(?:\A|[.!?:;\n\"“„«(•|>*#-])\s{0,8}\Z")  # a sentence, a line or a cell
 _BEGINNING, _LEAST = 4000, 0.1  # characters; the share of words that tell a language
+# Of languages that the classifier has not learnt, some of which have no accents: Indonesian,
+# Hindi and Filipino in Latin letters, Turkish, Vietnamese.
+_UNLEARNT_WORDS = words_of(
+    """
+    yang untuk dengan tidak saya kami kita ini itu pada dari dan adalah bisa akan juga sudah belum
+    tolong buatkan apa siapa mengapa kenapa bagaimana gimana kapan jelaskan atau oleh karena
+    seperti aku kamu mereka bikin bapak ibu pakai resep supaya banget nggak gak saja dong
+    kahani sunao koi woh yeh bahut
+    hai hain mein aur kya kyu kyon kyun nahi nahin mujhe mera mere meri chahiye kaise kab kahan
+    batao likho liye bhi hota hoti karo karna unka uska
+    ang mga paano
+    bir ve için çok değil nasıl neden nedir olarak daha bana benim kadar gibi
+    của và là cho tôi một về không được những các trong với này đã như thế nào tại sao hãy viết
+    giúp cách làm gì
+    """
+)
+_UNLEARNT_LEAST = 2  # different words of these
+_VIETNAMESE = re.compile("[\u1ea0-\u1ef9ăđơư]")
 # That hardly any other language has.
 _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am")) | words_of(
     """
@@ -185,6 +213,7 @@ _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am"
     y en de
     """
 )
+_SENTENCE_WORDS = (FUNCTION_WORDS | _SMALL_WORDS) - _PARTICLES  # in capitals, too
 # The probability from which a word beside a name belongs to it, where both have capitals.
 _JOINS_BEFORE, _JOINS_AFTER = 0.02, 0.005
 RULES = 13  # increment whenever the code here and in token_model marks other parts
@@ -271,6 +300,8 @@ class DetectorPolicy:
                 start = _skip_question(reading.text, skip_lead(reading.text, start, end), end)
                 end -= 2 * bool(_GENITIVE.search(reading.text, start, end))
                 start = _skip_relation(reading.text, start, end)
+            if type_ == "PERSON" and not learnt:
+                start, end = _leave_small(reading.text, start, end)
             if type_ in _NAMED_IN_CELLS:
                 start = _skip_label(reading.text, start, end)
                 end = _leave_cell(reading.text, start, end)
@@ -318,7 +349,7 @@ class DetectorPolicy:
                 if span.type == "PERSON":
                     start, end = _grow(text, span, name, likely)
                     yield Span(min(skip_lead(text, start, end), span.start), end, "PERSON")
-                else:
+                elif not _is_shouted(text, name):
                     lines = _cut_lines(text, name.start, name.end)
                     own = (line for line in lines if line[0] < span.end and line[1] > span.start)
                     yield from (Span(*line, span.type) for line in own)
@@ -427,9 +458,13 @@ def _is_figure(text: str, start: int, end: int, type_: str) -> bool:
     if type_ != "LOCATION" or "," in found or len(found) > _LONGEST_CODE:
         return True
     numbers_row = text[start - 1 : start] in ("", "\n") and text[end : end + 1] in tuple(",;|\t")
-    return numbers_row or _DECIMALS.match(text, end) is not None
+    if numbers_row or _DECIMALS.match(text, end) is not None:
+        return True
+    beside = _AFTER_DECIMAL.search(text, max(0, start - 16), start)  # 68.2,643801
+    return beside is not None and text[end : end + 1] in ("", "\n", "\r", *",;|\t")
 
 
+_AFTER_DECIMAL = re.compile(r"[,;|\t]-?\d{1,6}\.\d{1,4}[,;|\t]\Z")
 _DECIMALS = re.compile(r"[.,]\d{1,2}(?!\d)")
 
 
@@ -474,6 +509,8 @@ def _is_nobody(text: str, start: int, end: int) -> bool:
     return found.islower() and _AFTER_ARTICLE.search(text, max(0, start - 8), start) is not None
 
 
+_PARTICIPLE = re.compile(r"\w{2,14}(?:é|és|ée|ées|ado|ido|ato|uto|ito)")
+_CLOSING_OWN = words_of("dein deine euer eure votre ton ta tuo tua jouw jullie din")
 _OWN = frozenset(("mia", "mio", "mon", "ma", "my"))
 _OF_DOCUMENTS = DOCUMENT_WORDS | _OWN | words_of("mein meine meu minha mi mijn moje mój můj no")
 
@@ -493,8 +530,13 @@ _TITLED = re.compile(rf"(?<!\w)(?i:{WRITTEN_TITLE})\.? \Z")
 
 
 def _skip_relation(text: str, start: int, end: int) -> int:
-    """Return where a name in small letters begins after a relation: `figlia ginevra`."""
+    """Return where a name begins after a relation in small letters, a participle, or who signs:
+    `figlia ginevra`, `a joué Lucien Bonaparte`, `Dein Wendelin`."""
     first, blank, _ = text[start:end].partition(" ")
+    if blank and first.islower() and _PARTICIPLE.fullmatch(first) and not is_given(first):
+        return start + len(first) + 1
+    if blank and (first.lower() in _CLOSING_OWN or first.lower() in OWN_KIN):
+        return start + len(first) + 1
     while blank and (first in _OWN or (first in RELATIONS and not is_given(first))):
         start += len(first) + 1
         first, blank, _ = text[start:end].partition(" ")
@@ -502,9 +544,10 @@ def _skip_relation(text: str, start: int, end: int) -> int:
 
 
 def _is_no_name(word: str) -> bool:
-    """Tell if a word in small letters is hardly a name: a short form of chats, a misspelt word, or
-    a relation."""
-    return word in CHATTED or word in RELATIONS or is_misspelt(word)
+    """Tell if a word in small letters is hardly a name: a short form of chats, a misspelt word, a
+    relation, or the plural of an ordinary word: `monads`."""
+    plural = word.endswith("s") and is_ordinary_word(word[:-1]) and not is_given(word[:-1])
+    return word in CHATTED or word in RELATIONS or is_misspelt(word) or plural
 
 
 def _ends_as_no_name(text: str, start: int, word: str) -> bool:
@@ -571,6 +614,8 @@ def _is_verb(text: str, start: int, end: int) -> bool:
         before = _BEFORE_VERB.search(text, max(0, start - 12), start)
         return before is not None and _AFTER_VERB.match(text, end, end + 12) is not None
     opens = found.lower() in _VERBS and _OPENS.search(text, max(0, start - 8), start)
+    if opens and found == "Bill" and text.startswith(" to:", end):
+        return True
     return bool(opens) and _OBJECT.match(text, end, end + 12) is not None
 
 
@@ -623,9 +668,11 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
                 break
             if _PEOPLE.match(text, word.start(), word.end() + 4):
                 break
-            if _APART.search(
-                text, *((end, word.start()) if word.start() > end else (word.end(), start))
-            ):
+            if _APART.search(text, min(end, word.end()), max(start, word.start())):
+                break
+            if word.start() > end and _is_small(word[0]):  # ANNA WEBER WILL NOT PAY
+                break
+            if word.end() <= start and _is_of_relation(word[0]):  # Dein Wendelin, Eşim Feride
                 break
             # A given name alone is hardly the whole name.
             alone = word.start() > end and is_given(text[start:end])
@@ -638,6 +685,25 @@ def _grow(text: str, span: Span, name: Span, likely: Mapping[int, float]) -> tup
             elif word[0] not in _PARTICLES:
                 break
     return start, end
+
+
+def _is_of_relation(word: str) -> bool:
+    """Tell if a word, with a capital or without, says whose somebody is, or what."""
+    plain = word.lower()
+    kin = plain in RELATIONS and not is_given(word)
+    return kin or plain in _CLOSING_OWN or plain in OWN_KIN or plain in _OWN
+
+
+def _is_shouted(text: str, name: Span) -> bool:
+    """Tell if a run of words with capitals is a sentence in capitals, small words among them."""
+    words = _NAME_WORD.findall(text, name.start, name.end)
+    return (
+        len(words) > _LONGEST_NAME and all(map(str.isupper, words)) and any(map(_is_small, words))
+    )
+
+
+def _is_small(word: str) -> bool:
+    return word.isupper() and len(word) > 1 and word.lower() in _SENTENCE_WORDS
 
 
 def _find_cell(text: str, start: int, end: int) -> tuple[int, int]:
@@ -667,16 +733,21 @@ def _ends_early(text: str, low: int, high: int) -> bool:
 
 def _is_learnt(text: str) -> bool:
     """Tell if a text may be in a language that the classifier has learnt: no letter of it has an
-    accent, or some of its words are English, or small ones of German, French or Spanish."""
-    if text.isascii():
-        return True
+    accent, or some of its words are English, or small ones of German, French or Spanish; and not
+    more are small ones of other languages."""
     words = _NAME_WORD.findall(text[:_BEGINNING])
+    unlearnt = [word.lower() for word in words if word.lower() in _UNLEARNT_WORDS]
+    foreign = len(set(unlearnt)) >= _UNLEARNT_LEAST
+    if text.isascii() and not foreign:
+        return True
     known = sum(
         (word.lower() in _SMALL_WORDS and len(word) > 1)
         or (len(word) > 3 and is_ordinary_word(word))
         or (word[0].isupper() and is_given(word))
         for word in words
     )
+    if foreign:
+        return bool(known > len(unlearnt))
     return len(words) < 3 or known >= _LEAST * len(words)
 
 
@@ -687,9 +758,23 @@ def _is_readable(text: str, start: int, end: int, learnt: bool) -> bool:
     if words and all(map(is_label_alone, words)):
         return False
     latin = all(word[0] < "\u0370" or "\u1e00" <= word[0] < "\u1f00" for word in words)
+    if latin and learnt:
+        return True
     before = _WORD_BEFORE.search(text, max(0, start - 30), start)
-    given = any(map(is_given, words)) or (before is not None and is_given(before[1]))
-    return latin and (learnt or given)
+    if before and (before[1].istitle() or not _VIETNAMESE.search(text, start, end)):
+        words.append(before[1])  # Văn is a name, and văn is a text
+    return latin and any(is_given(word) for word in words if word not in _UNLEARNT_WORDS)
+
+
+def _leave_small(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a person in a language that the classifier has not learnt without the words in small
+    letters around the name, of which none is a given name: `padosi Ramkishore Tripathi`."""
+    words = list(_NAME_WORD.finditer(text, start, end))
+    capitals = [word for word in words if word[0][0].isupper()]
+    others = (word[0] for word in words if word[0].islower())
+    if not capitals or any(is_given(word) and word not in _UNLEARNT_WORDS for word in others):
+        return start, end
+    return capitals[0].start(), capitals[-1].end()
 
 
 def _find_capitals(text: str, start: int, end: int) -> tuple[int, int]:
@@ -780,6 +865,12 @@ def _is_code(text: str, start: int, end: int) -> bool:
     if end - start == 1:
         return True
     if end - start < 4 and text[start:end].islower() and text[start - 1 : start] == "_":  # mod_jk
+        return True
+    hidden = _HIDDEN_FILE.search(text, max(0, start - 2), start)
+    if hidden and text[start:end].islower() and not is_given(text[start:end]):
+        return True
+    package = _PACKAGE_BEFORE.search(text, max(0, start - 12), start)
+    if package and _PACKAGE_AFTER.match(text, end) and not is_given(text[start:end]):
         return True
     if _PROJECT_FILE.match(text, start) or _GETTEXT.match(text, start):
         return True

@@ -18,6 +18,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
+from heapq import merge
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +28,7 @@ from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import INTERFACE, LABELS, NAMES, ROLES, spell
 from perturb.selective.patterns.persons import CAPITALS
 from perturb.selective.patterns.settings import is_ordinary_word
+from perturb.selective.patterns.shape import words_of
 from perturb.text.marks import MARKS, WORD
 
 __all__ = [
@@ -34,12 +36,14 @@ __all__ = [
     "drop_translated",
     "find_lists",
     "find_tales",
+    "find_title_cells",
     "find_titles",
     "find_varieties",
     "is_about_surnames",
     "is_created",
     "is_eponym",
     "is_exercise",
+    "is_invented",
     "is_of_fable",
     "is_played",
     "is_told",
@@ -59,7 +63,12 @@ _AMOUNT = re.compile(
 )
 _NUMBER = re.compile(
     r"(?<![\w.,/-])\d{1,6}(?:[.,]\d{1,3})?(?![\w/-])|[1-9]/\d{1,2}|"
-    r"\b(?:twice|thrice|double|half|(?:three|four|five|ten) times|doppelt|halb|deux fois|doble)\b",
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"(?:thir|four|fif|six|seven|eigh|nine)teen|twenty|thirty|forty|fifty|hundred|"
+    r"a (?:third|quarter|fifth|dozen)|"
+    r"zwei|drei|vier|fünf|sechs|zehn|ein (?:drittel|viertel)|deux|trois|quatre|cinq|dix|un tiers|"
+    r"dos|tres|cuatro|cinco|diez|un tercio|due|tre|quattro|cinque|dieci|un terzo|"
+    r"twice|thrice|double|half|(?:three|four|five|ten) times|doppelt|halb|deux fois|doble)\b",
     re.IGNORECASE,
 )
 _LEAST = 2  # numbers of an exercise
@@ -81,6 +90,8 @@ _PRACTISED = re.compile(
     r"mowa zależna)\b|"
     r"\bpronounce\b|"
     # names as words: what does the name Emma mean?
+    r"\bis \w{2,20} an? (?:\w+ )?(?:common|popular|rare|typical|old-fashioned|unusual|unisex|real|"
+    r"outdated|modern|biblical|male|female) (?:\w+ )?name\b|"
     r"\bname \w{2,20} (?:mean|come from|originat)|\b(?:meaning|origin"
     r"|popular) (?:\w+ ){0,3}name\b|"
     r"\bdoes \w{2,20} mean in (?:irish|gaelic|welsh|hebrew|arabic|greek|latin|german|french"
@@ -119,14 +130,19 @@ _AND = (
     r"together with) "
 )
 _LIST = re.compile(
-    rf"(?<!\w){_ITEM}(?:(?:, {_ITEM}){{1,30}}(?:,?{_AND}{_ITEM})?|{_AND}{_ITEM})(?!\w)"
+    rf"(?<!\w){_ITEM}(?:(?:, {_ITEM}){{1,30}}(?:,?{_AND}{_ITEM})?|"
+    rf"(?: (?:vs\.?|versus) {_ITEM}){{2,10}}|{_AND}{_ITEM})(?!\w)"
 )
 _PARTED = re.compile(rf",?{_AND}|, ")
 # Of what has a title, in the line of the title. `Track`, `book` and `cover` stand in logs, too.
 _WORKS = re.compile(
     r"\b(?:songs?|sang|sung|sings?|singers?|playlists?|albums?|lyrics|chords|movies?|films?|"
     r"novels?|poems?|paintings?|operas?|musicals?|lied(?:er)?|chansons?|canci[oó]n(?:es)?|"
-    r"canzon[ei]|piosenk\w+)\b",
+    r"canzon[ei]|piosenk\w+|"
+    # who wrote "…"?, and not on the wall
+    r"(?:who wrote|wer schrieb|qui a écrit|quién escribió|chi ha scritto|quem escreveu|"
+    r"kto napisał|wie schreef|vem skrev)(?= [\"“„«][^\"”“»\n]{2,40}[\"”“»]"
+    r"(?:[?,]| (?:and|und|et|y|e|i|en|och) |\s*$)))\b",
     re.IGNORECASE,
 )
 _VALUE = re.compile(r"(?:\w=|[\"'`][=:] ?)[\"“„«]\Z")  # holder="Mira"
@@ -206,13 +222,86 @@ def is_played(text: str, start: int, end: int) -> bool:
     return own is not None and _PLAYED_AFTER.match(text, end) is not None
 
 
+# The heads of a table of works: of what is asked for, and of what only works have.
+_TITLE_HEADS = words_of(
+    """
+    title titel titre titulo título titolo tytuł song track film movie album book piece work game
+    """
+)
+_WORK_HEADS = words_of(
+    """
+    artist artists composer director author band singer genre studio label isbn runtime album
+    interpret künstler komponist regie regisseur autor artiste compositeur réalisateur auteur
+    artista compositor regista autore wykonawca gatunek
+    """
+)
+# Of a list of goods: `name` is that of a thing beside its number.
+_GOODS_HEADS = words_of(
+    "name product item article artikel bezeichnung produkt produit producto prodotto"
+)
+_NUMBER_HEADS = words_of("sku ean asin gtin upc artikelnummer artikelnr")
+_CELL_SIGNS = "\t;|,"
+_LONGEST_HEAD = 200  # characters
+_ENDS = tuple(".?!:")  # of a sentence below a table
+
+
+def _find_title_head(cells: list[str]) -> int | None:
+    """Return the place of the head of titles, or of goods, in a row of heads; None without it."""
+    for heads, beside in ((_TITLE_HEADS, _WORK_HEADS), (_GOODS_HEADS, _NUMBER_HEADS)):
+        places = [place for place, cell in enumerate(cells) if cell in heads]
+        if places and not beside.isdisjoint(cells[: places[0]] + cells[places[0] + 1 :]):
+            return places[0]
+    return None
+
+
+def find_title_cells(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of the cells with the titles in tables of works, and of those with the
+    names in lists of goods: `title,artist` above `Layla,…`, `sku,name` above `7,Mug Paris`.
+
+    >>> text = "title,artist\\nLayla,Derek\\n"
+    >>> [text[slice(*place)] for place in find_title_cells(text)]
+    ['Layla']
+    """
+    sign, column, count, spaced, start = "", 0, 0, False, 0
+    for line in text.splitlines(keepends=True):
+        row = line.rstrip()
+        if head := _read_heads(row):
+            sign, column, count = head
+            spaced = f"{sign} " in row
+        elif sign:
+            cells = row.split(sign)
+            prose = row.endswith(_ENDS) or (sign in ",;" and not spaced and f"{sign} " in row)
+            if len(cells) != count or prose:
+                sign = ""
+            else:
+                place = start + sum(len(cell) + 1 for cell in cells[:column])
+                yield place, place + len(cells[column])
+        start += len(line)
+
+
+def _read_heads(row: str) -> tuple[str, int, int] | None:
+    """Return the sign between the cells of a row of heads, the place of the titles among them, and
+    how many they are; None for another row."""
+    for sign in _CELL_SIGNS if len(row) <= _LONGEST_HEAD else "":
+        cells = [cell.strip(" \"'") for cell in row.lower().split(sign)]
+        place = _find_title_head(cells)
+        if place is not None:
+            return sign, place, len(cells)
+    return None
+
+
 def find_titles(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of what may be titles in a text that speaks of songs, films or books: a few
-    words in quotation marks, each with a capital or small.
+    """Yield the places of what may be titles, in order: in a text that speaks of songs, films or
+    books a few words in quotation marks, each with a capital or small; and the cells of a table of
+    works.
 
     >>> [text[slice(*place)] for text in ['Who sang "Hey Jude"?'] for place in find_titles(text)]
     ['Hey Jude']
     """
+    yield from merge(find_title_cells(text), _find_quoted_titles(text))
+
+
+def _find_quoted_titles(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for line in text.splitlines(keepends=True):
         works = _WORKS.search(line)
@@ -235,7 +324,13 @@ _VARIETIES = re.compile(
     r"variet(?:y|ies) of [a-z]{3,14}|"
     r"(?:kartoffel|apfel|birnen|pflaumen|kirsch|rosen|tomaten|trauben|reb|wein|erdbeer|tulpen|dahlien)sorten?|"
     r"variétés? de (?:pommes?(?: de terre)?|poires?|prunes?|cerises?|roses?|tomates?|fraises?)|"
-    r"variedad(?:es)? de [a-z]{3,14}|varietà di [a-z]{3,14})\b"
+    r"variedad(?:es)? de [a-z]{3,14}|varietà di [a-z]{3,14}|"
+    # what is compared by its name: best running shoes: …
+    r"best (?:[a-z]{3,12} ){0,3}(?:shoes|boots|skis|bikes|tents|jackets|backpacks|phones|laptops|"
+    r"tablets|cameras|headphones|earbuds|guitars|pens|watches|strollers|mattresses|monitors|"
+    r"keyboards|machines|speakers|lenses|amplifiers|microphones|routers|blenders|mixers|knives|"
+    r"pans|sneakers|cars|scooters|suvs|tyres|tires|mowers|drills|vacuums|"
+    r"dishwashers|fridges|printers|perfumes|whisk(?:e?y|ies|eys)|wines|beers|brands))\b"
     r"(?![^:\n]{0,60}\b(?:who|wer|(?:for|from|by|für|von|pour|chez|para|per) (?-i:[A-Z]))\b)"
     rf"[^:.!?\n]{{0,60}} ?[:：] (?P<list>{_ITEM}(?:(?:, |{_AND}){_ITEM}){{0,12}})",
     re.IGNORECASE,
@@ -276,12 +371,26 @@ _CALLED = (
     r" (?:who(?:['’]s| is) )?(?:named|called|by the name of|namens|llamad[oa]|nommée?|appelée?|"
     r"chiamat[oa]) "
 )
+# What follows the name of who is invented: Brakka (orc barbarian), Vexara, an elven necromancer.
+# Clerics, rangers and witches are people, too.
+_INVENTED_AFTER = re.compile(
+    r"(?:,? (?:an?|the) |, | ?\()(?:[a-z-]{2,15} ){0,3}?"
+    r"(?:(?:half-?)?(?:el(?:f|ven)|orc(?:ish)?)|drow|dwarven|halfling|hobbit|tiefling|dragonborn|"
+    r"gnom(?:e|ish)|goblin|kobold|centaur|minotaur|satyr|dryad|naiad|golem|lich|necromancer|warlock|"
+    r"paladin|sorcer(?:er|ess)|archmage|vampire|werewolf|mermaid|android|cyborg|halb(?:elf|ork)|"
+    r"elfe|elfin?|zwergin|ork)\b"
+)
 # A being that somebody is said to be is none: my boss is a pirate called Holloway.
 _INVENTED = re.compile(
     r"(?P<said>(?<!here )\b(?:is|was|are|ist|est|es|è) (?:an?|the|eine?|une?|una?|un|il|el) "
     rf"(?:[a-z]{{2,15}} )?)?\b{_BEINGS}{_CALLED}"
     r"(?:(?:captain|capt|sir|lady|lord|king|queen|princess|prince|dr|kapitän|capitán|capitaine) )?"
     r"\Z",
+    re.IGNORECASE,
+)
+_ELFIN = re.compile(
+    r"\b(?:(?:half-?)?(?:el(?:f|ven)|orc)|dwarven|halfling|tiefling|goblin|gnom(?:e|ish))"
+    rf" [a-z]{{3,12}}{_CALLED}\Z",
     re.IGNORECASE,
 )
 _FABLE = re.compile(
@@ -329,8 +438,9 @@ def is_told(text: str, start: int, end: int, *, invented: bool = True) -> bool:
     >>> is_told("a dragon named Fizz", 15, 19), is_told("a man named Fizz", 12, 16)
     (True, False)
     """
-    being = _INVENTED.search(text, max(0, start - 60), start)
-    if invented and being and not being["said"]:
+    low = max(0, start - 60)
+    being = _INVENTED.search(text, low, start)
+    if invented and ((being and not being["said"]) or _ELFIN.search(text, low, start)):
         return True
     near = max(0, start - _IDIOM_NEAR), end + _IDIOM_NEAR
     found = chain(_IDIOM.finditer(text, *near), _KIND.finditer(text, *near))
@@ -430,6 +540,15 @@ def tells_tale(text: str) -> bool | None:
     if _LIFE.search(text):
         return False
     return True if _FICTION.search(text) else None
+
+
+def is_invented(text: str, end: int) -> bool:
+    """Tell if what follows a name says that its bearer is a being of tales.
+
+    >>> is_invented("Brakka (orc barbarian)", 6), is_invented("Brakka (plumber)", 6)
+    (True, False)
+    """
+    return _INVENTED_AFTER.match(text, end, end + 60) is not None
 
 
 def is_of_fable(text: str, start: int) -> bool:

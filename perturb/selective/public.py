@@ -34,12 +34,14 @@ from perturb.selective.nobody import (
     asks_for_amount,
     find_lists,
     find_tales,
+    find_title_cells,
     find_titles,
     find_varieties,
     is_about_surnames,
     is_created,
     is_eponym,
     is_exercise,
+    is_invented,
     is_of_fable,
     is_played,
     is_told,
@@ -50,7 +52,14 @@ from perturb.selective.parts import Cover
 from perturb.selective.patterns.forms import is_in_list
 from perturb.selective.patterns.given import list_given, names_beside
 from perturb.selective.patterns.letters import is_addressed
-from perturb.selective.patterns.persons import ALONE, CAPITALS, is_strange, locate_alone
+from perturb.selective.patterns.persons import (
+    ALONE,
+    CAPITALS,
+    OWN_KIN,
+    is_strange,
+    locate_alone,
+)
+from perturb.selective.patterns.shape import any_of
 from perturb.selective.surrogates.names import load_names
 from perturb.text.fold import fold, fold_name, read
 from perturb.vocabulary.word_list import dictionary_words
@@ -110,7 +119,8 @@ _GAP = 3  # characters between two words of a name
 _BESIDE = """
     a an and at by for from in of on or the to versus via vs with der die das den dem des und von
     vom im le la les l de du d des et y e el los il lo gli di del della och i w z
-    s pope president king queen prince princess emperor empress saint st sir lord lady pharaoh
+    s pope president king queen prince princess emperor empress saint sankt st
+    sir lord lady pharaoh
     sultan tsar czar kaiser chancellor senator general admiral captain
 """
 _NEUTRAL = frozenset(_BESIDE.split())
@@ -211,10 +221,15 @@ _SELF = re.compile(
     r"|why) i\b(?!\s?[=<>+\]);:,.])|"
     # No state, union, weekday or initial: ME, EU, Mon 9:00, J. Robert Oppenheimer
     r"\b(?!(?:US|EU|IO|MA|MI)\b|Mon(?:[:.,–-]| \d| to\b))"
-    r"(?i:me|my|mine|we|us|our|ours|ich|mir|mich|wir|uns|meine?[mnrs]?|unsere?[mnrs]?|je|"
+    r"(?i:me|my|mine|we|us|our|ours|ich|mir|mich|wir|uns|(?<!\bbare )meine?[mnrs]?|"
+    r"unsere?[mnrs]?|je|"
     r"j(?=['’](?!accuse)|\s(?:ai|aime|habite|suis|étais|avais)\b)|moi|mon|"
     r"ma|mes|nous|notre|nos|yo|mis?|nosotros|nuestr[oa]s?|io|mio|mia|noi|nostr[oa]|eu|meu|minha|nós|"
-    r"mój|moja|moje|jestem|мой|моя|моего|моей|мне|меня|мы|наш\w{0,3})\b|我|私|僕"
+    r"mój|moja|moje|jestem|мой|моя|моего|моей|мне|меня|мы|наш\w{0,3}|мій|моєї|мого|мені|мене|"
+    r"ik|mijn|mij|wij|onze|jag|vår[at]?|jeg|minua|minun|minulle|benim|bana|bizim|saya|aku|"
+    r"kami|kita|mera|mere(?= (?:dost|bhai|papa|pita|dada|boss|ghar|naam|padosi)\b)|meri|mujhe|"
+    r"hamar[aei]|"
+    rf"tôi|{any_of(' '.join(OWN_KIN))})\b|我|私|僕|أنا"
 )
 _LIFE = re.compile(
     r"\b(?:(?:live|lives|lived|living|reside[sd]?|residing|stay(?:s|ed|ing)?|based|located)\s"
@@ -279,12 +294,25 @@ _STORY = re.compile(
     r"baroque|historians?|historical|"
     r"jahrhunderts?|krieg(?:e|es|s)?|kaisers?|dichters?|schriftsteller(?:in|s)?|"
     r"siècles?|guerres?|empereurs?|révolution|poètes?|philosophes?|"
-    r"siglos?|guerras?|imperios?|reyes|revolución|república|"
+    r"siglos?|guerras?|imperios?|reyes|reinas?|revolución|república|batalla de|bataille de|"
+    r"battaglia di|schlacht (?:bei|von)|"
+    # not of somebody with somebody
+    r"(?:tratado de|traité de|trattato di|vertrag von) (?:pa[zx]|paix|pace|versail?les|"
+    r"tordesillas|utrecht|verd[uú]n|lisbo(?:a|na|nne)|lissabon|rom[ea]?|maastricht|par[ií]s|parigi|westfalia)|"
+    r"slaget vid|slag bij|asal[- ]usul|legenda|dongeng|"
     r"secol[oi]|guerr[ae]|regno|risorgimento|unità d['’]italia|"
     r"séculos?|revolução|eeuw|oorlog(?:en)?|"
     r"wiek(?:u|i)|wojn[ay]|król(?:a|em)?|rozbior(?:y|ów)|powstani[ea]|nagrod[aęy] nobla|"
-    r"век[аеу]?|войн[аеуы]|цар[ьяюе]|император\w{0,3}|реформ[аеуы]|поэт\w{0,3})\b|"
-    r"(?:\b(?:in|from|to|until|since|by|of|around|between|and|im|jahr|en|dal|nel|w|roku|latach|в|em|van)"
+    r"век[аеу]?|войн[аеуы]|цар[ьяюе]|император\w{0,3}|реформ[аеуы]|поэт\w{0,3}|"
+    r"чим (?:відом|знаменит)\w{1,4}|чем (?:известен|известна|знаменит\w?)|wodurch wurde|"
+    r"(?:brumaire|thermidor)|столітт[яі]|війн[аиуі]|гетьман\w{0,3}|повстанн[яі]|козак\w{0,3}|"
+    r"eeuwse?|koning(?:in|en)?|opstand|århundradet|krig(?:et|en)?|drottning|konung|"
+    r"savaş[ıi]?|padişah[ıi]?|yüzyıl\w{0,4}|osmanlı|cumhuriyet\w{0,4}|devrim\w{0,6}|"
+    r"perang|berperang|penjajah\w{0,3}|proklamasi|kerajaan|pahlawan|abad|belanda|"
+    r"yuddh|samrat|samrajya|itihas|angrez\w{0,2}|azadi|"
+    r"quân|triều đại|nhà (?:Trần|Lý|Lê|Nguyễn|Minh|Thanh)|kháng chiến|khởi nghĩa|thế kỷ)\b|"
+    r"(?:\b(?:in|from|to|until|since|by|of|around|between|and|im|jahr|en|dal|nel|w|roku|latach|в|em|van"
+    r"|în|anul|tahun|năm|år|vuonna|roce|року)"
     r"|[-–,(]) ?(?:1[0-8]\d\d|19[0-4]\d)\b|世纪|朝|世紀|王朝|"
     # Charles II
     rf"(?-i:\b(?:{_RULERS}) (?:(?:I|V|X)(?!['’]|\.? [A-Z]|\s(?:{_DOES})\b)|I[IVX]I?|VI{{1,3}}|"
@@ -329,6 +357,10 @@ _BEGIN = re.compile(r"(?:\A|[.!?:;\n\"“„(¿¡-])\s{0,8}\Z")  # of a sentence
 # Whose messages cryptographers send. John Doe is hidden: who tries the gateway writes this name.
 _EXAMPLES = frozenset(
     ("alice", "bob", "carol", "charlie", "dave", "eve", "mallory", "trent", "peggy")
+)
+_TESTING = re.compile(
+    r"(?m:^[ \t]{0,12}>>> )|\bassert(?:_eq!?|_that|Equals?|That)?\b|\bexpect\(|@Test\b|"
+    r"\bdef test_|#\[test\]|\bfunc Test[A-Z]|\bdescribe\(|\bit\([\"'`]"
 )
 # Assistants that have a person's name or look like one.
 _ASSISTANTS = frozenset(
@@ -387,13 +419,18 @@ _ASKING = re.compile(
     r"quién|qué|cuándo|por qué|cómo|explica|menciona|"
     r"chi|che cosa|quando|perché|spiega(?:mi)?|parla|"
     r"quem|como|kto|kiedy|dlaczego|jak(?:ie)?|opisz|wymień|кто|что|когда|почему|как|расскажи\w*|"
-    r"назови\w*)\b|[?？]",
+    r"назови\w*|хто|що|коли|чому|чим|розкажи\w*|поясни\w*|"
+    r"wat|wanneer|waarom|hoe|vertel|beschrijf|vad|vem|när|varför|hur|berätta|beskriv|hvem|hvad|"
+    r"hvornår|hvorfor|hvordan|kim(?:dir)?|neden|nasıl|anlat|açıkla|siapa|apa|kapan|mengapa|kenapa|"
+    r"bagaimana|jelaskan|sebutkan|ceritakan|kaun|kab|kyun?|kyon|kaise|batao|bataiye|samjhao|"
+    r"tại sao|như thế nào|khi nào|hãy|kể)\b|[?？؟]",
     re.IGNORECASE,
 )
 _STUDIED = re.compile(
     r"\b(?:fasse|interpretiere?|vergleiche?|analysiere?|beschreibe?|charakterisiere?)\b",
     re.IGNORECASE,
 )
+_VERSUS = re.compile(r" (?:vs\.?|versus) [^.?!\n]{1,40} (?:vs\.?|versus) ")
 _COMPARED = re.compile(
     r"\b(?:compar(?:e|es|ing|ison)|contrast|differ(?:s|ences?)?|similarit(?:y|ies)|vergleich\w*|"
     r"unterschiede?|comparez|différences?|compara\w*|diferencias?|confronta|differenze|porównaj)\b",
@@ -421,7 +458,10 @@ _TASK = re.compile(
     # not how long something takes
     r"paraphrase|rephrase|shorten|condense|(?<![\d-] )(?<!\d-)(?<!few )(?<!ten )(?<!five )(?<!in )"
     r"(?<!fifteen )(?<!twenty )(?<!thirty )(?<!several )(?<!couple )minutes|my|our|"
-    rf"meine?[mnrs]?|unsere?[mnrs]?|notre|nuestr\w+|nostr\w+)\b|{_WORK_SIGNS}",
+    # not `ke bare mein`, Hindi's about
+    r"(?<!\bbare )meine?[mnrs]?|unsere?[mnrs]?|notre|nuestr\w+|nostr\w+|meu|minha|mój|moja|мой|"
+    r"моя|мо[её]|моего|моей|мою|мій|мого|моєї|наш\w{0,3}|mijn|onze|vår[at]?|saya|kami|tôi|benim|bizim|"
+    rf"mera|meri|hamar[aei]|{any_of(' '.join(OWN_KIN))})\b|{_WORK_SIGNS}",
     re.IGNORECASE,
 )
 _ENTRY = re.compile(
@@ -703,6 +743,8 @@ class _Knowledge:
             own = self._is_own_person(finding) or self._is_namesake(finding)
             own = own or self._is_field(finding)
             return not own or self._is_character(finding)
+        if finding.type in THINGS and self._is_in_title_cell(finding):
+            return True
         things = [public.persons, public.names, public.terms]
         if finding.type in THINGS:
             things.append(public.shared)
@@ -921,16 +963,30 @@ class _Knowledge:
         own = close and (" " in self._text[start:end] or self._is_borne(finding))
         if not own and is_of_fable(self._text, start):
             return True
+        if not own and is_invented(self._text, end):
+            first, last = self._words.meeting(start, end)
+            keys = [key for key in self._words.keys[first:last] if key not in _BEFORE_CHARACTER]
+            return self._is_strange(keys) and not self._is_own_person(finding)
         told = is_told(self._text, start, end, invented=not own)
         return told and not self._is_own_person(finding)
 
     def _is_example(self, finding: _Marked) -> bool:
-        """Tell if a finding is Alice, Bob or their like, in a text with both, and nobody's."""
+        """Tell if a finding is Alice, Bob or their like, in a text with both or in a test in code,
+        and nobody's."""
         if self._read_word(finding) not in _EXAMPLES or self._contacts:
             return False
         close = _holds(self._selves, *self._near_by(finding))
-        tied = close or self._is_tied_person(finding.start, finding.end)
+        if close or self._tests_examples:
+            return not close
+        tied = self._is_tied_person(finding.start, finding.end)
         return not tied and {"alice", "bob"} <= {*self._words.keys}
+
+    @cached_property
+    def _tests_examples(self) -> bool:
+        """Tell if the text is a test in code, or an example that is run, and names nobody else."""
+        if not _TESTING.search(self._text):
+            return False
+        return all(self._read_word(person) in _EXAMPLES for person in self._persons)
 
     def _is_assistant(self, finding: _Marked) -> bool:
         """Tell if a finding is the name that the text gives to the model, or a well-known
@@ -1045,7 +1101,9 @@ class _Knowledge:
             return True
         if place + 1 >= last or key in self._given or key in self._public.surnames:
             return False
-        start = self._words.starts[place]
+        start, small = self._words.starts[place], self._words.written[place].islower()
+        if small and place == first and last - first > _LEAST_NAME:  # quel rôle a joué Jean Moulin
+            return self._words.longest(place + 1, last, [self._public.persons]) == last
         begins = place == first and bool(_BEGIN.search(self._text, max(0, start - 4), start))
         return begins or (key in self._common and (place == first or last - first > _NAME_WORDS))
 
@@ -1226,7 +1284,8 @@ class _Knowledge:
         """Tell if somebody asks to compare persons by surnames that are all public persons', one
         of them nobody else's: `Compare Smith, Ricardo and Malthus`."""
         low, high = self._near_by(finding)
-        if not _COMPARED.search(self._text, low, high) or _OFFERED.search(self._text):
+        compared = _COMPARED.search(self._text, low, high) or _VERSUS.search(self._text, low, high)
+        if not compared or _OFFERED.search(self._text):
             return False
         places = [self._words.meeting(*item) for item in items]
         keys = [[k for k in self._words.keys[first:last] if k != "s"] for first, last in places]
@@ -1244,6 +1303,14 @@ class _Knowledge:
         (low, high), (start, end) = self._near_by(finding), self._titles[at]
         # Of the title itself: "My Man Godfrey".
         return not (_holds(self._selves, low, start) or _holds(self._selves, end, high))
+
+    def _is_in_title_cell(self, finding: _Marked) -> bool:
+        at = bisect_right(self._title_cells, finding.start, key=lambda span: span[0]) - 1
+        return at >= 0 and finding.end <= self._title_cells[at][1]
+
+    @cached_property
+    def _title_cells(self) -> list[tuple[int, int]]:
+        return list(find_title_cells(self._text))
 
     @cached_property
     def _titles(self) -> list[tuple[int, int]]:

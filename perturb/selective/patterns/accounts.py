@@ -391,10 +391,24 @@ def _is_project(match: re.Match[str], owner: str) -> bool:
 _SOCIAL = any_of(
     """
     twitter x instagram insta ig mastodon tiktok telegram tg slack discord github gitlab threads
+    steam twitch psn xbox reddit tinder strava
     bluesky snapchat snap signal handle account username ping cc follow following followed thanks
     thank thx by dm hi hey hello hallo hola or from ask asked with reach contact folgt folge via
     and und to tag tagged mention mentioned message credit credits kudos author reviewer assignee
     assigned met saw tell told says said
+    """
+)
+# Macros of Julia, decorators, attributes and annotations, which people name in sentences.
+_MACROS = words_of(
+    """
+    btime benchmark inbounds simd inline noinline testset assert macroexpand printf sprintf
+    dataclass property classmethod staticmethod abstractmethod overload lru_cache contextmanager
+    override deprecated autowired nullable nonnull transactional requestmapping restcontroller
+    getmapping postmapping pathvariable requestbody springbootapplication componentscan beforeeach
+    aftereach parameterizedtest entity onetomany manytoone manytomany joincolumn mainactor objc
+    escaping autoclosure viewbuilder published stateobject observedobject environmentobject binding
+    appstorage observable ngmodule injectable keyframes fontface tailwind layer supports
+    typescript param returns throws typedef jsdoc deprecated nestjs jitclass njit vectorize
     """
 )
 _AT = re.compile(r"[=;{}()<>\[\]#$|*]|//")
@@ -408,6 +422,7 @@ def _locate_handle(match: re.Match[str]) -> tuple[int, int] | None:
     code = _AT.search(text[begin : match.start()]) or after in ("(", "/", "[", "=", "{", "@", ":")
     name = match["part"].rstrip(".")
     plain = is_personal_account(name) and not is_ordinary_word(name) and "__" not in name
+    plain = plain and name.lower() not in _MACROS
     return (start, start + len(name)) if plain and not code else None
 
 
@@ -696,11 +711,21 @@ ACCOUNTS = (
     ),
     shape(
         "USERNAME",
-        rf"(?<!\w){_SOCIAL}[\"'`*]?[:,]?[ \t][\"'`(*]?@(?P<part>[A-Za-z_][\w.]{{2,30}})",
+        rf"(?<!\w){_SOCIAL}[\"'`*]?(?: (?:is|ist|est|es|è|é))?[:,]?[ \t][\"'`(*]?@"
+        r"(?P<part>[A-Za-z_][\w.]{2,30})",
         case=False,
         clue=any_match(r"[ \t\"'`(*]@(?i:[a-z_])"),
         locate=_locate_handle,
         reach=40,
+    ),
+    shape(  # @mira_h asked on Slack, @mira.h hat geschrieben
+        "USERNAME",
+        r"(?<![\w.@/])@(?P<part>[A-Za-z_][\w.]{2,30}) (?:asked|wrote|said|says|told|replied|posted"
+        r"|tweeted|suggested|wants|hat (?:geschrieben|gefragt|gesagt)|a (?:écrit|demandé|dit)"
+        r"|escribió|preguntó|dijo|ha scritto)(?!\w)",
+        clue=any_match(r"@[A-Za-z_][\w.]{2,30} [a-zé]"),
+        locate=_locate_handle,
+        reach=4,
     ),
     shape(  # @mira_h on Slack
         "USERNAME",

@@ -427,7 +427,8 @@ _SITE_CLUE = any_string(*(f".{end}" for end in _DOMAINS))
 _IPV4 = r"(?<![\w.])(?<!\w/)(?:\d{1,3}\.){3}\d{1,3}(?!\.?\d)"  # Chrome/121.0.6167.85 is none
 _IPV4_CLUE = all_clues(least_digits(4), any_match(r"\.\d{1,3}\.\d"))
 _IPV6 = (
-    r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?::\d{1,3}(?:\.\d{1,3}){3})?(?![\w:])"
+    # Not 12-Mar-2024::10:14:22, of Erlang's logs.
+    r"(?<![\w:.])(?<![A-Za-z]-)[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?::\d{1,3}(?:\.\d{1,3}){3})?(?![\w:])"
 )
 
 _IPV6_CLUE = any_match(":[0-9A-Fa-f]{0,4}:")

@@ -129,7 +129,7 @@ _CALLED = any_of(
     tia avó avô vovó vovô dra dona juf meester oom broer zus zuster mevrouw mevr meneer dhr
     pan pani pán paní ciocia wujek babcia dziadek teta strýc babička
     bestemor bestefar farmor farfar mormor morfar moster faster tant
-    hanım bey abla abi amca teyze
+    hanım bey abla abi amca teyze bapak pak ibu bu mbak chị cô
     """,
 )
 _LEAD = re.compile(

@@ -43,6 +43,7 @@ __all__ = [
     "CAPITALS",
     "DEPARTMENTS",
     "NO_NAMES",
+    "OWN_KIN",
     "PERSONS",
     "RELATIONS",
     "WRITTEN_FULL",
@@ -148,11 +149,16 @@ _RELATED_FARTHER = """
 _OWN_FARTHER = """
     mio mia mijn m'n mn mój moja mojego mojej mojemu moj moje min mitt meu minha
 """
-_OWN_KIN_LIST = (
-    "kocam eşim karım oğlum kızım annem babam abim ablam kardeşim patronum komşum arkadaşım férjem"
-    " feleségem fiam lányom mieheni vaimoni"
-)
+_OWN_KIN_LIST = """
+    kocam eşim karım oğlum kızım annem babam abim ablam kardeşim patronum komşum arkadaşım
+    kayınvalidem kayınpederim teyzem halam amcam dayım dedem anneannem babaannem kuzenim yeğenim
+    nişanlım müdürüm öğretmenim
+    férjem feleségem fiam lányom főnököm szomszédom barátom barátnőm anyám apám bátyám nővérem
+    öcsém húgom
+    mieheni vaimoni äitini isäni veljeni siskoni ystäväni pomoni naapurini poikani tyttäreni
+"""
 _OWN_KIN = any_of(_OWN_KIN_LIST)
+OWN_KIN = words_of(_OWN_KIN_LIST)  # my husband, in one word
 _RELATED_ELSEWHERE = """
     mann ehemann frau ehefrau freund freundin partner partnerin verlobter verlobte mutter vater
     mama papa bruder schwester sohn tochter kind enkel enkelin oma opa onkel tante cousin
@@ -163,6 +169,7 @@ _RELATED_ELSEWHERE = """
     fiancé mère père frère sœur soeur fils fille enfant oncle neveu nièce patron patronne collègue
     ami amie voisin voisine propriétaire médecin avocat avocate marido esposo esposa mujer novio
     novia pareja madre padre mamá papá hermano hermana hijo hija abuelo abuela tío tía primo prima
+    schüler schülerin patenkind
     sobrino sobrina jefe jefa compañero compañera colega amigo amiga vecino vecina casero casera
     médico médica abogado abogada moglie marito fratello sorella figlio figlia amico amica mąż żona
     brat siostra syn córka kumpel kumpels pote compa prof profe
@@ -360,6 +367,8 @@ _ROLE_KEYS = """
     customer client kunde kundin assignee assigned_to reporter reviewer created_by updated_by
     requested_by oncall on_call teacher doctor fahrer buyer seller witness
 """
+_MADE_BY_KEYS = words_of("author maintainer reviewer reporter assignee autor auteur")
+_PAIR = 2  # words
 _LABELS = words_of(
     """
     first last full name family given given surname middle nick display user string text str your
@@ -397,6 +406,8 @@ def _locate_named(match: re.Match[str]) -> tuple[int, int] | None:
     unknown = not any(len(word) > 1 and is_ordinary_word(word) for word in words)
     if not value.isascii() and not many and not found.quote:
         return None
+    if many and not unknown and len(words) == _PAIR and key in _MADE_BY_KEYS:
+        unknown = _is_dealt_with(value)  # author: Torvald Fields
     good = many and unknown and not _PLACES.intersection(words)
     return (start, start + len(value)) if good else None
 
@@ -557,6 +568,28 @@ def _locate_introduced(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a name after its introduction; None for `also known as NHCB`."""
     alias = match["part"].isupper() and "known as" in match[0].lower()
     return None if alias else match.span("part")
+
+
+def _locate_shouted(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a name after a relation, in capitals without the rest of the sentence:
+    `MY BOSS ANNA WEBER WILL NOT PAY`."""
+    start, end = match.span("part")
+    words = match["part"].split(" ") if match["part"].isupper() else []
+    small = [place for place, word in enumerate(words) if _is_of_sentence(word)]
+    if small[:2] == [0, 1]:  # MY BOSS WILL NOT PAY
+        return None
+    ordinary = (
+        place
+        for place, word in enumerate(words)
+        if place > 1 and is_ordinary_word(word.lower()) and not is_given(word.lower())
+    )
+    cut = min([*filter(None, small), *ordinary], default=len(words))
+    return start, start + len(" ".join(words[:cut])) if words else end
+
+
+def _is_of_sentence(word: str) -> bool:
+    plain = word.lower()
+    return plain not in PARTICLES and (plain in FUNCTION_WORDS or plain in _MORE_WORDS)
 
 
 def _locate_display(match: re.Match[str]) -> tuple[int, int] | None:
@@ -1039,6 +1072,7 @@ def is_strange(name: str) -> bool:
 # What follows the name of a firm, a program or a place: Zapier Inbox, Figma Community.
 _OF_THINGS = words_of(
     """
+    authors contributors maintainers
     academy account agency airport api app archive avenue bank bar beach board books bot bucket
     builder business cafe calendar care center centre channel city clinic cloud club code college
     committee community company connect console contacts council county court customer customers
@@ -1067,6 +1101,30 @@ def _is_dealt_with(name: str) -> bool:
         return False
     return (worded and is_given(given)) or (is_strange(given) and (worded or is_strange(family)))
 
+
+# What follows `Bapak` and `Ibu`, and is nobody's name.
+_NOBODY_IN_MALAY = words_of(
+    """
+    choi choy kota negara negeri bangsa pertiwi presiden guru dokter polisi hakim rumah hamil dosen
+    kepala direktur menteri gubernur walikota bupati camat lurah ketua manajer manager rektor jaksa
+    proklamator pendeta ustad ustadz haji kos mertua tiri angkat kandung saya kami anda dan yang
+    """
+)
+
+
+def _is_titled_in_malay(name: str) -> bool:
+    return name.split(" ")[0].lower() not in _NOBODY_IN_MALAY and not is_ordinary_word(name)
+
+
+def _is_payer(name: str) -> bool:
+    """Tell if a bill goes to a person: a given name is first, or no word is in a dictionary, and
+    the last is of no firm."""
+    words = name.split(" ")
+    firm = words[-1].lower() in _OF_THINGS | _FIRMS | NO_NAMES
+    return is_full_name(name) and not firm and (is_given(words[0]) or is_strange(name))
+
+
+_FIRMS = words_of("gmbh ag kg ltd inc llc corp bv sa srl spa plc co ab oy as aps ohg mbh")
 
 # What somebody is told, after their name: thanks, that I am late, to bring it.
 _TOLD_THEN = (
@@ -1201,6 +1259,27 @@ PERSONS = (
         clue=any_listed("mr mrs ms miss mx cllr rev revd pani mevrouw meneer mw dhr mevr fam"),
         reach=8,
     ),
+    shape(  # Bapak Suryo Wicaksono
+        "PERSON",
+        r"(?<![\w-])(?:Bapak|Bpk\.?|Pak|Ibu|Bu|Mbak|Sdri?\.?) (?:(?:Dr|Ir|H|Hj)\.? )?"
+        rf"(?P<part>{_WORD}(?: {_WORD}){{0,3}})(?![\w'’-])",
+        _is_titled_in_malay,
+        clue=any_listed("bapak bpk pak ibu bu mbak sdr sdri"),
+        reach=4,
+    ),
+    shape(  # Bill to: Torvald Ostrander, 12 Elm Road
+        "PERSON",
+        r"(?<![\w-])(?i:(?:bill(?:ed)?|ship(?:ped)?|sold|deliver(?:ed)?|invoiced?|payable) to"
+        r"|rechnung an|liefern an|facturer à|facturar a|fatturare a):? "
+        rf"(?:(?i:{WRITTEN_TITLE})\.? )?(?P<part>{WRITTEN_FULL})"
+        rf"(?=[.,;\n]|\Z)(?! ?[.,]? (?:GmbH|AG|KG|Ltd|Inc|LLC|S\.))",
+        _is_payer,
+        clue=any_listed(
+            "bill billed ship shipped sold deliver delivered invoice invoiced payable rechnung",
+            "liefern facturer facturar fatturare",
+        ),
+        reach=4,
+    ),
     shape(  # Kovács úr, Karadağ Hanım
         "PERSON",
         rf"(?<![\w-])(?P<part>[{CAPITALS}][^\W\d_{CAPITALS}]{{2,20}}) "
@@ -1225,6 +1304,7 @@ PERSONS = (
         rf"(?:['’]s name is|,? (?i:called|named|namens|is called|is named|heißt|genannt))?,?"
         rf"[ (:]{{1,2}}{_MARKUP}(?P<part>{WRITTEN_NAME})",
         is_given_name,
+        locate=_locate_shouted,
         clue=any_listed(
             "my our your mein meine meinen meinem meiner meines unser unsere unseren unserem",
             "unserer unseres dein deine deinen deinem deiner deines mon ma mes notre nos mi mis",
@@ -1248,8 +1328,8 @@ PERSONS = (
     shape(  # mijn buurman wim, min fru Gunilla, kocam Hüseyin
         "PERSON",
         rf"(?<!\w)(?i:{any_of(_OWN_FARTHER)} {_KIN_FARTHER}"
-        rf"|{_OWN_KIN}),? (?P<part>[^\W\d_]{{2,20}})(?![\w'’-])",
-        _is_related,
+        rf"|{_OWN_KIN}),? (?P<part>[^\W\d_]{{2,20}}(?: (?:{_LINK} ?)?{_WORD}){{0,3}})(?![\w'’-])",
+        lambda name: _is_related(name.partition(" ")[0]),
         clue=any_listed(_OWN_FARTHER, _OWN_KIN_LIST),
         reach=24,
     ),

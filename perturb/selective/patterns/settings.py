@@ -224,7 +224,7 @@ _PLACEHOLDER = re.compile(
     r"|(?:secrets?|op|vault|ssm|sops|kms|keyvault|awssm|gcpsm|env|file)://\S+"
     r"|(?:vault|env|file|ssm):[A-Za-z/][\w/.#-]+|arn:aws:\S+"
     r"|<[^<>]*>|\[[^\[\]]*\]|@\w+@|:\w+|\?+|[*•●·x_.X-]+|…|!\w+|&\w+|\*\w+|(?:\\[nrt])+"
-    r"|(?i:[x*•.…]{3,}\w{0,6}|\w{0,6}[x*•…]{4,}|\w{0,6}\.{3,}"
+    r"|(?i:[x*•.…]{3,}\w{0,6}|(?:[a-z]{2,8}[_-]){1,3}x{3,}|\w{0,6}[x*•…]{4,}|\w{0,6}\.{3,}"
     r"|(?:your|insert|put|enter|replace|fill|paste|dein|ihr|votre|tu|su)[_ -].*"
     r"|your\w+|.*[_-](?:here|placeholder|goes[_-]here)|replaceme\w*"
     r"|(?:please[_-]?)?change[_ -]?(?:me|this|it)\W*\w*|.*(?:change|replace)[_-]?me.*"

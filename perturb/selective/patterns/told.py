@@ -321,7 +321,7 @@ TOLD = (
     shape(  # the last password she used was Kestrel!88; пароль от вайфая: kestrel88
         "PASSWORD",
         rf"(?<![^\W_]){NOUN}(?![^\W\d_])"
-        r"(?P<gap>(?:[ ,][^\s.:;!?=\"'()|<>{}\[\]]{1,20}){0,6}?)"
+        r"(?P<gap>(?:[ ,][^\s.:;!?=\"'()|<>{}\[\]]{1,20}(?:['’]s)?){0,6}?)"
         rf"(?:\s{IS}(?:\s(?:now|still|just|übrigens|jetzt|immer noch|toujours|ahora))?\s"
         rf"|\s?[:：]\s?){QUOTE}{VALUE}",
         is_drawn,

@@ -189,6 +189,166 @@ KINDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
             for name in ("hannes", "mkowalski", "klaus88", "r.vance", "ah1987")
         },
     ),
+    "a language that the classifier has not learnt": (
+        [
+            "resep rendang padang yang empuk, pakai daging sengkel",
+            "tolong buatkan caption instagram untuk kopi susu gula aren, yang lucu",
+            "viết cho tôi một đoạn văn ngắn về mùa thu",
+            "Siapa Pangeran Diponegoro dan mengapa ia berperang melawan Belanda?",
+            "Kalinga yuddh ke bare mein batao, kab hua tha",
+            "Розкажи про гетьмана Івана Мазепу і битву під Полтавою",
+        ],
+        {
+            "tolong tanya siti kapan dia datang ke rumah saya": ["siti"],
+            "Pak Tarjo minta laporan besok, buatkan email untuk dia": ["Tarjo"],
+            "Tolong buatkan surat untuk Bapak Suryo Wicaksono tentang cuti.": ["Suryo Wicaksono"],
+            "Siapa yang tahu nomor telepon Suryo Wicaksono? Dia tetangga saya.": [
+                "Suryo Wicaksono"
+            ],
+            "Minta Bu Ratna Kusumawardani menjelaskan perang itu kepada saya": [
+                "Ratna Kusumawardani"
+            ],
+            "mera dost Harshvardhan Chaturvedi mujhe paise nahi deta": ["Harshvardhan Chaturvedi"],
+            "Wiebke Kvamme ke bare mein email likho, woh meri boss hai": ["Wiebke Kvamme"],
+            "Tại sao Nguyễn Thị Bích Ngọc không trả tiền nhà cho tôi?": ["Nguyễn Thị Bích Ngọc"],
+            "Komşum Nurgül Karadayı ile savaş mı edeceğim?": ["Nurgül Karadayı"],
+            "Чому Остап Гнатюк не на війні? Він мій колега.": ["Остап Гнатюк"],
+            "Моя подруга Соломія Кравчук їде у відпустку.": ["Соломія Кравчук"],
+            "Подарок для моей подруги Фёклы Барсуковой": ["Фёклы Барсуковой"],
+            "Minha avó Conceição Figueiredo nasceu em 1931.": ["Conceição Figueiredo"],
+            "隣の小笠原美智子さんに送るお礼状を書いてください。": ["小笠原美智子"],
+        },
+    ),
+    "a sentence in capitals": (
+        [
+            "MY CAR MAKES A NOISE WHEN I BRAKE WHAT COULD IT BE IN OHIO",
+            "MY NEIGHBOR WILL NOT STOP MOWING AT 6 AM",
+            "MY DOCTOR SAID NO SALT WHAT CAN I EAT",
+        ],
+        {
+            "MY LANDLORD GREGORY STANWICK WILL NOT PAY": ["GREGORY STANWICK"],
+            "MY BOSS WIEBKE HARTWIG DOES NOT PAY": ["WIEBKE HARTWIG"],
+            "OUR TENANT DESTA KVAMME IS LATE WITH THE RENT": ["DESTA KVAMME"],
+            "MEINE NACHBARIN BRIGITTE OSTERTAG HAT MICH BELEIDIGT": ["BRIGITTE OSTERTAG"],
+            "MY COUSIN MAY LIN WILL NOT COME": ["MAY LIN"],
+            "MY TEACHER PERPETUA OYELARAN GIVES TOO MUCH HOMEWORK": ["PERPETUA OYELARAN"],
+            "MY NEIGHBOR GRACE WATERS KEEPS BEES IS THAT LEGAL": ["GRACE WATERS"],
+        },
+    ),
+    "who is invented": (
+        [
+            "You are Vexara Thornwhisper, an elven necromancer of Oldmarrow. Speak first.",
+            "NPC list: Brakka (orc barbarian), Ilvane (wood elf ranger). Give each a secret.",
+            "Write about a half-orc blacksmith called Grukk.",
+        ],
+        {
+            "Players: Tobias (orc barbarian), Wiebke (elf), Jens Hartwig (halfling bard)": [
+                "Tobias",
+                "Wiebke",
+                "Jens Hartwig",
+            ],
+            "My colleague Imogen Thackeray, a paladin of data protection, has left.": [
+                "Imogen Thackeray"
+            ],
+            "Sabine Kroll, an elf in our Christmas play, is ill.": ["Sabine Kroll"],
+            "Tobias Hartwig, a vampire of a boss, fired me.": ["Tobias Hartwig"],
+            "an elven teacher called Tobias Hartwig runs my game night": ["Tobias Hartwig"],
+            "Grukk (half-orc) is played by Ansel Whitcombe from my office.": ["Ansel Whitcombe"],
+        },
+    ),
+    "a table of works or of goods": (
+        [
+            "rank;title;artist\n1;Layla;Derek and the Dominos\n2;Roxanne;The Police",
+            "| Film | Regie |\n|---|---|\n| Amélie | Jean-Pierre Jeunet |\n| Victoria | x |",
+            "SKU,Name,Qty\nA-1,Teapot Florence,12\nA-2,Plate Charlotte,25",
+        ],
+        {
+            "name,title,department\nWiebke Kvamme,Engineer,IT": ["Wiebke Kvamme"],
+            "title,artist\nJolene,Dolly\nDoes Wiebke like it, or not?": ["Wiebke"],
+            "title,artist\nJolene,Dolly\nGive Wiebke Kvamme, please, the record": [
+                "Wiebke Kvamme"
+            ],
+            "title,name,phone\nDr,Wiebke Kvamme,01632 960 144": ["Wiebke Kvamme"],
+            "title;owner;rating\nMy Garden;Wiebke Kvamme;4": ["Wiebke Kvamme"],
+            "Book,Borrowed by\nDracula,Wiebke Kvamme\nEmma,Desta Holmqvist": [
+                "Wiebke Kvamme",
+                "Desta Holmqvist",
+            ],
+            "SKU,Name,Buyer\nA-1,Teapot,Quirin Haslinger": ["Quirin Haslinger"],
+            "badge,name,company\n771,Quirin Haslinger,Acme": ["Quirin Haslinger"],
+            "artist,title,email\nTove Ekelund,Curator,tove@ekelund.se": ["Tove Ekelund"],
+        },
+    ),
+    "what code is full of": (
+        [
+            "Run it with @btime and @inbounds, please.",
+            "STRIPE_SECRET=sk_test_xxx",
+            "=ERROR REPORT==== 12-Mar-2024::10:14:22.104 ===",
+            "my .htpasswd is empty",
+            '[package]\nname = "orrery"\nversion = "0.1.0"',
+            ">>> greet(\"Alice\")\n'Hello, Alice!'",
+            "monads are burritos, they say. what is a monad really",
+        ],
+        {
+            "ping @wiebke and @dhruva.n with @property": ["wiebke", "dhruva.n"],
+            "my twitter is @moss_and_marrow": ["moss_and_marrow"],
+            "my steam is @grumblebark_99": ["grumblebark_99"],
+            "@hedvig.strand asked how to tune a guitar": ["hedvig.strand"],
+            "API_TOKEN=mx_live_9xxQk27LmP0xxx41b": ["mx_live_9xxQk27LmP0xxx41b"],
+            "ssh to 2a02:8109:9f40:1c20::17 works": ["2a02:8109:9f40:1c20::17"],
+            ".wiebke is my handle on mastodon": ["wiebke"],
+            'def test_bill():\n    bill("Alice"); bill("Wiebke")': ["Wiebke"],
+            "my colleague Alice asks why `assert x == 1` fails": ["Alice"],
+            "# maintainer: Ulrikke Mo\nFROM scratch": ["Ulrikke Mo"],
+            "# author: Torvald Fields\ndef f(): pass": ["Torvald Fields"],
+            "password for the wifi at my mom's is Fuchs-19!x": ["Fuchs-19!x"],
+        },
+    ),
+    "an exercise, a name or a comparison that is asked for": (
+        [
+            "Maria has 12 apples and gives Tom a third of them. How many does each have?",
+            "Is Karen a common name in Denmark?",
+            "Pavlov vs Skinner vs Bandura, one sentence each",
+            "Quel rôle a joué Napoléon Bonaparte ?",
+            'Chi ha scritto "I Malavoglia" e cos\'è il verismo?',
+            "best trail running shoes: Hoka Speedgoat, Salomon Sense Ride or Brooks Cascadia",
+            "In Middlemarch, why does Dorothea marry Casaubon?",
+        ],
+        {
+            "My daughter Leokadia has two cats. How many vaccinations in four years?": [
+                "Leokadia"
+            ],
+            "Putri owes me five hundred and pays two a week. How many weeks?": ["Putri"],
+            "Is Wiebke Kvamme a common visitor of the clinic?": ["Wiebke Kvamme"],
+            "Tobias Kroll vs Hartwig: who gave us the best quote?": ["Tobias Kroll"],
+            "Quel rôle a joué Maëlys Kerbrat, ma cheffe ?": ["Maëlys Kerbrat"],
+            'Who wrote "Wiebke was here" on the wall?': ["Wiebke"],
+            "best phones for Charlotte and Elvira?": ["Charlotte", "Elvira"],
+            "best bikes in our club: Wiebke Kvamme, Desta Holmqvist": [
+                "Wiebke Kvamme",
+                "Desta Holmqvist",
+            ],
+            "My neighbours Walter and Dorothea read Middlemarch. Gift ideas?": [
+                "Walter",
+                "Dorothea",
+            ],
+            "Explique a mi jefa Isaura Cienfuegos el tratado de Versalles": ["Isaura Cienfuegos"],
+        },
+    ),
+    "who is billed": (
+        [
+            "Which stocks were sold to Goldman Sachs? Payable to Barclays Bank is fine.",
+            "Ship to Store is free, Deliver to Door costs 4 euros.",
+        ],
+        {
+            "Bill to Ignatius Pembroke, 27 Larkhill Close, Taunton TA1 4PQ.": [
+                "Ignatius Pembroke",
+                "27 Larkhill Close",
+            ],
+            "Ship to: Ngozi Adeyemi-Clarke, by Monday.": ["Ngozi Adeyemi-Clarke"],
+            "Rechnung an Friedhelm Ostertag, 300 Euro.": ["Friedhelm Ostertag"],
+        },
+    ),
 }
 
 
