@@ -94,30 +94,9 @@ _ACCENTS = dict(
         strict=True,
     )
 )
-_TEX_LETTERS = dict(
-    zip(
-        [
-            "o",
-            "O",
-            "l",
-            "L",
-            "ss",
-            "ae",
-            "AE",
-            "oe",
-            "OE",
-            "aa",
-            "AA",
-            "dj",
-            "DJ",
-            "i",
-            "th",
-            "TH",
-        ],
-        ["ø", "Ø", "ł", "Ł", "ß", "æ", "Æ", "œ", "Œ", "å", "Å", "đ", "Đ", "ı", "þ", "Þ"],
-        strict=True,
-    )
-)
+_TEX_LETTERS = {"o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ss": "ß", "ae": "æ", "AE": "Æ"}
+_TEX_LETTERS |= {"oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å", "dj": "đ", "DJ": "Đ", "i": "ı"}
+_TEX_LETTERS |= {"th": "þ", "TH": "Þ"}
 _COMMANDS = "|".join(sorted(_TEX_LETTERS, key=len, reverse=True))
 _IN_TEX = re.compile(
     r"\{\\(?P<a>[`'^\"~=.])(?P<x>[A-Za-z])\}|\\(?P<b>[`'^\"~=.])(?:\{\\?(?P<y>[A-Za-z])\}|(?P<z>[A-Za-z]))"
