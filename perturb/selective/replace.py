@@ -285,6 +285,7 @@ def link_request(
     pairs: Iterable[tuple[str, str]] = (),
     tagged: frozenset[str] = frozenset(),
     earlier: Mapping[tuple[str, str], str] = MappingProxyType({}),
+    respelled: frozenset[str] = frozenset(),
 ) -> RequestLink:
     """Make the link of the texts of one request.
 
@@ -294,9 +295,11 @@ def link_request(
         pairs: the replacements in it that were released earlier, each with its raw value.
         tagged: the raw values that get a tag in any case.
         earlier: those replacements by the type and the raw value of their parts.
+        respelled: words of names that get surrogates of their own, see `RequestLink`.
     """
     texts = tuple(texts)
-    return RequestLink(noise, Taken(pairs, texts), find_day_first(texts), tagged, earlier)
+    taken = Taken(pairs, texts)
+    return RequestLink(noise, taken, find_day_first(texts), tagged, respelled, earlier)
 
 
 def make_text_link(rng: np.random.Generator) -> Link:
