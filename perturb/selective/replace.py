@@ -137,7 +137,7 @@ def cut_name(text: str, table: EmbeddingTable, options: DocumentOptions) -> list
     return pieces if "word" in kinds and kinds <= {"word", "layout"} else None
 
 
-_ESCAPES = re.compile(r"%[0-9A-Fa-f]{2}|\\|=[0-9A-F\r\n]")
+_ESCAPES = re.compile(r"%[0-9A-Fa-f]{2}|\\|=[0-9A-F\r\n]|\+")
 _NAME_WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -147,7 +147,7 @@ def _cut_escaped(text: str, table: EmbeddingTable) -> list[PartRun] | None:
     if not _ESCAPES.search(text):
         return None
     reading = read(text)
-    if "\\" in reading.text:
+    if "\\" in reading.text or "=" in text:
         return []
     out: list[PartRun] = []
     end, before = 0, 0
