@@ -71,7 +71,7 @@ _SHOWN_SIGNS = frozenset(" !\"#$&'()*+,-.:;=?@[]^_`{|}~\n\r\t")
 # Letters in strings of code, and what a shell or SQL write before a blank or an apostrophe.
 _IN_CODE = (
     r"(?<!\\)\\++(?:x(?P<byte>[c-fC-F][0-9a-fA-F])|u\{(?P<point>[0-9a-fA-F]{2,5})\})"
-    r"|(?P<shell>(?<=[\w.,'])\\(?=[ ]\w|'\w))"
+    r"|(?P<shell>(?<=[\w.,'])\\(?=[ ]\w|'(?![0-9A-F]{2})[A-Z]))"
 )
 _WRITTEN = re.compile(
     rf"[{_HIDDEN}]+|{_COLOUR}|{_ENTITY.pattern}|(?<!\\)\\++u(?P<code>[0-9a-fA-F]{{4}})"

@@ -1098,15 +1098,31 @@ def _locate_queried(match: re.Match[str]) -> tuple[int, int] | None:
     return match.span("part") if owner or any(map(is_given, words)) else None
 
 
+def _locate_invited(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the name of a guest of an event: no room, and no group."""
+    words = re.findall(_WORD, match["part"])
+    strange = len(words) > 1 and not any(map(is_ordinary_word, words))
+    return match.span("part") if strange or any(map(is_given, words)) else None
+
+
 PERSONS = (
+    shape(  # of iCalendar: ATTENDEE;CN="Torvald Ostrander":mailto:…
+        "PERSON",
+        r"(?m:^)(?:ATTENDEE|ORGANIZER)(?:;(?!CN=)[^\n;:]{1,60}){0,6};CN=\"?"
+        rf"(?P<part>{WRITTEN_NAME})(?=[\";:\r\n])",
+        clue=any_string(";cn="),
+        locate=_locate_invited,
+        reach=400,
+    ),
     shape(
         "PERSON",
-        r"[?&](?P<key>[A-Za-z_-]{1,30})=[\"'+]?"
+        r"(?:[?&]|(?<![^\s\"'(])(?=[A-Za-z_-]{1,30}=[^&]{1,200}&[A-Za-z_-]{1,30}=))"
+        r"(?P<key>[A-Za-z_-]{1,30})=[\"'+]?"
         rf"(?P<part>{_PART}(?:(?:,[ +]?|[ +]){_PART}){{1,3}})"
         r"(?=[\"'&\s<>)]|\Z)",
         clue=any_match(r"[?&][A-Za-z_-]{1,30}="),
         locate=_locate_queried,
-        reach=0,
+        reach=240,
     ),
     shape(  # Please send it to Torvald Ostrander.
         "PERSON",

@@ -191,7 +191,7 @@ TEX, RTF, MAIL = "\\begin{letter}", "{\\rtf1 ", "Content-Transfer-Encoding: quot
         # What looks like one of them and is none.
         ("", r"b'\xde\xad' \xff", r"b'\xde\xad' \xff"),
         ("", r'{"a": "x \"Ute\" y"}', r'{"a": "x \"Ute\" y"}'),
-        ("", r"l\'effet \o{x} a=3D", r"l'effet \o{x} a=3D"),
+        ("", r"l\'effet M\'FCx \o{x} a=3D", r"l\'effet M\'FCx \o{x} a=3D"),
     ],
 )
 def test_letters_of_a_format_are_read(before: str, text: str, shown: str) -> None:

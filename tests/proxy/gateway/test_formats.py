@@ -109,6 +109,14 @@ FORMATS: dict[str, tuple[Callable[[Person], str], Callable[[str], str]]] = {
     "address": (lambda p: f"GET /search?name={quote(_join(p))}&n=1 HTTP/1.1", _unquote),
     "address, surname first": (lambda p: f"GET /find?name={quote(_turn(p))}&n=1", _unquote),
     "form": (lambda p: f"customer_name={quote_plus(_turn(p))}&page=2", _unquote),
+    "form of two": (
+        lambda p: f"customer_name={quote_plus(_join(p))}&email=a%40b.example&n=1",
+        _unquote,
+    ),
+    "iCalendar": (
+        lambda p: f'BEGIN:VEVENT\r\nATTENDEE;CN="{_join(p)}":mailto:a@b.example\r\nEND:VEVENT\r\n',
+        str,
+    ),
     "Python": (lambda p: f"CONTACTS = [{{'name': {_join(p)!r}}}]\n", _read_code),
     "Python, ASCII": (lambda p: f"CONTACTS = [{{'name': {_join(p)!a}}}]\n", _read_code),
     "shell": (
