@@ -155,6 +155,8 @@ class RequestLink:
             nothing does.
         tagged: raw values that get a tag, whatever the action for their type: their surrogate
             did not come back.
+        respelled: words of persons' names, in small letters, that get another surrogate than
+            other spellings of the same name, such as `soren` beside `Søren`.
         earlier: the replacements of earlier turns, by the type and the raw value of their parts.
     """
 
@@ -162,6 +164,7 @@ class RequestLink:
     taken: Taken
     day_first: bool | None = None
     tagged: frozenset[str] = frozenset()
+    respelled: frozenset[str] = frozenset()
     earlier: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def __call__(self, entity: str) -> np.random.Generator:

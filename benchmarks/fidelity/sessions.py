@@ -151,7 +151,7 @@ def _holds(strings: Iterable[str], type_: str, value: str) -> bool:
 
 
 def _list_public_lines(folder: Folder) -> list[str]:
-    """Return the lines of a file in which nothing private stands, nor a part of a person's name."""
+    """Return the lines of a file in which nothing private stands, and no part of a name."""
     values = [
         part.casefold()
         for type_, value in folder.private

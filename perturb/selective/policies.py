@@ -343,6 +343,8 @@ def _name_words(text: str, found: Iterable[Span]) -> Iterable[Span]:
     for span in found:
         if span.type in NAME_TYPES:
             reading = read(text[span.start : span.end])
+            if "\\" in reading.text:  # escapes that only the whole text tells
+                continue
             for place in find_distinctive_words(reading.text):
                 start, end = reading.span(*place)
                 yield Span(span.start + start, span.start + end, span.type)
@@ -353,11 +355,22 @@ def _widen(span: Span, text: str, tokens: Tokens) -> Span:
         raise ParameterError("a policy must mark parts of the text")
     start, end = span.start, span.end
     first, last = (bisect_right(tokens.starts, place) - 1 for place in (start, end - 1))
-    if first >= 0 and tokens.ends[first] > start:
+    if first < last and _is_sign(text, tokens, first) and tokens.starts[first] < start:
+        start = tokens.ends[first]  # the escape of a sign before a name: `%20Anna`
+    elif first >= 0 and tokens.ends[first] > start:
         start = tokens.starts[first]
-    if last >= 0:
+    if first < last and _is_sign(text, tokens, last) and end < tokens.ends[last]:
+        end = tokens.starts[last]
+    elif last >= 0:
         end = max(end, tokens.ends[last])
     return Span(start, end, span.type)
+
+
+def _is_sign(text: str, tokens: Tokens, place: int) -> bool:
+    """Tell if a token is a blank or a sign that is written as an escape of several characters."""
+    word, start = tokens.words[place], tokens.starts[place]
+    escaped = text[start] in "%=\\" and tokens.ends[place] - start > 1
+    return escaped and len(word) == 1 and not word.isalnum()
 
 
 def merge(spans: Iterable[Span], rank: Callable[[str], int] = lambda type_: 0) -> tuple[Span, ...]:

@@ -1339,9 +1339,13 @@ class _Knowledge:
         borne = [key in self._public.surnames for key in keys]
         if len(keys) < len(items) or not self._names_surnames:
             return False
-        if is_about_surnames(self._text):
+        if self._is_about_surnames:
             return sum(known) + sum(borne) >= _LISTED
         return len(items) > _LISTED and 2 * sum(known) > len(items)
+
+    @cached_property
+    def _is_about_surnames(self) -> bool:
+        return is_about_surnames(self._text)
 
     @cached_property
     def _names_surnames(self) -> bool:

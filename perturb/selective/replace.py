@@ -44,7 +44,7 @@ from perturb.selective.surrogates.addresses import recase_address
 from perturb.selective.surrogates.kinds import ADDRESSES, HANDLES
 from perturb.selective.surrogates.writer import PERSONS, SurrogateWriter
 from perturb.selective.values import draw_value, find_day_first, read_value
-from perturb.text.fold import decode_entities, match_case
+from perturb.text.fold import decode_entities, match_case, read
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import CLASS_NAMES, LAYOUT, TokenClass, Vocabulary
 
@@ -79,13 +79,19 @@ class PartRun:
     """A run of a sensitive part, without the characters that are dropped.
 
     `place` is the index of the word of V that stands for a WORD in the mechanism; `known` says
-    that the run is that word.
+    that the run is that word. `written` is what stands for layout that is written with escapes.
     """
 
     kind: Kind
     text: str
     place: int = -1
     known: bool = False
+    written: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Return the layout as it is written."""
+        return self.written or self.text
 
 
 def split_pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[PartRun]:
@@ -121,11 +127,42 @@ def split_pieces(text: str, table: EmbeddingTable, options: DocumentOptions) -> 
 
 
 def cut_name(text: str, table: EmbeddingTable, options: DocumentOptions) -> list[PartRun] | None:
-    """Cut a name into words and layout; None if there is anything else in it."""
+    """Cut a name into words and layout; None if there is anything else in it. The layout of a name
+    that is written with escapes, as in an address of the web, stays as it is written."""
     kept = changed(options, oov="map", number="random")
-    pieces = split_pieces(text, table, kept)
+    pieces = _cut_escaped(text, table)
+    if pieces is None:
+        pieces = split_pieces(text, table, kept)
     kinds = {piece.kind for piece in pieces}
     return pieces if "word" in kinds and kinds <= {"word", "layout"} else None
+
+
+_ESCAPES = re.compile(r"%[0-9A-Fa-f]{2}|\\|=[0-9A-F\r\n]|\+")
+_NAME_WORD = re.compile(r"[^\W\d_]+")
+
+
+def _cut_escaped(text: str, table: EmbeddingTable) -> list[PartRun] | None:
+    """Cut a name that is written with escapes; return None for another one, and nothing if there
+    is more in it than words and signs, or an escape that is none without the text around it."""
+    if not _ESCAPES.search(text):
+        return None
+    reading = read(text)
+    if "\\" in reading.text or "=" in text:
+        return []
+    out: list[PartRun] = []
+    end, before = 0, 0
+    for found in _NAME_WORD.finditer(reading.text):
+        start, after = reading.span(*found.span())
+        if start > end:
+            gap = reading.text[before : found.start()]
+            out.append(PartRun("layout", gap, written=text[end:start]))
+        out.append(PartRun("word", found[0], *find_word(found[0], table)))
+        end, before = after, found.end()
+    if end < len(text) or any(
+        map(str.isalnum, "".join(p.text for p in out if p.kind == "layout"))
+    ):
+        return []
+    return out
 
 
 def split_name(pieces: Sequence[PartRun]) -> tuple[list[str], list[str]]:
@@ -248,6 +285,7 @@ def link_request(
     pairs: Iterable[tuple[str, str]] = (),
     tagged: frozenset[str] = frozenset(),
     earlier: Mapping[tuple[str, str], str] = MappingProxyType({}),
+    respelled: frozenset[str] = frozenset(),
 ) -> RequestLink:
     """Make the link of the texts of one request.
 
@@ -257,9 +295,11 @@ def link_request(
         pairs: the replacements in it that were released earlier, each with its raw value.
         tagged: the raw values that get a tag in any case.
         earlier: those replacements by the type and the raw value of their parts.
+        respelled: words of names that get surrogates of their own, see `RequestLink`.
     """
     texts = tuple(texts)
-    return RequestLink(noise, Taken(pairs, texts), find_day_first(texts), tagged, earlier)
+    taken = Taken(pairs, texts)
+    return RequestLink(noise, taken, find_day_first(texts), tagged, respelled, earlier)
 
 
 def make_text_link(rng: np.random.Generator) -> Link:
@@ -352,8 +392,12 @@ class _Writer:
             return writer.write(type_, entity)
         pieces = cut_name(entity, self._mechanism.table, self._options)
         words = iter(writer.write_person(*split_name(pieces)) or () if pieces else ())
-        made = [next(words, "") if p.kind == "word" else p.text for p in pieces or ()]
-        return "".join(made) if all(made) and made else None
+        made = [next(words, "") if p.kind == "word" else p.shown for p in pieces or ()]
+        new = "".join(made)
+        escaped = any(piece.written for piece in pieces or ()) or "\\" in entity or "%" in entity
+        if escaped and not new.isascii():  # no address of the web, and no ASCII
+            return None
+        return new if all(made) and made else None
 
     def _write_words(self, entity: str) -> str:
         parts = split_pieces(entity, self._mechanism.table, self._options)

@@ -70,7 +70,7 @@ from perturb.work import compute_once, keep_result
 __all__ = ["PartByPart", "Selective", "SelectiveParameters"]
 
 
-DRAWS = 10  # increment whenever a surrogate or a value is drawn, or written, in another way
+DRAWS = 11  # increment whenever a surrogate or a value is drawn, or written, in another way
 _FIND_NAMES = frozenset(("regex", "detector"))
 
 

@@ -197,8 +197,8 @@ def _read_names(pieces: Sequence[PartRun], text: str) -> Iterator[str]:
                 raise ReleaseError("a replacement differs in shape from its part")
             end = found.end()
             yield found[0]
-        elif text.startswith(piece.text, end):
-            end += len(piece.text)
+        elif text.startswith(piece.shown, end):
+            end += len(piece.shown)
         else:
             raise ReleaseError("a replacement differs in shape from its part")
     if end != len(text):

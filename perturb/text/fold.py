@@ -9,9 +9,11 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
+from operator import itemgetter
 
 __all__ = [
     "STROKES",
@@ -57,12 +59,57 @@ _ENTITY = re.compile(
 )
 # The colours of a terminal, also as JSON writes them.
 _COLOUR = r"(?:\x1b|(?<!\\)\\++u001[bB])\[[0-9;:]{0,32}+[A-Za-z]"
-# Characters of a word in an address of the web, as UTF-8: `?q=J%C3%B8rgen%20Holt`.
-_QUOTED = re.compile(r"(?<=[\w=&?/.+@,(-])(?P<quoted>(?:%[0-9A-Fa-f]{2}){1,96})")
+# Characters in an address of the web, as UTF-8: `?q=J%C3%B8rgen%20Holt`. Where one begins, they
+# could be a format of `printf`: then they are letters, or a quote before a name.
+_QUOTED = re.compile(
+    r"(?P<quoted>(?:(?<=[\w=&?/.+@,(-])|(?<![^\s\"'(])(?=%(?:[C-F][0-9A-F]%[89AB]|2[27](?:[A-Z]|%[C-F]))))"
+    r"(?:%[0-9A-Fa-f]{2}\+?){1,96})"
+    r"|(?P<plus>(?<=\w)\+(?=%[C-F][0-9A-F]%))"
+)
+_ENCODED = re.compile(r"%([0-9A-Fa-f]{2})|\+|(?P<soft>(?!))")
+_SHOWN_SIGNS = frozenset(" !\"#$&'()*+,-.:;=?@[]^_`{|}~\n\r\t")
+# Letters in strings of code, and what a shell or SQL write before a blank or an apostrophe.
+_IN_CODE = (
+    r"(?<!\\)\\++(?:x(?P<byte>[c-fC-F][0-9a-fA-F])|u\{(?P<point>[0-9a-fA-F]{2,5})\})"
+    r"|(?P<shell>(?<=[\w.,'])\\(?=[ ]\w|'(?![0-9A-F]{2})[A-Z]))"
+)
 _WRITTEN = re.compile(
     rf"[{_HIDDEN}]+|{_COLOUR}|{_ENTITY.pattern}|(?<!\\)\\++u(?P<code>[0-9a-fA-F]{{4}})"
-    rf"|{_QUOTED.pattern}"
+    rf"|{_QUOTED.pattern}|{_IN_CODE}"
 )
+# Letters of RTF: a byte of Windows-1252, or a number with what older programs show for it.
+_RTF = "{\\rtf"
+_IN_RTF = re.compile(
+    r"\\'(?P<byte>[0-9a-fA-F]{2})|\\u(?P<number>-?\d{2,5}) ?(?:\?|\\'[0-9a-fA-F]{2})?"
+)
+# Letters of LaTeX: an accent before its letter, or a letter that is a command.
+_TEX_TEXT = re.compile(
+    r"\\(?:documentclass|usepackage|begin\{|author|title|section|opening|emph\{|text(?:bf|it)\{)"
+    r"|@[a-zA-Z]{3,16}\{[^\s,{}]{1,80},"
+)
+_ACCENTS = dict(
+    zip(
+        "`'^\"~=.cvuHkr",
+        "\u0300\u0301\u0302\u0308\u0303\u0304\u0307\u0327\u030c\u0306\u030b\u0328\u030a",
+        strict=True,
+    )
+)
+_TEX_LETTERS = {"o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ss": "ß", "ae": "æ", "AE": "Æ"}
+_TEX_LETTERS |= {"oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å", "dj": "đ", "DJ": "Đ", "i": "ı"}
+_TEX_LETTERS |= {"th": "þ", "TH": "Þ"}
+_COMMANDS = "|".join(sorted(_TEX_LETTERS, key=len, reverse=True))
+_IN_TEX = re.compile(
+    r"\{\\(?P<a>[`'^\"~=.])(?P<x>[A-Za-z])\}|\\(?P<b>[`'^\"~=.])(?:\{\\?(?P<y>[A-Za-z])\}|(?P<z>[A-Za-z]))"
+    r"|\\(?P<c>[cvuHkr])(?:\{(?P<w>[A-Za-z])\}|[ ](?P<v>[A-Za-z])(?=\w))"
+    rf"|\{{\\(?P<k>{_COMMANDS})\}}|\\(?P<l>{_COMMANDS})(?:\{{\}}|\\?[ ](?=[a-z]))"
+)
+# Letters and breaks of lines in a mail.
+_MAIL = re.compile(r"quoted-printable|=\?[\w-]{3,20}\?[qQ]\?|=[C-F][0-9A-F]=[89AB][0-9A-F]")
+_IN_MAIL = re.compile(
+    r"(?P<bytes>(?:=[0-9A-F]{2}(?:=\r?\n)?){1,96})|(?P<soft>=\r?\n)"
+    r"|=\?[\w-]{3,20}\?[qQ]\?(?P<word>[^?\s]{1,90})\?="
+)
+_MAIL_BYTE = re.compile(r"=([0-9A-F]{2})|(?P<soft>=\r?\n)|[^=]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +143,12 @@ def read(text: str) -> Reading:
     starts: list[int] = []
     ends: list[int] = []
     end = 0
-    for found in _WRITTEN.finditer(text):
-        shown = _show(found)
-        if shown == found[0]:  # not an entity after all
-            continue
-        parts += text[end : found.start()], shown
-        starts += range(end, found.start())
-        ends += range(end + 1, found.start() + 1)
-        end = found.end()
-        starts += [found.start()] * len(shown)
+    for start, after, shown in _find_written(text):
+        parts += text[end:start], shown
+        starts += range(end, start)
+        ends += range(end + 1, start + 1)
+        end = after
+        starts += [start] * len(shown)
         ends += [end] * len(shown)
     if not end:
         return _read_plain(text)
@@ -114,13 +158,36 @@ def read(text: str) -> Reading:
     return Reading(fold("".join(parts)), starts, ends)
 
 
+def _find_written(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the places of what is displayed in another way than it is written, in order, and how.
+    What a format of the text's own writes so comes first."""
+    found = _WRITTEN.finditer(text)
+    shown = (each for match in found for each in _show(match))
+    own: Iterable[tuple[int, int, str]] = ()
+    if _RTF in text:
+        own = (each for match in _IN_RTF.finditer(text) for each in _show_rtf(match))
+    elif "\\" in text and _TEX_TEXT.search(text):
+        own = (each for match in _IN_TEX.finditer(text) for each in _show_tex(match))
+    elif "=" in text and _MAIL.search(text):
+        own = (each for match in _IN_MAIL.finditer(text) for each in _show_mail(match))
+    else:
+        yield from shown
+        return
+    end = 0
+    both = sorted(chain(own, shown), key=itemgetter(0))  # stable: the format's own come first
+    for start, after, letters in both:
+        if start >= end:
+            yield start, after, letters
+            end = after
+
+
 def display(text: str) -> str:
     r"""Return a text as it is displayed, see `read`.
 
     >>> display("AT&amp;T\u200b")
     'AT&T'
     """
-    return fold(text if _is_plain(text) else _WRITTEN.sub(_show, text))
+    return fold(text) if _is_plain(text) else read(text).text
 
 
 def display_small(text: str) -> str:
@@ -133,29 +200,110 @@ def _is_plain(text: str) -> bool:
     written = "&" in text or "\\" in text or "\x1b" in text
     if not written and "%" in text:
         written = _QUOTED.search(text) is not None
+    if not written and "=" in text:
+        written = _MAIL.search(text) is not None
     return not written and (text.isascii() or not _HIDDEN_RUN.search(text))
 
 
-def _show(found: re.Match[str]) -> str:
-    if found["code"]:
-        return chr(int(found["code"], 16))
+def _show(found: re.Match[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield the places of what is written in another way than it is displayed, and how it is."""
+    start, end = found.span()
     if found["quoted"]:
-        return _unquote(found)
-    return _decode(found) if found[1] else ""
+        yield from _unquote(found)
+        return
+    if found["code"]:
+        shown = chr(int(found["code"], 16))
+    elif found["byte"] or found["point"]:
+        shown = chr(int(found["byte"] or found["point"], 16))
+        text = found.string
+        joined = text[end : end + 1].isalpha() or text[max(0, start - 1) : start].isalpha()
+        if not shown.isalpha() or not joined:
+            return
+    elif found["plus"]:
+        shown = " "
+    else:
+        shown = _decode(found) if found[1] else ""
+    if shown != found[0]:  # else it is no entity after all
+        yield start, end, shown
 
 
-def _unquote(found: re.Match[str]) -> str:
-    """Return the characters of a word, or between two; anything else stays as it is written."""
-    quoted, following = found["quoted"], found.string[found.end() : found.end() + 1]
-    try:
-        shown = bytes.fromhex(quoted.replace("%", "")).decode()
-    except UnicodeDecodeError:
-        return quoted
-    if shown.isascii() and not following.isalnum():
-        return quoted
-    return (
-        shown if all(c in " +@'" or (not c.isascii() and c.isalpha()) for c in shown) else quoted
-    )
+def _unquote(found: re.Match[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield the letters of a word, and the signs between two; others stay as they are written."""
+    start, end = found.span()
+    following = found.string[end : end + 1]
+    for place, after, shown in _decode_bytes(_ENCODED, found[0]):
+        if after - place == 1:  # `+` itself
+            yield start + place, start + after, " "
+        elif shown.isascii():
+            last = start + after == end and not following.isalnum()
+            if shown in ("\"',)" if last else _SHOWN_SIGNS):
+                yield start + place, start + after, shown
+        elif shown.isalpha() or shown.isspace():
+            yield start + place, start + after, shown
+
+
+def _decode_bytes(one: re.Pattern[str], text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the characters that bytes in hexadecimal digits stand for, as UTF-8, with their
+    places; other text as it is. Bytes that are none are left out."""
+    waiting: list[int] = []
+    begin = 0
+    for found in one.finditer(text):
+        if found["soft"] is not None:  # may stand between the bytes of one character
+            if not waiting:
+                yield found.start(), found.end(), ""
+            continue
+        if not found[1]:
+            waiting.clear()
+            yield found.start(), found.end(), found[0]
+            continue
+        if not waiting:
+            begin = found.start()
+        waiting.append(int(found[1], 16))
+        size = (
+            1 if waiting[0] < 0x80 else 2 if waiting[0] < 0xE0 else 3 if waiting[0] < 0xF0 else 4
+        )
+        if len(waiting) == size or waiting[-1] < 0x80:
+            with suppress(UnicodeDecodeError):
+                yield begin, found.end(), bytes(waiting).decode()
+            waiting.clear()
+
+
+def _show_rtf(found: re.Match[str]) -> Iterator[tuple[int, int, str]]:
+    if found["byte"]:
+        shown = bytes.fromhex(found["byte"]).decode("cp1252", "replace")
+    else:
+        shown = chr(int(found["number"]) % 0x10000)
+    if shown.isalpha():
+        yield found.start(), found.end(), shown
+
+
+def _show_tex(found: re.Match[str]) -> Iterator[tuple[int, int, str]]:
+    command = found["k"] or found["l"]
+    if command:
+        yield found.start(), found.end(), _TEX_LETTERS[command]
+        return
+    letter = found["x"] or found["y"] or found["z"] or found["w"] or found["v"]
+    accent = _ACCENTS[found["a"] or found["b"] or found["c"]]
+    shown = unicodedata.normalize("NFC", letter + accent)
+    if len(shown) == 1:
+        yield found.start(), found.end(), shown
+
+
+def _show_mail(found: re.Match[str]) -> Iterator[tuple[int, int, str]]:
+    start, end = found.span()
+    if found["soft"]:
+        yield start, end, ""
+        return
+    word = found["word"]
+    begin = found.start("word") if word else start
+    if word:
+        yield start, begin, ""
+    for place, after, shown in _decode_bytes(_MAIL_BYTE, word or found[0]):
+        shown = " " if shown == "_" and word else shown
+        if shown.isalpha() or shown in " =" or word:
+            yield begin + place, begin + after, shown
+    if word:
+        yield found.end("word"), end, ""
 
 
 def _read_plain(text: str) -> Reading:

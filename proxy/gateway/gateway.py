@@ -7,12 +7,15 @@ ledger and guard apply as in extraction mode.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from extraction.codec import dump
-from perturb import Sanitizer
+from perturb import ReleaseError, Sanitizer
+from perturb.selective.surrogates.kinds import PERSONS
+from perturb.selective.surrogates.names import read_words
+from perturb.text.fold import fold_name
 from perturb.work import LIGHT, SHORT, are_light, offload
 from proxy.access.auth import Client
 from proxy.config.settings import Config
@@ -145,15 +148,45 @@ def count_positions(
 
 def find_lost_parts(letter: Letter, draft: Draft) -> frozenset[str]:
     """Return the raw parts of a draft that an answer which repeats its texts does not bring
-    back."""
+    back, or that may not leave as they are."""
     releases = draft.releases
     back = letter.way_back(draft)
-    return frozenset(
+    return find_unsound_parts(draft) | frozenset(
         release.raw[part.start : part.end]
         for release, numbers in find_lost(back, releases)
         for number, part in enumerate(release.sanitized.replaced or ())
         if number in numbers
     )
+
+
+def find_spellings(drafts: Sequence[Draft], lost: frozenset[str]) -> dict[str, list[str]]:
+    """Return the words of lost names that are spelled in several ways, in small letters, each
+    with its spellings in the order of the texts: `Søren`, and `Soren`."""
+    found: dict[str, dict[str, None]] = {}
+    for release in (release for draft in drafts for release in draft.releases):
+        for part in release.sanitized.replaced or ():
+            raw = release.raw[part.start : part.end]
+            for word in read_words(raw)[0] if part.type in PERSONS and raw in lost else ():
+                found.setdefault(fold_name(word), {}).setdefault(word.lower())
+    return {word: [*spellings] for word, spellings in found.items() if len(spellings) > 1}
+
+
+def _is_spelled(part: str, spelled: Mapping[str, Sequence[str]]) -> bool:
+    """Tell if a word of a name is one of those that are spelled in several ways."""
+    return any(fold_name(word) in spelled for word in read_words(part)[0])
+
+
+def find_unsound_parts(draft: Draft) -> frozenset[str]:
+    """Return the names in the texts of a draft whose release does not pass its check. They may
+    have tags, but nothing is refused for them."""
+    unsound: set[str] = set()
+    for release in draft.releases:
+        try:
+            release.secrets  # noqa: B018  (verifies it, and is kept)
+        except ReleaseError:
+            raw, parts = release.raw, release.sanitized.replaced or ()
+            unsound.update(raw[p.start : p.end] for p in parts if p.type in PERSONS)
+    return frozenset(unsound)
 
 
 def compose(letter: Letter, draft: Draft) -> Exchange:
@@ -231,6 +264,7 @@ async def _make_receipt(plan: Plan, restored: Restored | None) -> dict[str, Any]
 
 
 FEW = 50  # releases that are listed in a few milliseconds
+TREATMENTS = 3  # draws of a request's parts: another surrogate for spellings of a name, tags, tags
 NO_LOCAL_MODEL = "there is no local model (local.mode: none)"
 PROMPT = "prompt"  # of a text completion
 
@@ -312,8 +346,8 @@ class GatewayMode:
         """Return the drafts of letters with a release for each text; raise `ApiError`.
 
         Each is brought back on its own before anything leaves: parts that would not come back as
-        they were get a tag instead. What does not come back then, either, is counted in the
-        receipt as ambiguous.
+        they were get another surrogate, if they are spellings of one name, or a tag. What does not
+        come back then, either, is counted in the receipt as ambiguous.
         """
         apart = self._config.memo.scope == "conversation"
         light = are_light([t for letter in asked for turn in letter.reading.turns for t in turn])
@@ -324,11 +358,20 @@ class GatewayMode:
         try:
             drawn = await self._drafter.draw(client.tenant, sanitizer, drafts)
             size = sum(len(release.raw) for draft in drawn for release in draft.releases)
-            lost: frozenset[str] = frozenset()
-            for pair in zip(asked, drawn, strict=True):
-                lost |= await offload(size <= SHORT, find_lost_parts, *pair)
-            if lost:
-                drawn = await self._drafter.draw(client.tenant, sanitizer, drafts, tagged=lost)
+            tagged: frozenset[str] = frozenset()
+            respelled: frozenset[str] = frozenset()
+            for _ in range(TREATMENTS):
+                lost: frozenset[str] = frozenset()
+                for pair in zip(asked, drawn, strict=True):
+                    lost |= await offload(size <= SHORT, find_lost_parts, *pair)
+                if lost <= tagged:
+                    break
+                spelled = {} if respelled else find_spellings(drawn, lost)
+                respelled |= {word for words in spelled.values() for word in words[1:]}
+                tagged |= {part for part in lost if not _is_spelled(part, spelled)}
+                drawn = await self._drafter.draw(
+                    client.tenant, sanitizer, drafts, tagged=tagged, respelled=respelled
+                )
         except PartsRefused as exc:
             places = ((i, letter.reading.find(exc.text)) for i, letter in enumerate(asked))
             if found := next(((i, at) for i, at in places if at is not None), None):

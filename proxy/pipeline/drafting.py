@@ -446,6 +446,7 @@ class Drafter:
         drafts: Sequence[Draft],
         unsent: Sequence[str] = (),
         tagged: frozenset[str] = frozenset(),
+        respelled: frozenset[str] = frozenset(),
     ) -> list[Draft]:
         """Return drafts with a release for each of their private texts.
 
@@ -453,6 +454,7 @@ class Drafter:
             unsent: private texts that are not sent; their sensitive parts still count.
             tagged: sensitive parts that get a tag, see `RequestLink`; draws of texts that hold
                 one are made again, unless they were released already.
+            respelled: words of names that get surrogates of their own, see `RequestLink`.
 
         Raises:
             ApiError: as `draft`.
@@ -463,7 +465,7 @@ class Drafter:
             findings = await offload(brief, find, sanitizer, turns)
             firsts = accumulate((len(draft.turns) for draft in drafts), initial=1)
             return [
-                await self._draw_one(tenant, sanitizer, findings, draft, first, tagged)
+                await self._draw_one(tenant, sanitizer, findings, draft, first, tagged, respelled)
                 for draft, first in zip(drafts, firsts, strict=False)
             ]
         except DocumentTooLong as exc:
@@ -483,6 +485,7 @@ class Drafter:
         draft: Draft,
         first: int,
         tagged: frozenset[str],
+        respelled: frozenset[str],
     ) -> Draft:
         """Return a draft with a release for each private text.
 
@@ -492,7 +495,9 @@ class Drafter:
         brief = sanitizer.is_brief(*(raw for raw, _ in texts))
         channels = await offload(brief, lambda: [findings.channels(*text) for text in texts])
         pending = [Pending(raw, *own) for (raw, _), own in zip(texts, channels, strict=True)]
-        found = await self._memo.releases(tenant, draft.scope, sanitizer, pending, tagged)
+        found = await self._memo.releases(
+            tenant, draft.scope, sanitizer, pending, tagged, respelled
+        )
         releases = iter(found)
         return draft.change(lambda c: next(releases) if isinstance(c, Private) else c)
 

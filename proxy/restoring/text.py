@@ -10,6 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from extraction.addresses import LOOK_AHEAD, Addresses
+from perturb.text.fold import read
 from perturb.text.prefixes import Prefixes
 from proxy.restoring.forms import (
     PLAIN,
@@ -40,7 +41,13 @@ _DIGIT = re.compile(r"\d")
 LONGEST_SUFFIX = 6
 _SUFFIX = re.compile(r"(?:sche[mnrs]?|esque|ians?)(?!\w)")  # of an adjective
 _EXTENSION = re.compile(r"x([0-9]?)")  # of a telephone number
+# A value that a format of its text spells with escapes, and what stands before it there.
+_ESCAPED_VALUE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})|(?P<web>%[C-F][0-9A-F]%)")
+_NAME_VALUE = re.compile(r"[^\W\d_]+(?:(?:, |[ '\u2019-])[^\W\d_]+){0,7}")
+_BEFORE_ESCAPED = frozenset("\"'")
+_BEFORE_QUOTED = re.compile(r"(?:[=/+&?]|%[0-9A-Fa-f]{2})\Z")
 _LINE_ESCAPE = re.compile(r"\\[bnrt]")
+_QUOTED = re.compile(r"%[0-9A-Fa-f]{2}")  # a sign in an address of the web
 _HEAD = 3  # characters by which most places are seen to begin no replacement
 _IN_DATE = re.compile(
     r"(?:[0-9][./-]|(?<![^\W\d_])(?:jan|feb|m[aä]r|apr|ma[iy]|ju[nl]|aug|sep|o[ck]t|nov|de[cz])"
@@ -154,7 +161,8 @@ class Replacements:
         first |= {c.upper() for c in first if len(c.upper()) == 1}
         border = rf"(?<![^\W_{_UNSPACED}])"
         if self._in_any_form:  # in camelCase, a word begins with its capital
-            border = rf"(?:{border}|(?<=[a-z])(?=[A-Z])|(?<=\\[bnrt])|(?=[<\]]))"
+            after = r"(?<=[a-z])(?=[A-Z])|(?<=\\[bnrt])|(?<=%[0-9A-Fa-f]{2})"
+            border = rf"(?:{border}|{after}|(?=[<\]]))"
         return re.compile(rf"{border}[{''.join(map(re.escape, sorted(first)))}]")
 
     def find_starts(self, text: _Even, place: int, *, whole: bool) -> Iterator[int]:
@@ -382,6 +390,8 @@ def _find_border(text: str, start: int, end: int, *, whole: bool, is_tagged: boo
     touched = start > 0 and bool(_WORD.match(text, start - 1) and _WORD.match(text, start))
     if touched and _LINE_ESCAPE.match(text, start - 2):  # a line break in a string of code
         touched = False
+    if touched and start > 2 and _QUOTED.match(text, start - 3):
+        touched = False
     if rest and _WORD.match(rest) and last not in ">)":  # nothing goes on after a tag
         tail = text[end : end + LONGEST_SUFFIX + 1]
         if last.isalpha() and not whole and len(tail) <= LONGEST_SUFFIX and tail.isalpha():
@@ -469,6 +479,7 @@ class TextRestorer:
                 self._keep(text, done)
                 return pieces
             pieces += self._pass(text[done:begin])
+            match = match._replace(raw=_spell_value(match, text[max(0, begin - 3) : begin]))
             pieces += self._replace(written, match, allowed=allowed)
             done, place = end, match.end
         pieces += self._pass(text[done:])
@@ -509,6 +520,21 @@ class TextRestorer:
         raw = _space(raw, text)
         self._addresses.read(raw)  # the reader's client sees this text
         return [RestoredPiece(len(text), raw, match.new)]
+
+
+def _spell_value(match: ReplacementMatch, before: str) -> str | None:
+    """Return the value of a match without the escapes that it has in a string of code or in an
+    address of the web, where it stands in neither. A tag comes back as what it stands for."""
+    raw = match.raw
+    if raw is None or not ("\\" in raw or "%" in raw) or "_" in match.new:
+        return raw
+    escaped = _ESCAPED_VALUE.search(raw)
+    if escaped is None:
+        return raw
+    web = escaped["web"] is not None
+    kept = _BEFORE_QUOTED.search(before) is not None if web else before[-1:] in _BEFORE_ESCAPED
+    value = raw if kept else read(raw).text
+    return value if _NAME_VALUE.fullmatch(value) else raw
 
 
 def _space(raw: str, text: str) -> str:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from extraction.restore import choose_restorable, find_unrestorable
+from perturb.text.fold import read
 from perturb.vocabulary.word_list import dictionary_words
 from perturb.work import hash_values, keep_result, select_texts
 from proxy.release import Release, pair_details, pair_parts, pair_runs
@@ -26,6 +27,8 @@ from proxy.restoring.text import Replacements, RestoredPiece, TextRestorer, spel
 __all__ = ["Restored", "RestoredText", "WayBack", "build_way_back", "find_lost"]
 
 _ESCAPED = re.compile(r"\\u[0-9a-fA-F]{4}")
+_ESCAPED_NAME = re.compile(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})|%[0-9A-F]{2}|\w\+\w")
+_NAME = re.compile(r"[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*")
 MOST_BREAKS = 3  # of lines in a string that is no file
 SHORTEST = 2  # letters and digits of a replacement: nobody reads the answer before its reader does
 
@@ -122,6 +125,7 @@ def build_way_back(
     changed = _invert({raw: sanitized[raw] for raw in wholes})
     pairs, kept = pair_parts(releases)
     pairs += pair_runs(releases)
+    pairs += _pair_escaped_words(pairs)
     told = {new for new, _ in pairs}
     pairs += [pair for pair in pair_details(releases) if pair[0] not in told]
     usable = choose_restorable([*pairs, *changed.items()], shortest=SHORTEST, on_one_line=False)
@@ -142,6 +146,27 @@ def build_way_back(
         ambiguous=len({new for new in told if " ".join(new.split()) not in sought}),
         digest=digest,
     )
+
+
+def _pair_escaped_words(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Pair the words of names that their text spells with escapes, and such names as they are
+    read: an answer in prose may use them alone."""
+    found: dict[tuple[str, str], None] = {}
+    for new, raw in pairs:
+        if not _ESCAPED_NAME.search(raw):
+            continue
+        shown, value = (read(text).text.replace("+", " ") for text in (new, raw))
+        ours, theirs = shown.split(), value.split()
+        if "@" in raw or any(map(str.isdigit, shown + value)) or len(ours) != len(theirs):
+            continue
+        if shown != new:
+            found.setdefault((shown, value))
+        written = raw.split() if shown == new else theirs
+        words = zip(ours, theirs, written, strict=True) if len(written) == len(theirs) else ()
+        for word, name, own in words if len(ours) > 1 else ():
+            if _NAME.fullmatch(word) and _NAME.fullmatch(name):
+                found.setdefault((word, own))
+    return [*found]
 
 
 def _build_replacements(

@@ -45,7 +45,7 @@ from perturb import Perturbation, Sanitizer, keyed_generator, secure_generator
 from perturb.release import Known, Link, Receipt, Replacement
 from perturb.rng import renew_key
 from perturb.selective.replace import link_request
-from perturb.text.fold import find_word_ends, find_words
+from perturb.text.fold import display, find_word_ends, find_words
 from perturb.work import SHORT, are_light, compute_once, offload
 from proxy.errors import ApiError
 from proxy.release import Release, pair_parts
@@ -400,6 +400,7 @@ class Memo:
         sanitizer: Sanitizer,
         texts: Sequence[Pending],
         tagged: frozenset[str] = frozenset(),
+        respelled: frozenset[str] = frozenset(),
     ) -> list[Release]:
         """Return a release for each text: an earlier one, or a draw that is not settled yet.
 
@@ -411,6 +412,8 @@ class Memo:
                 all of the tenant's texts, else a conversation's name.
             tagged: sensitive parts that get a tag. Texts that hold one are drawn again if they
                 were not released yet.
+            respelled: words of names that get surrogates of their own, see `RequestLink`; their
+                texts are drawn again, too.
 
         Raises:
             ApiError: 503, the store failed. Also everything that `Sanitizer.release` raises.
@@ -420,7 +423,8 @@ class Memo:
             keys = self._name(tenant, scope, texts)
         else:
             keys = await offload(False, self._name, tenant, scope, texts)
-        for place in await offload(light, _find_tagged, tagged, texts) if tagged else ():
+        again = tagged or respelled
+        for place in await offload(light, _find_lost, tagged, respelled, texts) if again else ():
             for key in keys[place]:
                 self._drawn.drop(key)
         found = await self.recall([key for some in keys for key in some])
@@ -438,7 +442,7 @@ class Memo:
                     for key, text in zip(chosen, texts, strict=True)
                     if key in found
                 ]
-                parts = texts, earlier, tagged
+                parts = texts, earlier, tagged, respelled
                 if light:
                     link = _link_texts(link, *parts)
                 else:
@@ -585,13 +589,24 @@ class Memo:
             self._drawn.drop(release.key)
 
 
-def _find_tagged(tagged: frozenset[str], texts: Sequence[Pending]) -> list[int]:
-    """Return the places of the texts that hold one of these parts."""
-    return [i for i, text in enumerate(texts) if any(part in text.raw for part in tagged)]
+def _find_lost(
+    tagged: frozenset[str], respelled: frozenset[str], texts: Sequence[Pending]
+) -> list[int]:
+    """Return the places of the texts that hold one of these parts, or of these words."""
+    return [
+        place
+        for place, text in enumerate(texts)
+        if any(part in text.raw for part in tagged)
+        or any(word in display(text.raw).lower() for word in respelled)
+    ]
 
 
 def _link_texts(
-    link: Link, texts: Sequence[Pending], earlier: Sequence[Release], tagged: frozenset[str]
+    link: Link,
+    texts: Sequence[Pending],
+    earlier: Sequence[Release],
+    tagged: frozenset[str],
+    respelled: frozenset[str],
 ) -> Link:
     """Return the link of the texts of one request, some of which were released earlier."""
     known = {
@@ -600,7 +615,7 @@ def _link_texts(
         for part in release.sanitized.replaced or ()
     }
     raws, (pairs, _) = (text.raw for text in texts), pair_parts(earlier)
-    return link_request(link, raws, pairs, tagged, known)
+    return link_request(link, raws, pairs, tagged, known, respelled)
 
 
 def _load(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, str]:

@@ -1136,7 +1136,52 @@ _TOLD_THEN = (
 _OF_CARD = r"(?:;[\w=;-]{1,60})?"  # the parameters of a property of vCard
 _TELEPHONE_CLUE = all_clues(least_digits(7), any_figure(r"[+0](?<=[ (].)\d"))
 
+# A value of a query of the web: `?name=Ostrander, Torvald`, `&q="Torvald Ostrander"`.
+_QUERIED = words_of("name full_name fullname display_name q query search s term keyword who")
+_QUERY_OWNERS = words_of(
+    "customer client patient contact employee member student guest owner user author recipient"
+)
+
+
+def _locate_queried(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a name in a query: one word of it is a given name, or its key says whose
+    it is and no word of it is an ordinary one."""
+    key = match["key"].lower().replace("-", " ").replace("_", " ")
+    words = re.findall(_WORD, match["part"])
+    owner = not _QUERY_OWNERS.isdisjoint(key.split())
+    if not owner and key not in _QUERIED:
+        return None
+    if any(map(is_ordinary_word, words)):  # `?q=Rose Garden`
+        return match.span("part") if owner and any(map(is_given, words)) else None
+    return match.span("part") if owner or any(map(is_given, words)) else None
+
+
+def _locate_invited(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of the name of a guest of an event: no room, and no group."""
+    words = re.findall(_WORD, match["part"])
+    strange = len(words) > 1 and not any(map(is_ordinary_word, words))
+    return match.span("part") if strange or any(map(is_given, words)) else None
+
+
 PERSONS = (
+    shape(  # of iCalendar: ATTENDEE;CN="Torvald Ostrander":mailto:…
+        "PERSON",
+        r"(?m:^)(?:ATTENDEE|ORGANIZER)(?:;(?!CN=)[^\n;:]{1,60}){0,6};CN=\"?"
+        rf"(?P<part>{WRITTEN_NAME})(?=[\";:\r\n])",
+        clue=any_string(";cn="),
+        locate=_locate_invited,
+        reach=400,
+    ),
+    shape(
+        "PERSON",
+        r"(?:[?&]|(?<![^\s\"'(])(?=[A-Za-z_-]{1,30}=[^&]{1,200}&[A-Za-z_-]{1,30}=))"
+        r"(?P<key>[A-Za-z_-]{1,30})=[\"'+]?"
+        rf"(?P<part>{_PART}(?:(?:,[ +]?|[ +]){_PART}){{1,3}})"
+        r"(?=[\"'&\s<>)]|\Z)",
+        clue=any_match(r"[?&][A-Za-z_-]{1,30}="),
+        locate=_locate_queried,
+        reach=240,
+    ),
     shape(  # Please send it to Torvald Ostrander.
         "PERSON",
         rf"(?<![\w-])(?i:{_DEALT}) (?P<part>{_STRANGE} {_STRANGE})"

@@ -73,6 +73,11 @@ _THINGS = _words(
     year jahr released release paradigm breed rasse
     """
 )
+_HOLDERS = _words("owner manager maintainer author creator responsible assignee contact")
+_NAME_PART = re.compile(
+    r"(?:van|von|de|der|den|di|da|[^\W\d_a-z][^\W\d_A-Z]?['’]?[^\W\d_]{1,24}"
+    r"(?:-[^\W\d_]{2,24})?|[A-Z]\.),?"
+)
 # Columns apart by blanks, as programs print them.
 _ALIGNED = re.compile(
     r"^(?=[^\n]*\S {2,}\S|[ ])[ ]{0,80}[^\W\d_][\w ./#-]{4,400}(?=\r?$)", re.MULTILINE
@@ -127,10 +132,14 @@ _CREATE = re.compile(
     r"(?P<table>[\w.`\"\[\]-]{1,120})\s{0,20}\(",
     re.IGNORECASE,
 )
-_DEFINITION = re.compile(  # of a column, or of a key of the table
-    rf"{_BLANKS}(?P<name>[`\"\[]?\w{{1,80}}[`\"\]]?)"
-    r"(?:[^(),']|\([^()]{0,200}\)|'[^'\n]{0,200}'){0,400}(?P<end>[,)])"
+# A part of the definition of a table: a comment, a string, or a sign that may end a column.
+_DEFINITION = re.compile(
+    r"(?P<comment>--[^\n]*|/\*(?>(?:[^*]|\*(?!/)){0,2000})(?:\*/)?)"
+    r"|'(?>(?:[^'\\]|''|\\.){0,2000})'?|(?P<sign>[(),;])|(?P<plain>[^'(),;/-]+)|."
 )
+_OTHER = re.compile(r"\bcreate\s{1,20}(?:temp(?:orary)?\s{1,20})?table\b", re.IGNORECASE)
+_LONGEST_TABLE = 20_000  # characters of the definition of a table
+_COLUMN = re.compile(rf"{_BLANKS}(?P<name>[`\"\[]?\w{{1,80}}[`\"\]]?)")
 _KEYS = _words("primary key constraint unique foreign index check fulltext spatial exclude like")
 _COPY = re.compile(
     r"(?m:^)copy\s{1,8}[\w.`\"]{1,120}\s{0,8}\((?P<columns>[^()]{1,2000})\)"
@@ -138,12 +147,14 @@ _COPY = re.compile(
     re.IGNORECASE,
 )
 _COPIED = re.compile(r"(?!\\\.)([^\n]+)(?:\n|\Z)")
+# The content of a string, in which some servers write `\'` for `''`.
+_CONTENT = r"(?>(?:[^'\\]|''|\\'(?=\w)|\\)*)"
 # A row of an insertion, and a value of a row: a string, or a number, a word or a call.
 _ROW = re.compile(
-    rf"{_BLANKS}\((?P<values>(?>(?:'(?>(?:[^']|'')*)'|[^()']|\([^()]{{0,80}}\))*))\)(?:{_BLANKS},)?"
+    rf"{_BLANKS}\((?P<values>(?>(?:'{_CONTENT}'|[^()']|\([^()]{{0,80}}\))*))\)(?:{_BLANKS},)?"
 )
 _VALUE = re.compile(
-    r"\s*+(?:(?:\w{1,40}\()?'(?P<quoted>(?>(?:[^']|'')*))'|(?P<plain>[^,']*+))[^,]*+(?:,|$)"
+    rf"\s*+(?:(?:\w{{1,40}}\()?'(?P<quoted>{_CONTENT})'|(?P<plain>[^,']*+))[^,]*+(?:,|$)"
 )
 # The fields of a message of HL7 v2, by segment and number (chapter 3 of the standard).
 _SEGMENT = re.compile(
@@ -748,12 +759,29 @@ def _spell_table(name: str) -> str:
 def _read_definitions(text: str, start: int) -> tuple[list[str], int]:
     """Return the names of a table's columns, and where they end."""
     names: list[str] = []
-    while len(names) <= _MOST and (found := _DEFINITION.match(text, start)):
-        name, start = found["name"], found.end()
-        if name.lower() not in _KEYS:
-            names.append(name)
-        if found["end"] == ")":
+    depth, written = 0, ""  # what is written of a column, without comments
+
+    def close() -> None:
+        column = _COLUMN.match(written)
+        if column and column["name"].lower() not in _KEYS:
+            names.append(column["name"])
+
+    for found in _DEFINITION.finditer(text, start, start + _LONGEST_TABLE):
+        if found["plain"] and _OTHER.search(found[0]):  # the next one, after one that has no end
             break
+        sign, start = found["sign"], found.end()
+        if sign == ";" or len(names) > _MOST:
+            break
+        if sign == "," and not depth:
+            close()
+            written = ""
+            continue
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            break
+        if not found["comment"] and len(written) < _LONGEST:
+            written += found[0]
+    close()
     return names, start
 
 
@@ -853,7 +881,8 @@ def _read_row(
             and not _is_label(found)
             and _fits(type_, found)
         ):
-            yield begin + start, begin + end, type_.rstrip("?")
+            told = type_.rstrip("?")
+            yield begin + start, begin + end, "PERSON" if told == "HOLDER" else told
 
 
 def _read_header(line: str) -> tuple[str, list[str]] | None:
@@ -913,9 +942,15 @@ def _find_types(words: Sequence[str]) -> list[str]:
             "PERSON" if word in own else type_ for type_, word in zip(types, words, strict=True)
         ]
     others = {"", "ACCOUNT_NUMBER", "CASE_NUMBER", "LOCATION"}  # also of museums
-    about = not (others.issuperset(types) and PERSONAL.isdisjoint(words))
-    about = about or any(word.partition("_")[0] in _PERSONS and word in LABELS for word in words)
     things = not _THINGS.isdisjoint(words)
+    held = [
+        word in _HOLDERS and type_ == "PERSON" for word, type_ in zip(words, types, strict=True)
+    ]
+    known = {type_ for type_, holder in zip(types, held, strict=True) if not (things and holder)}
+    about = not (others.issuperset(known) and PERSONAL.isdisjoint(words))
+    about = about or any(word.partition("_")[0] in _PERSONS and word in LABELS for word in words)
+    if things and not about:  # who has a thing may be a team
+        types = ["HOLDER?" if holder else type_ for type_, holder in zip(types, held, strict=True)]
     for place, word in enumerate(words):
         if word in NAMES and (about or not things):
             types[place] = "PERSON" if about else "PERSON?"
@@ -950,6 +985,14 @@ def _split(line: str, sign: str) -> list[tuple[int, int]]:
     return found
 
 
+def _is_name(cell: str) -> bool:
+    """Tell if a cell may be a person's name, and no team: `Quarrie`, not `Platform`."""
+    words = cell.split()
+    if not 0 < len(words) <= _NAME_WORDS or not all(map(_NAME_PART.fullmatch, words)):
+        return False
+    return any(map(is_given, words)) or not any(map(is_ordinary_word, words))
+
+
 def _fits(type_: str, cell: str) -> bool:
     if type_ == "PERSON??" and not any(map(is_given, cell.split())):
         return False
@@ -958,6 +1001,8 @@ def _fits(type_: str, cell: str) -> bool:
     if type_.startswith("PERSON?"):
         named = _PERSON.match(cell) or (cell.isupper() and any(map(is_given, cell.split())))
         return bool(named) and not _is_unit(cell)
+    if type_ == "HOLDER?":
+        return _is_name(cell)
     if type_.endswith("?"):
         return _NUMBER.fullmatch(cell) is not None
     if type_ in ("DATE_OF_BIRTH", "PHONE_NUMBER"):

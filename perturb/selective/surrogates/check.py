@@ -57,7 +57,8 @@ class SurrogateCheck:
         self._cast = build_cast(names)
         self._found: dict[tuple[str, ...], str] = {}
         self._words: dict[tuple[str, str], str] = {}  # the raw word of each name
-        self._initials: list[tuple[tuple[str, ...], str]] = []
+        self._initials: list[tuple[tuple[str, str], str]] = []
+        self._letters: dict[tuple[str, str], set[str]] = {}  # that given names begin with
         self._moves = [(days, order) for order in _ORDERS for days in SHIFTS]
         self.kept = 0
         self.rates: list[float] = []
@@ -106,7 +107,10 @@ class SurrogateCheck:
                 raise ReleaseError("a surrogate is no public name")
             if fold_name(own) == word.key:
                 raise ReleaseError("a surrogate is its own raw value")
-            self._check_equal((script, role, word.key), own.casefold())
+            # Spellings of one name may have surrogates of their own.
+            self._check_equal((script, role, raw.lower()), own.casefold())
+            if role == "given":
+                self._letters.setdefault((script, word.key), set()).add(own[0].casefold())
             if self._words.setdefault((role, own.casefold()), word.key) != word.key:
                 raise ReleaseError("two names have one surrogate")
 
@@ -201,13 +205,12 @@ class SurrogateCheck:
     def finish(self) -> None:
         """Check the initials, once all names are known."""
         for given, letter in self._initials:
-            own = self._found.get(given)
-            if own is not None and own[0] != letter:
+            if letter not in self._letters.get(given, letter):
                 raise ReleaseError("an initial is not that of its name")
 
     def _check_initial(self, word: NameWord, own: str, script: str) -> None:
         if given := self._cast.find_given(word):
-            self._initials.append(((script, "given", given), own.casefold()))
+            self._initials.append(((script, given), own.casefold()))
 
     def _check_local(self, old: Address, made: Address | None, kept: Container[str] = ()) -> None:
         """Check a local part, run by run; words of `kept` stay."""

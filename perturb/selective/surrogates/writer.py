@@ -46,6 +46,7 @@ __all__ = ["ADDRESSES", "PERSONS", "SurrogateWriter"]
 TRIES = 50  # draws of a name that is free; then two names are joined
 _SHOWN = 4  # letters of a raw word that may be seen in a name
 ROOM = 10_000  # strings of a form from which a surrogate may avoid the raw values of the text
+_SPELLED = "\0"  # between the key of a word and the spelling that has a surrogate of its own
 _NAMED = PERSONS | PLACES | ORGANIZATIONS
 
 
@@ -70,6 +71,7 @@ class SurrogateWriter:
     ) -> None:
         self._link = link
         self._taken = Taken() if taken is None else taken
+        self._respelled = link.respelled if isinstance(link, RequestLink) else frozenset()
         parts = list(parts)
         named = [(raw, type_) for type_, raw in parts] + list(known.items())
         self._cast = build_cast(raw for raw, type_ in named if type_ in PERSONS)
@@ -245,7 +247,9 @@ class SurrogateWriter:
             return raw
         script = read_script(word.key)
         if word.role != "initial":
-            return match_case(self._find(self._cast.role_of(word), word.key, script), raw)
+            own = raw.lower()
+            key = f"{word.key}{_SPELLED}{own}" if own in self._respelled else word.key
+            return match_case(self._find(self._cast.role_of(word), key, script), raw)
         given = self._cast.find_given(word)
         if given:
             letter = self._find("given", given, script)[0]
@@ -274,7 +278,11 @@ class SurrogateWriter:
         names = load_names()[script]
         # Domains are made of surnames. Who is "she" beside the name is so beside its surrogate.
         given = role == "given"
-        listed = names.list_like(key) if given else names.by_role.get(role, names.surnames)
+        listed = (
+            names.list_like(key.partition(_SPELLED)[0])
+            if given
+            else names.by_role.get(role, names.surnames)
+        )
         noise = self._link(f"surrogate {role} {script} {key}")
         if given and key in names.given_keys:  # so that common names never collide
             own = listed[self._order(script, listed)[names.given_keys[key]]]
@@ -304,12 +312,12 @@ class SurrogateWriter:
     def _take(self, name: str, owner: tuple[str, str, str], *, joined: bool = False) -> bool:
         """Take a name for a word, if it is free and no raw word, and shows none. One that is
         joined may: then the names have run out."""
-        plain = fold_name(name)
-        if self._is_raw(plain) or plain == owner[1].partition(".")[0]:
+        plain, key = fold_name(name), owner[1].partition(_SPELLED)[0]
+        if self._is_raw(plain) or plain == key.partition(".")[0]:
             return False
         if not joined and self._shows(plain):
             return False
-        return self._taken.take(name, owner[1])
+        return self._taken.take(name, key)
 
     def _shows(self, plain: str) -> bool:
         """Tell if a name has a raw word in it: `Roberta` shows `Robert`."""

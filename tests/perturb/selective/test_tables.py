@@ -179,6 +179,49 @@ def test_its_types_are_types_of_the_shipped_set() -> None:
     assert {*CELL_TYPES} <= {*shape_types()}
 
 
+ROWS = "INSERT INTO staff VALUES (0,'Ada O\\'Holt',1.50,'C:\\'),(1,'Ben Winter',2.00,'');"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "id INT, full_name TEXT, level INT, note TEXT",
+        "id INT, -- number, not (null\n full_name TEXT, -- surname, given\n level INT, note TEXT",
+        "`id` int(9) NOT NULL /* key, auto; x */, `full_name` text COMMENT 'first, last (b)',"
+        " `level` decimal(9,2) CHECK (level > (0)), note text DEFAULT ';', PRIMARY KEY (`id`)",
+        "id int, full_name text, level numeric(9,2) DEFAULT round((1 + 2), (0)), note text,"
+        " CONSTRAINT c CHECK ((level > 1) AND ((id) < 9))",
+    ],
+)
+@pytest.mark.parametrize("before", ["", "CREATE TABLE log (id int, note text);\n"])
+@pytest.mark.parametrize("unclosed", ["", "CREATE TABLE a (x int,\n"])
+def test_the_definition_of_a_table_may_hold_anything(
+    columns: str, before: str, unclosed: str
+) -> None:
+    text = f"{unclosed}{before}CREATE TABLE staff ({columns});\n{before}{ROWS}"
+    assert [cell for cell, _ in cells(text)] == ["Ada O\\'Holt", "Ben Winter"]
+
+
+HOLDERS = (
+    *("Ada Winter", "Winterberg", "O'Quarrie", "A. Thrupp", "Thrupp, Ada", "Łucja Żak"),
+    *("Jean-Luc Thrupp", "Ada van der Quarrie", "MacThrupp", "Ada", "Quarrie-Thrupp"),
+)
+TEAMS = (
+    *("warehouse", "Platform", "Platform Team", "unassigned", "sales-eu", "Finance"),
+    *("team-payments", "Data & Analytics", "3rd floor", "Customer Support", "n/a"),
+)
+
+
+@pytest.mark.parametrize("header", ["product;price;owner", "version;status;manager"])
+def test_who_has_a_thing_is_a_person_or_a_team(header: str) -> None:
+    for holder in HOLDERS:
+        assert cells(f"{header}\nlamp;3;{holder}\n") == [(holder, "PERSON")]
+    for team in TEAMS:
+        assert cells(f"{header}\nlamp;3;{team}\n") == []
+    assert cells("sku;name;owner\n1;Oak Desk;Platform\n") == []
+    assert cells("item;owner;phone\nkey;platform;+44 20 7946 0999\n")[0] == ("platform", "PERSON")
+
+
 @pytest.mark.parametrize(
     "piece",
     [
@@ -196,6 +239,9 @@ def test_its_types_are_types_of_the_shipped_set() -> None:
         "create table a (x int, ",
         "create table a (",
         "create table '",
+        "create table a (/* ",
+        "create table a (-- ",
+        "insert into a (name, age) values ('\\",
         "Ada,Winter,a@b.example\n",
         "a,@",
         "(1,'a'),",

@@ -157,7 +157,13 @@ def test_a_name_is_known_again_however_it_is_written(other: str) -> None:
         ("a.holt%40firm.de", "a.holt@firm.de"),
         ("?q=Andr%C3%A9&n=5%20", "?q=André&n=5%20"),
         ("/" + "%E6%9D%8E" * 20, "/" + "李" * 20),
-        ("%7B%22id%22%3A7%7D", "%7B%22id%22%3A7%7D"),
+        ("%7B%22id%22%3A7%7D", '%7B"id":7%7D'),
+        ("name=Holzapfel%2C%20Mira&p=2", "name=Holzapfel, Mira&p=2"),
+        ('"Holzapfel%2C+Mira"', '"Holzapfel, Mira"'),
+        ("?q=%22Mira%20Holzapfel%22&x", '?q="Mira Holzapfel"&x'),
+        ("T%C3%B8rnkvist%2C+Ada&a", "Tørnkvist, Ada&a"),
+        ("%22%C5%81ucja+Holt%22", '"Łucja+Holt"'),
+        ("note=ask+for+%C5%9Eebnem", "note=ask+for Şebnem"),
         ("x=%FFa 50%25a a%2Fb %d%bc 5%", "x=%FFa 50%25a a%2Fb %d%bc 5%"),
         ('printf("%40s %20d")', 'printf("%40s %20d")'),
     ],
@@ -166,6 +172,34 @@ def test_words_in_addresses_of_the_web_are_read(text: str, shown: str) -> None:
     reading = read(text)
     assert reading.text == shown == display(text)
     assert reading.span(0, len(shown)) == (0, len(text))
+
+
+TEX, RTF, MAIL = "\\begin{letter}", "{\\rtf1 ", "Content-Transfer-Encoding: quoted-printable\n\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "shown"),
+    [
+        ("", "'G\\xf6ran Dvo\\u0159\\xe1k'", "'Göran Dvořák'"),
+        ("", "'N\\u{fa}ria'", "'Núria'"),
+        ("", "cp Dear\\ Mira O\\'Rourke", "cp Dear Mira O'Rourke"),
+        (TEX, 'M\\"uller T{\\o}rn \\v{Z}i\\v{z} {\\"u}x', "Müller Tørn Žiž üx"),
+        (TEX, "Stra{\\ss}e \\c{C}elik Ren\\'{e} \\AA{}se", "Straße Çelik René Åse"),
+        (RTF, "Gr\\'fc\\'dfen \\u1048?\\u1088?\\u345?x", "Grüßen Ирřx"),
+        (MAIL, "N=C3=B8=\nrd =D0=98=D1=80 x=3D1", "Nørd Ир x=1"),
+        ("", "=?UTF-8?Q?=C4=90or=C4=91e_Holt?= <a>", "Đorđe Holt <a>"),
+        # What looks like one of them and is none.
+        ("", r"b'\xde\xad' \xff", r"b'\xde\xad' \xff"),
+        ("", r'{"a": "x \"Ute\" y"}', r'{"a": "x \"Ute\" y"}'),
+        ("", r"l\'effet M\'FCx \o{x} a=3D", r"l\'effet M\'FCx \o{x} a=3D"),
+    ],
+)
+def test_letters_of_a_format_are_read(before: str, text: str, shown: str) -> None:
+    reading = read(before + text)
+    assert reading.text.endswith(shown)
+    assert reading.text == display(before + text)
+    assert reading.ends[-1] == len(before + text)
+    assert list(reading.starts) == sorted(reading.starts)
 
 
 def test_what_is_no_entity_is_read_as_it_is_written() -> None:

@@ -102,3 +102,39 @@ async def test_an_address_in_other_capitals_is_no_other_one(
         for texts in ([earlier], [earlier, later], [later, earlier]):
             told = await ask(running, *texts)
             assert told["choices"][0]["message"]["content"] == f"Sure: {texts[-1]}"
+
+
+SPELLINGS = [
+    ("Søren Kjær", "Soren Kjaer"),
+    ("Søren Kjær", "Søren Kjaer"),
+    ("Katrin Strauß", "Katrin Strauss"),
+    ("Jürgen Möller", "Jurgen Moller"),
+    ("Łukasz Żurawski", "Lukasz Zurawski"),
+    ("Ayşe Yıldırım", "Ayse Yildirim"),
+    ("Zoë Thrupp", "Zoe Thrupp"),
+    ("François Lefèvre", "Francois Lefevre"),
+]
+
+
+@pytest.mark.parametrize("spellings", SPELLINGS, ids=" and ".join)
+async def test_two_spellings_of_a_name_are_names(
+    spellings: tuple[str, str], table: EmbeddingTable
+) -> None:
+    parameters = {"profile": "people"}
+    settings = {**SETTINGS, "privacy": {"mechanism": "selective", "parameters": parameters}}
+    async with running_proxy(table, settings) as running:
+        running.remote.behaviour = echo
+        for one, other in (spellings, spellings[::-1]):
+            first = f"My neighbour {one} called."
+            both = f"My neighbour {one} called. On the badge it says {other}, not {one}."
+            left = []
+            for texts in ([both], [first], [first, both], [first, both, f"Dear {other},\n{both}"]):
+                told = await ask(running, *texts)
+                assert told["choices"][0]["message"]["content"] == f"Sure: {texts[-1]}"
+                body = running.remote.bodies[-1]
+                left += [message["content"] for message in body["messages"]]
+            assert not any("PERSON_" in text for text in left)
+            assert not any(name in text for name in spellings for text in left)
+            *_, begun = left
+            assert len({text for text in left if text.startswith("My neighbour")}) == 2
+            assert begun.endswith(left[-2])
