@@ -54,6 +54,8 @@ __all__ = [
     "compose",
     "count_positions",
     "find_lost_parts",
+    "find_spellings",
+    "find_unsound_parts",
     "is_short",
     "make_gateway_receipt",
     "release",
