@@ -6,7 +6,7 @@ import copy
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from types import MappingProxyType
 
 import numpy as np
@@ -25,7 +25,7 @@ from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import words_of
 from perturb.selective.patterns.words import AFTER_PARTICLES, CHATTED, PARTICLES
 from perturb.selective.token_model import OUTSIDE, TokenModel, TokenWord, load_token_model
-from perturb.text.fold import Reading, read
+from perturb.text.fold import Reading, fold_name, read
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
 
 __all__ = ["DETECTED", "NAMES", "DetectorPolicy"]
@@ -90,7 +90,11 @@ _LAST_CELL = re.compile(r"(?:[,;|][^\s,;|]{0,40}|\t[^\t\n]{0,40})\Z")
 _WRAPPED = 50  # characters: a line that prose fills before it goes on has more
 _BLOCK, _SLACK = 400, 8  # characters around a line in which the longest is looked for
 _LATIN = r"[A-Z\u00c0-\u00de\u0100-\u017f][a-z\u00df-\u024f]{2,30}+"
-_PAIR = re.compile(rf"(?<![\w'’.-])(?=(?P<part>{_LATIN}[ _]{_LATIN}(?:-{_LATIN})?)(?!\w))")
+_LINK = r" (?:d[aei]|d[oa]s|de[lnr]|della|van|van de[nr]?|von|von der|te[nr]|zu) "
+_PAIR = re.compile(
+    rf"(?<![\w'’.-])(?=(?P<part>{_LATIN}(?:[ _]|{_LINK}){_LATIN}(?:-{_LATIN})?)"
+    rf"(?!\w))"
+)
 _LISTED = re.compile(
     rf"(?<!\w){_CAPITAL.pattern}(?:, {_CAPITAL.pattern}){{1,20}},? "
     rf"(?:and|or|&|und|oder|et|ou|y|e|o) {_CAPITAL.pattern}(?!\w)"
@@ -246,7 +250,8 @@ class DetectorPolicy:
         found = tuple(self._mark(reading, words))
         likely = self._find_likely(reading, words) if found else {}
         pairs = _find_pairs(reading) if self._named else ()
-        completed = (*self._complete(text, found, likely), *pairs)
+        owners = _find_owners(reading) if self._named else ()
+        completed = (*self._complete(text, found, likely), *pairs, *owners)
         others = (
             finder(text, (*found, *completed)) for finder in (_find_couples, _find_neighbours)
         )
@@ -690,12 +695,36 @@ def _has_form(text: str, start: int, end: int) -> bool:
 def _find_pairs(reading: Reading) -> Iterator[Span]:
     """Yield the given names before a word with a capital that is in no dictionary."""
     for match in _PAIR.finditer(reading.text):
-        given, family = match["part"].replace("_", " ").split(" ")
+        given, *_, family = match["part"].replace("_", " ").split(" ")
         plain = is_ordinary_word(given) or is_ordinary_word(family)
         # San Francisco, Lisbon
         town = _SAINT.search(reading.text, max(0, match.start() - 8), match.start())
         car = _CAR.match(reading.text, match.start())
         if is_given(given) and not plain and not town and not car:
+            yield Span(*reading.span(*match.span("part")), "PERSON")
+
+
+_LOCAL = re.compile(
+    rf"(?<![\w.+-])(?P<first>[a-z]{{1,20}}+)[._-](?P<last>[a-z]{{3,25}}+)\d{{0,4}}@[\w-]{{1,60}}\."
+)
+_MOST_OWNERS = 50  # addresses of a text whose owners are looked for
+
+
+def _find_owners(reading: Reading) -> Iterator[Span]:
+    """Yield the names that e-mail addresses spell: `Rowan Featherby` beside `rowan.featherby@…`."""
+    text = reading.text
+    if "@" not in text:
+        return
+    addresses = {
+        (found["first"], found["last"])
+        for found in islice(_LOCAL.finditer(text.lower()), _MOST_OWNERS)
+        if not is_label_alone(found["last"])
+    }
+    if not addresses:
+        return
+    for match in _PAIR.finditer(text):
+        given, *_, family = (fold_name(word) for word in match["part"].split(" "))
+        if (given, family) in addresses or (given[:1], family) in addresses:
             yield Span(*reading.span(*match.span("part")), "PERSON")
 
 
