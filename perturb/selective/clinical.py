@@ -429,16 +429,17 @@ _PARTIES = words_of(
     commerciale criminelle audience publique debats demeurant representant legal prevenu prevenue
     mandat comparution attaque conclusion appel formation droit visite faits procedure motifs
     minute parquet somme entree zivilkammer kaufpreises kaufpreis zinsen rechtsanwalte laquelle
-    lequel susnomme susnommee comparant comparante secretariat confrere consoeur docteur collega verfahren klage
-    bundesrepublik corte teste osserva intentou alegou acao causa ricorso appellante giudice
-    seccion sala rollo autos hechos fundamentos antecedentes fallo demanda juzgado instruccion
-    partes part parties judgment order qualite alcoolique etat nationalite nationalitat
-    nacionalidad passage vehicule conduite empire
+    lequel susnomme susnommee comparant comparante secretariat confrere consoeur docteur collega
+    verfahren klage bundesrepublik corte teste osserva intentou alegou acao causa ricorso
+    appellante giudice seccion sala rollo autos hechos fundamentos antecedentes fallo demanda
+    juzgado instruccion partes part parties judgment order qualite alcoolique etat nationalite
+    nationalitat nacionalidad passage vehicule conduite empire
     """
 )
 # Before a name, and no part of it.
 _LEADING = re.compile(
-    r"(?<!\w)(?:Me|Mes|Mme|Mmes|Mlle|Monsieur|Madame|Mesdames|Messieurs|Mademoiselle|Maître|(?:[Ll]e )?[Dd]octeur|"
+    r"(?<!\w)(?:Me|Mes|Mme|Mmes|Mlle|Monsieur|Madame|Mesdames|Messieurs|Mademoiselle|Maître|"
+    r"(?:[Ll]e )?[Dd]octeur|"
     r"(?:[Ll]a )?[Ss]ociété|"
     r"(?:[Ll]e )?[Pp]rofesseur"
     r"|Dr\.? med\.?(?: univ\.)?|Dr|Dra|Drs|Pr|Prof\.? Dr|Prof|Herrn?|Frau|Fr\.|Hr\.|Mrs|Ms|Mr|"
@@ -859,8 +860,8 @@ _ADDRESS_ALONE = words_of(
 )
 # What follows a name, of a degree or a membership: Imogen Tarrant RVN.
 _AFTER_NAME = re.compile(
-    r",? (?:\((?:Mrs|Mr|Ms|Miss|Dr)\)?|(?:BA|BSc|MA|MSc|MBA|MD|PhD|DPhil|LLB|LLM|DDS|RN|RVN|RGN|CPA|CFA"
-    r"|ACA|ACCA|FCA|MRICS|FRICS|MRCVS|MRCP|FRCP|FRCS|MRCGP|OBE|MBE|CBE|KC|QC|JP|Esq))\Z"
+    r",? (?:\((?:Mrs|Mr|Ms|Miss|Dr)\)?|(?:BA|BSc|MA|MSc|MBA|MD|PhD|DPhil|LLB|LLM|DDS|RN|RVN|RGN"
+    r"|CPA|CFA|ACA|ACCA|FCA|MRICS|FRICS|MRCVS|MRCP|FRCP|FRCS|MRCGP|OBE|MBE|CBE|KC|QC|JP|Esq))\Z"
 )
 
 
@@ -909,6 +910,8 @@ def _may_be_somebodys(text: str, start: int, end: int, type_: str, patient: bool
         return False
     if len(words) == 1 and type_ in _NAMED and _opens_sentence(text, words[0], type_):
         return False
+    if _HOST.fullmatch(text, start, end):  # ora.ai
+        return True
     if type_ == "ORGANIZATION" and _is_post(words):
         return False
     plain = [fold_name(word[0]) for word in words]
@@ -981,6 +984,9 @@ def _is_post(words: Sequence[re.Match[str]]) -> bool:
     )
 
 
+_HOST = re.compile(r"[a-z\d-]{2,60}(?:\.[a-z\d-]{2,60}){1,4}")
+
+
 def _opens_sentence(text: str, word: re.Match[str], type_: str) -> bool:
     """Tell if an everyday word has its capital from the sentence or the line that it opens, and
     nobody is called by it: `Domani sono a Torino`. A comma or a colon may follow who is called."""
@@ -996,10 +1002,10 @@ def _opens_sentence(text: str, word: re.Match[str], type_: str) -> bool:
 # Everyday words that people are also called by.
 _SURNAMES_TOO = words_of(
     """
-    grand grande gros haut noir vert bon fort juste maison bald gut lieb hoch alt neu kalt stark wahr
-    frei fest rund weit schnell schön sicher dünn voll bello bueno buen buono forte bravo costa campo
-    casa serra leal salvo certo conte cabeza suelo sierra vrij oud oude goede hoog vast warm wijze
-    stap ster stem loop mooi bom justo
+    grand grande gros haut noir vert bon fort juste maison bald gut lieb hoch alt neu kalt stark
+    wahr frei fest rund weit schnell schön sicher dünn voll bello bueno buen buono forte bravo
+    costa campo casa serra leal salvo certo conte cabeza suelo sierra vrij oud oude goede hoog
+    vast warm wijze stap ster stem loop mooi bom justo
     """
 )
 _GOES_ON = re.compile(r" [a-zß-ÿ0-9]")
@@ -1013,13 +1019,13 @@ _HEADINGS = words_of(
     executive experience hobbies interests introduction invoice languages minutes notes objective
     overview profile qualifications references schedule skills summary training ausbildung
     berufserfahrung kenntnisse hobbys interessen lebenslauf referenzen sprachen zeugnis rechnung
-    experience experiences professionnelle professionnelles personnel competences diplomes formation
-    langues loisirs profil assignation devant ayant avocat contre demandeur facture experiencia
-    laboral formacion academica idiomas aficiones referencias habilidades perfil contrato reunidos
-    exponen clausulas informe alta servicio traumatologia nota resumen factura esperienza lavorativa
-    istruzione formazione competenze lingue interessi referto lettera experiencia formacao
-    academica relatorio medico ervaring opleiding vaardigheden talen ontslagbrief verslag notulen
-    namen volkes court county claim particulars between
+    experience experiences professionnelle professionnelles personnel competences diplomes
+    formation langues loisirs profil assignation devant ayant avocat contre demandeur facture
+    experiencia laboral formacion academica idiomas aficiones referencias habilidades perfil
+    contrato reunidos exponen clausulas informe alta servicio traumatologia nota resumen factura
+    esperienza lavorativa istruzione formazione competenze lingue interessi referto lettera
+    experiencia formacao academica relatorio medico ervaring opleiding vaardigheden talen
+    ontslagbrief verslag notulen namen volkes court county claim particulars between
     """
 )
 _SIDES = words_of(

@@ -705,13 +705,13 @@ def _find_pairs(reading: Reading) -> Iterator[Span]:
 
 
 _LOCAL = re.compile(
-    rf"(?<![\w.+-])(?P<first>[a-z]{{1,20}}+)[._-](?P<last>[a-z]{{3,25}}+)\d{{0,4}}@[\w-]{{1,60}}\."
+    r"(?<![\w.+-])(?P<first>[a-z]{1,20}+)[._-](?P<last>[a-z]{3,25}+)\d{0,4}@[\w-]{1,60}\."
 )
 _MOST_OWNERS = 50  # addresses of a text whose owners are looked for
 
 
 def _find_owners(reading: Reading) -> Iterator[Span]:
-    """Yield the names that e-mail addresses spell: `Rowan Featherby` beside `rowan.featherby@…`."""
+    """Yield the names that e-mail addresses spell: `Ada Lindner` beside `ada.lindner@…`."""
     text = reading.text
     if "@" not in text:
         return
@@ -724,6 +724,8 @@ def _find_owners(reading: Reading) -> Iterator[Span]:
         return
     for match in _PAIR.finditer(text):
         given, *_, family = (fold_name(word) for word in match["part"].split(" "))
+        if is_ordinary_word(family) and not is_given(given):  # Foo Bar
+            continue
         if (given, family) in addresses or (given[:1], family) in addresses:
             yield Span(*reading.span(*match.span("part")), "PERSON")
 

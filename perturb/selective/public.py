@@ -643,8 +643,8 @@ _TURNED = re.compile(
 
 
 _SPEAKS_BEFORE = re.compile(
-    r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?"
-    r"(?:\]| ?[-–]) ~?\Z"
+    r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}[:.]\d\d(?:[:.]\d\d)?"
+    r"(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?(?:\]| ?[-–]) ~?\Z"
 )
 _SPEAKS_AFTER = re.compile(r"[ \u2600-\u27bf\ufe0f\u200d\U0001f1e6-\U0001faff]{0,7}:\s")
 
@@ -1490,7 +1490,9 @@ def _names_inside() -> frozenset[str]:
 
 
 _SHORT_NAME = 3  # letters, which are words of other languages, too
-_GERMAN_WORD = re.compile(r"(?<!\w)(?:und|der|die|das|ist|nicht|ein|eine|mit|ich|sie|wir|für)(?!\w)")
+_GERMAN_WORD = re.compile(
+    r"(?<!\w)(?:und|der|die|das|ist|nicht|ein|eine|mit|ich|sie|wir|für)(?!\w)"
+)
 _GERMAN_LEAST = 4
 
 

@@ -178,12 +178,15 @@ def _locate_nicked(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of an account that speaks twice, where the writer, or somebody with a given
     name, answers."""
     name = match["part"]
-    if not (re.search(r"[\d_]", name) and re.search("[A-Za-z]{3}", name)):
+    words = re.findall("[A-Za-z]{3,}", name)
+    if not re.search(r"[\d_]", name) or not words or all(map(is_ordinary_word, words)):
         return None
     low, high = max(0, match.start() - _NEAR), match.end() + _NEAR
     lines = [line["part"] for line in _LINES.finditer(match.string, low, high)]
     others = {line for line in lines if line != name}
-    answers = any(line.lower() in _SELVES or (line.istitle() and is_given(line)) for line in others)
+    answers = any(
+        line.lower() in _SELVES or (line.istitle() and is_given(line)) for line in others
+    )
     return match.span("part") if lines.count(name) > 1 and answers else None
 
 

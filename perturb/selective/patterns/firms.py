@@ -59,18 +59,20 @@ _TRADES_NAMED = words_of(
 _KINDS_NAMED = words_of(
     """
     agencia agenzia agência autohaus bakkerij boucherie boulangerie cabinet ceramiche clínica
-    clinique conserverie conserveries cooperativa elektro fisioterapia fysiotherapie garage gasthaus
-    gasthof grafiche hotel hôtel installatiebedrijf kanzlei laiterie laiteries liftservice lycée
-    malerbetrieb metalúrgica muebles officina óptica ótica panadería panificio papelaria
-    pastificio pension pharmacie physiotherapie praxis restaurant restaurante ristorante schreinerei
-    spedition steuerkanzlei studio taller tandartspraktijk trattoria wärmetechnik
+    clinique conserverie conserveries cooperativa elektro fisioterapia fysiotherapie garage
+    gasthaus gasthof grafiche hotel hôtel installatiebedrijf kanzlei laiterie laiteries
+    liftservice lycée malerbetrieb metalúrgica muebles officina óptica ótica panadería panificio
+    papelaria pastificio pension pharmacie physiotherapie praxis restaurant restaurante ristorante
+    schreinerei spedition steuerkanzlei studio taller tandartspraktijk trattoria wärmetechnik
     woningcorporatie zahnarztpraxis
     """
 )
 _NAMED_KINDS = "|".join(sorted(word.capitalize() for word in _KINDS_NAMED))
 _NAME_WORD = rf"[{_CAPITALS}][^\W\d_]{{2,24}}(?:-[{_CAPITALS}][^\W\d_]{{1,20}})?"
 _ARTICLE = r"(?:(?:le|la|les|du|de|del|della|di|da|do|van|De|La|Le|Les|Het|Zum|Zur|El|Il) )?"
-_PROJECTS = r"(?:[Pp]roject|Projekt|[Pp]rojet|[Pp]royecto|[Pp]rogetto|[Pp]rojeto|Opération|Operación)"
+_PROJECTS = (
+    r"(?:[Pp]roject|Projekt|[Pp]rojet|[Pp]royecto|[Pp]rogetto|[Pp]rojeto|Opération|Operación)"
+)
 # What else stands with a capital behind the word.
 _OF_PROJECTS = words_of(
     """
@@ -78,10 +80,10 @@ _OF_PROJECTS = words_of(
     deliverables description design details development director documentation document engineer
     facts file files folder goals governance id ideas information introduction kickoff lead leader
     leiter lifecycle management manager managers manger meeting methodology milestones monitoring
-    name notes number objective objectives office officer overview owner phase plan planner planning
-    portfolio proposal report requirements resources review risk schedule scope setup specialist
-    sponsor stakeholders start status structure summary support task tasks team template timeline
-    title tracker type update updates work management
+    name notes number objective objectives office officer overview owner phase plan planner
+    planning portfolio proposal report requirements resources review risk schedule scope setup
+    specialist sponsor stakeholders start status structure summary support task tasks team
+    template timeline title tracker type update updates work management
     """
 )
 

@@ -285,7 +285,8 @@ LABELLED = (
     shape(  # o NIF para o recibo é 245678910
         "NATIONAL_ID",
         r"(?<![^\W_])(?-i:NIF|NIE|DNI|CIF|CPF|BSN|NISS)(?: (?!é|es|is|è)[a-zà-ÿ]{1,12}){1,5}"
-        r" (?:é|es|is|è) (?P<part>(?-i:[XYZ]-?)?\d[\d .-]{5,12}\d(?:-?(?-i:[A-Z]))?)(?![\w]|[.,]\d)",
+        r" (?:é|es|is|è) (?P<part>(?-i:[XYZ]-?)?\d[\d .-]{5,12}\d(?:-?(?-i:[A-Z]))?)"
+        r"(?!\w|[.,]\d)",
         lambda text: _is_number(7, text),
         case=False,
         clue=all_clues(least_digits(7), any_listed("NIF NIE DNI CIF CPF BSN NISS")),
