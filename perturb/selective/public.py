@@ -51,7 +51,14 @@ from perturb.selective.patterns.everyday import is_everyday
 from perturb.selective.patterns.forms import is_in_list
 from perturb.selective.patterns.given import list_given, names_beside, names_thing
 from perturb.selective.patterns.letters import is_addressed
-from perturb.selective.patterns.persons import ALONE, CAPITALS, is_strange, locate_alone
+from perturb.selective.patterns.persons import (
+    ALONE,
+    ALSO_WORDS,
+    CAPITALS,
+    NO_NAMES,
+    is_strange,
+    locate_alone,
+)
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.surrogates.names import load_names
 from perturb.text.fold import fold, fold_name, read
@@ -1486,6 +1493,7 @@ def _names_inside() -> frozenset[str]:
         and not is_ordinary_word(name)
         and not is_everyday(name)
         and not names_thing(name)
+        and name.lower() not in NO_NAMES | ALSO_WORDS
     )
 
 

@@ -40,6 +40,7 @@ from perturb.vocabulary.stop_words import FUNCTION_WORDS
 
 __all__ = [
     "ALONE",
+    "ALSO_WORDS",
     "CAPITALS",
     "DEPARTMENTS",
     "NO_NAMES",
@@ -771,7 +772,7 @@ _RELATED_NOUNS = words_of(
 
 
 # Words of some language, too.
-_ALSO_WORDS = _RATHER_WORDS | words_of(
+ALSO_WORDS = _RATHER_WORDS | words_of(
     """
     ans concha curro fleur greet kader nel odd pau puri resi riet roos sem sole tere titi
     april asia august basil bob elke ernst frank jack jordans josh kria levis mari mark nelson
@@ -820,7 +821,7 @@ def _locate_lower_given(match: re.Match[str]) -> tuple[int, int] | None:
     start, end = match.span("part")
     if not is_given(name):  # kayleighs baby shower
         name = name.removesuffix("s") if len(name) > 5 and not is_ordinary_word(name) else ""
-    if not is_given(name) or fold_name(name) in _ALSO_WORDS or is_word_elsewhere(name):
+    if not is_given(name) or fold_name(name) in ALSO_WORDS or is_word_elsewhere(name):
         return None
     if _INTRODUCED.search(text, max(0, start - 24), start):  # found with its surname
         return None
