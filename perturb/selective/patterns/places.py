@@ -339,7 +339,7 @@ PLACES = (
         "STREET_ADDRESS",
         r"(?<![\w-])(?-i:[A-ZÄÖÜ])[\w.-]{2,24}(?:weg|straße|strasse|str\.|allee|platz|gasse|ring|damm"
         rf"|ufer|steig) \d{{1,4}} ?[a-z]? in \d{{5}} {_TITLED}(?:-{_TITLED})?(?!\w)",
-        clue=any_figure(r"\d in \d{5}|[a-z] in \d{5}"),
+        clue=any_figure(r" in \d{5}"),
         reach=60,
     ),
     shape(  # i live at 14 thornbury close, vivo en calle olmo 23 2ºB
