@@ -312,12 +312,16 @@ _LOWER_HOME = "|".join(
 _TOWN = rf"{_TITLED}(?:[ -](?:{_TITLED}|on|upon|le|under|by|in|the)){{0,3}}"
 _HOUSE_BEFORE = re.compile(r"(?<!\d)\d{1,5}[a-zA-Z]?(?:[ ,/-]|\n)[^.!?;]{3,60}[,\n] {0,4}\Z")
 
+_PUBLISHER = re.compile(r"\b(?:Foundation|Inc\.|Corporation|Press|Publishers?)\b")  # of licences
+
 
 def _locate_town(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a town with its postcode if it ends an address: a house has a number
     before it."""
     start, end = match.span("part")
-    return (start, end) if _HOUSE_BEFORE.search(match.string[max(0, start - 80) : start]) else None
+    before = match.string[max(0, start - 120) : start]
+    found = _HOUSE_BEFORE.search(before[-80:]) and not _PUBLISHER.search(before)
+    return (start, end) if found else None
 
 
 PLACES = (
