@@ -20,8 +20,11 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from perturb.release import Span
+from perturb.selective.patterns.everyday import EVERYDAY, is_everyday
 from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_of, words_of
+from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
 from perturb.text.fold import fold_name
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
 
@@ -425,16 +428,18 @@ _PARTIES = words_of(
     sentenca acordao cour chambre section composition cabinet affaires familiales sociale civile
     commerciale criminelle audience publique debats demeurant representant legal prevenu prevenue
     mandat comparution attaque conclusion appel formation droit visite faits procedure motifs
-    minute parquet somme entree secretariat confrere consoeur docteur collega verfahren klage
-    bundesrepublik corte teste osserva intentou alegou acao causa ricorso appellante giudice
-    seccion sala rollo autos hechos fundamentos antecedentes fallo demanda juzgado instruccion
-    partes part parties judgment order qualite alcoolique etat nationalite nationalitat
-    nacionalidad passage vehicule conduite empire
+    minute parquet somme entree zivilkammer kaufpreises kaufpreis zinsen rechtsanwalte laquelle
+    lequel susnomme susnommee comparant comparante secretariat confrere consoeur docteur collega
+    verfahren klage bundesrepublik corte teste osserva intentou alegou acao causa ricorso
+    appellante giudice seccion sala rollo autos hechos fundamentos antecedentes fallo demanda
+    juzgado instruccion partes part parties judgment order qualite alcoolique etat nationalite
+    nationalitat nacionalidad passage vehicule conduite empire
     """
 )
 # Before a name, and no part of it.
 _LEADING = re.compile(
-    r"(?<!\w)(?:Me|Mes|Mme|Mmes|Mlle|Monsieur|Madame|Mademoiselle|Maître|(?:[Ll]e )?[Dd]octeur|"
+    r"(?<!\w)(?:Me|Mes|Mme|Mmes|Mlle|Monsieur|Madame|Mesdames|Messieurs|Mademoiselle|Maître|"
+    r"(?:[Ll]e )?[Dd]octeur|"
     r"(?:[Ll]a )?[Ss]ociété|"
     r"(?:[Ll]e )?[Pp]rofesseur"
     r"|Dr\.? med\.?(?: univ\.)?|Dr|Dra|Drs|Pr|Prof\.? Dr|Prof|Herrn?|Frau|Fr\.|Hr\.|Mrs|Ms|Mr|"
@@ -446,11 +451,13 @@ _MISTER = re.compile(
     r"(?<=[^\W\d_,;(:] )M\. (?=[^\W\d_a-zß-ÿ][^\W\d_]{2})|(?<=[,;(:] )M\. "
     r"(?=[^\W\d_a-zß-ÿ][^\W\d_]{2})"
 )
-# Of a decision of a French court, whose own rules leave the titles of those that it names.
-_FRENCH = re.compile(
+# Of a court's papers in French or German, which keep the titles of those that they name.
+_OF_COURT = re.compile(
     r"N° ?RG|RG n°|Portalis|INTIM[ÉE]|APPELANT|DEMANDE(?:UR|RESSE)|D[ÉE]FENDE(?:UR|RESSE)"
     r"|[Pp]ourvoi n°"
     r"|Rôle N°|Attendu, selon|N° Parquet|statuant au contentieux|Inédit au recueil"
+    r"|ASSIGNATION|PROC[ÈE]S-VERBAL|[Pp]rud['’]hommes|AYANT POUR AVOCAT|IM NAMEN DES VOLKES"
+    r"|– (?:Kläger|Beklagte)|[Dd](?:er|ie|en|em) (?:Kläger|Beklagt)|\bAz\.:"
 )
 
 # -- words of medicine ----------------------------------------------------------------------------
@@ -602,6 +609,15 @@ _MEDICAL = words_of(
     espondilitis discal hernias tendinitis bursitis fascitis taquicardia bradicardia arritmia
     flutter bloqueo pericarditis endocarditis miocarditis aneurisma hipoglucemia hiperglucemia
     cetoacidosis deshidratacion hiponatremia hiperpotasemia acidosis alcalosis ifi nine dlco tacar
+    arteriel arterielle arteriosa thoracique apyretique hospitalise hospitalisee genese
+    druckschmerzhaft abwehrspannung sonographisch gallensteine gallenstein ductus choledochus
+    pankreatitis schleimhaut rontgen rontgenbild stationar ambulant hypertensie appendix
+    laparoscopische laparoscopisch postoperatieve postoperatief buikpijn koorts hoesten
+    kortademigheid bloeddruk voorgeschiedenis medicatie echografie breuk wond breathlessness
+    swelling swollen ankle ankles wrist pressure irregular ray effusion effusions pulse oedema
+    tenderness bruising bleeding scan ventricle ejection fraction dizziness nausea headache
+    grapas rasilis embolie scanner saturation auscultation rales sibilants condensacao
+    expectoracao costela ipostenia disartria insorgenza
     ggt hmb melan fish bag brca htt gen wild type rae tep erc bcg msh2 mlh1 pms2 msh6
     """
 )
@@ -720,10 +736,10 @@ def _find_phrases(text: str, patient: bool) -> Iterator[tuple[int, int, frozense
         for pattern in patterns:
             for match in pattern.finditer(text):
                 yield *match.span(), types
-    french = _FRENCH.search(text) is not None
-    for match in _LEADING.finditer(text) if patient or french else ():
+    court = _OF_COURT.search(text) is not None
+    for match in _LEADING.finditer(text) if patient or court else ():
         yield *match.span(), _NAMED
-    for match in _MISTER.finditer(text) if french or (patient and "Mme" in text) else ():
+    for match in _MISTER.finditer(text) if court or (patient and "Mme" in text) else ():
         yield *match.span(), _NAMED
     if _STATUTE_CLUE.search(text):
         for match in _STATUTE.finditer(text):
@@ -781,7 +797,7 @@ def _leave(
     """Yield what is left of a finding; each line counts by itself."""
     if span.type == "TITLE":
         titled = _TITLE.match(text, span.start) is not None
-        if not titled or not (patient or _FRENCH.search(text)):
+        if not titled or not (patient or _OF_COURT.search(text)):
             yield span
         return
     if span.type == "STREET_ADDRESS" and _DOCTOR.search(text, span.start, span.end):
@@ -799,13 +815,18 @@ def _leave(
     if start < span.end:
         pieces.append((start, span.end))
     lines = [line for piece in pieces for line in _cut_lines(text, *piece)]
+    if span.type in _MEDICINE:
+        lines = [_trim(text, *line, span.type) for line in lines]
     kept = [line for line in lines if _may_be_somebodys(text, *line, span.type, patient)]
     if len(kept) == len(lines) and pieces == [(span.start, span.end)]:
-        yield span
+        if len(lines) == 1:
+            yield Span(*lines[0], span.type)
+        else:
+            yield span
         return
     for start, end in kept:
         words = [*_WORD.finditer(text, start, end)]
-        little = _list_little(text, words, [fold_name(word[0]) for word in words])
+        little = _list_little(text, words, [fold_name(word[0]) for word in words], span.type)
         told = [word for word, is_little in zip(words, little, strict=True) if not is_little]
         if told and not all(len(word[0]) == 1 and not word[0].isupper() for word in words):
             yield Span(told[0].start(), told[-1].end(), span.type)
@@ -820,13 +841,81 @@ def _cut_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
+# Before and after what is told. Particles are parts of names, and of English texts the detector
+# has learnt where a part begins.
+_EDGES = EVERYDAY - FUNCTION_WORDS
+_ENGLISH_EDGES = words_of("and of to or for with at by from")
+_NAME_EDGES = _EDGES - PARTICLES - AFTER_PARTICLES - words_of("de la le les du des do das dos")
+
+
+# Before a name, in the languages in which it is no part of the identity that is drawn.
+_ADDRESS = re.compile(
+    r"(?:ª\s+)?(?:(?:la|el|le|il|de|den|der|die|dem)\s)?"
+    r"(?i:herrn?|heer|mevrouw|meneer|monsieur|madame|mesdames|messieurs|mademoiselle|maître|signora?"
+    r"|signorina|sig(?:\.ra)?|senhora?|señora?|sra?|dott(?:\.ssa)?|collega|confrère|spett\.le|attn)"
+    r"\.?\s+(?:D\.\s+)?(?=[^\W\d_a-zß-ÿ])"
+)
+_ADDRESS_ALONE = words_of(
+    "maître maitre monsieur madame herr herrn frau signora signor signore senhor senhora mrs mr"
+)
+# What follows a name, of a degree or a membership: Imogen Tarrant RVN.
+_AFTER_NAME = re.compile(
+    r",? (?:\((?:Mrs|Mr|Ms|Miss|Dr)\)?|(?:BA|BSc|MA|MSc|MBA|MD|PhD|DPhil|LLB|LLM|DDS|RN|RVN|RGN"
+    r"|CPA|CFA|ACA|ACCA|FCA|MRICS|FRICS|MRCVS|MRCP|FRCP|FRCS|MRCGP|OBE|MBE|CBE|KC|QC|JP|Esq))\Z"
+)
+
+
+def _trim(text: str, start: int, end: int, type_: str) -> tuple[int, int]:
+    """Return the place of a piece without what stands at its ends and tells nothing of somebody:
+    everyday words, titles, parties of a trial: `somme de 700 euros`, `signora Iolanda`."""
+    person = type_ in ("NAME", "PERSON")
+    if person or type_ == "ORGANIZATION":
+        if address := _ADDRESS.match(text, start, end):
+            start = address.end()
+        if after := _AFTER_NAME.search(text, max(start + 1, end - 12), end):
+            end = after.start()
+    edges = _NAME_EDGES if person else _EDGES
+    words = [*_WORD.finditer(text, start, end)]
+    first, last = 0, len(words)
+    while first < last and _tells_nothing(words[first][0], edges, type_):
+        if not text[words[first].end() : words[first].end() + 1].isspace():  # ora.ai
+            break
+        first += 1
+    while first < last and _tells_nothing(words[last - 1][0], edges, type_):
+        if not text[words[last - 1].start() - 1].isspace():
+            break
+        last -= 1
+    if first == last or (first == 0 and last == len(words)):
+        return start, end
+    return (
+        words[first].start() if first else start,
+        words[last - 1].end() if last < len(words) else end,
+    )
+
+
+def _tells_nothing(word: str, edges: Collection[str], type_: str) -> bool:
+    """Tell if a word at the end of a finding is an everyday one, or says who somebody is in a
+    trial."""
+    if type_ in _NAMED and word in _ENGLISH_EDGES:
+        return True
+    return word in edges or fold_name(word) in _SIDES
+
+
 def _may_be_somebodys(text: str, start: int, end: int, type_: str, patient: bool) -> bool:
     """Tell if the words of a piece of a finding may be somebody's."""
     words = [*_WORD.finditer(text, start, end)]
     if not words:
         return True
+    if type_ == "PERSON" and len(words) == 1 and words[0][0].lower() in _ADDRESS_ALONE:
+        return False
+    if len(words) == 1 and type_ in _NAMED and _opens_sentence(text, words[0], type_):
+        return False
+    if _HOST.fullmatch(text, start, end):  # ora.ai
+        return True
+    if type_ == "ORGANIZATION" and _is_post(words):
+        return False
     plain = [fold_name(word[0]) for word in words]
-    little = _list_little(text, words, plain)
+    little = _list_little(text, words, plain, type_)
     if all(little):
         return False
     if type_ in _MEDICINE and all(
@@ -838,17 +927,113 @@ def _may_be_somebodys(text: str, start: int, end: int, type_: str, patient: bool
     return not (told and _is_medicine(text, words, plain, little, type_))
 
 
-def _list_little(text: str, words: Sequence[re.Match[str]], plain: Sequence[str]) -> list[bool]:
+def _list_little(
+    text: str, words: Sequence[re.Match[str]], plain: Sequence[str], type_: str
+) -> list[bool]:
     """Tell of each word if it is an article, a preposition or the like: in small letters, or in a
     heading, which is in capitals."""
-    heading = len(words) > 2 and text[words[0].start() : words[-1].end()].isupper()
+    heading = len(words) > 1 and text[words[0].start() : words[-1].end()].isupper()
     return [
-        small in _SMALL and (heading or word[0].islower())
+        ((small in _SMALL or is_everyday(word[0])) and (heading or word[0].islower()))
+        or (type_ not in _NAMED and len(small) >= _LEAST and is_everyday(word[0]))
+        or (word[0].isupper() and small in _HEADINGS)
         for word, small in zip(words, plain, strict=True)
     ]
 
 
 _MEDICINE = _NAMED | {"DATE_TIME", "DEMOGRAPHIC", "ID", "NRP", "QUANTITY"}
+
+
+# What somebody is in a firm, and what they are it of: Head of Supply Chain, Claims Department.
+_POSTS = words_of(
+    """
+    accountant administrator advisor adviser analyst assistant associate buyer ceo cfo cio coo
+    cto coordinator consultant controller department desk developer director engineer executive
+    handler head intern lead leader manager officer owner partner planner president principal
+    receptionist representative secretary specialist supervisor technician trainee treasurer vp
+    leiter leiterin teamleiter teamleiterin abteilung geschäftsführer geschäftsführerin
+    sachbearbeiter sachbearbeiterin assistenz directeur directrice responsable chargée chef
+    assistante responsabile direttore direttrice impiegata impiegato jefa jefe encargada
+    encargado directora gerente diretora diretor gestora gestor hoofd directeur medewerker
+    teamlead reparto
+    """
+)
+_FIELDS_OF_WORK = words_of(
+    """
+    buchhaltung einkauf vertrieb personal verwaltung finanzen controlling marketing entwicklung
+    clientèle commerciale commercial réclamations comptabilité ventes achats commerciale vendite
+    acquisti ventas compras cocina inkoop verkoop administratie hr it regulatory
+    """
+)
+
+
+def _is_post(words: Sequence[re.Match[str]]) -> bool:
+    """Tell if words that are found as a firm say what somebody is in one: a post and ordinary
+    words."""
+    small = [word[0].lower() for word in words]
+    return (
+        len(small) < 5
+        and not _POSTS.isdisjoint(small)
+        and all(
+            word in _POSTS
+            or word in _FIELDS_OF_WORK
+            or is_everyday(word)
+            or (is_ordinary_word(word) and not is_given(word))
+            for word in small
+        )
+    )
+
+
+_HOST = re.compile(r"[a-z\d-]{2,60}(?:\.[a-z\d-]{2,60}){1,4}")
+
+
+def _opens_sentence(text: str, word: re.Match[str], type_: str) -> bool:
+    """Tell if an everyday word has its capital from the sentence or the line that it opens, and
+    nobody is called by it: `Domani sono a Torino`. A comma or a colon may follow who is called."""
+    before = text[max(0, word.start() - 4) : word.start()]
+    after = _GOES_ON.match(text, word.end())
+    if type_ == "ORGANIZATION" and _NAMED_AFTER.match(text, word.end()):
+        return False
+    if after is None or word[0].lower() in _SURNAMES_TOO or not is_everyday(word[0]):
+        return False
+    return _SENTENCE.search(before) is not None
+
+
+# Everyday words that people are also called by.
+_SURNAMES_TOO = words_of(
+    """
+    grand grande gros haut noir vert bon fort juste maison bald gut lieb hoch alt neu kalt stark
+    wahr frei fest rund weit schnell schön sicher dünn voll bello bueno buen buono forte bravo
+    costa campo casa serra leal salvo certo conte cabeza suelo sierra vrij oud oude goede hoog
+    vast warm wijze stap ster stem loop mooi bom justo
+    """
+)
+_GOES_ON = re.compile(r" [a-zß-ÿ0-9]")
+_NAMED_AFTER = re.compile(r" (?:de|du|des|di|del|della|do|da|van|der|für) ")  # Clinique du Parc
+
+
+# Of the parts of a curriculum vitae, a report or a form, which stand in capitals.
+_HEADINGS = words_of(
+    """
+    agenda actions apologies background confidential contact description education employment
+    executive experience hobbies interests introduction invoice languages minutes notes objective
+    overview profile qualifications references schedule skills summary training ausbildung
+    berufserfahrung kenntnisse hobbys interessen lebenslauf referenzen sprachen zeugnis rechnung
+    experience experiences professionnelle professionnelles personnel competences diplomes
+    formation langues loisirs profil assignation devant ayant avocat contre demandeur facture
+    experiencia laboral formacion academica idiomas aficiones referencias habilidades perfil
+    contrato reunidos exponen clausulas informe alta servicio traumatologia nota resumen factura
+    esperienza lavorativa istruzione formazione competenze lingue interessi referto lettera
+    experiencia formacao academica relatorio medico ervaring opleiding vaardigheden talen
+    ontslagbrief verslag notulen namen volkes court county claim particulars between
+    """
+)
+_SIDES = words_of(
+    "klager klagerin klagers beklagte beklagten beklagter antragsteller antragstellerin demandeur"
+    " demanderesse defendeur defenderesse requerant requerante claimant defendant plaintiff"
+    " zinsen kaufpreises zivilkammer"
+)
+_SURE_PARTIES = frozenset(("klage", "klager", "urteil"))  # hardly surnames, though short
 
 
 def _is_party(word: str, small: str, type_: str, phrase: bool) -> bool:
@@ -857,7 +1042,8 @@ def _is_party(word: str, small: str, type_: str, phrase: bool) -> bool:
     if small not in _PARTIES:
         return False
     heading = phrase and word.isupper()
-    return type_ not in _NAMED or word.islower() or heading or len(small) >= _LEAST
+    sure = small in _SURE_PARTIES or len(small) >= _LEAST
+    return type_ not in _NAMED or word.islower() or heading or sure
 
 
 def _may_be_borne(word: str, small: str) -> bool:

@@ -6,7 +6,7 @@ import copy
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from types import MappingProxyType
 
 import numpy as np
@@ -32,7 +32,7 @@ from perturb.selective.patterns.shape import words_of
 from perturb.selective.patterns.tables import is_header, names_nobody
 from perturb.selective.patterns.words import AFTER_PARTICLES, CHATTED, PARTICLES
 from perturb.selective.token_model import OUTSIDE, TokenModel, TokenWord, load_token_model
-from perturb.text.fold import Reading, read
+from perturb.text.fold import Reading, fold_name, read
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
 
 __all__ = ["DETECTED", "NAMES", "DetectorPolicy"]
@@ -83,6 +83,7 @@ _NO_NAMES_ENDING = re.compile(
     r"|zioni|ción|ciones)"
 )
 _AND = frozenset(("&", "and", "or", "und", "oder", "et", "ou", "y", "e", "o"))
+_AND_PERSONS = _AND - {"&", "y", "e", "o"}  # García y Vega
 _LONGEST_CODE = 6  # digits of a postcode
 _LONGEST_NAME = 5  # words of a place or a firm in capitals
 _NEAR = 120  # characters on both sides of a person that the rest of the name is in
@@ -97,7 +98,11 @@ _LAST_CELL = re.compile(r"(?:[,;|][^\s,;|]{0,40}|\t[^\t\n]{0,40})\Z")
 _WRAPPED = 50  # characters: a line that prose fills before it goes on has more
 _BLOCK, _SLACK = 400, 8  # characters around a line in which the longest is looked for
 _LATIN = r"[A-Z\u00c0-\u00de\u0100-\u017f][a-z\u00df-\u024f]{2,30}+"
-_PAIR = re.compile(rf"(?<![\w'’.-]){_LATIN}[ _]{_LATIN}(?:-{_LATIN})?(?!\w)")
+_LINK = r" (?:d[aei]|d[oa]s|de[lnr]|della|van|van de[nr]?|von|von der|te[nr]|zu) "
+_PAIR = re.compile(
+    rf"(?<![\w'’.-])(?=(?P<part>{_LATIN}(?:[ _]|{_LINK}){_LATIN}(?:-{_LATIN})?)"
+    rf"(?!\w))"
+)
 _LISTED = re.compile(
     rf"(?<!\w){_CAPITAL.pattern}(?:, {_CAPITAL.pattern}){{1,20}},? "
     rf"(?:and|or|&|und|oder|et|ou|y|e|o) {_CAPITAL.pattern}(?!\w)"
@@ -276,7 +281,8 @@ class DetectorPolicy:
         found = tuple(self._mark(reading, words))
         likely = self._find_likely(reading, words) if found else {}
         pairs = _find_pairs(reading) if self._named else ()
-        completed = (*self._complete(text, found, likely), *pairs)
+        owners = _find_owners(reading) if self._named else ()
+        completed = (*self._complete(text, found, likely), *pairs, *owners)
         others = (
             finder(text, (*found, *completed)) for finder in (_find_couples, _find_neighbours)
         )
@@ -287,11 +293,12 @@ class DetectorPolicy:
     def _mark(self, reading: Reading, words: Iterable[TokenWord]) -> Iterator[Span]:
         learnt = _is_learnt(reading.text)
         labels = self._model.labels
-        number = labels.index("ID") if "ID" in labels else OUTSIDE
-        joined = _join(reading.text, words, number)
+        number, person = (
+            labels.index(type_) if type_ in labels else OUTSIDE for type_ in ("ID", "PERSON")
+        )
         lines = (
             (*line, label, share)
-            for start, end, label, share in joined
+            for start, end, label, share in _join(reading.text, words, number, person)
             for line in _cut_lines(reading.text, start, end)
         )
         for start, end, label, share in lines:
@@ -350,9 +357,7 @@ class DetectorPolicy:
                     start, end = _grow(text, span, name, likely)
                     yield Span(min(skip_lead(text, start, end), span.start), end, "PERSON")
                 elif not _is_shouted(text, name):
-                    lines = _cut_lines(text, name.start, name.end)
-                    own = (line for line in lines if line[0] < span.end and line[1] > span.start)
-                    yield from (Span(*line, span.type) for line in own)
+                    yield Span(*_cut_run(text, span, name), span.type)
 
     def _spell(self, thresholds: Mapping[str, float]) -> NDArray[np.float64]:
         """Return the thresholds by label, float64 (labels,); ∞ for a label without one."""
@@ -631,18 +636,22 @@ def _skip_question(text: str, start: int, end: int) -> int:
 
 
 def _join(
-    text: str, words: Iterable[TokenWord], number: int
+    text: str, words: Iterable[TokenWord], number: int, person: int
 ) -> Iterator[tuple[int, int, int, float]]:
     """Yield runs of words of one label in a line, without the signs around them, each with the
-    highest probability of its words; two numbers or addresses with `and` between them are two."""
+    highest probability of its words; two numbers, addresses or persons with `and` between them
+    are two, and so are the cells of a line."""
     run = (0, 0, OUTSIDE, 0.0)
     for start, end, label, shares in words:
-        if label == number and text[start:end] in _AND:
+        if (label == number and text[start:end] in _AND) or (
+            label == person and text[start:end] in _AND_PERSONS
+        ):
             label = OUTSIDE
         if label == OUTSIDE and run[2] == OUTSIDE:
             continue
         share = float(shares[label])
-        if label == run[2] and "\n" not in text[run[1] : start]:
+        gap = text[run[1] : start]
+        if label == run[2] and "\n" not in gap and not _GAP.search(gap):
             run = (run[0], end, label, max(share, run[3]))
             continue
         yield from _trim(text, *run)
@@ -704,6 +713,25 @@ def _is_shouted(text: str, name: Span) -> bool:
 
 def _is_small(word: str) -> bool:
     return word.isupper() and len(word) > 1 and word.lower() in _SENTENCE_WORDS
+
+
+_KEYED = re.compile(r"[^\n:]{2,40}:")
+_GAP = re.compile(r" [–—|-] |[ \t]{3,}|\t")  # between the cells of a line
+
+
+def _cut_run(text: str, span: Span, name: Span) -> tuple[int, int]:
+    """Return a run of words with a capital around a firm or a place, in the cell of its line:
+    `Augsburg` above `Unser Zeichen`, `Wakefield — Operations Manager`."""
+    low, high = _find_cell(text, span.start, span.end)
+    start, end = max(name.start, low), min(name.end, high)
+    if (line := text.rfind("\n", start, span.start)) >= 0 and _KEYED.match(text, line + 1):
+        start = line + 1
+    if (line := text.find("\n", span.end, end)) >= 0 and _KEYED.match(text, line + 1):
+        end = line
+    for gap in _GAP.finditer(text, start, span.start):
+        start = gap.end()
+    after = _GAP.search(text, span.end, end) if span.end < end else None
+    return start, after.start() if after else max(end, span.end)
 
 
 def _find_cell(text: str, start: int, end: int) -> tuple[int, int]:
@@ -809,13 +837,39 @@ def _has_form(text: str, start: int, end: int) -> bool:
 def _find_pairs(reading: Reading) -> Iterator[Span]:
     """Yield the given names before a word with a capital that is in no dictionary."""
     for match in _PAIR.finditer(reading.text):
-        given, family = match[0].replace("_", " ").split(" ")
+        given, *_, family = match["part"].replace("_", " ").split(" ")
         plain = is_ordinary_word(given) or is_ordinary_word(family)
         # San Francisco, Lisbon
         town = _SAINT.search(reading.text, max(0, match.start() - 8), match.start())
         car = _CAR.match(reading.text, match.start())
         if is_given(given) and not plain and not town and not car:
-            yield Span(*reading.span(*match.span()), "PERSON")
+            yield Span(*reading.span(*match.span("part")), "PERSON")
+
+
+_LOCAL = re.compile(
+    r"(?<![\w.+-])(?P<first>[a-z]{1,20}+)[._-](?P<last>[a-z]{3,25}+)\d{0,4}@[\w-]{1,60}\."
+)
+_MOST_OWNERS = 50  # addresses of a text whose owners are looked for
+
+
+def _find_owners(reading: Reading) -> Iterator[Span]:
+    """Yield the names that e-mail addresses spell: `Ada Lindner` beside `ada.lindner@…`."""
+    text = reading.text
+    if "@" not in text:
+        return
+    addresses = {
+        (found["first"], found["last"])
+        for found in islice(_LOCAL.finditer(text.lower()), _MOST_OWNERS)
+        if not is_label_alone(found["last"])
+    }
+    if not addresses:
+        return
+    for match in _PAIR.finditer(text):
+        given, *_, family = (fold_name(word) for word in match["part"].split(" "))
+        if is_ordinary_word(family) and not is_given(given):  # Foo Bar
+            continue
+        if (given, family) in addresses or (given[:1], family) in addresses:
+            yield Span(*reading.span(*match.span("part")), "PERSON")
 
 
 def _complete_lists(text: str, found: Sequence[Span]) -> Iterator[Span]:

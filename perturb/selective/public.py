@@ -24,7 +24,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -49,16 +49,20 @@ from perturb.selective.nobody import (
     tells_tale,
 )
 from perturb.selective.parts import Cover
+from perturb.selective.patterns.everyday import is_everyday
 from perturb.selective.patterns.forms import is_in_list
-from perturb.selective.patterns.given import list_given, names_beside
+from perturb.selective.patterns.given import list_given, names_beside, names_thing
 from perturb.selective.patterns.letters import is_addressed
 from perturb.selective.patterns.persons import (
     ALONE,
+    ALSO_WORDS,
     CAPITALS,
+    NO_NAMES,
     OWN_KIN,
     is_strange,
     locate_alone,
 )
+from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_of
 from perturb.selective.surrogates.names import load_names
 from perturb.text.fold import fold, fold_name, read
@@ -692,6 +696,13 @@ _TURNED = re.compile(
 )
 
 
+_SPEAKS_BEFORE = re.compile(
+    r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}[:.]\d\d(?:[:.]\d\d)?"
+    r"(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?(?:\]| ?[-–]) ~?\Z"
+)
+_SPEAKS_AFTER = re.compile(r"[ \u2600-\u27bf\ufe0f\u200d\U0001f1e6-\U0001faff]{0,7}:\s")
+
+
 class _Knowledge:
     """Decide which findings of one text are public."""
 
@@ -731,6 +742,8 @@ class _Knowledge:
         if finding.type not in PERSONS and finding.type not in THINGS:
             return False
         public, start, end = self._public, finding.start, finding.end
+        if self._speaks(finding) and not self._is_assistant(finding):
+            return False
         if self._is_covered(finding, public.terms):
             return not self._is_borne(finding)
         if self._is_number(finding):
@@ -781,6 +794,15 @@ class _Knowledge:
         """Tell if a person has a title or is a relation, so that no term is meant: `ms. lark`."""
         before = max(0, finding.start - _AROUND)
         return finding.type == "PERSON" and bool(_BORNE.search(self._text, before, finding.start))
+
+    def _speaks(self, finding: _Marked) -> bool:
+        """Tell if a person speaks in an exported chat: `[12/03/2024, 18:05:40] Dev: yeah`."""
+        before, text = max(0, finding.start - 40), self._text
+        return (
+            finding.type == "PERSON"
+            and _SPEAKS_AFTER.match(text, finding.end) is not None
+            and _SPEAKS_BEFORE.search(text, before, finding.start) is not None
+        )
 
     def _are_public(self, births: Sequence[_Marked]) -> bool:
         """Tell if a text says just when, and where, persons were born who are publicly known, each
@@ -1558,6 +1580,43 @@ def _holds(places: Sequence[int], low: int, high: int) -> bool:
     return bisect_left(places, low) < bisect_left(places, high)
 
 
+@lru_cache(maxsize=1)
+def _names_inside() -> frozenset[str]:
+    """Return the given names, in small letters, that are a word of another language than the ones
+    in which they are borne, but not well known: with a capital inside a sentence, each names a
+    person beside a private one, except in German, in which nouns have one: `Toen ik Lotte vroeg`.
+    """
+    public = load_public()
+    known = public.persons | public.names | public.terms | public.shared
+    return frozenset(
+        name.lower()
+        for name in list_given()
+        if len(name) > _SHORT_NAME
+        and read_key(name) not in known
+        and not is_ordinary_word(name)
+        and not is_everyday(name)
+        and not names_thing(name)
+        and name.lower() not in NO_NAMES | ALSO_WORDS
+    )
+
+
+_SHORT_NAME = 3  # letters, which are words of other languages, too
+_GERMAN_WORD = re.compile(
+    r"(?<!\w)(?:und|der|die|das|ist|nicht|ein|eine|mit|ich|sie|wir|für)(?!\w)"
+)
+_GERMAN_LEAST = 4
+
+
+def is_german(text: str) -> bool:
+    """Tell if a text may be in German, in which every noun has a capital.
+
+    >>> is_german("Der Hund und die Katze sind nicht mit mir."), is_german("Die Hard and die die")
+    (True, False)
+    """
+    words = {found[0] for found in islice(_GERMAN_WORD.finditer(text), 200)}
+    return len(words) >= _GERMAN_LEAST
+
+
 # -- beside private persons ----------------------------------------------------------------------
 _COMPANION = re.compile(ALONE)
 _USED = re.compile(r"(?<!\w)(?i:read|watch|deploy|install|using|use|class|import) \Z")
@@ -1581,6 +1640,8 @@ def find_companions(text: str, found: Sequence[Span], private: Sequence[Span]) -
         return []
     made = [*_find_next(text, persons)]
     shown, names = read(text), names_beside()
+    if not is_german(shown.text):
+        names = names | _names_inside()
     for match in _COMPANION.finditer(shown.text):
         used = _USED.search(shown.text, max(0, match.start() - 12), match.start())
         if match["part"].lower() in names and not used and (place := locate_alone(match)):

@@ -16,6 +16,7 @@ from perturb.selective.patterns.settings import PROGRAMS, is_ordinary_word
 from perturb.selective.patterns.shape import (
     all_clues,
     any_figure,
+    any_match,
     any_string,
     least_digits,
     shape,
@@ -95,13 +96,27 @@ def _locate_speaker(match: re.Match[str]) -> tuple[int, int] | None:
     number = next(n for n in range(len(_FORMS)) if match[f"part{n}"])
     place, text = match.span(f"part{number}"), match.string
     if not _is_person(match[f"part{number}"]):
-        return None
+        return place if _is_called_by_word(match, number) else None
     lines: list[str] = []
     for line in _FORMS[number].finditer(text, max(0, match.start() - _NEAR), match.end() + _NEAR):
         lines.append(line["part"])
         if len(lines) > 1 and _is_chat(number, lines):  # most are known by two lines
             return place
     return None
+
+
+def _is_called_by_word(match: re.Match[str], number: int) -> bool:
+    """Tell if an ordinary word with a capital is the speaker of a dated line: it speaks twice, and
+    somebody with a given name answers in the same form: Dev, Jess."""
+    name, text = match[f"part{number}"], match.string
+    if number >= len(_DATED) or not (name.isalpha() and name.istitle()):
+        return False
+    if name.lower() in _NO_SPEAKERS or is_label_alone(name) or spell(name) in ROLES:
+        return False
+    near = _FORMS[number].finditer(text, max(0, match.start() - _NEAR), match.end() + _NEAR)
+    lines = [line["part"] for line in near]
+    others = {line for line in lines if line != name}
+    return lines.count(name) > 1 and any(map(_is_known, others))
 
 
 def _is_chat(number: int, lines: Sequence[str]) -> bool:
@@ -153,7 +168,37 @@ _ON_DISCORD = (
 )
 
 
+# Beside what the writer calls themselves, or a given name: `Ralle_77: ok`, `Ich: Ja`.
+_NICKED = rf"{_BEGIN}(?P<part>[A-Za-z][\w.]{{1,24}}): (?=\S)"
+_LINES = re.compile(rf"{_BEGIN}(?P<part>[^\W\d_][\w.]{{0,24}}): (?=\S)")
+_SELVES = words_of("ich me i moi je yo io ik eu ja du you")
+
+
+def _locate_nicked(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of an account that speaks twice, where the writer, or somebody with a given
+    name, answers."""
+    name = match["part"]
+    words = re.findall("[A-Za-z]{3,}", name)
+    if not re.search(r"[\d_]", name) or not words or all(map(is_ordinary_word, words)):
+        return None
+    low, high = max(0, match.start() - _NEAR), match.end() + _NEAR
+    lines = [line["part"] for line in _LINES.finditer(match.string, low, high)]
+    others = {line for line in lines if line != name}
+    answers = any(
+        line.lower() in _SELVES or (line.istitle() and is_given(line)) for line in others
+    )
+    return match.span("part") if lines.count(name) > 1 and answers else None
+
+
 CHATS = (
+    shape(
+        "USERNAME",
+        _NICKED,
+        is_personal_account,
+        clue=any_match(r"[\d_][\w.]{0,24}: "),
+        locate=_locate_nicked,
+        reach=30,
+    ),
     shape("PERSON", _SPOKEN, clue=any_string(": "), locate=_locate_spoken, reach=24),
     *(
         shape(type_, rf"{_BEGIN}{speaker}{_ON_DISCORD}", check, clue=any_string(" — "), reach=450)

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 
+from perturb.selective.patterns.everyday import is_everyday
 from perturb.selective.patterns.given import is_given
-from perturb.selective.patterns.settings import is_ordinary_word
+from perturb.selective.patterns.settings import PROGRAMS, is_ordinary_word
 from perturb.selective.patterns.shape import any_listed, any_of, any_string, shape, words_of
 from perturb.selective.patterns.words import OPENERS
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
@@ -43,6 +44,72 @@ _TRADES_BEFORE = """
     trattoria pizzeria officina parrucchiere panificio padaria salão oficina clínica bakkerij
     schildersbedrijf kapsalon warsztat piekarnia
 """
+# With a capital, after an unusual word: Pargeter Roofing, Holtkötter Bau.
+_TRADES_NAMED = words_of(
+    _TRADES,
+    """
+    adjusters aquaculture associates baustoffe bau broadband capital catering clinical consulting
+    data design digital drogerie energy estates farms flowers foods freight furniture gartenbau
+    haustechnik hauswartung holdings homes immobilien interiors krankenkasse labs logistics media
+    metallbau partners pharma reederei research retail robotics software solutions studios surgery
+    systems textiles trading transporte travel treuhand ventures verlag versicherung
+    """,
+)
+# Before a name: Hotel Alvorada, Muebles Torrecárdenas, Praxis Wilgenhof.
+_KINDS_NAMED = words_of(
+    """
+    agencia agenzia agência autohaus bakkerij boucherie boulangerie cabinet ceramiche clínica
+    clinique conserverie conserveries cooperativa elektro fisioterapia fysiotherapie garage
+    gasthaus gasthof grafiche hotel hôtel installatiebedrijf kanzlei laiterie laiteries
+    liftservice lycée malerbetrieb metalúrgica muebles officina óptica ótica panadería panificio
+    papelaria pastificio pension pharmacie physiotherapie praxis restaurant restaurante ristorante
+    schreinerei spedition steuerkanzlei studio taller tandartspraktijk trattoria wärmetechnik
+    woningcorporatie zahnarztpraxis
+    """
+)
+_NAMED_KINDS = "|".join(sorted(word.capitalize() for word in _KINDS_NAMED))
+_NAME_WORD = rf"[{_CAPITALS}][^\W\d_]{{2,24}}(?:-[{_CAPITALS}][^\W\d_]{{1,20}})?"
+_ARTICLE = r"(?:(?:le|la|les|du|de|del|della|di|da|do|van|De|La|Le|Les|Het|Zum|Zur|El|Il) )?"
+_PROJECTS = (
+    r"(?:[Pp]roject|Projekt|[Pp]rojet|[Pp]royecto|[Pp]rogetto|[Pp]rojeto|Opération|Operación)"
+)
+# What else stands with a capital behind the word.
+_OF_PROJECTS = words_of(
+    """
+    architect area assistant board brief budget charter code coordinator cost data date deadline
+    deliverables description design details development director documentation document engineer
+    facts file files folder goals governance id ideas information introduction kickoff lead leader
+    leiter lifecycle management manager managers manger meeting methodology milestones monitoring
+    name notes number objective objectives office officer overview owner phase plan planner
+    planning portfolio proposal report requirements resources review risk schedule scope setup
+    specialist sponsor stakeholders start status structure summary support task tasks team
+    template timeline title tracker type update updates work management
+    """
+)
+
+
+def _is_firm(name: str) -> bool:
+    """Tell if a word before or after a trade is in no dictionary, and no program's name."""
+    return any(
+        not is_ordinary_word(word)
+        and not is_ordinary_word(word.removesuffix("s"))
+        and not is_everyday(word)
+        and word.lower() not in PROGRAMS
+        and word.lower() not in _TRADES_NAMED
+        and word.lower() not in _KINDS_NAMED
+        for word in re.split("[ -]", name)
+        if len(word) > _SHORT
+    )
+
+
+_SHORT = 3  # letters of an article or an abbreviation
+
+
+def _is_project(match: re.Match[str]) -> tuple[int, int] | None:
+    word = match["name"]
+    return None if word.lower() in _OF_PROJECTS or word.isupper() else match.span("part")
+
+
 _AT = """
     work_at works_at worked_at working_at work_for works_for worked_for working_for work_in
     works_in
@@ -123,6 +190,40 @@ FIRMS = (
             *(" b.v.", " n.v.", "aps", " a/s", " as", " oy", "sp. z", " ltda", "eurl", " & "),
         ),
         reach=160,
+    ),
+    shape(  # Pargeter Roofing
+        "ORGANIZATION",
+        rf"(?<![\w.&/@'’-])(?P<part>(?:{_NAME_WORD} ){{1,2}}"
+        rf"(?:{'|'.join(sorted(word.capitalize() for word in _TRADES_NAMED))}))(?![\w-])",
+        _is_firm,
+        clue=any_listed(" ".join(_TRADES_NAMED)),
+        reach=90,
+    ),
+    shape(  # Muebles Torrecárdenas
+        "ORGANIZATION",
+        rf"(?<![\w.&/@-])(?P<part>(?:{_NAMED_KINDS}) {_ARTICLE}{_NAME_WORD}(?: {_NAME_WORD})?)"
+        r"(?![\w-])",
+        _is_firm,
+        clue=any_listed(" ".join(_KINDS_NAMED)),
+        reach=30,
+    ),
+    shape(  # Project Kestrel, Projekt „Seeadler“
+        "ORGANIZATION",
+        rf"(?<![\w-]){_PROJECTS} (?P<part>(?P<name>[{_CAPITALS}][^\W\d_]{{2,20}}))(?![\w-]"
+        rf"| [{_CAPITALS}])",
+        locate=_is_project,
+        clue=any_listed("project projekt projet proyecto progetto projeto opération operación"),
+        reach=30,
+    ),
+    shape(
+        "ORGANIZATION",
+        rf"(?<![\w-])(?:{_PROJECTS}|Projektmeeting|(?i:code ?name)) [\"“„«'‘]{{1,2}} ?"
+        rf"(?P<part>[{_CAPITALS}][^\W_]{{2,20}}(?: [^\W_]{{2,20}})?)[\"“”»'’]",
+        clue=any_listed(
+            "project projekt projet proyecto progetto projeto opération operación projektmeeting"
+            " codename name"
+        ),
+        reach=40,
     ),
     shape(  # working in a&j scaffolding ltd
         "ORGANIZATION",

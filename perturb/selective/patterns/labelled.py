@@ -61,7 +61,7 @@ DOCUMENT_WORDS = frozenset(_DOCUMENTS.replace("_", " ").split())
 _ACRONYMS = """
     NIN NINO SVNR TIN TFN RG NIE NIF RFC RUT CC NIK KTP AHV AVS OASI CPR EGN CNP AMKA AFM SIN KVNR
     UTR OLN TAJ OP CNH GMC NMC HCPC SRA GDC GPhC LANR BSNR KV-Nr UPN UCI URN BRP PPSN IRD EIN MPAN
-    MPRN MEID PNR RRN VIN DBS CHI EHIC DL CRN UIN ULN NPI DEA NIR NISS ABN ACN S/N SN
+    MPRN MEID PNR RRN VIN FIN DBS CHI EHIC DL CRN UIN ULN NPI DEA NIR NISS ABN ACN S/N SN
 """
 # Beside the number alone, without a word for one: `booking 4471.882.093`.
 _FILES = """
@@ -70,7 +70,7 @@ _FILES = """
     registration crime_reference patient insured meter account customer student payroll
     receipt lab_number hospital_no hosp_no medical_aid creditor_id zoom_id meeting_id case_no
     startnummer medlemsnr application ref reference personeelsnummer dossiernummer volgnummer
-    nr_ewid processo emp. emp cust. cust ff
+    frequent_flyer nr_ewid processo emp. emp cust. cust ff
 """
 _LOCATORS = """
     confirmation booking reservation pnr record_locator locator localizador buchungscode
@@ -81,6 +81,7 @@ _PLATES = """
     kennzeichen kfz-kennzeichen autokennzeichen license_plate licence_plate number_plate
     registration_plate plate_number plaque_d'immatriculation immatriculation matrícula targa
     kenteken plate car_reg vehicle_reg car_registration plaka placa kontrollschild nummernschild
+    immatriculée immatriculé matriculado matriculada targata targato
     spz nr_rej numer_rejestracyjny registreringsnummer reg.nr regnr rego госномер reg
 """
 _OWNERS = """
@@ -96,7 +97,9 @@ _NUMBERS = """
     versicherungsscheinnummer policennummer schadennummer mitgliedsnummer matrikelnummer
     personalnummer patientennummer kartennummer buchungsnummer vorgangsnummer sendungsnummer
     klantnummer rekeningnummer bestelnummer polisnummer lidmaatschapsnummer factuurnummer
-    kundnummer medlemsnummer ordrenummer
+    kundnummer medlemsnummer ordrenummer polisnr klantnr lidnr lidnummer dossiernr rekeningnr
+    verzekeringsnummer patiëntnummer mieternummer mieter-nr versichertennummer versicherten-nr
+    fahrgestellnummer fahrgestell-nr vertragskonto zählernummer kassenzeichen
     vertrags-nr personal-nr pers.-nr pers.nr mitglieds-nr versicherungs-nr vers.-nr versicherten-nr
     patienten-nr matrikel-nr policen-nr schaden-nr karten-nr bankkonto matricule 계좌번호 银行账号
 """
@@ -278,6 +281,26 @@ LABELLED = (
         case=False,
         clue=all_clues(least_digits(2), any_listed(_DOCUMENTS.replace("n°_sécu", "sécu"))),
         reach=40,
+    ),
+    shape(  # o NIF para o recibo é 245678910
+        "NATIONAL_ID",
+        r"(?<![^\W_])(?-i:NIF|NIE|DNI|CIF|CPF|BSN|NISS)(?: (?!é|es|is|è)[a-zà-ÿ]{1,12}){1,5}"
+        r" (?:é|es|is|è) (?P<part>(?-i:[XYZ]-?)?\d[\d .-]{5,12}\d(?:-?(?-i:[A-Z]))?)"
+        r"(?!\w|[.,]\d)",
+        lambda text: _is_number(7, text),
+        case=False,
+        clue=all_clues(least_digits(7), any_listed("NIF NIE DNI CIF CPF BSN NISS")),
+        reach=90,
+    ),
+    shape(  # podem ligar para o 912 555 083 depois das seis
+        "PHONE_NUMBER",
+        r"(?<!\w)(?:ligar|ligue|liguem|liga-me|telefonar|appelez(?:-moi)?|rappelez(?:-moi)?|joindre"
+        r"|llamar|llámame|llámeme|llamen|bizum|chiamare|chiamami|chiamate(?:mi)?|bellen|anrufen"
+        r"|erreichbar|whatsapp)(?: [a-zà-ÿ]{1,12}){1,4} (?P<part>\d{3}[ .-]?\d{3}[ .-]?\d{3})"
+        r"(?![\w]|[.,/-]\d| ?[€%])",
+        case=False,
+        clue=all_clues(least_digits(9), any_figure(r"\d{3}[ .-]?\d{3}[ .-]?\d{3}")),
+        reach=80,
     ),
     shape(  # a British driving licence: HOLZA 802149 M99AB 12
         "NATIONAL_ID",

@@ -40,6 +40,7 @@ from perturb.vocabulary.stop_words import FUNCTION_WORDS
 
 __all__ = [
     "ALONE",
+    "ALSO_WORDS",
     "CAPITALS",
     "DEPARTMENTS",
     "NO_NAMES",
@@ -784,15 +785,29 @@ def locate_alone(match: re.Match[str]) -> tuple[int, int] | None:
     if match["part"] in _ASKING_ELSEWHERE:
         return None
     if _CAPITAL_BEFORE.search(before):
-        opener = _OPENER.search(before)
-        if opener is None or not is_ordinary_word(opener[1]):
+        opener, related = _OPENER.search(before), before.rstrip().rpartition(" ")[2].lower()
+        known = related in RELATIONS or related in _RELATED_NOUNS
+        if not known and (opener is None or not is_ordinary_word(opener[1])):
             return None
     return start, end
 
 
-# Words of some language, too.
-_ALSO_WORDS = _RATHER_WORDS | words_of(
+# German ones, which have capitals: Die Ehefrau Hannelore berichtete.
+_RELATED_NOUNS = words_of(
     """
+    ehefrau ehemann gattin gatte lebensgefährte lebensgefährtin lebenspartner lebenspartnerin
+    mutter vater tochter sohn schwester bruder enkel enkelin cousin cousine neffe nichte schwager
+    schwägerin schwiegermutter schwiegervater freundin freund nachbar nachbarin kollege kollegin
+    mitbewohner mitbewohnerin hausmeister trainer trainerin betreuer betreuerin pflegerin pfleger
+    mandant mandantin zeuge zeugin klient klientin azubi praktikant praktikantin chef chefin
+    """
+)
+
+
+# Words of some language, too.
+ALSO_WORDS = _RATHER_WORDS | words_of(
+    """
+    ans concha curro fleur greet kader nel odd pau puri resi riet roos sem sole tere titi
     april asia august basil bob elke ernst frank jack jordans josh kria levis mari mark nelson
     nick pat roger tao bianca blanche chiara clara claire conn consuelo constance dios dolores
     domingo don ella esperanza gloria jan jesus june luz maja milan nada pilar roman romain rosa
@@ -839,7 +854,7 @@ def _locate_lower_given(match: re.Match[str]) -> tuple[int, int] | None:
     start, end = match.span("part")
     if not is_given(name):  # kayleighs baby shower
         name = name.removesuffix("s") if len(name) > 5 and not is_ordinary_word(name) else ""
-    if not is_given(name) or fold_name(name) in _ALSO_WORDS or is_word_elsewhere(name):
+    if not is_given(name) or fold_name(name) in ALSO_WORDS or is_word_elsewhere(name):
         return None
     if _INTRODUCED.search(text, max(0, start - 24), start):  # found with its surname
         return None

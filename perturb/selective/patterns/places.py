@@ -309,7 +309,43 @@ _LOWER_HOME = "|".join(
     )
 )
 
+_TOWN = rf"{_TITLED}(?:[ -](?:{_TITLED}|on|upon|le|under|by|in|the)){{0,3}}"
+_HOUSE_BEFORE = re.compile(r"(?<!\d)\d{1,5}[a-zA-Z]?(?:[ ,/-]|\n)[^.!?;]{3,60}[,\n] {0,4}\Z")
+
+_PUBLISHER = re.compile(r"\b(?:Foundation|Inc\.|Corporation|Press|Publishers?)\b")  # of licences
+
+
+def _locate_town(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a town with its postcode if it ends an address: a house has a number
+    before it."""
+    start, end = match.span("part")
+    before = match.string[max(0, start - 120) : start]
+    found = _HOUSE_BEFORE.search(before[-80:]) and not _PUBLISHER.search(before)
+    return (start, end) if found else None
+
+
 PLACES = (
+    shape(  # 14 Cullingworth Avenue, Leeds LS8 3QT
+        "STREET_ADDRESS",
+        rf"(?<=[\n ])(?P<part>{_TOWN},? {{1,2}}(?:{_BRITISH}))(?!\w)",
+        clue=any_figure(r"[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}"),
+        locate=_locate_town,
+        reach=90,
+    ),
+    shape(  # 2207 Maple Hollow Dr, Apt 4B, Asheville, NC 28801
+        "STREET_ADDRESS",
+        rf"(?<=[\n ])(?P<part>{_TOWN}, (?-i:[A-Z]{{2}}) \d{{5}}(?:-\d{{4}})?)(?![\w-])",
+        clue=any_figure(r", [A-Z]{2} \d{5}"),
+        locate=_locate_town,
+        reach=90,
+    ),
+    shape(  # Gartenweg 12 in 38518 Gifhorn
+        "STREET_ADDRESS",
+        r"(?<![\w-])(?-i:[A-ZÄÖÜ])[\w.-]{2,24}(?:weg|straße|strasse|str\.|allee|platz|gasse|ring|damm"
+        rf"|ufer|steig) \d{{1,4}} ?[a-z]? in \d{{5}} {_TITLED}(?:-{_TITLED})?(?!\w)",
+        clue=any_figure(r" in \d{5}"),
+        reach=60,
+    ),
     shape(  # i live at 14 thornbury close, vivo en calle olmo 23 2ºB
         "STREET_ADDRESS",
         rf"(?<!\w){any_of(_LIVING)} (?P<part>{_LOWER_HOME})(?!\w)",

@@ -327,6 +327,61 @@ def test_a_name_that_is_misread_stays_a_finding(text: str, part: str, type_: str
     assert leave(text + RECORD, part, type_) == [part]
 
 
+# What is told, in six languages, among everyday words.
+EVERYDAY = (
+    ("verser la somme de 700 euros", "somme de 700 euros", "QUANTITY", ["700 euros"]),
+    ("dans le village de Thury", "village de Thury", "LOCATION", ["Thury"]),
+    ("elle a été brisée", "brisée", "DATE_TIME", []),
+    ("rund 180 Leute", "rund 180", "QUANTITY", ["180"]),
+    ("seit dem 1. April 2006", "dem 1. April 2006", "DATE_TIME", ["1. April 2006"]),
+    ("hat ihn weder beleidigt", "weder", "DATE_TIME", []),
+    ("gestito nel 2015", "nel 2015", "DATE_TIME", ["2015"]),
+    ("lavorare in gruppo", "gruppo", "LOCATION", []),
+    ("Domani sono a Torino", "Domani", "PERSON", []),
+    ("he llamado diez veces", "diez veces", "PERSON", ["diez"]),
+    ("tenho a fatura da loja", "fatura", "PERSON", []),
+    ("een 55-jarige timmerman", "een 55-jarige timmerman", "DEMOGRAPHIC", ["55-jarige timmerman"]),
+    ("schimmel in de badkamer", "de badkamer", "LOCATION", []),
+    ("EXPÉRIENCE PROFESSIONNELLE", "EXPÉRIENCE PROFESSIONNELLE", "PERSON", []),
+    ("Head of Supply Chain", "Head of Supply Chain", "ORGANIZATION", []),
+)
+# Somebody, or something of somebody, in the same places.
+NEIGHBOURS = (
+    ("Stark kam gestern", "Stark", "PERSON"),
+    ("Bello ha scritto", "Bello", "PERSON"),
+    ("la signora Forte", "Forte", "PERSON"),
+    ("wohnt in Lieblos", "Lieblos", "LOCATION"),
+    ("Maria van der Berg", "Maria van der Berg", "PERSON"),
+    ("Alicia de la Cruz", "Alicia de la Cruz", "PERSON"),
+    ("García y Vega", "García y Vega", "PERSON"),
+    ("infirmière à Lille", "infirmière", "DEMOGRAPHIC"),
+    ("Clinique du Parc", "Clinique du Parc", "ORGANIZATION"),
+    ("de nationalité belge", "belge", "DEMOGRAPHIC"),
+    (
+        "Office Manager Solid Rock Health Care",
+        "Office Manager Solid Rock Health Care",
+        "ORGANIZATION",
+    ),
+    ("write to ora.ai", "ora.ai", "ORGANIZATION"),
+    ("Rose sagte ab", "Rose", "PERSON"),
+    ("MARIA BELLO", "MARIA BELLO", "PERSON"),
+)
+
+
+@pytest.mark.parametrize(("text", "part", "type_", "left"), EVERYDAY)
+def test_everyday_words_of_a_finding_are_left(
+    text: str, part: str, type_: str, left: list[str]
+) -> None:
+    assert leave(text, part, type_) == left
+
+
+@pytest.mark.parametrize(("text", "part", "type_"), NEIGHBOURS)
+def test_who_is_called_like_an_everyday_word_stays_a_finding(
+    text: str, part: str, type_: str
+) -> None:
+    assert leave(text, part, type_) == [part]
+
+
 def test_articles_alone_are_no_finding() -> None:
     assert leave("Consumo de alcohol", "de", "DEMOGRAPHIC") == []
     assert leave("señora De", "De", "PERSON") == ["De"]

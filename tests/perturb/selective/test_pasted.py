@@ -161,6 +161,47 @@ KINDS = {
         "AGENT: and the password on the account?\nCALLER: it's marmalade",
         ["marmalade"],
     ),
+    "the town of an address": (
+        "The walk is 40 miles long. Leeds is a city, Kettering a town, Version 12 is new.",
+        "14 Cullingworth Avenue, Leeds LS8 3QT\n2207 Maple Hollow Dr, Asheville, NC 28801",
+        ["14 Cullingworth Avenue", "Leeds LS8 3QT", "2207 Maple Hollow Dr", "Asheville, NC 28801"],
+    ),
+    "a word that speaks in a chat": (
+        "[12/03/2024, 10:00] Meeting: start\n[12/03/2024, 11:00] Meeting: end",
+        "[12/03/2024, 18:05] Dev: yes\n[12/03/2024, 18:06] Jess: why\n[12/03/2024, 18:07] Dev: ok",
+        ["Dev", "Jess", "Dev"],
+    ),
+    "an account that speaks": (
+        "step_1: unpack\nstep_2: build\nyou: run step_1\nstep_1: done",
+        "Ralle_77: ist die Lampe noch da?\nIch: ja\nRalle_77: ok, komme um zwei",
+        ["Ralle_77", "Ralle_77"],
+    ),
+    "whom an address is of": (
+        "Red Heron is a film, and red.heron a file. The Help Desk has help.desk as its address.",
+        "Thistle Heronby\nprogrammes for gardens\nthistle.heronby@lindenhof.example",
+        ["Thistle Heronby", "thistle.heronby@lindenhof.example"],
+    ),
+    "a name behind another noun": (
+        "Der Sachverständige Bericht Nummer Eins liegt vor. Die Ehefrau Heimat ist weit.",
+        "vertreten durch den Geschäftsführer Norbert Brinkhagen. Die Ehefrau Hannelore kam mit.",
+        ["Norbert Brinkhagen", "Hannelore"],
+    ),
+    "a particle between two names": (
+        "Costa de Sol and Rio de Janeiro are far away.",
+        "Wiebke van der Lindenhagen en Jan de Vriesema",
+        ["Wiebke van der Lindenhagen", "Jan de Vriesema"],
+    ),
+    "a number by its label": (
+        "O NIF tem nove dígitos. FIN is the end. Ligar o forno a 180. Polisvoorwaarden 2024.",
+        "o NIF para o recibo é 245678910; podem ligar para o 912 555 083; polisnr. 80441297; "
+        "une Clio immatriculée FG-417-KD",
+        ["245678910", "912 555 083", "80441297", "FG-417-KD"],
+    ),
+    "what stands before and after a name": (
+        "Signora! Maître! Herrn und Damen. An MSc or a PhD takes years.",
+        "Wiebke Heronby RVN, signora Iolanda Terzoni, Herrn Petzoldt, Monsieur Khaderi",
+        ["Wiebke Heronby", "Iolanda Terzoni", "Petzoldt", "Khaderi"],
+    ),
     "a tag after a time": (
         "15:05<br><b>Hello</b>",
         "15:05 <badger7> hello",
