@@ -1,11 +1,11 @@
-"""Find the cells of tables by their headers (in CSV, with tabs, in columns apart by blanks, in
-Markdown and HTML), the values that SQL inserts by the names of their columns, and the fields of
-HL7's messages by their numbers.
+"""Find values by the names of their columns: the cells of tables (CSV, tabs, columns apart by
+blanks, Markdown, HTML), the values of forms whose labels stand in a first column or above them,
+what SQL inserts, copies and compares, arrays and arguments of code, and HL7's fields by number.
 
-A header is evidence for all cells below it; in a form, whose labels stand in the first column or
-above their values, for those beside it. `name` alone may name products: it counts where
-another column is about persons, too, or where the cell looks like a person's name (`PERSON?`), in
-a list of two columns with a given name (`PERSON??`).
+A header is evidence for all cells below it, a label for those beside it. `name` alone may name
+products: it counts where another column is about persons, too, or where the cell looks like a
+person's name (`PERSON?`), in a list of two columns with a given name (`PERSON??`). So does a role
+(`Assigned to`), and, in tables of things, who has one (`owner`: `HOLDER?`).
 """
 
 from __future__ import annotations
