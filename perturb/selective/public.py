@@ -1607,11 +1607,13 @@ _GERMAN_WORD = re.compile(
 _GERMAN_LEAST = 4
 
 
-def is_german(text: str) -> bool:
+def _is_german(text: str) -> bool:
     """Tell if a text may be in German, in which every noun has a capital.
 
-    >>> is_german("Der Hund und die Katze sind nicht mit mir."), is_german("Die Hard and die die")
-    (True, False)
+    >>> _is_german("Der Hund und die Katze sind nicht mit mir.")
+    True
+    >>> _is_german("Die Hard and die die")
+    False
     """
     words = {found[0] for found in islice(_GERMAN_WORD.finditer(text), 200)}
     return len(words) >= _GERMAN_LEAST
@@ -1640,7 +1642,7 @@ def find_companions(text: str, found: Sequence[Span], private: Sequence[Span]) -
         return []
     made = [*_find_next(text, persons)]
     shown, names = read(text), names_beside()
-    if not is_german(shown.text):
+    if not _is_german(shown.text):
         names = names | _names_inside()
     for match in _COMPANION.finditer(shown.text):
         used = _USED.search(shown.text, max(0, match.start() - 12), match.start())

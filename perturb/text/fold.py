@@ -61,7 +61,7 @@ _ENTITY = re.compile(
 _COLOUR = r"(?:\x1b|(?<!\\)\\++u001[bB])\[[0-9;:]{0,32}+[A-Za-z]"
 # Characters in an address of the web, as UTF-8: `?q=J%C3%B8rgen%20Holt`. Where one begins, they
 # could be a format of `printf`: then they are letters, or a quote before a name.
-_QUOTED = re.compile(
+_PERCENT = re.compile(
     r"(?P<quoted>(?:(?<=[\w=&?/.+@,(-])|(?<![^\s\"'(])(?=%(?:[C-F][0-9A-F]%[89AB]|2[27](?:[A-Z]|%[C-F]))))"
     r"(?:%[0-9A-Fa-f]{2}\+?){1,96})"
     r"|(?P<plus>(?<=\w)\+(?=%[C-F][0-9A-F]%))"
@@ -75,7 +75,7 @@ _IN_CODE = (
 )
 _WRITTEN = re.compile(
     rf"[{_HIDDEN}]+|{_COLOUR}|{_ENTITY.pattern}|(?<!\\)\\++u(?P<code>[0-9a-fA-F]{{4}})"
-    rf"|{_QUOTED.pattern}|{_IN_CODE}"
+    rf"|{_PERCENT.pattern}|{_IN_CODE}"
 )
 # Letters of RTF: a byte of Windows-1252, or a number with what older programs show for it.
 _RTF = "{\\rtf"
@@ -94,9 +94,30 @@ _ACCENTS = dict(
         strict=True,
     )
 )
-_TEX_LETTERS = {"o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ss": "ß", "ae": "æ", "AE": "Æ"}
-_TEX_LETTERS |= {"oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å", "dj": "đ", "DJ": "Đ", "i": "ı"}
-_TEX_LETTERS |= {"th": "þ", "TH": "Þ"}
+_TEX_LETTERS = dict(
+    zip(
+        (
+            "o",
+            "O",
+            "l",
+            "L",
+            "ss",
+            "ae",
+            "AE",
+            "oe",
+            "OE",
+            "aa",
+            "AA",
+            "dj",
+            "DJ",
+            "i",
+            "th",
+            "TH",
+        ),
+        "øØłŁßæÆœŒåÅđĐıþÞ",
+        strict=True,
+    )
+)
 _COMMANDS = "|".join(sorted(_TEX_LETTERS, key=len, reverse=True))
 _IN_TEX = re.compile(
     r"\{\\(?P<a>[`'^\"~=.])(?P<x>[A-Za-z])\}|\\(?P<b>[`'^\"~=.])(?:\{\\?(?P<y>[A-Za-z])\}|(?P<z>[A-Za-z]))"
@@ -104,7 +125,7 @@ _IN_TEX = re.compile(
     rf"|\{{\\(?P<k>{_COMMANDS})\}}|\\(?P<l>{_COMMANDS})(?:\{{\}}|\\?[ ](?=[a-z]))"
 )
 # Letters and breaks of lines in a mail.
-_MAIL = re.compile(r"quoted-printable|=\?[\w-]{3,20}\?[qQ]\?|=[C-F][0-9A-F]=[89AB][0-9A-F]")
+_MAIL_TEXT = re.compile(r"quoted-printable|=\?[\w-]{3,20}\?[qQ]\?|=[C-F][0-9A-F]=[89AB][0-9A-F]")
 _IN_MAIL = re.compile(
     r"(?P<bytes>(?:=[0-9A-F]{2}(?:=\r?\n)?){1,96})|(?P<soft>=\r?\n)"
     r"|=\?[\w-]{3,20}\?[qQ]\?(?P<word>[^?\s]{1,90})\?="
@@ -168,7 +189,7 @@ def _find_written(text: str) -> Iterator[tuple[int, int, str]]:
         own = (each for match in _IN_RTF.finditer(text) for each in _show_rtf(match))
     elif "\\" in text and _TEX_TEXT.search(text):
         own = (each for match in _IN_TEX.finditer(text) for each in _show_tex(match))
-    elif "=" in text and _MAIL.search(text):
+    elif "=" in text and _MAIL_TEXT.search(text):
         own = (each for match in _IN_MAIL.finditer(text) for each in _show_mail(match))
     else:
         yield from shown
@@ -199,9 +220,9 @@ def _is_plain(text: str) -> bool:
     """Tell if a text is displayed as it is written, apart from look-alikes: most texts are."""
     written = "&" in text or "\\" in text or "\x1b" in text
     if not written and "%" in text:
-        written = _QUOTED.search(text) is not None
+        written = _PERCENT.search(text) is not None
     if not written and "=" in text:
-        written = _MAIL.search(text) is not None
+        written = _MAIL_TEXT.search(text) is not None
     return not written and (text.isascii() or not _HIDDEN_RUN.search(text))
 
 

@@ -19,12 +19,12 @@ _JSON = re.compile(r"\s{0,64}+[{\[]\s{0,64}+[\"{\[]")  # begins a text that is J
 _MAY_BE_JSON = re.compile(r"\s{0,64}+(?:[{\[]\s{0,64}+)?\Z")
 _STRING = re.compile(r'"(?P<content>(?>(?:[^"\\]|\\.)*))"?', re.DOTALL)
 _PLAIN = re.compile(r'[^"\\]+')
-_ESCAPE = re.compile(
+_ESCAPED_SIGN = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # one character, in two halves
     r"|\\u[0-9a-fA-F]{4}|\\[^u]",
     re.DOTALL,
 )
-_PARTS = re.compile(rf"{_PLAIN.pattern}|{_ESCAPE.pattern}|.", re.DOTALL)
+_PARTS = re.compile(rf"{_PLAIN.pattern}|{_ESCAPED_SIGN.pattern}|.", re.DOTALL)
 _UNFINISHED = re.compile(
     r"\\(?:u[0-9a-fA-F]{0,3})?\Z"
     r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?\Z"
@@ -109,9 +109,9 @@ class JsonRestorer:
                 self._held = text[place:]
                 break
             else:
-                found = _ESCAPE.match(text, place)
+                found = _ESCAPED_SIGN.match(text, place)
                 written = found[0] if found else text[place]
-                out += self._add(_decode(written), written)
+                out += self._add(_decode_sign(written), written)
                 place += len(written)
         return out
 
@@ -182,7 +182,7 @@ class JsonRestorer:
             self._restored += 1
             source = sum(len(written) for _, written in self._written)
             self._written.clear()
-            return [RestoredPiece(source, _escape(self._wholes[start]), start)]
+            return [RestoredPiece(source, _escape_text(self._wholes[start]), start)]
         pieces = self._read_inside(start, whole=True)
         assert self._inside is not None
         pieces += self._inside.finish()
@@ -217,7 +217,7 @@ class JsonRestorer:
         out = []
         for piece, is_escaped in pieces:
             written = self._take(piece.source)
-            restored = piece.text if is_escaped else _escape(piece.text)
+            restored = piece.text if is_escaped else _escape_text(piece.text)
             out.append(RestoredPiece(len(written), restored if piece.new else written, piece.new))
         return out
 
@@ -263,7 +263,7 @@ def find_strings(
             decoded: list[str] = []
             inner: list[int] = []
             for part in _PARTS.finditer(content):
-                shown = _decode(part[0])
+                shown = _decode_sign(part[0])
                 at = range(start + part.start(), start + part.end())
                 decoded.append(shown)
                 inner += at if len(shown) == len(part[0]) else [at[0]] * len(shown)
@@ -283,7 +283,7 @@ def decode_strings(text: str, depth: int) -> str | None:
     return text
 
 
-def _decode(escape: str) -> str:
+def _decode_sign(escape: str) -> str:
     """Return the character of an escape; anything else as it is written."""
     try:
         return str(json.loads(f'"{escape}"', strict=False))
@@ -291,7 +291,7 @@ def _decode(escape: str) -> str:
         return escape
 
 
-def _escape(text: str) -> str:
+def _escape_text(text: str) -> str:
     """Return a text as the content of a JSON string."""
     spelled = json.dumps(text, ensure_ascii=False)[1:-1]
     return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", spelled)

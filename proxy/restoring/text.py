@@ -34,8 +34,8 @@ _GAP = re.compile(r" {2,}")
 _NO_WIDTH = re.compile("[\u00ad\u2060\ufeff]")  # soft hyphens, and signs that forbid a break
 _WIDE_GAP = re.compile(rf" {{{BLANKS + 1},}}")
 # Scripts without blanks between words: a replacement may touch their characters.
-_UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_WORD = re.compile(rf"[^\W_{_UNSPACED}]")
+_WITHOUT_SPACES = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_WORD = re.compile(rf"[^\W_{_WITHOUT_SPACES}]")
 _LETTER_RUN = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 LONGEST_SUFFIX = 6
@@ -159,7 +159,7 @@ class Replacements:
         if not first:
             return None
         first |= {c.upper() for c in first if len(c.upper()) == 1}
-        border = rf"(?<![^\W_{_UNSPACED}])"
+        border = rf"(?<![^\W_{_WITHOUT_SPACES}])"
         if self._in_any_form:  # in camelCase, a word begins with its capital
             after = r"(?<=[a-z])(?=[A-Z])|(?<=\\[bnrt])|(?<=%[0-9A-Fa-f]{2})"
             border = rf"(?:{border}|{after}|(?=[<\]]))"

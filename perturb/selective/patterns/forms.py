@@ -290,6 +290,7 @@ _PRESENT_ALSO = """
 """
 _ATTENDING = re.compile(
     rf"(?<!\w)(?:{any_of(_PRESENT)}(?: ?:)?|{any_of(_PRESENT_ALSO)}(?: ?:| (?:are|were|was))) "
+    r"(?!(?:mmes|mlles|mm|mesdames|messieurs|messrs|cllrs|herren|herr|frau|mr|mrs|ms|dr)\b)"
     rf"(?P<items>(?-i:{_LISTED_NAME})(?:(?:, ?|,? (?:and|und|et|y|e|en|og|och|i|&) )"
     rf"(?-i:{_LISTED_NAME})){{1,20}})(?![\w'’-])",
     re.IGNORECASE,

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
+from perturb.selective.patterns.accounts import is_personal_account
 from perturb.selective.patterns.dates import is_long_ago
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import (
@@ -383,6 +384,8 @@ def _is_told(value: str, type_: str) -> bool:
     """Tell if a value of a form may be of its type: no sentence, and no number without digits."""
     if type_ == "PERSON":
         return len(value.split()) <= _NAME_WORDS and not value.endswith(("?", "!"))
+    if type_ == "USERNAME":
+        return is_personal_account(value) and not names_nobody(value)
     return type_ != "ACCOUNT_NUMBER" or any(map(str.isdigit, value))
 
 
