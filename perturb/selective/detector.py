@@ -451,7 +451,7 @@ def _is_nobodys_cell(text: str, start: int, end: int) -> bool:
     found = text[start:end]
     if _CELL_ENDS.match(text, end) and names_nobody(found):
         return True
-    return is_header(text, start, end) and not any(map(is_given, found.split()))
+    return is_header(text, start, end)
 
 
 def _is_figure(text: str, start: int, end: int, type_: str) -> bool:

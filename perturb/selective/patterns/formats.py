@@ -204,12 +204,6 @@ FORMATS = (
         clue=any_string(":$", ":{sha}"),
         reach=62,
     ),
-    shape(  # of iCalendar: ATTENDEE;CN=Ada Winter:mailto:…
-        "PERSON",
-        r"(?:ATTENDEE|ORGANIZER)[^\n:]{0,80};CN=\"?(?P<part>[^\W\d][^\n:;\"@]{1,60})(?=[:;\"])",
-        clue=any_string(";cn="),
-        reach=90,
-    ),
     shape("PERSON", _FIELD, clue=any_string(", "), locate=_locate_field, reach=92),
     shape("PERSON", _ROW, clue=any_string(", "), locate=_locate_row, reach=76),
     shape(  # git shortlog -sn

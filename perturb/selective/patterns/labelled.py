@@ -296,7 +296,8 @@ LABELLED = (
         "PHONE_NUMBER",
         r"(?<!\w)(?:ligar|ligue|liguem|liga-me|telefonar|appelez(?:-moi)?|rappelez(?:-moi)?|joindre"
         r"|llamar|llámame|llámeme|llamen|bizum|chiamare|chiamami|chiamate(?:mi)?|bellen|anrufen"
-        r"|erreichbar|whatsapp)(?: [a-zà-ÿ]{1,12}){1,4} (?P<part>\d{3}[ .-]?\d{3}[ .-]?\d{3})"
+        r"|erreichbar|whatsapp)(?: [a-zà-ÿ]{1,12}){0,3} (?:para o|para|pelo|no|au|al|a"
+        r"|aan|naar|op|sul|unter|auf) (?P<part>(?!\d{3}[ .-]?000)\d{3}[ .-]?\d{3}[ .-]?\d{3})"
         r"(?![\w]|[.,/-]\d| ?[€%])",
         case=False,
         clue=all_clues(least_digits(9), any_figure(r"\d{3}[ .-]?\d{3}[ .-]?\d{3}")),

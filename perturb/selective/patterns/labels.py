@@ -9,6 +9,7 @@ from perturb.text.marks import MARKS
 
 __all__ = [
     "BY_ROLE",
+    "COLUMNS",
     "INTERFACE",
     "LABELS",
     "LABEL_TYPES",
@@ -263,6 +264,45 @@ BY_ROLE = _words(
     zawodnik świadek ansvarig deltagare elev hyresgäst lärare medlem spelare водитель врач
     исполнитель ответственный покупатель преподаватель продавец сотрудник студент ученик
     участник 老师 学生 负责人 负责人姓名 患者 员工 会员 経理 担当 生徒 社員 会員
+    """
+)
+# What else columns of tables of persons are called, each word of it: hardly anybody's name.
+COLUMNS = _words(
+    """
+    absences absent allergies allergy amount assists attendance average balance birthday bonus
+    budget calories centre class colour color comment comments commission cost course cups
+    deadline department diet discount duration entry excused fees food gender goals grade height
+    hours id ids job laps late leave level lunch minutes month months nationality no
+    notes nr number paid participation payment percent percentage points position present
+    priority quantity quarter rank rating region remarks result results revenue salary score
+    scores seat shift shifts size speed start status steps subject subjects targets task tasks
+    team tenure time times total units vacation votes wage weight wins year years
+    abschluss abteilung allergien alter anfang anmerkung anmerkungen anwesend anwesenheit anzahl
+    aufgabe aufgaben ausgaben beginn beitrag bemerkung bemerkungen beruf betrag bewertung
+    bezahlt datum dauer dienst eingang einnahmen eintritt ende ergebnis ergebnisse essen fach
+    farbe fehlzeiten frist funktion fällig gebühr gehalt geld geschlecht gewicht größe gruppe
+    guthaben hinweis jahr kalorien kategorie klasse kommentar kosten kostenstelle kurs
+    lieblingsfarbe lohn mannschaft menge minuten monat nationalität nummer platz position posten
+    preis priorität projekt prozent prüfung punkte punktzahl quartal rang raum rolle saldo
+    schicht status stelle strafe stunden stundenlohn summe tag tage tore tätigkeit umsatz
+    uhrzeit urlaub urlaubstage verein vertrag wert wohnort woche zahlung zeit zeiten ziel
+    ziele zimmer zustand
+    adhésion allergies ancienneté année arrivée classe commentaire commentaires contrat cours
+    date durée début effectif fin fonction heure heures jours matière mois montant moyenne
+    niveau nombre note notes poids poste présence priorité prix projet quantité rang remarque
+    remarques repas retard résultat résultats salaire salle service statut taille tarif tâche
+    tâches total âge échéance équipe
+    alergias altura asignatura asistencia aula calificación cantidad cargo clase comentario
+    comentarios contrato curso departamento edad equipo estado fecha fin horas importe inicio
+    nivel nota notas observaciones peso precio prioridad proyecto puesto puntos resultado
+    sueldo tarea tareas turno
+    allergie altezza anni classe compito compiti corso data età fine giorni importo inizio
+    materia note ore peso prezzo punteggio punti quantità reparto risultato ruolo scadenza
+    squadra stato stipendio turno voto
+    afdeling bedrag begin cijfer datum einde functie gewicht klas leeftijd lengte opmerking
+    opmerkingen prijs punten resultaat rol salaris status taak uren vak
+    altura cargo comentários contrato data departamento estado horas idade nota observações peso
+    pontos preço prioridade resultado salário tarefa turma turno
     """
 )
 # Columns that make it a person's.

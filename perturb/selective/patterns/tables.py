@@ -19,6 +19,7 @@ from perturb.selective.patterns.dates import is_long_ago
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labels import (
     BY_ROLE,
+    COLUMNS,
     LABEL_TYPES,
     LABELS,
     NAMES,
@@ -72,6 +73,7 @@ _THINGS = _words(
     prix producto precio population capital country function method parameter default
     meaning origin bedeutung herkunft signification origine significado origen character
     year jahr released release paradigm breed rasse
+    flour butter wind moons hex color colour model language diameter mass
     """
 )
 _HOLDERS = _words("owner manager maintainer author creator responsible assignee contact")
@@ -246,7 +248,7 @@ def _find_given(
     """Yield the single words of a column most of whose cells begin with given names."""
     for cells in columns.values():
         words = [text[start:end].split() for start, end in cells]
-        given = sum(is_given(some[0]) for some in words)
+        given = sum(is_given(some[0]) and not is_ordinary_word(some[0]) for some in words)
         if len(cells) >= _ROWS and 3 * given >= 2 * len(cells):
             for (start, end), some in zip(cells, words, strict=True):
                 if len(some) == 1 and some[0].istitle() and not names_nobody(some[0]):
@@ -273,6 +275,8 @@ _PAIR = re.compile(  # in HTML
     re.IGNORECASE,
 )
 _APART = 200  # characters between two pairs of a form
+_NO_NAME_SIGNS = frozenset("?!=@:;{}[]<>|")
+_OF_PLACES = frozenset(("BIRTHPLACE", "LOCATION", "RESIDENCE", "STREET_ADDRESS"))
 
 _Line = tuple[int, int, str]  # its place; the place behind its number, and what stands there
 _Pair = tuple[str, tuple[int, int]]  # a label, and the place of its value
@@ -376,14 +380,21 @@ def _read_record(text: str, record: Sequence[_Pair]) -> list[tuple[int, int, str
         for start, end, type_ in _read_row(text, 0, [span for _, span in record], types)
         if _is_told(text[start:end], type_)
     ]
-    mails = any(_MAIL.fullmatch(text, *span) for _, span in record)
-    return found if mails or any(_is_sure(text[a:b], type_) for a, b, type_ in found) else []
+    sure = {type_ for a, b, type_ in found if _is_sure(text[a:b], type_)}
+    if any(_MAIL.fullmatch(text, *span) for _, span in record):
+        sure.add("EMAIL_ADDRESS")
+    if not sure - {"PERSON"}:  # where somebody is publicly known to have lived is no address
+        found = [(a, b, type_) for a, b, type_ in found if type_ not in _OF_PLACES]
+    return found if sure else []
 
 
 def _is_told(value: str, type_: str) -> bool:
     """Tell if a value of a form may be of its type: no sentence, and no number without digits."""
     if type_ == "PERSON":
-        return len(value.split()) <= _NAME_WORDS and not value.endswith(("?", "!"))
+        words = value.split()
+        plain = len(words) > 1 and (_is_unit(value) or any(map(is_ordinary_word, words)))
+        sentence = len(words) > _NAME_WORDS or not _NO_NAME_SIGNS.isdisjoint(value)
+        return not sentence and (not plain or any(map(is_given, words)))
     if type_ == "USERNAME":
         return is_personal_account(value) and not names_nobody(value)
     return type_ != "ACCOUNT_NUMBER" or any(map(str.isdigit, value))
@@ -605,6 +616,7 @@ _COMPARED = re.compile(
     r"(?P<values>(?:'[^'\n]{1,80}'[,\s]{0,8}){1,200})",
     re.IGNORECASE,
 )
+_LEAST_COMPARED = 3  # letters
 _COMPARES = re.compile(r"(?:like|to)\s{1,4}'|\bin\s{0,4}\(\s{0,8}'", re.IGNORECASE)
 _QUERY = re.compile(r"(?<!\w)(?:select|where|update|delete|having|join)(?!\w)", re.IGNORECASE)
 _COMPARED_VALUE = re.compile(r"'[%_^(]{0,2}(?P<value>[^'%]+?)[%_$)]{0,2}'")
@@ -617,7 +629,8 @@ def _find_compared(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         types = _find_types([_spell_header(compared["column"])])
         for value in _COMPARED_VALUE.finditer(text, *compared.span("values")):
-            yield from _read_row(text, 0, [value.span("value")], types)
+            if len(value["value"]) >= _LEAST_COMPARED and is_personal_account(value["value"]):
+                yield from _read_row(text, 0, [value.span("value")], types)
 
 
 _STRINGS = r"(?:[\"'][^\"'\n]{1,80}[\"'],?\s{0,80}){1,400}"
@@ -642,8 +655,6 @@ def _find_arrays(text: str) -> Iterator[tuple[int, int, str]]:
         if type_:
             spans = [v.span("value") for v in _STRING_VALUE.finditer(text, *array.span("values"))]
             yield from _read_row(text, 0, spans, [type_] * len(spans))
-            if type_.startswith("PERSON?"):
-                yield from _find_given(text, {0: spans})
 
 
 def _find_arguments(text: str) -> Iterator[tuple[int, int, str]]:
@@ -813,15 +824,17 @@ _FIRST_ROWS = 4
 
 
 def is_header(text: str, start: int, end: int) -> bool:
-    """Tell if a place is in the header of a table whose first rows name a person.
+    """Tell if a place is in the header of a table whose first rows name a person, and holds what
+    columns are called: a surname may head one, too.
 
     >>> text = "Name;Kalorien\\nAda Winter;2100\\n"
-    >>> [is_header(text, text.index(word), text.index(word) + 3) for word in ("Kal", "Win")]
-    [True, False]
+    >>> is_header(text, 5, 13), is_header(text, 14, 17)
+    (True, False)
     """
     begin = text.rfind("\n", max(0, start - _LONGEST_ROW), start) + 1
     stop = text.find("\n", end, end + _LONGEST_ROW)
-    if stop < 0 or "\n" in text[start:end]:
+    words = [word.casefold() for word in re.split(r"\W+", text[start:end]) if word]
+    if stop < 0 or "\n" in text[start:end] or not COLUMNS.issuperset(words):
         return False
     row, above = text[begin:stop], text[max(0, begin - _LONGEST_ROW) : max(0, begin - 1)]
     above = above.rpartition("\n")[2]
@@ -849,10 +862,11 @@ def is_header(text: str, start: int, end: int) -> bool:
 
 _UNITS = _words(
     """
-    abteilung afdeling agency amt bank bot buchhaltung büro center centre club committee company
-    council departamento department dept desk département dział einkauf equipo firma gmbh group
-    gruppe hospital marketing office personalabteilung praxis referat sales school schule server
-    service support system team ufficio university verein vertrieb verwaltung zentrum équipe
+    abteilung afdeling agency amt bank bot buchhaltung büro center centre club committee
+    company council departamento department dept desk département dział einkauf equipo firma
+    gmbh group gruppe hospital kingdom königreich marketing office personalabteilung praxis
+    referat republic republik sales school schule server service support system team ufficio
+    university verein vertrieb verwaltung zentrum équipe
     """
 )
 
@@ -872,7 +886,14 @@ _BOUND = tuple(":?%$@{#<&")
 def _read_row(
     row: str, begin: int, cells: Sequence[tuple[int, int]], types: Sequence[str]
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield the cells of a row, which begins at a place of the text, that have a type."""
+    """Yield the cells of a row, which begins at a place of the text, that have a type. Who has a
+    given name beside it may be called Total or Offen."""
+    parts = [
+        row[slice(*cell)]
+        for cell, type_ in zip(cells, types, strict=True)
+        if type_[:6] == "PERSON"
+    ]
+    alone = sum(map(bool, parts)) == 1
     for (start, end), type_ in zip(cells, types, strict=True):
         found = row[start:end]
         bound = found[:1] in _BOUND and is_placeholder(found)  # :town, %(town)s, ${town}
@@ -882,6 +903,7 @@ def _read_row(
             and found.casefold() not in _EMPTY
             and not bound
             and not _is_label(found)
+            and not (alone and type_.startswith("PERSON") and names_nobody(found))
             and _fits(type_, found)
         ):
             told = type_.rstrip("?")
@@ -998,8 +1020,6 @@ def _is_name(cell: str) -> bool:
 
 def _fits(type_: str, cell: str) -> bool:
     if type_ == "PERSON??" and not any(map(is_given, cell.split())):
-        return False
-    if type_.startswith("PERSON") and names_nobody(cell):
         return False
     if type_.startswith("PERSON?"):
         named = _PERSON.match(cell) or (cell.isupper() and any(map(is_given, cell.split())))

@@ -7,7 +7,7 @@ import pytest
 from perturb import get_mechanism
 from perturb.selective.patterns import shape_types
 from perturb.selective.patterns.labels import LABELS
-from perturb.selective.patterns.tables import CELL_TYPES, find_cells
+from perturb.selective.patterns.tables import CELL_TYPES, find_cells, is_header
 from perturb.testing.growth import grows_linearly
 from tests.tables import bundled_table
 
@@ -456,6 +456,9 @@ def test_a_form_may_have_two_columns_of_values_or_of_labels() -> None:
         "Student: Why is the sky blue?\nTeacher: Because of scattering.",
         "patient -> heals\nguest -> sleeps\nteacher -> explains\n",
         "Mother,Father,Child\nAA,Aa,AA\nAa,aa,Aa\n",
+        "First Name\nEnter your first name\nLast Name\nEnter Your Last Name\nEmail\na@b.example\n",
+        "<tr><td>Name</td><td>Battery Pack</td></tr><tr><td>Owner</td><td>Data Team</td></tr>",
+        "Name | Contoso Portal\nEmail | info@contoso.example\n",
         "Name\nPikachu\nType\nElectric\nHeight\n0.4 m\nWeight\n6 kg\n",
         "Employee\t25\nManager\t3\nGuest\t1200\nCustomer\t45000\n",
     ],
@@ -538,7 +541,9 @@ def test_a_column_of_given_names_is_one_of_persons(text: str, found: str) -> Non
             '{"first_name": ["Ada", "Ben"], "n": [1, 2], "last_name": ["Winter", "Lomak"]}',
             "Ada Ben Winter Lomak",
         ),
-        ('data.frame(name=c("Ada", "Ben"), surname=c("Winter", "Lomak"))', "Winter Lomak Ada Ben"),
+        ('data.frame(name=c("Ada", "Ben"), surname=c("Winter", "Lomak"))', "Winter Lomak"),
+        ('name: ["April", "May", "June"]', ""),
+        ("SELECT 1 FROM a WHERE username IN ('root') OR last_name LIKE 'S%'", ""),
         ('name: ["Ada", "Lovelace", "Analytical"]', ""),
         ('username, password = prefix.split(":", 1)', ""),
         ('token = told.get("id_token"); user = {"device_id": 3}', ""),
@@ -573,6 +578,21 @@ def test_a_secret_beside_its_label_needs_no_company(layout: str, label: str, val
     for other in ("required", "varchar(255)", "sha256", "${SECRET_1}", "at least 12 characters"):
         text = layout.format("Client ID", "my-app") + layout.format(label, other)
         assert (other, "PASSWORD") not in cells(text)
+
+
+def test_a_surname_may_be_a_word_that_stands_for_nobody() -> None:
+    """Where a given name stands beside it; and one may head a column."""
+    text = "| Nachname | Vorname |\n|---|---|\n| Offen | Tim |\n| Total | |\n"
+    assert cells(text) == [("Offen", "PERSON"), ("Tim", "PERSON")]
+    text = "Teilnehmer;Kvamme;Stunden\nAnna Berg;3;4\n"
+    assert not is_header(text, 11, 17)
+    assert is_header(text, 18, 25)
+
+
+def test_where_a_public_person_lived_is_no_address() -> None:
+    text = "Full name: Albert Einstein\nAddress: Princeton, New Jersey\n"
+    assert cells(text) == [("Albert Einstein", "PERSON")]
+    assert ("Princeton, New Jersey", "STREET_ADDRESS") in cells(f"{text}Phone: 555-0123\n")
 
 
 def test_a_number_heads_no_column_but_a_year_may() -> None:
