@@ -60,6 +60,14 @@ class Release:
             self.sanitizer.secrets(self.raw, self.sanitized, unrepeatable=True),
         )
 
+    def verify(self) -> None:
+        """Verify the release unless that is done.
+
+        Raises:
+            ReleaseError: as `secrets`.
+        """
+        _ = self.secrets
+
 
 def pair_parts(releases: Iterable[Release]) -> tuple[list[tuple[str, str]], list[str]]:
     """Return each replacement with its raw value, and the texts that were released beside them.
