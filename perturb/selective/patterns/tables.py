@@ -29,6 +29,7 @@ from perturb.selective.patterns.labels import (
 )
 from perturb.selective.patterns.people import TITLES
 from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
+from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
 from perturb.text.fold import fold_name
 from perturb.text.marks import MARKS
 
@@ -53,7 +54,7 @@ _CELLS = {
 }
 _RULE = re.compile(r"[\s|:+-]*+")  # below the header of a table in Markdown
 # Ada Winter; Winter, Ada.
-_PARTICLES = "ap|bin|da|de|del|della|den|der|di|dos|du|ibn|la|le|van|von|y|zu"
+_PARTICLES = "|".join(sorted(PARTICLES | AFTER_PARTICLES | {"ap"}))
 _PERSON = re.compile(
     r"[^\W\d_a-z][^\W\d_A-Z][\w.'’-]*+"
     rf"(?:,? (?:(?:{_PARTICLES}) ){{0,2}}[^\W\d_a-z][\w.'’-]*+){{1,3}}$"
