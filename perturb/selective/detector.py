@@ -549,10 +549,9 @@ def _skip_relation(text: str, start: int, end: int) -> int:
 
 
 def _is_no_name(word: str) -> bool:
-    """Tell if a word in small letters is hardly a name: a short form of chats, a misspelt word, a
-    relation, or the plural of an ordinary word: `monads`."""
-    plural = word.endswith("s") and is_ordinary_word(word[:-1]) and not is_given(word[:-1])
-    return word in CHATTED or word in RELATIONS or is_misspelt(word) or plural
+    """Tell if a word in small letters is hardly a name: a short form of chats, a misspelt word, or
+    a relation."""
+    return word in CHATTED or word in RELATIONS or is_misspelt(word)
 
 
 def _ends_as_no_name(text: str, start: int, word: str) -> bool:

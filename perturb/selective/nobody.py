@@ -18,7 +18,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from heapq import merge
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -34,6 +33,7 @@ from perturb.text.marks import MARKS, WORD
 __all__ = [
     "asks_for_amount",
     "drop_translated",
+    "find_compared",
     "find_lists",
     "find_tales",
     "find_title_cells",
@@ -63,12 +63,45 @@ _AMOUNT = re.compile(
 )
 _NUMBER = re.compile(
     r"(?<![\w.,/-])\d{1,6}(?:[.,]\d{1,3})?(?![\w/-])|[1-9]/\d{1,2}|"
-    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"\b(?:twice|thrice|double|half|(?:three|four|five|ten) times|doppelt|halb|deux fois|doble)\b",
+    re.IGNORECASE,
+)
+# In words they also stand in what somebody tells of their life, so they count only beside things
+# that hardly anything but an exercise counts.
+_IN_WORDS = (
+    r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
     r"(?:thir|four|fif|six|seven|eigh|nine)teen|twenty|thirty|forty|fifty|hundred|"
-    r"a (?:third|quarter|fifth|dozen)|"
-    r"zwei|drei|vier|fünf|sechs|zehn|ein (?:drittel|viertel)|deux|trois|quatre|cinq|dix|un tiers|"
-    r"dos|tres|cuatro|cinco|diez|un tercio|due|tre|quattro|cinque|dieci|un terzo|"
-    r"twice|thrice|double|half|(?:three|four|five|ten) times|doppelt|halb|deux fois|doble)\b",
+    r"zwei|drei|vier|fünf|sechs|zehn|deux|trois|quatre|cinq|dix|"
+    r"dos|tres|cuatro|cinco|diez|due|tre|quattro|cinque|dieci)"
+)
+_NUMBER_IN_WORDS = re.compile(
+    rf"\b(?:{_IN_WORDS}|a (?:third|quarter|fifth|dozen)|ein (?:drittel|viertel)|un tiers|"
+    r"un tercio|un terzo)\b",
+    re.IGNORECASE,
+)
+_THINGS = (
+    r"(?:apples|oranges|pears|bananas|peaches|"
+    r"cookies|cand(?:y|ies)|marbles|pencils|crayons|stickers|balloons|muffins|cupcakes|"
+    r"äpfel|birnen|orangen|murmeln|bonbons|buntstifte|kekse|luftballons|"
+    r"pommes|poires|billes|manzanas|peras|naranjas|caramelos|canicas|lápices|galletas|"
+    r"mele|pere|arance|caramelle|biglie|matite)\b"
+)
+_COUNTED = re.compile(
+    rf"\b(?:\d{{1,4}}|{_IN_WORDS}) (?:[a-zäöü]{{2,10}} )?{_THINGS}", re.IGNORECASE
+)
+# How many apples, how many does each have, how many are left: no doses, and no calories.
+_ASKED_FOR = re.compile(
+    rf"\b(?:how many|wie ?viele|combien|cu[áa]nt[oa]s|quant[ie]) (?:d['’]|de )?(?:{_THINGS}|"
+    r"(?:do(?:es)?|are|remain|has|have|bleiben|hat|haben|en|le|te|tiene|quedan|ha|ne|gli)\b)",
+    re.IGNORECASE,
+)
+_NOT_COUNTED = re.compile(
+    r"\b(?:child(?:ren)?|kids?|cancer|tumou?rs?|stage|debts?|ow(?:es?|ed|ing)|pills?|tablets?|doses?|"
+    r"drugs?|insulin|diabet\w{1,4}|pregnan\w{1,3}|allerg\w{1,4}|sick|ill|doctors?|hospital|surgery|"
+    r"stitches|st(?:eal|ole|olen)|salary|rent|loans?|fired|arrested|prison|jail|custody|divorce\w?|died|dead|"
+    r"gestohlen|volée?s?|robad[oa]s?|kind(?:er|ern)?|krebs|stadium|schuld(?:en|et)?|tabletten|pillen|schwanger|krank|"
+    r"enfants?|dettes?|doit|comprimés|malade|enceinte|hij[oa]s?|deudas?|debe|pastillas|enferm[oa]|"
+    r"embarazada|figl[ioae]|debiti?|deve|pillole|malat[oa]|incinta)\b",
     re.IGNORECASE,
 )
 _LEAST = 2  # numbers of an exercise
@@ -138,12 +171,17 @@ _PARTED = re.compile(rf",?{_AND}|, ")
 _WORKS = re.compile(
     r"\b(?:songs?|sang|sung|sings?|singers?|playlists?|albums?|lyrics|chords|movies?|films?|"
     r"novels?|poems?|paintings?|operas?|musicals?|lied(?:er)?|chansons?|canci[oó]n(?:es)?|"
-    r"canzon[ei]|piosenk\w+|"
-    # who wrote "…"?, and not on the wall
-    r"(?:who wrote|wer schrieb|qui a écrit|quién escribió|chi ha scritto|quem escreveu|"
-    r"kto napisał|wie schreef|vem skrev)(?= [\"“„«][^\"”“»\n]{2,40}[\"”“»]"
-    r"(?:[?,]| (?:and|und|et|y|e|i|en|och) |\s*$)))\b",
+    r"canzon[ei]|piosenk\w+)\b",
     re.IGNORECASE,
+)
+# Who wrote "The …"?, and not on the wall. Without an article it may be what somebody has said.
+_WROTE = re.compile(
+    r"\b(?:who wrote|wer schrieb|qui a écrit|quién escribió|chi ha scritto|quem escreveu|"
+    r"wie schreef) \Z",
+    re.IGNORECASE,
+)
+_ARTICLED = re.compile(
+    r"(?:The|Der|Die|Das|Les?|La|El|L[oa]s|Il?|Gli|Os?|As?|De|Het) [^\W\d_a-z]\w{2,24}"
 )
 _VALUE = re.compile(r"(?:\w=|[\"'`][=:] ?)[\"“„«]\Z")  # holder="Mira"
 _LONGEST = 6  # words of a title
@@ -172,8 +210,13 @@ def asks_for_amount(text: str) -> bool:
     >>> asks_for_amount("Tom has 5 apples and buys 7 more. How many apples does he have?")
     True
     """
-    numbers = _NUMBER.finditer(text)
-    return _AMOUNT.search(text) is not None and sum(1 for _ in numbers) >= _LEAST
+    if not _AMOUNT.search(text):
+        return False
+    numbers = sum(1 for _ in _NUMBER.finditer(text))
+    counted = _COUNTED.search(text) and _ASKED_FOR.search(text)
+    if numbers < _LEAST and counted and not _NOT_COUNTED.search(text):
+        numbers += sum(1 for _ in _NUMBER_IN_WORDS.finditer(text))
+    return numbers >= _LEAST
 
 
 # What is named after who found it: laws, and animals that are nobody's pets.
@@ -222,41 +265,33 @@ def is_played(text: str, start: int, end: int) -> bool:
     return own is not None and _PLAYED_AFTER.match(text, end) is not None
 
 
-# The heads of a table of works: of what is asked for, and of what only works have.
+# The heads of a table of works: of what is asked for, and of what only works have. Letters and
+# complaints have authors, too, and so has a matter a title.
 _TITLE_HEADS = words_of(
-    """
-    title titel titre titulo título titolo tytuł song track film movie album book piece work game
-    """
+    "title titel titre titulo título titolo tytuł song track film movie album book"
 )
 _WORK_HEADS = words_of(
     """
-    artist artists composer director author band singer genre studio label isbn runtime album
-    interpret künstler komponist regie regisseur autor artiste compositeur réalisateur auteur
-    artista compositor regista autore wykonawca gatunek
+    artist artists composer genre isbn runtime album interpret künstler komponist regie regisseur
+    artiste compositeur réalisateur artista compositor regista wykonawca gatunek
     """
 )
-# Of a list of goods: `name` is that of a thing beside its number.
-_GOODS_HEADS = words_of(
-    "name product item article artikel bezeichnung produkt produit producto prodotto"
-)
-_NUMBER_HEADS = words_of("sku ean asin gtin upc artikelnummer artikelnr")
 _CELL_SIGNS = "\t;|,"
 _LONGEST_HEAD = 200  # characters
 _ENDS = tuple(".?!:")  # of a sentence below a table
 
 
 def _find_title_head(cells: list[str]) -> int | None:
-    """Return the place of the head of titles, or of goods, in a row of heads; None without it."""
-    for heads, beside in ((_TITLE_HEADS, _WORK_HEADS), (_GOODS_HEADS, _NUMBER_HEADS)):
-        places = [place for place, cell in enumerate(cells) if cell in heads]
-        if places and not beside.isdisjoint(cells[: places[0]] + cells[places[0] + 1 :]):
-            return places[0]
-    return None
+    """Return the place of the head of titles in a row of heads; None without it."""
+    places = [place for place, cell in enumerate(cells) if cell in _TITLE_HEADS]
+    if not places or _WORK_HEADS.isdisjoint(cells[: places[0]] + cells[places[0] + 1 :]):
+        return None
+    return places[0]
 
 
 def find_title_cells(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of the cells with the titles in tables of works, and of those with the
-    names in lists of goods: `title,artist` above `Layla,…`, `sku,name` above `7,Mug Paris`.
+    """Yield the places of the cells with the titles in tables of works: `title,artist` above
+    `Layla,…`. Of more than one word a title may tell of somebody: `Complaint about …`.
 
     >>> text = "title,artist\\nLayla,Derek\\n"
     >>> [text[slice(*place)] for place in find_title_cells(text)]
@@ -275,7 +310,8 @@ def find_title_cells(text: str) -> Iterator[tuple[int, int]]:
                 sign = ""
             else:
                 place = start + sum(len(cell) + 1 for cell in cells[:column])
-                yield place, place + len(cells[column])
+                if len(cells[column].split()) == 1:
+                    yield place, place + len(cells[column])
         start += len(line)
 
 
@@ -291,25 +327,22 @@ def _read_heads(row: str) -> tuple[str, int, int] | None:
 
 
 def find_titles(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of what may be titles, in order: in a text that speaks of songs, films or
-    books a few words in quotation marks, each with a capital or small; and the cells of a table of
-    works.
+    """Yield the places of what may be titles in a text that speaks of songs, films or books: a few
+    words in quotation marks, each with a capital or small.
 
     >>> [text[slice(*place)] for text in ['Who sang "Hey Jude"?'] for place in find_titles(text)]
     ['Hey Jude']
     """
-    yield from merge(find_title_cells(text), _find_quoted_titles(text))
-
-
-def _find_quoted_titles(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for line in text.splitlines(keepends=True):
         works = _WORKS.search(line)
         for found in _TITLE.finditer(line):
             dated = _YEAR.match(line, found.end()) and _PHRASE.search(found["title"])
-            if not works and not dated:
-                continue
             title, place = found["title"], found.start("title")
+            wrote = _WROTE.search(line, max(0, found.start() - 24), found.start())
+            asked = wrote and _ARTICLED.fullmatch(title) and not is_given(title.split()[1])
+            if not works and not dated and not asked:
+                continue
             keyed = _VALUE.search(line, max(0, place - _LONGEST), place)
             written = title[0].isupper() and not _SAID.search(_TITLED.sub("", title))
             if len(title.split()) < _LONGEST and written and not keyed:
@@ -324,16 +357,19 @@ _VARIETIES = re.compile(
     r"variet(?:y|ies) of [a-z]{3,14}|"
     r"(?:kartoffel|apfel|birnen|pflaumen|kirsch|rosen|tomaten|trauben|reb|wein|erdbeer|tulpen|dahlien)sorten?|"
     r"variétés? de (?:pommes?(?: de terre)?|poires?|prunes?|cerises?|roses?|tomates?|fraises?)|"
-    r"variedad(?:es)? de [a-z]{3,14}|varietà di [a-z]{3,14}|"
-    # what is compared by its name: best running shoes: …
-    r"best (?:[a-z]{3,12} ){0,3}(?:shoes|boots|skis|bikes|tents|jackets|backpacks|phones|laptops|"
-    r"tablets|cameras|headphones|earbuds|guitars|pens|watches|strollers|mattresses|monitors|"
-    r"keyboards|machines|speakers|lenses|amplifiers|microphones|routers|blenders|mixers|knives|"
-    r"pans|sneakers|cars|scooters|suvs|tyres|tires|mowers|drills|vacuums|"
-    r"dishwashers|fridges|printers|perfumes|whisk(?:e?y|ies|eys)|wines|beers|brands))\b"
+    r"variedad(?:es)? de [a-z]{3,14}|varietà di [a-z]{3,14})\b"
     r"(?![^:\n]{0,60}\b(?:who|wer|(?:for|from|by|für|von|pour|chez|para|per) (?-i:[A-Z]))\b)"
     rf"[^:.!?\n]{{0,60}} ?[:：] (?P<list>{_ITEM}(?:(?:, |{_AND}){_ITEM}){{0,12}})",
     re.IGNORECASE,
+)
+# What is compared by its name: best running shoes: …
+_COMPARED = re.compile(
+    r"\b[Bb]est (?:[a-z]{3,12} ){0,3}(?:shoes|boots|skis|bikes|tents|jackets|backpacks|phones|"
+    r"laptops|tablets|cameras|headphones|earbuds|guitars|pens|watches|strollers|mattresses|monitors|"
+    r"keyboards|machines|speakers|lenses|amplifiers|microphones|routers|blenders|mixers|knives|"
+    r"pans|sneakers|cars|scooters|suvs|tyres|tires|mowers|drills|vacuums|"
+    r"dishwashers|fridges|printers|perfumes|whisk(?:e?y|ies|eys)|wines|beers|brands) ?: "
+    rf"(?P<list>{_ITEM}(?:(?:, |{_AND}){_ITEM}){{0,12}})"
 )
 
 
@@ -344,12 +380,36 @@ def find_varieties(text: str) -> Iterator[tuple[int, int]]:
     >>> [text[slice(*place)] for place in find_varieties(text)]
     ['Elstar or Jonathan']
     """
-    for found in _VARIETIES.finditer(text):
-        begins = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
-        if not _GROWER.search(begins):
+    return _find_listed(_VARIETIES, text)
+
+
+def find_compared(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of lists of goods that are compared, in which nobody has a given name.
+
+    >>> text = "best running shoes: Hoka Speedgoat or Brooks Cascadia?"
+    >>> [text[slice(*place)] for place in find_compared(text)]
+    ['Hoka Speedgoat or Brooks Cascadia']
+    """
+    for start, end in _find_listed(_COMPARED, text):
+        if not any(map(is_given, WORD.findall(text, start, end))):
+            yield start, end
+
+
+def _find_listed(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    line, searched, grower = -1, 0, None
+    for found in pattern.finditer(text):
+        begin = text.rfind("\n", searched, found.start()) + 1
+        if begin > line:
+            line, searched, grower = begin, begin, None
+        if grower is None:  # of a long line each part is read once
+            low = max(line, searched - _LONGEST_GROWER)
+            grower = _GROWER.search(text, low, found.start())
+        searched = found.start()
+        if grower is None:
             yield found.span("list")
 
 
+_LONGEST_GROWER = 12  # characters
 _GROWER = re.compile(r"\b(?:who|responsible|wer|wem|wen|qui|quién|chi|ask|tell)\b", re.IGNORECASE)
 _BEINGS = (
     r"(?:aliens?|androids?|bards?|centaurs?|clerics?|cyborgs?|dinosaurs?|dragons?|dwar(?:f|ves)|el(?:f|ves)|"
@@ -371,14 +431,24 @@ _CALLED = (
     r" (?:who(?:['’]s| is) )?(?:named|called|by the name of|namens|llamad[oa]|nommée?|appelée?|"
     r"chiamat[oa]) "
 )
-# What follows the name of who is invented: Brakka (orc barbarian), Vexara, an elven necromancer.
-# Clerics, rangers and witches are people, too.
+# What follows the name of who is invented, in a cast of figures or a part that the remote plays:
+# `NPC list: Brakka (orc barbarian)`, `You are Vexara, an elven necromancer`. One word alone is
+# also said of people, and so is what has a noun behind it: a golem of a boss, a vampire nurse.
+_FOLK = (
+    r"(?:(?:high |wood |dark )?(?:half-?)?(?:el(?:f|ven)|orc(?:ish)?)|drow|dwar(?:f|ven)|"
+    r"halfling|tiefling|dragonborn|gnom(?:e|ish)|goblin|kobold)"
+)
+_CALLINGS = (
+    r"(?:archmage|assassin|barbarian|bard|blacksmith|cleric|druid|fighter|knight|mage|monk|"
+    r"necromancer|paladin|priest(?:ess)?|ranger|rogue|shaman|smith|sorcer(?:er|ess)|thief|warlock|"
+    r"warrior|witch|wizard)"
+)
 _INVENTED_AFTER = re.compile(
-    r"(?:,? (?:an?|the) |, | ?\()(?:[a-z-]{2,15} ){0,3}?"
-    r"(?:(?:half-?)?(?:el(?:f|ven)|orc(?:ish)?)|drow|dwarven|halfling|hobbit|tiefling|dragonborn|"
-    r"gnom(?:e|ish)|goblin|kobold|centaur|minotaur|satyr|dryad|naiad|golem|lich|necromancer|warlock|"
-    r"paladin|sorcer(?:er|ess)|archmage|vampire|werewolf|mermaid|android|cyborg|halb(?:elf|ork)|"
-    r"elfe|elfin?|zwergin|ork)\b"
+    rf"(?:,? (?:an?|the) |, | ?\()(?:[a-z]{{2,15}} )?{_FOLK} {_CALLINGS}"
+    r"(?=[),.;:!?\n]|\Z| of [A-Z])"
+)
+_CAST_BEFORE = re.compile(
+    r"\b(?:NPCs?\b[^.!?\n]{0,100}|(?i:you(?: are|['’]re)|du bist|tu es|eres) )\Z"
 )
 # A being that somebody is said to be is none: my boss is a pirate called Holloway.
 _INVENTED = re.compile(
@@ -388,11 +458,8 @@ _INVENTED = re.compile(
     r"\Z",
     re.IGNORECASE,
 )
-_ELFIN = re.compile(
-    r"\b(?:(?:half-?)?(?:el(?:f|ven)|orc)|dwarven|halfling|tiefling|goblin|gnom(?:e|ish))"
-    rf" [a-z]{{3,12}}{_CALLED}\Z",
-    re.IGNORECASE,
-)
+_SAID_TO_BE = r"\b(?:is|was|are|ist|est|es|è) (?:an?|the|eine?|une?|una?|un|il|el) "
+_ELFIN = re.compile(rf"(?P<said>{_SAID_TO_BE})?\b{_FOLK} {_CALLINGS}{_CALLED}\Z", re.IGNORECASE)
 _FABLE = re.compile(
     r"\b(?:limericks?|poems?|stor(?:y|ies)|tales?|fables?|songs?|rhymes?|jokes?|haikus?) about "
     rf"(?:an?|two|three) (?:[a-z-]{{2,15}} ){{0,3}}{_ANIMALS}{_CALLED}"
@@ -431,16 +498,19 @@ _KIND = re.compile(
 _IDIOM_NEAR = 40
 
 
-def is_told(text: str, start: int, end: int, *, invented: bool = True) -> bool:
-    """Tell if a name is one of a saying, or of a being of tales where it may be `invented`: `for
-    Pete's sake`, `a dragon named Fizz`.
+def is_told(text: str, start: int, end: int, *, invented: bool = True, elfin: bool = True) -> bool:
+    """Tell if a name is one of a saying, or of a being of tales where it may be `invented`, or an
+    elf with a calling where it may be `elfin`: `for Pete's sake`, `a dragon named Fizz`.
 
     >>> is_told("a dragon named Fizz", 15, 19), is_told("a man named Fizz", 12, 16)
     (True, False)
     """
     low = max(0, start - 60)
     being = _INVENTED.search(text, low, start)
-    if invented and ((being and not being["said"]) or _ELFIN.search(text, low, start)):
+    if invented and being and not being["said"]:
+        return True
+    elf = _ELFIN.search(text, low, start) if elfin else None
+    if elf and not elf["said"]:
         return True
     near = max(0, start - _IDIOM_NEAR), end + _IDIOM_NEAR
     found = chain(_IDIOM.finditer(text, *near), _KIND.finditer(text, *near))
@@ -542,13 +612,15 @@ def tells_tale(text: str) -> bool | None:
     return True if _FICTION.search(text) else None
 
 
-def is_invented(text: str, end: int) -> bool:
-    """Tell if what follows a name says that its bearer is a being of tales.
+def is_invented(text: str, start: int, end: int) -> bool:
+    """Tell if what stands around a name says that its bearer is a being of tales.
 
-    >>> is_invented("Brakka (orc barbarian)", 6), is_invented("Brakka (plumber)", 6)
+    >>> is_invented("NPC: Brakka (orc barbarian)", 5, 11), is_invented("Brakka (orc)", 0, 6)
     (True, False)
     """
-    return _INVENTED_AFTER.match(text, end, end + 60) is not None
+    if not _INVENTED_AFTER.match(text, end, end + 60):
+        return False
+    return _CAST_BEFORE.search(text, max(0, start - 120), start) is not None
 
 
 def is_of_fable(text: str, start: int) -> bool:

@@ -32,6 +32,7 @@ from perturb.errors import VocabularyError
 from perturb.release import Span
 from perturb.selective.nobody import (
     asks_for_amount,
+    find_compared,
     find_lists,
     find_tales,
     find_title_cells,
@@ -363,9 +364,23 @@ _EXAMPLES = frozenset(
     ("alice", "bob", "carol", "charlie", "dave", "eve", "mallory", "trent", "peggy")
 )
 _TESTING = re.compile(
-    r"(?m:^[ \t]{0,12}>>> )|\bassert(?:_eq!?|_that|Equals?|That)?\b|\bexpect\(|@Test\b|"
-    r"\bdef test_|#\[test\]|\bfunc Test[A-Z]|\bdescribe\(|\bit\([\"'`]"
+    r"^[ \t]{0,12}(?:>>> [A-Za-z_][\w.]{0,40}(?:\(| ?= ?[\w\"'\[({])|"
+    r"assert(?:_\w{1,12}!?|Equals?|That)?(?:\(| \(?[\w.]{1,60}\(| [^\n]{1,80}==)|"
+    r"@Test\b|def test_\w{0,60}\(|#\[test\]|func Test[A-Z]|(?:describe|it|test|expect)\([\"'`])",
+    re.MULTILINE,
 )
+# A string with a name alone, or after one word: an argument, `greet("Alice")`, what something is
+# equal to, or a line that an example prints, `'Hello, Alice!'`.
+_STRING_BEFORE = re.compile(
+    r"(?:\w!?\((?:(?:[\"'`][^\"'`\n]{0,40}[\"'`]|[\w.]{1,30}(?:\([^()\n]{0,60}\))?), ?){0,4}|"
+    r"[\w)\]] ?[!=]==? ?|(?P<printed>^[ \t]{0,12}))[\"'`]"
+    r"(?P<greeting>(?:Hello|Hi|Hey|Welcome|Bye|Goodbye|Hallo|Hola|Bonjour|Ciao),? )?\Z",
+    re.MULTILINE,
+)
+_STRING_AFTER = re.compile(r"[!.]?[\"'`](?=[),;\]]|[ \t]{0,4}(?:$|[!=]=))", re.MULTILINE)
+_RUN = re.compile(r"^[ \t]{0,12}>>> [^\n]{1,120}\n\Z", re.MULTILINE)  # in the line above
+_COMMENT = re.compile(r"#|//|--|/\*|^[ \t]{0,12}\*")
+_STRING = 160  # characters of a line before a name in a string
 # Assistants that have a person's name or look like one.
 _ASSISTANTS = frozenset(
     (
@@ -842,6 +857,7 @@ class _Knowledge:
             or self._is_exercised(finding)
             or self._is_listed(finding)
             or self._is_title(finding)
+            or self._is_in_title_cell(finding)
             or self._is_variety(finding)
             or self._is_eponym(finding)
             or self._is_told(finding)
@@ -856,7 +872,11 @@ class _Knowledge:
         return last - first == 1 and is_eponym(self._text, finding.end) and self._is_impersonal
 
     def _is_variety(self, finding: _Marked) -> bool:
-        """Tell if a finding is an item of a list of varieties of plants, and nobody's."""
+        """Tell if a finding is an item of a list of varieties of plants or of goods, and
+        nobody's."""
+        return self._is_grown(finding) or self._is_compared(finding)
+
+    def _is_grown(self, finding: _Marked) -> bool:
         place = bisect_right(self._varieties, finding.start, key=lambda span: span[0]) - 1
         if place < 0 or finding.end > self._varieties[place][1]:
             return False
@@ -864,6 +884,26 @@ class _Knowledge:
         if last - first > 1 and self._words.keys[first] in self._given:
             return False
         return not self._contacts and not self._selves and not self._speaks_of(_TASK)
+
+    def _is_compared(self, finding: _Marked) -> bool:
+        place = bisect_right(self._compared, finding.start, key=lambda span: span[0]) - 1
+        if place < 0 or finding.end > self._compared[place][1]:
+            return False
+        keys = self._words.keys[slice(*self._words.meeting(finding.start, finding.end))]
+        if not self._public.surnames.isdisjoint(keys):
+            return False
+        return not self._contacts and not self._selves and not self._speaks_of(_TASK)
+
+    @cached_property
+    def _compared(self) -> list[tuple[int, int]]:
+        """The places of lists of goods of which one is well known, and nobody's surname."""
+        public = self._public
+        known = (public.terms | public.names) - public.surnames - public.families - _NEUTRAL
+        return [
+            place
+            for place in find_compared(self._text)
+            if not known.isdisjoint(self._words.keys[slice(*self._words.meeting(*place))])
+        ]
 
     @cached_property
     def _varieties(self) -> list[tuple[int, int]]:
@@ -985,11 +1025,11 @@ class _Knowledge:
         own = close and (" " in self._text[start:end] or self._is_borne(finding))
         if not own and is_of_fable(self._text, start):
             return True
-        if not own and is_invented(self._text, end):
+        if not close and is_invented(self._text, start, end):
             first, last = self._words.meeting(start, end)
             keys = [key for key in self._words.keys[first:last] if key not in _BEFORE_CHARACTER]
             return self._is_strange(keys) and not self._is_own_person(finding)
-        told = is_told(self._text, start, end, invented=not own)
+        told = is_told(self._text, start, end, invented=not own, elfin=not close)
         return told and not self._is_own_person(finding)
 
     def _is_example(self, finding: _Marked) -> bool:
@@ -997,18 +1037,33 @@ class _Knowledge:
         and nobody's."""
         if self._read_word(finding) not in _EXAMPLES or self._contacts:
             return False
-        close = _holds(self._selves, *self._near_by(finding))
-        if close or self._tests_examples:
-            return not close
+        if _holds(self._selves, *self._near_by(finding)):
+            return False
         tied = self._is_tied_person(finding.start, finding.end)
-        return not tied and {"alice", "bob"} <= {*self._words.keys}
+        return (not tied and {"alice", "bob"} <= {*self._words.keys}) or self._tests_examples
 
     @cached_property
     def _tests_examples(self) -> bool:
-        """Tell if the text is a test in code, or an example that is run, and names nobody else."""
-        if not _TESTING.search(self._text):
+        """Tell if the text is a test in code, or an example that is run, and names nobody but in
+        its strings."""
+        return _TESTING.search(self._text) is not None and all(
+            self._read_word(person) in _EXAMPLES and self._is_in_string(person)
+            for person in self._persons
+        )
+
+    def _is_in_string(self, finding: _Marked) -> bool:
+        start, text = finding.start, self._text
+        line = self._line_start(self._line(start))
+        low = max(line, start - _STRING)
+        if _COMMENT.search(text, low, start) or not _STRING_AFTER.match(text, finding.end):
             return False
-        return all(self._read_word(person) in _EXAMPLES for person in self._persons)
+        string = _STRING_BEFORE.search(text, low, start)
+        if string is None or (
+            string["printed"] is not None and not _RUN.search(text, max(0, line - _STRING), line)
+        ):
+            return False
+        greeted = string["greeting"] is not None  # by the string, and not by the writer
+        return greeted or not self._is_tied_person(start, finding.end)
 
     def _is_assistant(self, finding: _Marked) -> bool:
         """Tell if a finding is the name that the text gives to the model, or a well-known
@@ -1327,8 +1382,13 @@ class _Knowledge:
         return not (_holds(self._selves, low, start) or _holds(self._selves, end, high))
 
     def _is_in_title_cell(self, finding: _Marked) -> bool:
+        """Tell if a finding is the title in a table of works, and no surname."""
         at = bisect_right(self._title_cells, finding.start, key=lambda span: span[0]) - 1
-        return at >= 0 and finding.end <= self._title_cells[at][1]
+        if at < 0 or finding.end > self._title_cells[at][1] or self._contacts:
+            return False
+        keys = self._words.keys[slice(*self._words.meeting(finding.start, finding.end))]
+        own = _holds(self._selves, *self._near_by(finding))
+        return not own and self._public.surnames.isdisjoint(keys)
 
     @cached_property
     def _title_cells(self) -> list[tuple[int, int]]:

@@ -48,11 +48,11 @@ _TRADES_BEFORE = """
 _TRADES_NAMED = words_of(
     _TRADES,
     """
-    adjusters aquaculture associates baustoffe bau broadband capital catering clinical consulting
-    data design digital drogerie energy estates farms flowers foods freight furniture gartenbau
+    adjusters aquaculture associates baustoffe bau broadband catering clinical consulting
+    digital drogerie estates farms flowers foods freight furniture gartenbau
     haustechnik hauswartung holdings homes immobilien interiors krankenkasse labs logistics media
-    metallbau partners pharma reederei research retail robotics software solutions studios surgery
-    systems textiles trading transporte travel treuhand ventures verlag versicherung
+    metallbau partners pharma reederei retail robotics software solutions studios surgery
+    textiles trading transporte travel treuhand ventures verlag versicherung
     """,
 )
 # Before a name: Hotel Alvorada, Muebles Torrecárdenas, Praxis Wilgenhof.
@@ -70,9 +70,7 @@ _KINDS_NAMED = words_of(
 _NAMED_KINDS = "|".join(sorted(word.capitalize() for word in _KINDS_NAMED))
 _NAME_WORD = rf"[{_CAPITALS}][^\W\d_]{{2,24}}(?:-[{_CAPITALS}][^\W\d_]{{1,20}})?"
 _ARTICLE = r"(?:(?:le|la|les|du|de|del|della|di|da|do|van|De|La|Le|Les|Het|Zum|Zur|El|Il) )?"
-_PROJECTS = (
-    r"(?:[Pp]roject|Projekt|[Pp]rojet|[Pp]royecto|[Pp]rogetto|[Pp]rojeto|Opération|Operación)"
-)
+_PROJECTS = r"(?:[Pp]roject|Projekt|[Pp]rojet|[Pp]royecto|[Pp]rogetto|[Pp]rojeto)"
 # What else stands with a capital behind the word.
 _OF_PROJECTS = words_of(
     """
@@ -89,7 +87,13 @@ _OF_PROJECTS = words_of(
 
 
 def _is_firm(name: str) -> bool:
-    """Tell if a word before or after a trade is in no dictionary, and no program's name."""
+    """Tell if a word before or after a trade is in no dictionary, and no program's name; and if
+    the first is nothing well known, nor made of a name: `Gaussian`."""
+    words = [word for word in re.split("[ -]", name) if len(word) > _SHORT]
+    unusual = (word for word in words if not is_ordinary_word(word))
+    first = next((word for word in unusual if word.lower() not in _KINDS_NAMED), "")
+    if first.endswith("ian") or _is_known(first, name):
+        return False
     return any(
         not is_ordinary_word(word)
         and not is_ordinary_word(word.removesuffix("s"))
@@ -97,17 +101,32 @@ def _is_firm(name: str) -> bool:
         and word.lower() not in PROGRAMS
         and word.lower() not in _TRADES_NAMED
         and word.lower() not in _KINDS_NAMED
-        for word in re.split("[ -]", name)
-        if len(word) > _SHORT
+        for word in words
     )
 
 
+def _is_known(word: str, name: str) -> bool:
+    # The public list itself reads from this package.
+    from perturb.selective.public import load_public, read_key
+
+    public, key = load_public(), read_key(word)
+    if key in public.terms or key in public.names or read_key(name) in public.names:
+        return True
+    kind = name.partition(" ")[0].lower()
+    return kind in _BUILDINGS and (key in public.persons or key in public.families)
+
+
 _SHORT = 3  # letters of an article or an abbreviation
+_BUILDINGS = words_of("hotel hôtel lycée")  # many are called after well-known persons
+_OF_PROGRAMS = words_of(
+    "amber leyden lilliput loom panama valhalla wycheproof gutenberg manhattan"
+)
 
 
 def _is_project(match: re.Match[str]) -> tuple[int, int] | None:
     word = match["name"]
-    return None if word.lower() in _OF_PROJECTS or word.isupper() else match.span("part")
+    known = word.lower() in _OF_PROJECTS | _OF_PROGRAMS
+    return None if known or word.isupper() else match.span("part")
 
 
 _AT = """
@@ -212,7 +231,7 @@ FIRMS = (
         rf"(?<![\w-]){_PROJECTS} (?P<part>(?P<name>[{_CAPITALS}][^\W\d_]{{2,20}}))(?![\w-]"
         rf"| [{_CAPITALS}])",
         locate=_is_project,
-        clue=any_listed("project projekt projet proyecto progetto projeto opération operación"),
+        clue=any_listed("project projekt projet proyecto progetto projeto"),
         reach=30,
     ),
     shape(
@@ -220,8 +239,7 @@ FIRMS = (
         rf"(?<![\w-])(?:{_PROJECTS}|Projektmeeting|(?i:code ?name)) [\"“„«'‘]{{1,2}} ?"
         rf"(?P<part>[{_CAPITALS}][^\W_]{{2,20}}(?: [^\W_]{{2,20}})?)[\"“”»'’]",
         clue=any_listed(
-            "project projekt projet proyecto progetto projeto opération operación projektmeeting"
-            " codename name"
+            "project projekt projet proyecto progetto projeto projektmeeting codename name"
         ),
         reach=40,
     ),

@@ -6,7 +6,15 @@ from __future__ import annotations
 import pytest
 
 from perturb import get_mechanism
-from perturb.selective.nobody import TALES, find_lists, find_tales, find_titles
+from perturb.selective.nobody import (
+    TALES,
+    find_compared,
+    find_lists,
+    find_tales,
+    find_title_cells,
+    find_titles,
+    find_varieties,
+)
 from perturb.selective.public import read_key
 from perturb.testing.growth import grows_linearly
 from tests.tables import bundled_table
@@ -242,12 +250,17 @@ def test_what_is_somebodys_is_hidden(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["Anna, ", "Anna and ", 'song "A b" ', "Aa ", "A.", '"', "A and, "]
+    "piece",
+    [
+        *("Anna, ", "Anna and ", 'song "A b" ', "Aa ", "A.", '"', "A and, "),
+        *("best running shoes: A ", "apple variety: Elstar ", "title,artist\n"),
+    ],
 )
 def test_lists_and_titles_take_time_linear_in_the_text(piece: str) -> None:
     def work(length: int) -> object:
         text = f"song {piece * length}"[:length]
-        return [*find_lists(text), *find_titles(text)]
+        listed = *find_varieties(text), *find_compared(text), *find_title_cells(text)
+        return [*find_lists(text), *find_titles(text), *listed]
 
     assert grows_linearly(work, 20_000, seconds=0.02)
 

@@ -811,3 +811,40 @@ def test_names_on_lines_of_a_string_are_names_of_their_own(head: str, between: s
         assert not [part for part in found if "\\" in part]
         assert {*names} <= {*found}
         assert "Owners" not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("brooks told me he is gay", ["brooks"]),
+        ("my teacher wells told me that parsons is ill", ["wells", "parsons"]),
+        ("mr banks says he is ill", ["banks"]),
+        ("woods owes me money", ["woods"]),
+    ],
+)
+def test_a_surname_in_small_letters_may_be_a_plural(text: str, names: list[str]) -> None:
+    mechanism = get_mechanism("selective", bundled_table(), profile="people")
+    found = [text[span.start : span.end] for span in mechanism.spans(text)]
+    assert found == names
+
+
+@pytest.mark.parametrize(
+    ("text", "firms"),
+    [
+        ("Pargeter Roofing sent the bill.", ["Pargeter Roofing"]),
+        ("Hotel Alvorada is booked, and so is Praxis Wilgenhof.", ["Alvorada", "Wilgenhof"]),
+        ("Muebles Torrecárdenas are late.", ["Muebles Torrecárdenas"]),
+        ("Project Kestrel starts.", ["Kestrel"]),
+        ("The Python Data course has Riemann Data, Bayesian Design and Dirac Systems.", []),
+        ("Casimir Energy between two plates, Gaussian Systems, Fourier Capital", []),
+        ("Python Solutions, Bayesian Robotics", []),
+        ("Project Loom, Project Valhalla and Operación Triunfo", []),
+        ("Hotel Adlon", []),
+        ("Lycée Voltaire", []),
+    ],
+)
+def test_a_trade_beside_what_is_well_known_makes_no_firm(text: str, firms: list[str]) -> None:
+    mechanism = get_mechanism("selective", bundled_table(), profile="business")
+    found = [text[span.start : span.end] for span in mechanism.spans(text)]
+    assert len(found) == len(firms)
+    assert all(firm in name for firm, name in zip(firms, found, strict=True)), found
