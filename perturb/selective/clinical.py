@@ -988,7 +988,7 @@ def _tells_nothing(text: str, word: re.Match[str], type_: str, cased: bool) -> b
         return not _is_called_by(text, word.start())
     if small not in _EDGES or _is_called_by(text, word.start()):
         return False
-    return small in _GRAMMAR or cased or _is_little(text, word, type_)
+    return cased or (len(small) > 3 and small in _GRAMMAR and _is_little(text, word, type_))
 
 
 def _may_be_somebodys(text: str, start: int, end: int, type_: str, patient: bool) -> bool:
@@ -1079,13 +1079,16 @@ def _is_post(words: Sequence[re.Match[str]]) -> bool:
     words."""
     small = [word[0].lower() for word in words]
     return (
-        len(small) < 5
+        1 < len(small) < 5
         and not _POSTS.isdisjoint(small)
         and all(
             word in _POSTS
             or word in _FIELDS_OF_WORK
-            or is_everyday(word)
-            or (is_ordinary_word(word) and not is_given(word))
+            or (
+                (is_everyday(word) or (is_ordinary_word(word) and not is_given(word)))
+                and word not in _SURNAMES_TOO
+                and word not in _COMMON
+            )
             for word in small
         )
     )
@@ -1151,6 +1154,7 @@ _SURNAMES_TOO = words_of(
     pereira pinto ponte portela praça prado queiroz ramos reis ribeiro rocha roxo salgado sá
     teixeira vale velho viana bakker berg blok bos boer boom brand dam dijk haas hand hof huis jong
     kamp kok klein koning kort kuiper licht lang markt meer mulder muur punt rood school schaap
+    weil ante aller alles immer unter echter acaso dele esse essa esta toda todo haar want mein
     smit spel stad steen tafel tuin veld vis visser vos water weg wit wolf zand zee zwart
     """
 )

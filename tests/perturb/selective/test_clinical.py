@@ -487,6 +487,12 @@ def test_initials_behind_a_name_are_no_degree() -> None:
     assert leave("Wiebke Heronby RVN", "Wiebke Heronby RVN", "PERSON") == ["Wiebke Heronby"]
 
 
+def test_a_post_alone_or_beside_a_surname_may_be_a_name() -> None:
+    assert leave("Claims Department", "Claims Department", "ORGANIZATION") == []
+    for part in ("Leiter", "Responsable", "Hoofd", "Leiter Stark", "Partner Becker"):
+        assert leave(f"{part} told me", part, "ORGANIZATION") == [part]
+
+
 def test_articles_alone_are_no_finding() -> None:
     assert leave("Consumo de alcohol", "de", "DEMOGRAPHIC") == []
     assert leave("señora De", "De", "PERSON") == ["De"]
