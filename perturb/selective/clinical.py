@@ -1029,7 +1029,7 @@ def _list_little(
     return [
         (small in _SMALL and (heading or word[0].islower()))
         or _is_little(text, word, type_)
-        or (not named and len(small) >= _LEAST and is_everyday(word[0]))
+        or (not named and len(small) >= _LEAST and _is_spoken(text, word, person=True))
         or (word[0].isupper() and small in _HEADINGS and (not named or _is_heading(text, word)))
         for word, small in zip(words, plain, strict=True)
     ]
