@@ -20,8 +20,9 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from perturb.release import Span
-from perturb.selective.patterns.everyday import EVERYDAY, is_everyday
+from perturb.selective.patterns.everyday import EVERYDAY, GRAMMAR, LANGUAGES, is_everyday
 from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.persons import WRITTEN_TITLE
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_of, words_of
 from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
@@ -456,8 +457,8 @@ _OF_COURT = re.compile(
     r"N° ?RG|RG n°|Portalis|INTIM[ÉE]|APPELANT|DEMANDE(?:UR|RESSE)|D[ÉE]FENDE(?:UR|RESSE)"
     r"|[Pp]ourvoi n°"
     r"|Rôle N°|Attendu, selon|N° Parquet|statuant au contentieux|Inédit au recueil"
-    r"|ASSIGNATION|PROC[ÈE]S-VERBAL|[Pp]rud['’]hommes|AYANT POUR AVOCAT|IM NAMEN DES VOLKES"
-    r"|– (?:Kläger|Beklagte)|[Dd](?:er|ie|en|em) (?:Kläger|Beklagt)|\bAz\.:"
+    r"|ASSIGNATION|PROC[ÈE]S-VERBAL D['’]A|AYANT POUR AVOCAT|IM NAMEN DES VOLKES"
+    r"|– (?:Kläger|Beklagte)(?:r|in|n)? –"
 )
 
 # -- words of medicine ----------------------------------------------------------------------------
@@ -841,11 +842,83 @@ def _cut_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-# Before and after what is told. Particles are parts of names, and of English texts the detector
-# has learnt where a part begins.
+# Before and after what is told.
 _EDGES = EVERYDAY - FUNCTION_WORDS
 _ENGLISH_EDGES = words_of("and of to or for with at by from")
-_NAME_EDGES = _EDGES - PARTICLES - AFTER_PARTICLES - words_of("de la le les du des do das dos")
+_GRAMMAR = frozenset().union(*GRAMMAR.values())
+# Beside the name of a person only words of grammar, none that is a particle: op den Camp.
+_NAME_EDGES = (
+    frozenset(word for word in _GRAMMAR if len(word) > 3)
+    | words_of("and of for with at by from und con mit met est ist")
+) - (
+    PARTICLES
+    | AFTER_PARTICLES
+    | words_of("onder over voor unter della dello delle degli dalla dallo dagli dalle")
+)
+# Directly before what somebody is called.
+_TITLE_BEFORE = re.compile(
+    rf"(?<!\w)(?i:{WRITTEN_TITLE}|rev|reverend|hon|dra|col|gen|maj|cpl|pvt|insp|sir|lady|lord|dame"
+    r"|don|doña|dona|meester|docteur|doctora?|doutora?|doktor|dottore|dottoressa|professeur"
+    r"|professore|professora?|mme?s|mmes|messrs|mesdames|messieurs|herren|familie|vs|v|st|me|pr"
+    r"|madam|ma['’]am|profesora?|maestr[oa]|patiente?|paciente|paziente)"
+    r"\.?(?:ª|ssa|ra)?[ \xa0\t]{1,3}\Z"
+)
+_WORD_BEFORE = re.compile(r"([^\W\d_]{1,30})\.?[ \xa0\t-]{1,3}\Z")
+_CALLED_REACH = 36
+_ARTICLE_BEFORE = re.compile(
+    r"(?<!\w)(?:a|o|as|os|um|uma|la|las|los|les|une?|una|uno|il|gli|l['’]|het|een|da|do|na|no|della"
+    r"|del|alla|nella|das|eine?)(?:[ \xa0]|(?<=['’]))\Z"
+)
+_IN_BEFORE = re.compile(r"(?<!\w)(?:in|im|en|em|dans|nel|de|di)[ \xa0]\Z")
+_JUDGED_BEFORE = re.compile(r"(?<!\w)(?i:de[rmns]|die|das|vom|zum|zur|im)[ \xa0]\Z")
+_AROUND = 120  # characters, in which a text shows its language
+
+
+def _is_called_by(text: str, start: int) -> bool:
+    """Tell if what begins at a place stands directly behind a title or a given name."""
+    before = text[max(0, start - _CALLED_REACH) : start]
+    if _TITLE_BEFORE.search(before):
+        return True
+    word = _WORD_BEFORE.search(before)
+    if word is None:
+        return False
+    small = word[1].lower()
+    return is_given(small) and small not in _GRAMMAR and small not in FUNCTION_WORDS
+
+
+def _is_spoken(text: str, word: re.Match[str], *, person: bool = False) -> bool:
+    """Tell if an everyday word is one of the language of the words around it: in English,
+    `Camino` is somebody."""
+    small = word[0].lower()
+    before = text[max(0, word.start() - _AROUND) : word.start()]
+    around = {
+        other
+        for other in _WORD.findall(before + " " + text[word.end() : word.end() + _AROUND])
+        if other.islower() and other != small
+    }
+    english, around = around & FUNCTION_WORDS, around - FUNCTION_WORDS
+    counts = {language: len(around & words) for language, words in LANGUAGES.items()}
+    return any(
+        small in LANGUAGES[language]
+        and count == max(counts.values())
+        and count > len(english - LANGUAGES[language])
+        and (not person or not GRAMMAR[language].isdisjoint(around))
+        for language, count in counts.items()
+    )
+
+
+def _is_little(text: str, word: re.Match[str], type_: str) -> bool:
+    """Tell if an everyday word in small letters tells nothing of somebody. A person may be
+    written so, too: `mein nachbar stark`."""
+    small = word[0]
+    if small not in EVERYDAY or small in _SURNAMES_TOO or _is_called_by(text, word.start()):
+        return False
+    person = type_ in ("NAME", "PERSON")
+    if type_ in _NAMED and small not in _GRAMMAR:
+        before = text[max(0, word.start() - 8) : word.start()]
+        if not (_ARTICLE_BEFORE.search(before) or (not person and _IN_BEFORE.search(before))):
+            return False
+    return _is_spoken(text, word, person=person)
 
 
 # Before a name, in the languages in which it is no part of the identity that is drawn.
@@ -858,10 +931,12 @@ _ADDRESS = re.compile(
 _ADDRESS_ALONE = words_of(
     "maître maitre monsieur madame herr herrn frau signora signor signore senhor senhora mrs mr"
 )
+_ADDRESSES_BORNE = words_of("maître maitre herr")  # surnames, too
+_ADDRESSED = re.compile(r"!|[ \xa0][^\W\d_a-zß-ÿ]")
 # What follows a name, of a degree or a membership: Imogen Tarrant RVN.
 _AFTER_NAME = re.compile(
-    r",? (?:\((?:Mrs|Mr|Ms|Miss|Dr)\)?|(?:BA|BSc|MA|MSc|MBA|MD|PhD|DPhil|LLB|LLM|DDS|RN|RVN|RGN"
-    r"|CPA|CFA|ACA|ACCA|FCA|MRICS|FRICS|MRCVS|MRCP|FRCP|FRCS|MRCGP|OBE|MBE|CBE|KC|QC|JP|Esq))\Z"
+    r",? (?:\((?:Mrs|Mr|Ms|Miss|Dr)\)?|(?:BSc|MSc|MBA|PhD|DPhil|LLB|LLM|DDS|RVN|RGN|CPA|CFA|ACCA"
+    r"|FCA|MRICS|FRICS|MRCVS|MRCP|FRCP|FRCS|MRCGP|OBE|MBE|CBE|Esq))\Z"
 )
 
 
@@ -874,15 +949,19 @@ def _trim(text: str, start: int, end: int, type_: str) -> tuple[int, int]:
             start = address.end()
         if after := _AFTER_NAME.search(text, max(start + 1, end - 12), end):
             end = after.start()
-    edges = _NAME_EDGES if person else _EDGES
     words = [*_WORD.finditer(text, start, end)]
+    cased = not all(word[0].islower() for word in words)
     first, last = 0, len(words)
-    while first < last and _tells_nothing(words[first][0], edges, type_):
+    while first < last and _tells_nothing(text, words[first], type_, cased):
         if not text[words[first].end() : words[first].end() + 1].isspace():  # ora.ai
             break
+        if person and (first + 1 == last or words[first + 1][0].islower()):  # or cohen
+            break
         first += 1
-    while first < last and _tells_nothing(words[last - 1][0], edges, type_):
+    while first < last and _tells_nothing(text, words[last - 1], type_, cased):
         if not text[words[last - 1].start() - 1].isspace():
+            break
+        if person and (first + 1 == last or words[last - 2][0].islower()):
             break
         last -= 1
     if first == last or (first == 0 and last == len(words)):
@@ -893,12 +972,23 @@ def _trim(text: str, start: int, end: int, type_: str) -> tuple[int, int]:
     )
 
 
-def _tells_nothing(word: str, edges: Collection[str], type_: str) -> bool:
+def _tells_nothing(text: str, word: re.Match[str], type_: str, cased: bool) -> bool:
     """Tell if a word at the end of a finding is an everyday one, or says who somebody is in a
-    trial."""
-    if type_ in _NAMED and word in _ENGLISH_EDGES:
+    trial, and nobody is called by it: `cased` if names have capitals in the finding."""
+    small = word[0]
+    side = fold_name(small) in _SIDES and small.lower() not in ("klager", "klagers")
+    if type_ in ("NAME", "PERSON"):
+        known = side or small in _NAME_EDGES
+        return known and not _is_called_by(text, word.start())
+    if type_ not in _NAMED:
+        return side or (small in _EDGES and not _is_called_by(text, word.start()))
+    if small in _ENGLISH_EDGES:
         return True
-    return word in edges or fold_name(word) in _SIDES
+    if side:
+        return not _is_called_by(text, word.start())
+    if small not in _EDGES or _is_called_by(text, word.start()):
+        return False
+    return cased or (len(small) > 3 and small in _GRAMMAR and _is_little(text, word, type_))
 
 
 def _may_be_somebodys(text: str, start: int, end: int, type_: str, patient: bool) -> bool:
@@ -906,8 +996,10 @@ def _may_be_somebodys(text: str, start: int, end: int, type_: str, patient: bool
     words = [*_WORD.finditer(text, start, end)]
     if not words:
         return True
+    if _is_called_by(text, start) and not any(map(str.isdigit, text[start:end])):
+        return True
     if type_ == "PERSON" and len(words) == 1 and words[0][0].lower() in _ADDRESS_ALONE:
-        return False
+        return words[0][0].lower() in _ADDRESSES_BORNE and not _ADDRESSED.match(text, end)
     if len(words) == 1 and type_ in _NAMED and _opens_sentence(text, words[0], type_):
         return False
     if _HOST.fullmatch(text, start, end):  # ora.ai
@@ -919,7 +1011,7 @@ def _may_be_somebodys(text: str, start: int, end: int, type_: str, patient: bool
     if all(little):
         return False
     if type_ in _MEDICINE and all(
-        is_little or _is_party(word[0], small, type_, any(little))
+        is_little or _is_party(text, word, small, type_, any(little))
         for word, small, is_little in zip(words, plain, little, strict=True)
     ):
         return False
@@ -932,13 +1024,28 @@ def _list_little(
 ) -> list[bool]:
     """Tell of each word if it is an article, a preposition or the like: in small letters, or in a
     heading, which is in capitals."""
-    heading = len(words) > 1 and text[words[0].start() : words[-1].end()].isupper()
+    heading = len(words) > 2 and text[words[0].start() : words[-1].end()].isupper()
+    named = type_ in _NAMED
     return [
-        ((small in _SMALL or is_everyday(word[0])) and (heading or word[0].islower()))
-        or (type_ not in _NAMED and len(small) >= _LEAST and is_everyday(word[0]))
-        or (word[0].isupper() and small in _HEADINGS)
+        (small in _SMALL and (heading or word[0].islower()))
+        or _is_little(text, word, type_)
+        or (not named and len(small) >= _LEAST and _is_spoken(text, word, person=True))
+        or (word[0].isupper() and small in _HEADINGS and (not named or _is_heading(text, word)))
         for word, small in zip(words, plain, strict=True)
     ]
+
+
+def _is_heading(text: str, word: re.Match[str]) -> bool:
+    """Tell if all words of the line of a word are of headings, and one of them is nobody's
+    surname."""
+    start = text.rfind("\n", max(0, word.start() - 60), word.start()) + 1
+    end = text.find("\n", word.end(), word.end() + 60)
+    if (start == 0 and word.start() > 60) or (end < 0 and len(text) - word.end() > 60):
+        return False
+    line = [fold_name(other) for other in _WORD.findall(text[start : end if end >= 0 else None])]
+    return all(other in _HEADINGS or other in _SMALL for other in line) and not all(
+        other in _HEADINGS_BORNE or other in _SMALL for other in line
+    )
 
 
 _MEDICINE = _NAMED | {"DATE_TIME", "DEMOGRAPHIC", "ID", "NRP", "QUANTITY"}
@@ -972,13 +1079,16 @@ def _is_post(words: Sequence[re.Match[str]]) -> bool:
     words."""
     small = [word[0].lower() for word in words]
     return (
-        len(small) < 5
+        1 < len(small) < 5
         and not _POSTS.isdisjoint(small)
         and all(
             word in _POSTS
             or word in _FIELDS_OF_WORK
-            or is_everyday(word)
-            or (is_ordinary_word(word) and not is_given(word))
+            or (
+                (is_everyday(word) or (is_ordinary_word(word) and not is_given(word)))
+                and word not in _SURNAMES_TOO
+                and word not in _COMMON
+            )
             for word in small
         )
     )
@@ -988,15 +1098,29 @@ _HOST = re.compile(r"[a-z\d-]{2,60}(?:\.[a-z\d-]{2,60}){1,4}")
 
 
 def _opens_sentence(text: str, word: re.Match[str], type_: str) -> bool:
-    """Tell if an everyday word has its capital from the sentence or the line that it opens, and
-    nobody is called by it: `Domani sono a Torino`. A comma or a colon may follow who is called."""
-    before = text[max(0, word.start() - 4) : word.start()]
-    after = _GOES_ON.match(text, word.end())
+    """Tell if a word of grammar has its capital from the sentence or the line that it opens:
+    `Domani sono a Torino`. An everyday noun may be somebody's name there, and in a text of another
+    language any word. A comma or a colon may follow who is called."""
+    small = word[0].lower()
+    if small not in _GRAMMAR or len(small) < 4 or is_given(small) or small in _SURNAMES_TOO:
+        return False
     if type_ == "ORGANIZATION" and _NAMED_AFTER.match(text, word.end()):
         return False
-    if after is None or word[0].lower() in _SURNAMES_TOO or not is_everyday(word[0]):
+    if _GOES_ON.match(text, word.end()) is None:
         return False
-    return _SENTENCE.search(before) is not None
+    before = text[max(0, word.start() - _CALLED_REACH) : word.start()]
+    opening = _OPENS.search(before)
+    if opening is None or _ABBREVIATED.search(before):
+        return False
+    return _is_spoken(text, word, person=True)
+
+
+_OPENS = re.compile(r"(?:\A|[.!?] ?|\n)\Z")
+# A dot that ends no sentence: a title, an initial, a short word with a capital, no vowel.
+_ABBREVIATED = re.compile(
+    rf"(?<!\w)(?:(?i:{WRITTEN_TITLE})|[^\W\d_a-zß-ÿ][^\W\d_]{{0,4}}|(?i:[b-df-hj-np-tv-z]{{1,5}}))"
+    r"\. ?\Z"
+)
 
 
 # Everyday words that people are also called by.
@@ -1005,7 +1129,33 @@ _SURNAMES_TOO = words_of(
     grand grande gros haut noir vert bon fort juste maison bald gut lieb hoch alt neu kalt stark
     wahr frei fest rund weit schnell schön sicher dünn voll bello bueno buen buono forte bravo
     costa campo casa serra leal salvo certo conte cabeza suelo sierra vrij oud oude goede hoog
-    vast warm wijze stap ster stem loop mooi bom justo
+    vast warm wijze stap ster stem loop mooi bom justo junge jungen klar krank clair camino court
+    bras broek droit chemin main base point alte alten besten bon bonne bord beau bruit cadre calme
+    cause cher cite clef cours cour double doux faure fond forme garde gare gars grave image jeune
+    jour lettre libre ligne loi loin lourd maitre mal marche mois mort mot page pain paix papier
+    parent part petit petite pied place plan plein pont porte prix rouge rue sac saint salle salon
+    second sens simple soir soleil table temps tendre terre titre tour toit tranquille travers
+    triste vague vent vieux village ville vive voie voisin voix vrai frais franc blau blauen bitter
+    dick ernst falsch fern frueh früh frühe ganz gern gerne groß große großer jung kamen klein
+    kleine kleinen krumm kurz lahm lang lange laut leer leicht licht liebe links recht rechts reich
+    ruhig scharf schlecht schwer selten spät streng stand starke trug teil teuer treu weiß wenig
+    wild wind wohl zahl alta alto bajo barrio bello bella blanco caballero cabo calle cama cara
+    carta castro cierto claro conde cordero corral correa cruz cuadro cuesta delgado diez dios
+    duro feliz fiel flor franco fuerte fuente gallo gordo guerra hermosa hierro hoyo iglesia lado
+    lago largo leon llano luna luz madera mano mar marca mesa monte moreno moro nieto nieve noche
+    paz pena perez piedra pino plaza pozo prado puerta pueblo punto real rey reina rico rio rojo
+    rosa rubio sala santo seco toro torre trigo vaca valle vega verde viejo vida villa basso bianco
+    caro chiesa colle corte dolce dolore festa fiore fonte fontana fuoco gallo gatto gentile giusto
+    grasso greco guerra lungo luce luna male mare marino mano monte morte motta nero notte occhi
+    pace pane parola passo piano piazza piccolo pieno porta primo ricco riva rosso salute sangue
+    santo segno sera sole strada tempo terra testa torre valle vecchio vento vero via vita voce
+    zona amado bela belo branco barros braga cabral caminho chaves coelho direito faria fonseca
+    leitão lima linhares loureiro mata matos medeiros meira melo meireles moura neves novo paixão
+    pereira pinto ponte portela praça prado queiroz ramos reis ribeiro rocha roxo salgado sá
+    teixeira vale velho viana bakker berg blok bos boer boom brand dam dijk haas hand hof huis jong
+    kamp kok klein koning kort kuiper licht lang markt meer mulder muur punt rood school schaap
+    weil ante aller alles immer unter echter acaso dele esse essa esta toda todo haar want mein
+    smit spel stad steen tafel tuin veld vis visser vos water weg wit wolf zand zee zwart
     """
 )
 _GOES_ON = re.compile(r" [a-zß-ÿ0-9]")
@@ -1028,22 +1178,32 @@ _HEADINGS = words_of(
     ontslagbrief verslag notulen namen volkes court county claim particulars between
     """
 )
+# Of them, those that somebody may be called.
+_HEADINGS_BORNE = words_of(
+    "court county claim alta devant nota notes profil perfil training contrato names namen actions"
+    " agenda contre formation languages lettera skills minutes services servicio volkes between"
+)
 _SIDES = words_of(
     "klager klagerin klagers beklagte beklagten beklagter antragsteller antragstellerin demandeur"
     " demanderesse defendeur defenderesse requerant requerante claimant defendant plaintiff"
     " zinsen kaufpreises zivilkammer"
 )
-_SURE_PARTIES = frozenset(("klage", "klager", "urteil"))  # hardly surnames, though short
+_SURE_PARTIES = frozenset(("klage", "kläger", "urteil"))  # hardly surnames, though short
 
 
-def _is_party(word: str, small: str, type_: str, phrase: bool) -> bool:
+def _is_party(text: str, word: re.Match[str], small: str, type_: str, phrase: bool) -> bool:
     """Tell if a word says who somebody is in a trial, or is of its headings: in those, which are
     phrases in capitals, also one that somebody may be called."""
     if small not in _PARTIES:
         return False
-    heading = phrase and word.isupper()
-    sure = small in _SURE_PARTIES or len(small) >= _LEAST
-    return type_ not in _NAMED or word.islower() or heading or sure
+    if type_ not in _NAMED or word[0].islower() or (phrase and word[0].isupper()):
+        return True
+    if _is_called_by(text, word.start()):
+        return False
+    if word[0].lower() in _SURE_PARTIES:  # behind an article only
+        before = text[max(0, word.start() - 8) : word.start()]
+        return _JUDGED_BEFORE.search(before) is not None
+    return len(small) >= _LEAST
 
 
 def _may_be_borne(word: str, small: str) -> bool:

@@ -1,15 +1,20 @@
 """List everyday words of six languages that the detector, which has learnt little of them, takes
-for names, professions or dates. None is a name, a profession, a people, a number or a unit."""
+for names, professions or dates.
+
+None is a profession, a people, a number or a unit, but nouns and adjectives among them are
+surnames, too (`Court`, `Stark`, `Camino`): those of `GRAMMAR` are hardly anybody's name.
+"""
 
 from __future__ import annotations
 
 from perturb.selective.patterns.shape import words_of
 
-__all__ = ["EVERYDAY", "is_everyday"]
+__all__ = ["EVERYDAY", "GRAMMAR", "LANGUAGES", "is_everyday"]
 
-EVERYDAY = words_of(
-    # French
-    """
+# By language.
+LANGUAGES = {
+    "fr": words_of(
+        """
     absence accord acte action actuellement affaire afin ai aide aie ailleurs ainsi ait aller allé
     allée alléguer alors annoncer apercevoir aperçu aperçue appeler appelé appelée apporter
     apprendre appris après après-midi argent arriver arrivé arrivée arrêt as assez assurer
@@ -91,9 +96,10 @@ EVERYDAY = words_of(
     volée vont votre voudrait voulait vouloir voulu vous voyage voyait vrai vraie vraiment vu vue
     vues véhicule vérité vôtre y à âgé âgée échange échéance école également élément équipe étage
     étaient étais était étant état étude études été évolution événement êtes être œil
-    """,
-    # German
-    """
+        """
+    ),
+    "de": words_of(
+        """
     ab aber abgelehnt abgeschlossen abgewiesen abzüglich akut akute akuten akuter alle allem aller
     alles als also alt alte alten am andere anderen anderer anderes angegeben angehört angenommen
     anwesend arbeitet arbeitete auch auf aufgehoben aufgelöst aufgenommen aufgrund aus ausgeführt
@@ -151,9 +157,10 @@ EVERYDAY = words_of(
     zuletzt zulässig zulässige zum zumindest zur zurück zurückgewiesen zusammen zustehend
     zuständig zusätzlich zuvor zwar zwischen älter ältere ärztlich öffentlich über überhaupt
     überwiesen übrigens
-    """,
-    # Spanish
-    """
+        """
+    ),
+    "es": words_of(
+        """
     a abajo abierto abogacía acaba acaso acepta acompaña acompañada acompañado aconseja acordado
     acto actualmente acude acudió acuerdo acá además adjunta adjunto adonde afirma ahora ahí al
     algo alguien alguna algunas alguno algunos algún allá allí ambas ambos amistad ante
@@ -212,9 +219,10 @@ EVERYDAY = words_of(
     verdad vez vi viaje vida viene vino visita visitar vista visto vive viven vivienda voluntad
     vosotros voy voz vuelto vuelve vuestra vuestro y ya yo él éxito última últimas último últimos
     única único útil
-    """,
-    # Italian
-    """
+        """
+    ),
+    "it": words_of(
+        """
     a abbastanza abbia abbiamo abita accanto accertato accompagnato acqua adesso affari affatto
     agli ai aiuto al alcuna alcune alcuni alla alle allegato allo allora altra altre altri altro
     amore anche ancora andare andata andato annullata annuncio anzi appare appena appuntamento
@@ -280,9 +288,10 @@ EVERYDAY = words_of(
     vengo vengono venire venne venuto verità vero vi via viaggio vicina vicino vidi viene visita
     visitato vista visto vita vive vivere voce voglia voglio vogliono voi volere voleva volta
     volte vorrei vostra vostre vostri vostro vuoi vuole vuoto
-    """,
-    # Portuguese
-    """
+        """
+    ),
+    "pt": words_of(
+        """
     abaixo acaso acha acima aconteceu acordo ademais adiantou agora ainda ajuda algo algum alguma
     algumas alguns alguém altura além ambos ante antes ao aonde aos apenas apesar apoio apresenta
     apresentava apresentou apto após aquela aquele aqueles aqui aquilo as assim assunto atenção
@@ -334,9 +343,10 @@ EVERYDAY = words_of(
     urgente urgência usa usar uso vai vale valor vamos veio velha velho vem venda vendeu ver
     verdade vez vezes vi viagem vida vir visita viu vive viver você vocês volta voltar voltou
     vontade vosso vou voz vão à às água óculos última últimas último últimos única único útil
-    """,
-    # Dutch
-    """
+        """
+    ),
+    "nl": words_of(
+        """
     aan aandacht aangevraagd aangezien aantal aanvraag aanwezig achter adres af afdeling
     afgesproken afspraak afspraken al aldus alle alleen alles als altijd ander andere anderen
     antwoord appartement auto avond badkamer bed bedankt bedrag bedrijf been begin behandeld beide
@@ -386,12 +396,132 @@ EVERYDAY = words_of(
     willen winkel wist woning woon woonde woont woord woorden word worden wordt zaak zag zaken zal
     zat zeg zegde zegt zei zekerheid zet zie ziek ziekte zien ziet zijn zin zit zo zoals zocht
     zodat zodra zonder zorg zorgt zou zouden zowel zulke zullen zwaar zware
-    """,
-)
+        """
+    ),
+}
+EVERYDAY = frozenset().union(*LANGUAGES.values())
+# Of them, by language: adverbs, pronouns, prepositions, conjunctions and forms of auxiliary verbs
+# that people are hardly called by.
+GRAMMAR = {
+    "fr": words_of(
+        """
+        actuellement afin ainsi alors après au aucun aucune auparavant aujourd'hui auprès aussi
+        aussitôt autrefois aux avaient avait avec bientôt car ce ceci cela celle celles celui
+        cependant certes ces cet cette ceux chaque chez combien comme comment dans davantage depuis
+        dès désormais donc dont du déjà elle elles encore enfin ensuite entre environ est et eux
+        finalement généralement heureusement ici ils initialement jamais je jusque la laquelle le
+        lequel les lesquelles lesquels leur leurs lors lorsque lui longtemps mais malgré
+        malheureusement me mes moi mon même ne notamment notre nos nous néanmoins normalement où
+        par parce parfois parmi pendant peut plusieurs plutôt pour pourquoi pourtant presque
+        précédemment puis puisque quand quant que quel quelle quelles quelquefois quelques quels
+        qui quiconque quoi rapidement récemment régulièrement sa sauf se selon sera ses seulement
+        si simplement sinon soit son sont soudain souvent suis sur surtout ta tandis te tellement
+        tes toi ton toujours tous toute toutes toutefois très tu un une vers voici voilà vos votre
+        vous vraiment à étaient étais était étant êtes être dernièrement immédiatement lentement
+        exactement ensemble
+        """
+    ),
+    "de": words_of(
+        """
+        aber alle allem aller alles als auch auf aufgrund aus außer außerdem außerhalb bei beim
+        bereits bevor bis bisher da dabei dadurch dafür dagegen daher damals damit danach daneben
+        daran darauf daraus darin darum darunter darüber das dass davon davor dazu dein deine dem
+        den denen dennoch der deren des deshalb dessen desto deswegen die dies diese diesem diesen
+        dieser dieses durch ebenfalls ebenso ein eine einem einen einer eines einige einigen einmal
+        entlang entweder er es etwa etwas euch euer eure falls für gegen gegenüber gemäß gestern
+        habe haben hat hatte hatten heute hier hierbei hierfür hiermit hinter ich ihm ihn ihnen ihr
+        ihre ihrem ihren ihrer im immer in indem infolge insbesondere inzwischen irgendwie ist jede
+        jedem jeden jeder jedes jedoch jemals jemand jetzt kann kein keine keinem keinen keiner
+        können könnte könnten lediglich leider manchmal mehrere mehrfach mein meine meinem meinen
+        meiner meistens mich mindestens mir mit miteinander mittels muss musste mussten müssen nach
+        nachdem nachher nachts nebst nicht nichts niemals niemand nochmals nur nämlich obwohl oder
+        ohne plötzlich regelmäßig schließlich sehr sein seine seinem seinen seiner seit seitdem
+        selbst sich sie sind sobald sodann sofern sofort sogar sollte sollten sondern soweit sowie
+        sowohl später spätestens stets trotz trotzdem um und uns unser unsere unserem unseren
+        unserer unter vielleicht vom von vor vorher vorhin vorläufig wann war waren warum was wegen
+        weil weiterhin welche welchem welchen welcher welches wem wen wenn wer werden weshalb wie
+        wieder wieso wir wird wo wobei wodurch wofür wohin womit woran worauf wovon wozu wurde
+        wurden während wäre wären würde würden zu zuerst zufolge zuletzt zum zumindest zur zurück
+        zusammen zusätzlich zuvor zwar zwischen über überhaupt übrigens möchte
+        """
+    ),
+    "es": words_of(
+        """
+        acaso actualmente además ahora ahí al algo alguien alguna algunas alguno algunos algún allá
+        allí ambos ante anteriormente antes apenas aquel aquella aquello aquí así aun aunque ayer
+        aún bajo bastante cada casi como con conmigo contigo contra cual cuales cualquier
+        cualquiera cuando cuanto cuál cuándo cuánto cómo de debajo del delante demasiado desde
+        después detrás donde dónde el ella ellas ello ellos en encima entonces entre era eran es
+        esa esas ese eso esos esta estaba estamos estas este esto estos estoy está están finalmente
+        ha había habían han hasta hay he hoy incluso jamás la las le les lo los luego mañana me
+        mediante menos mi mientras mis mucho muy más mí nada nadie ni ningún ninguna ninguno no nos
+        nosotros nuestra nuestras nuestro nuestros nunca otra otras otro otros para pero poco por
+        porque pues que quien quienes quién qué quizá quizás se sea según ser será si sido siempre
+        sin sino sobre solamente somos son soy su sus sí también tampoco tan tanto te tenemos tengo
+        tiene tienen todas todavía todo todos tras tu tus tú un una unas unos usted ustedes varias
+        varios vosotros y ya yo él necesito quiero quisiera puedo
+        """
+    ),
+    "it": words_of(
+        """
+        ad adesso ai al alcune alcuni alla alle allo allora altrimenti anche ancora anzi appena
+        attualmente avevo aveva bensì che chi chiunque ci cioè circa ciò come comunque con contro
+        così cui da dagli dai dal dalla dalle davvero degli dei del della delle dello dentro di
+        domani dopo dove dovunque dunque e ebbene ecco eppure era erano eravamo esse essi finché
+        finora forse fra fuori già giù gli grazie ha hai hanno ho ieri il in infatti infine inoltre
+        insieme intanto invece io la le lei li lo loro là lì ma malgrado me meglio meno mentre mi
+        mia mie miei mio molta molte molti molto ne neanche negli nei nel nella nelle nello nemmeno
+        neppure nessuno niente no noi non nonostante nostra nostre nostri nostro nulla né o oggi
+        ogni ognuno oltre oppure ora ormai ossia ovunque per perché perciò perfino però piuttosto
+        più poi poiché presso pure può qua qualche qualcosa qualcuno quale quali qualsiasi quando
+        quanta quante quanti quanto quasi quel quella quelle quelli quello questa queste questi
+        questo qui quindi se sebbene secondo sempre senza si siamo siano siccome soltanto sono
+        sopra soprattutto spesso sta stamattina stasera stava sto su sua subito sugli sui sul sulla
+        sulle suo suoi sé tale talvolta te ti tra tranne troppo tu tua tue tuo tuoi tutta tuttavia
+        tutte tutti tutto un una uno vi voi vorrei vostra vostre vostri vostro è
+        """
+    ),
+    "pt": words_of(
+        """
+        a acaso ademais agora ainda algo alguma algumas alguns alguém algum além ambos ante antes
+        ao aonde aos apenas apesar após aquela aquele aqueles aqui aquilo as assim através atrás
+        até cada com comigo como consigo contra contudo cuja cujo da daquele das debaixo dela dele
+        deles demais dentro depois desde dessa desse deste disso disto do donde dos e ela elas ele
+        eles em embora enfim enquanto entre entretanto então era essa essas esse esses esta estamos
+        estas estava estavam este estes estou está estão eu exceto fomos fora foi foram havia hoje
+        há isso isto jamais já lhe lhes longe logo lá mais mas me mediante melhor menos mesma
+        mesmas mesmo mesmos meu meus mim minha minhas muita muitas muito muitos na nada naquele nas
+        nela nem nenhum nenhuma nessa nesse nesta neste nisso no nos nossa nossas nosso nossos num
+        numa nunca não nós o onde ontem os ou outra outras outrora outros para pela pelas pelo
+        pelos perante pois por porque porquanto portanto porém pouco quais qual qualquer quando
+        quanta quanto quase que quem quero quão quê se sem sempre sendo senão seu seus si sido sob
+        sobre sobretudo somente somos sou sua suas são só tais talvez também tampouco te tem temos
+        tenho teu teus tinha tu tua tudo tão têm um uma umas uns vai você vocês vosso à às é
+        """
+    ),
+    "nl": words_of(
+        """
+        aan aangezien achter al aldus alle alles als altijd andere anderen beide beiden bij bijna
+        binnen boven bovendien buiten daar daarbij daardoor daarin daarna daarnaast daarom daarvan
+        daarvoor dat de deze dezelfde die dit doch door doordat dus echter een eens en enkele er
+        eraan erbij ermee ervan ervoor evenals geen gedurende haar had hadden heb hebben hebt heeft
+        helaas hem hen het hetzelfde hier hierbij hiermee hij hoe hoeveel hoewel hun ieder iedere
+        iedereen iemand iets ik indien intussen is je jezelf jij jou jouw jullie kan langs maar me
+        meestal met mezelf mij mijn mijzelf misschien moet moeten na naar naast nadat namelijk
+        natuurlijk niemand niet niets nogmaals nooit nu of ofschoon om omdat omstreeks ondanks
+        onder ongeveer ons ook op opnieuw over overal per plotseling reeds samen sinds slechts soms
+        steeds straks tegen tegenover tegenwoordig telkens tenzij terwijl tijdens toch toen tot
+        totdat tussen uit uiteraard uw vaak vanaf vandaag vanwege vervolgens via volgens voor
+        vooral voordat voorheen waar waarbij waardoor waarin waarna waarom waarvan waarvoor wanneer
+        want waren was wat we wegens welke wie wij wordt worden zal ze zij zijn zoals zodat zodra
+        zonder zou zouden zowel zulke
+        """
+    ),
+}
 
 
 def is_everyday(word: str) -> bool:
-    """Tell if a word is everyday one of one of the languages, in any capitals.
+    """Tell if a word is an everyday one in one of the languages, in any capitals.
 
     >>> [is_everyday(word) for word in ("solennel", "Weder", "infirmière", "Hannelore")]
     [True, True, False, False]
