@@ -287,6 +287,8 @@ COLUMNS = _words(
     schicht status stelle strafe stunden stundenlohn summe tag tage tore tätigkeit umsatz
     uhrzeit urlaub urlaubstage verein vertrag wert wohnort woche zahlung zeit zeiten ziel
     ziele zimmer zustand
+    auftraggeber begünstigter bic buchung buchungstag credit currency debit empfänger iban
+    startzeit valuta verwendungszweck wertstellung währung zahlungsempfänger
     adhésion allergies ancienneté année arrivée classe commentaire commentaires contrat cours
     date durée début effectif fin fonction heure heures jours matière mois montant moyenne
     niveau nombre note notes poids poste présence priorité prix projet quantité rang remarque
