@@ -87,12 +87,12 @@ _OF_PROJECTS = words_of(
 
 
 def _is_firm(name: str) -> bool:
-    """Tell if a word before or after a trade is in no dictionary, and no program's name; and if
-    the first is nothing well known, nor made of a name: `Gaussian`."""
+    """Tell if a word before or after a trade is in no dictionary, and no program's name; and the
+    first is not made of a name: `Gaussian`."""
     words = [word for word in re.split("[ -]", name) if len(word) > _SHORT]
     unusual = (word for word in words if not is_ordinary_word(word))
     first = next((word for word in unusual if word.lower() not in _KINDS_NAMED), "")
-    if first.endswith("ian") or _is_known(first, name):
+    if first.endswith("ian") or first.lower() in _OF_PROGRAMS:
         return False
     return any(
         not is_ordinary_word(word)
@@ -105,21 +105,12 @@ def _is_firm(name: str) -> bool:
     )
 
 
-def _is_known(word: str, name: str) -> bool:
-    # The public list itself reads from this package.
-    from perturb.selective.public import load_public, read_key
-
-    public, key = load_public(), read_key(word)
-    if key in public.terms or key in public.names or read_key(name) in public.names:
-        return True
-    kind = name.partition(" ")[0].lower()
-    return kind in _BUILDINGS and (key in public.persons or key in public.families)
-
-
 _SHORT = 3  # letters of an article or an abbreviation
-_BUILDINGS = words_of("hotel hôtel lycée")  # many are called after well-known persons
 _OF_PROGRAMS = words_of(
-    "amber leyden lilliput loom panama valhalla wycheproof gutenberg manhattan"
+    """
+    amber leyden lilliput loom panama valhalla wycheproof gutenberg manhattan
+    elixir erlang golang haskell java javascript kotlin python scala typescript
+    """
 )
 
 

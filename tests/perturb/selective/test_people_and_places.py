@@ -839,8 +839,6 @@ def test_a_surname_in_small_letters_may_be_a_plural(text: str, names: list[str])
         ("Casimir Energy between two plates, Gaussian Systems, Fourier Capital", []),
         ("Python Solutions, Bayesian Robotics", []),
         ("Project Loom, Project Valhalla and Operación Triunfo", []),
-        ("Hotel Adlon", []),
-        ("Lycée Voltaire", []),
     ],
 )
 def test_a_trade_beside_what_is_well_known_makes_no_firm(text: str, firms: list[str]) -> None:
