@@ -287,8 +287,7 @@ def _find_forms(text: str) -> Iterator[tuple[list[int], list[tuple[int, int, str
     """Yield the lines of each form, by their places, and the values that have a type."""
     lines: list[_Line] = []
     for line in _LINE.finditer(text):
-        before = _BEFORE.match(line[1])
-        skipped = before.end() if before else 0
+        skipped = _skip_number(line[1])
         lines.append((line.start(1), line.start(1) + skipped, line[1][skipped:]))
     place = 0
     while place < len(lines):
@@ -447,6 +446,12 @@ _CUTS: tuple[Callable[[str], list[tuple[int, int]]], ...] = (
     partial(_cut_at, _WIDE),
     partial(_cut_at, _SIGN),
 )
+
+
+def _skip_number(line: str) -> int:
+    """Return where a line begins behind the number that a tool wrote before it."""
+    before = _BEFORE.match(line)
+    return before.end() if before else 0
 
 
 def _find_aligned(text: str) -> Iterator[tuple[int, int, str]]:
@@ -841,16 +846,14 @@ def is_header(text: str, start: int, end: int) -> bool:
     above = above.rpartition("\n")[2]
     if not any(row.count(sign) > above.count(sign) for sign in "|\t;,"):  # a row like that above
         return False
-    before = _BEFORE.match(row)
-    header = _read_header(row[before.end() :] if before else row)
+    header = _read_header(row[_skip_number(row) :])
     if header is None:
         return False
     sign, types = header
     for line in text[stop + 1 : stop + _LONGEST_ROW].split("\n", _FIRST_ROWS)[:_FIRST_ROWS]:
         if sign == r"\|" and _RULE.fullmatch(line):
             continue
-        before = _BEFORE.match(line)
-        own = line[before.end() :] if before else line
+        own = line[_skip_number(line) :]
         cells = _split(own, sign)
         if len(cells) != len(types):
             return False
