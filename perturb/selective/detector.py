@@ -86,6 +86,7 @@ _AND = frozenset(("&", "and", "or", "und", "oder", "et", "ou", "y", "e", "o"))
 _AND_PERSONS = _AND - {"&", "y", "e", "o"}  # García y Vega
 _LONGEST_CODE = 6  # digits of a postcode
 _LONGEST_NAME = 5  # words of a place or a firm in capitals
+_LONGEST_RUN = 200  # characters on either side of a firm or a place that its name may go on in
 _NEAR = 120  # characters on both sides of a person that the rest of the name is in
 _PARTICLES = PARTICLES | AFTER_PARTICLES
 _NAME_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:(?:-|['’](?![sS]\b))[^\W\d_]+)*")
@@ -221,7 +222,7 @@ _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am"
 _SENTENCE_WORDS = (FUNCTION_WORDS | _SMALL_WORDS) - _PARTICLES  # in capitals, too
 # The probability from which a word beside a name belongs to it, where both have capitals.
 _JOINS_BEFORE, _JOINS_AFTER = 0.02, 0.005
-RULES = 13  # increment whenever the code here and in token_model marks other parts
+RULES = 14  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -288,7 +289,7 @@ class DetectorPolicy:
         )
         lists, glosses = _complete_lists(text, found), _find_glosses(text, found)
         more = (*completed, *lists, *glosses, *chain.from_iterable(others))
-        return tuple(_cut_keys(text, (*found, *more)))
+        return tuple(_cut_keys(text, dict.fromkeys((*found, *more))))
 
     def _mark(self, reading: Reading, words: Iterable[TokenWord]) -> Iterator[Span]:
         learnt = _is_learnt(reading.text)
@@ -352,11 +353,12 @@ class DetectorPolicy:
         starts, ends = [span.start for span in named], [span.end for span in named]
         for name in self._names.find(text) if self._names and named else ():
             first, last = bisect_right(ends, name.start), bisect_left(starts, name.end)
+            shouted = first < last and _is_shouted(text, name)
             for span in named[first:last]:
                 if span.type == "PERSON":
                     start, end = _grow(text, span, name, likely)
                     yield Span(min(skip_lead(text, start, end), span.start), end, "PERSON")
-                elif not _is_shouted(text, name):
+                elif not shouted:
                     yield Span(*_cut_run(text, span, name), span.type)
 
     def _spell(self, thresholds: Mapping[str, float]) -> NDArray[np.float64]:
@@ -580,6 +582,8 @@ def _is_no_thing(text: str, start: int, end: int, type_: str, unlikely: bool) ->
         return bool(plain) or _is_joined(text, start, end)
     constant = _CONSTANT.match(text, end) and text[max(0, start - 2) : start] == "= "
     coded = type_ != "OTHER_NAME" and _CODED.match(text, start)
+    if len(found) < 4 and found.isdecimal():  # 77, in a ranking
+        return True
     return bool(_MONTH.fullmatch(found) or constant or coded) or found in _MILLIONS
 
 
@@ -723,6 +727,10 @@ def _cut_run(text: str, span: Span, name: Span) -> tuple[int, int]:
     `Augsburg` above `Unser Zeichen`, `Wakefield — Operations Manager`."""
     low, high = _find_cell(text, span.start, span.end)
     start, end = max(name.start, low), min(name.end, high)
+    if span.start - start > _LONGEST_RUN:
+        start = text.find(" ", span.start - _LONGEST_RUN, span.start) + 1 or span.start
+    if end - span.end > _LONGEST_RUN:
+        end = max(text.rfind(" ", span.end, span.end + _LONGEST_RUN), span.end)
     if (line := text.rfind("\n", start, span.start)) >= 0 and _KEYED.match(text, line + 1):
         start = line + 1
     if (line := text.find("\n", span.end, end)) >= 0 and _KEYED.match(text, line + 1):

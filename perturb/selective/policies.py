@@ -33,6 +33,7 @@ from perturb.selective.patterns import (
     shape_types,
 )
 from perturb.selective.patterns.forms import find_fields, find_listed
+from perturb.selective.patterns.letters import find_addressees
 from perturb.selective.patterns.names import NAME_TYPES
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import Facts, Index
@@ -46,6 +47,7 @@ __all__ = [
     "Policy",
     "collect_parts",
     "compile_patterns",
+    "drop_numbered",
     "merge",
     "settle",
     "widen",
@@ -103,11 +105,14 @@ class PatternPolicy:
         shown = read(text)
         readings.setdefault(shown.text, shown)
         facts = {text: Facts(text) for text in readings}
+        addresses: list[int] = []
         for reading in readings.values():
             for number in self._index.find(facts[reading.text]):
                 shape = self._shapes[number]
                 for start, end in shape.search(facts[reading.text]):
                     yield Span(*reading.span(start, end), shape.type)
+                    if shape.type == "STREET_ADDRESS" and reading.text == shown.text:
+                        addresses.append(start)
             if self._proper is not None:
                 words = self._proper, self._common, self._lexicon
                 for start, end in find_names(reading.text, *words):
@@ -118,8 +123,10 @@ class PatternPolicy:
         for start, end, type_ in find_fields(shown.text) if self._cells else ():
             if type_ in self._cells:
                 yield Span(*shown.span(start, end), type_)
-        for start, end in find_listed(facts[shown.text]) if "PERSON" in self._cells else ():
-            yield Span(*shown.span(start, end), "PERSON")
+        if "PERSON" in self._cells:
+            listed = find_listed(facts[shown.text])
+            for start, end in chain(listed, find_addressees(shown.text, addresses)):
+                yield Span(*shown.span(start, end), "PERSON")
 
     @classmethod
     def shipped(
@@ -371,6 +378,36 @@ def _is_sign(text: str, tokens: Tokens, place: int) -> bool:
     word, start = tokens.words[place], tokens.starts[place]
     escaped = text[start] in "%=\\" and tokens.ends[place] - start > 1
     return escaped and len(word) == 1 and not word.isalnum()
+
+
+_NUMBERED = frozenset(("LOCATION", "ORGANIZATION", "PERSON"))
+_NUMBER_BESIDE = re.compile(r"(?=.*\d)[\W\d_]+")
+
+
+def drop_numbered(text: str, found: Sequence[Span]) -> tuple[Span, ...]:
+    """Leave out what is found as a place, a firm or a person if it is another finding of a person
+    with a number beside, as in a ranking: `198  Grace Njuguna`.
+
+    >>> found = Span(0, 18, "LOCATION"), Span(5, 18, "PERSON")
+    >>> drop_numbered("198  Grace Njuguna", found)
+    (Span(start=5, end=18, type='PERSON'),)
+    """
+    persons = sorted((span.start, span.end) for span in found if span.type == "PERSON")
+
+    def is_numbered(span: Span) -> bool:
+        if span.type not in _NUMBERED or not any(map(str.isdigit, text[span.start : span.end])):
+            return False
+        first = max(0, bisect_left(persons, (span.start, 0)) - 1)
+        for place in range(first, len(persons)):
+            start, end = persons[place]
+            if start >= span.end:
+                return False
+            before, after = text[span.start : max(start, span.start)], text[end : span.end]
+            if end > span.start and _NUMBER_BESIDE.fullmatch(before + after):
+                return True
+        return False
+
+    return tuple(span for span in found if not is_numbered(span))
 
 
 def merge(spans: Iterable[Span], rank: Callable[[str], int] = lambda type_: 0) -> tuple[Span, ...]:

@@ -48,6 +48,7 @@ from perturb.selective.policies import (
     Policy,
     collect_parts,
     compile_patterns,
+    drop_numbered,
     merge,
     settle,
     widen,
@@ -302,7 +303,7 @@ class Selective(MarkingMechanism):
         found = tuple(span for policy in self._policies for span in policy.find(text))
         if not self.parameters.profile:
             return found
-        found = drop_translated(text, found, self._own_types)
+        found = drop_translated(text, drop_numbered(text, found), self._own_types)
         return drop_impersonal(text, found, self._own_types)
 
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from perturb.selective.patterns.dates import is_long_ago
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import has_family_first, is_given
 from perturb.selective.patterns.labels import (
     LABELS,
     NAMES,
@@ -299,36 +299,69 @@ _ATTENDING_CLUE = any_listed(_PRESENT, _PRESENT_ALSO)
 _LISTED_NAMES = re.compile(_LISTED_NAME)
 
 
-# Lines of one form: High Jump – Zaki Basheer
-_ROW = re.compile(
-    rf"(?m:^)[^\n]{{2,60}}?[ \t]{{1,3}}[–—-][ \t]{{1,3}}"
+# Lines of one form: `High Jump – Zaki Basheer`, `198  Grace Njuguna`, `- Grace Njuguna (12 pts)`.
+_NAME_IN_ROW = (
     rf"(?P<name>[{CAPITALS}][^\W\d_]{{1,20}}(?: [{CAPITALS}][^\W\d_]{{0,20}}"
-    rf"(?:[-'’][{CAPITALS}]?[^\W\d_]{{1,20}})?){{1,2}})[ \t]{{0,4}}(?=\r?\n|\Z)"
+    rf"(?:[-'’][{CAPITALS}]?[^\W\d_]{{1,20}})?){{1,2}})"
 )
+_SIGN = r"(?:[^\w\n]|[\d_]|(?<=\d)x)"
+_ROW = re.compile(
+    rf"(?m:^)[^\n]{{2,60}}?[ \t]{{1,3}}[–—-][ \t]{{1,3}}{_NAME_IN_ROW}[ \t]{{0,4}}(?=\r?\n|\Z)"
+)
+_COUNTED = re.compile(
+    rf"(?m:^)(?P<lead>{_SIGN}{{0,24}}?){_NAME_IN_ROW}"
+    rf"(?P<tail>(?:(?![-'’]?\w){_SIGN}{{1,30}}(?:\d ?[a-z]{{1,8}}{_SIGN}{{0,4}})?)?)(?=\r?\n|\Z)"
+)
+_FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
+_SPACE = re.compile(r"\s+")
 _ROWS = 3  # at least
 
 
 def _find_rows(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the names that lines of one form end with, where a third of them begin with given
-    names, and no more with ordinary words."""
-    rows: list[tuple[int, int]] = []
-    last = -1
-    for found in _ROW.finditer(text):
-        if rows and text[last : found.start()].strip():
-            yield from _choose_rows(text, rows)
-            rows = []
-        rows.append(found.span("name"))
-        last = found.end()
-    yield from _choose_rows(text, rows)
+    """Yield the names in lines of one form, where a third of them begin with given names, and no
+    more with ordinary words."""
+    for form in (_ROW, _COUNTED):
+        rows: list[tuple[int, int]] = []
+        last, before = -1, ""
+        for found in form.finditer(text):
+            shape = _read_shape(found) if form is _COUNTED else ""
+            if rows and (shape != before or text[last : found.start()].strip()):
+                yield from _choose_rows(text, rows)
+                rows = []
+            rows.append(found.span("name"))
+            last, before = found.end(), shape
+        yield from _choose_rows(text, rows)
 
 
-def _choose_rows(text: str, rows: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    names = [text[start:end] for start, end in rows]
-    first = [name.split()[0] for name in names]
-    ordinary = sum(map(is_ordinary_word, first))
-    known = sum(is_given(word) and not is_ordinary_word(word) for word in first)
-    if len(rows) >= _ROWS and known > 1 and 3 * known >= len(rows) and ordinary <= known:
-        yield from (row for row, name in zip(rows, names, strict=True) if not _is_ordinary(name))
+def _read_shape(row: re.Match[str]) -> str:
+    """Return what a line has around its name, all numbers and all blanks alike."""
+    around = f"{row['lead'].strip()}|{row['tail'].strip().rstrip('s')}"
+    return _SPACE.sub(" ", _FIGURES.sub("0", around))
+
+
+class _Row(NamedTuple):
+    """Tell what the name in a line begins and ends with."""
+
+    known: bool  # with a given name, or a surname where those stand first
+    opens: bool  # with an ordinary word
+    ends: bool  # in one
+
+
+def _read_row(name: str) -> _Row:
+    words = name.split()
+    if has_family_first(words):
+        return _Row(True, False, False)
+    opens, ends = is_ordinary_word(words[0]), is_ordinary_word(words[-1])
+    return _Row(is_given(words[0]) and not opens, opens, ends)
+
+
+def _choose_rows(text: str, places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    rows = [_read_row(text[start:end]) for start, end in places]
+    known, opens, ends = (sum(each) for each in zip(*rows, strict=True)) if rows else (0, 0, 0)
+    if known < 2 or 3 * known < len(rows) or opens > known or len(rows) < _ROWS:
+        return
+    if 2 * ends <= len(rows):  # not Pascal Prime, Turing Classic
+        yield from (at for at, row in zip(places, rows, strict=True) if not row.opens & row.ends)
 
 
 # the Vasseurs (Nikhil, Asha, Dev)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from perturb.text.fold import drop_accents, fold_name
 
 __all__ = [
+    "has_family_first",
     "is_given",
     "is_word_elsewhere",
     "list_given",
@@ -85,6 +87,28 @@ def stands_alone(word: str) -> bool:
     [True, True, False, False, False]
     """
     return drop_accents(word) in _alone()  # Guðrún is rare, Gudrun is not
+
+
+# Surnames of Vietnam, Korea and China, without accents, and the letters of a name after one.
+_FAMILIES = """
+    nguyen tran le pham hoang huynh phan vu vo dang bui ho ngo duong ly trinh dinh kim lee park
+    choi jung kang yoon jang lim wang li zhang liu chen yang huang zhao wu zhou xu sun zhu lin
+"""
+_SYLLABLE = 5
+
+
+def has_family_first(words: Sequence[str]) -> bool:
+    """Tell if words may be a name that begins with a surname, as in Vietnam, Korea and China.
+
+    >>> [has_family_first(name.split()) for name in ("Tran Van Hai", "Li Wei", "Park Station")]
+    [True, True, False]
+    """
+    family, given = words[0].lower(), words[1:]
+    return (
+        family in _FAMILIES.split()
+        and 0 < len(given) < 4
+        and all(len(g) <= _SYLLABLE for g in given)
+    )
 
 
 def is_word_elsewhere(word: str) -> bool:

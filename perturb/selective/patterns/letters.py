@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import has_family_first, is_given
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.people import TITLES
 from perturb.selective.patterns.persons import (
@@ -27,9 +28,19 @@ from perturb.selective.patterns.shape import (
     shape,
     words_of,
 )
+from perturb.selective.patterns.words import PARTICLES
 from perturb.text.marks import MARKS
 
-__all__ = ["LETTERS", "is_addressed", "is_closing", "is_greeting", "is_role", "skip_lead"]
+__all__ = [
+    "LETTERS",
+    "find_addressees",
+    "is_addressed",
+    "is_closing",
+    "is_greeting",
+    "is_head",
+    "is_role",
+    "skip_lead",
+]
 
 # Closings that are hardly anything else.
 _CLOSINGS = """
@@ -168,6 +179,70 @@ def is_addressed(text: str, low: int, start: int) -> bool:
     [True, True, False]
     """
     return _ADDRESSED.search(text, low, start) is not None
+
+
+_HEAD = re.compile(
+    rf"(?:{_TITLES}\.? )?(?P<part>(?:[^\W\d_a-z]\. ?){{0,2}}[^\W\d_a-z][^\W\d_]{{0,20}}"
+    rf"(?:[ -](?:[^\W\d_a-z]\.|{any_of(*PARTICLES)}|[^\W\d_a-z][^\W\d_'’]{{1,20}})){{0,4}})"
+)
+_LONGEST_HEAD = 60  # characters
+# What else has a name and an address.
+_PREMISES = words_of(
+    """
+    academy apartments arcade arms bakery bank bar building cafe café center centre chambers
+    chapel church clinic club college cottage court dental factory farm foundation gallery garden
+    gardens grill hall hospital hostel hotel house inn institute kitchen library lodge mall manor
+    market mill museum office palace park pharmacy plaza practice press pub residence restaurant
+    salon school services shop square stadium station store studio studios surgery theater theatre
+    tower towers trust university villa works
+    apotheke gymnasium grundschule haus hof klinik krankenhaus museum praxis schule verein verlag
+    """
+)
+
+
+def is_head(words: str) -> bool:
+    """Tell if words above an address, or alone in a line of a list, are a person's name: it begins
+    with a given name, or with a surname of Vietnam, Korea or China and no ordinary word follows.
+
+    >>> [is_head(words) for words in ("Ada Winter", "Tran Van Hai", "Opening Hours", "Ada House")]
+    [True, True, False, False]
+    """
+    names = [word for word in re.split("[ -]", words) if not word.endswith(".")]
+    plain, far = words.lower().split(), has_family_first(names)
+    if not _PREMISES.isdisjoint(plain[far:]) or is_role(words):
+        return False
+    if len(names) < 2:  # K. Oduya
+        return words != names[0] and not is_ordinary_word(names[0])
+    ordinary = [is_ordinary_word(word) for word in names]
+    if far:
+        return len(names) > 2 or not any(ordinary)
+    things = ordinary[-1] and (ordinary[0] or any(ordinary[1:-1]))
+    return is_given(names[0]) and not things
+
+
+def find_addressees(text: str, addresses: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yield the names in lines above addresses, at the head of a letter or a block in it.
+
+    Args:
+        addresses: where addresses begin.
+
+    >>> text = "Ada Winter\\n12 Rose Lane\\n"
+    >>> [text[start:end] for start, end in find_addressees(text, [11])]
+    ['Ada Winter']
+    """
+    for place in addresses:
+        line = text.rfind("\n", 0, place) + 1
+        above = text.rfind("\n", max(0, line - _LONGEST_HEAD - 2), max(0, line - 1)) + 1
+        if not line or text[line:place].strip(_BESIDE) or line - above > _LONGEST_HEAD:
+            continue
+        start = above + len(text[above:line]) - len(text[above:line].lstrip(_BESIDE))
+        end = above + len(text[above:line].rstrip(_BESIDE))
+        name = _HEAD.fullmatch(text, start, end)
+        if name and is_head(name["part"]):
+            yield name.span("part")
+
+
+_BESIDE = " \t\r\n>*,"
 
 
 def is_role(words: str) -> bool:

@@ -26,6 +26,7 @@ from perturb.selective.token_model import (
     load_token_model,
 )
 from perturb.testing import PolicyContract
+from perturb.testing.growth import grows_linearly
 from tests.perturb.marking import TABLE, WORDS
 
 SENTENCES = [  # (text, the parts that are marked, with their types)
@@ -371,3 +372,9 @@ def test_two_numbers_are_two_parts() -> None:
     found = [text[s.start : s.end] for s in DetectorPolicy(["ID"]).find(text)]
     assert len(found) >= 2
     assert not any(" " in part for part in found)
+
+
+@pytest.mark.parametrize("name", ["Hotel Alvorada ", "Court of Appeal of Alvorada "])
+def test_a_run_of_names_takes_time_linear_in_it(name: str) -> None:
+    find = get_mechanism("selective", TABLE, profile="people").spans
+    assert grows_linearly(lambda n: find(name * (n // len(name))), 32_000, seconds=0.5)

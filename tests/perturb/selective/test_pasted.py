@@ -221,6 +221,85 @@ def test_what_is_private_is_hidden(kind: str) -> None:
     assert find(text) == hidden
 
 
+# Lines of one form, with a number before or behind what they are about.
+ROWS = (
+    "{n:>6}  {x}", "{n}\t{x}", "{n:>7} {x}", "{n} {x}", "{x}  {n}", "{x} ({n})", "{x} ..... {n}",
+    "{n}. {x}", "{n}) {x}", "#{n} {x}", "[{n}] {x}", "{n}x {x}", "{n},00 €  {x}", "{x} - {n} pts",
+    "{n}:00  {x}", "{n} | {x}", "- {x}", "* {x}: {n} %",
+)  # fmt: skip
+PEOPLE = (
+    "Anselm Vierthaler, Grace Njuguna, Tamsin Achterberg, Piotr Zielonka, Rose Baker",
+    "Heike Wollny, Jörg Bastmann, Ute Krings, Malte Oberhuber, Sabine Zepf, Rolf Stern",
+    "Elif Karaca, Mert Yavuz, Zeynep Ulusoy, Kaan Demirel, Deniz Çınar, Cem Aslan",
+    "Nguyen Thi Lan, Tran Van Hai, Le Minh Chau, Pham Quoc Bao, Hoang Thu Ha, Vu Duc Anh",
+    "Nuria Cebrián, Teo Barrientos, Marisol Peña, Raúl Montes, Blanca Flores, Luz Ferrer",
+)
+THINGS = (
+    "Jane Eyre, Anna Karenina, Oliver Twist, David Copperfield, Daniel Deronda, Barnaby Rudge",
+    "Getting Started, Quick Start, Max Size, Free Trial, Best Practice, Long Story",
+    "Marie Curie, Albert Einstein, Niels Bohr, Lise Meitner, Emmy Noether, Paul Dirac",
+    "Earl Grey, Lady Grey, Green Mint, Ginger Lemon, Black Currant, Peach Melba",
+    "Aston Martin, Alfa Romeo, Mercedes Benz, Ralph Lauren, Calvin Klein, Hugo Boss",
+    "Harry Potter, Hermione Granger, Ron Weasley, Draco Malfoy, Luna Lovegood, Cho Chang",
+)
+
+
+def _lay(row: str, items: str) -> str:
+    lines = [
+        row.format(n=n, x=x)
+        for n, x in zip((214, 198, 77, 45, 12, 9), items.split(", "), strict=False)
+    ]
+    return "The list:\n\n" + "\n".join(lines) + "\n\nPlease sort it."
+
+
+@pytest.mark.parametrize("people", PEOPLE)
+@pytest.mark.parametrize("row", ROWS)
+def test_a_name_beside_a_number_is_hidden_without_it(row: str, people: str) -> None:
+    assert find(_lay(row, people)) == people.split(", ")
+
+
+@pytest.mark.parametrize("things", THINGS)
+@pytest.mark.parametrize("row", ROWS)
+def test_a_list_of_what_is_no_private_person_stays(row: str, things: str) -> None:
+    assert find(_lay(row, things)) == []
+
+
+ADDRESSES = (
+    "12 Rose Lane\nSpringfield", "Rosenweg 12\n99423 Weimar", "4, rue des Lilas\n75011 Paris",
+    "Calle Mayor 4\n28013 Madrid", "1200 Elm Street\nAustin, TX 78701", "PO Box 12\nNairobi",
+    "Flat 3\n9 Mill Road\nCambridge CB1 2AB", "ul. Polna 5\n00-001 Warszawa",
+)  # fmt: skip
+SENDERS = (
+    "Ada Winter",
+    "Tran Van Hai",
+    "Vu Duc Anh",
+    "Park Ji Hoon",
+    "K. Oduya",
+    "Rose Achterberg",
+)
+PREMISES = (
+    "Opening Hours",
+    "Town Hall",
+    "Grace Church",
+    "Head Office",
+    "The Red Lion",
+    "Do Not Bend",
+)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("sender", SENDERS)
+def test_the_name_above_an_address_is_hidden(sender: str, address: str) -> None:
+    assert sender in find(f"{sender}\n{address}\n\nHello,\nI want to cancel my contract.")
+
+
+@pytest.mark.parametrize("address", ADDRESSES[2:6])
+@pytest.mark.parametrize("premises", PREMISES)
+def test_the_name_of_premises_above_an_address_stays(premises: str, address: str) -> None:
+    text = f"Which bus goes there?\n\n{premises}\n{address}\n\nOpen from Monday to Friday."
+    assert not any(premises in part for part in find(text))
+
+
 def test_a_name_ends_with_its_line_where_the_next_word_had_room() -> None:
     text = (
         "The winner of the tennis tournament of the 6th form:  Lola Famosa\n"
