@@ -1,35 +1,25 @@
 """Tell what is publicly known, and keep it: well-known people, places, firms, works and terms.
 
-`data/public.txt` lists names by their keys (`read_key`) in sections, and `data/public.json`
-describes it; `scripts/list_public.py` makes both. `data/given_names.txt` lists given names.
-
-A finding is public if the list holds all of it, or if it is a person in a passage on history,
-science or literature; and if nothing ties it to somebody's private life:
+A finding is public if the list (`perturb.selective.public.names`) holds all of it, or if it is a
+person in a passage on history, science or literature; and if nothing ties it to somebody's
+private life:
 
 - A person is private in a greeting, in a signature, as somebody's relation ("my neighbour …"), as
   a customer or a patient, and beside an address, a number or another contact.
 - A place, a firm or a work is private in a sentence with a private person, in a form or an address
   with one, and where people tell where they live, work or learn ("I work at …").
 - A term of programming has no private life.
-
-Beside a private person, names are private that would not be found otherwise (`find_companions`).
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import chain, islice, pairwise
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Protocol, TypeVar
 
-from perturb.errors import VocabularyError
-from perturb.release import Span
 from perturb.selective.nobody import (
     asks_for_amount,
     find_compared,
@@ -49,41 +39,15 @@ from perturb.selective.nobody import (
     is_told_to,
     tells_tale,
 )
-from perturb.selective.parts import Cover
-from perturb.selective.patterns.everyday import is_everyday
 from perturb.selective.patterns.forms import is_in_list
-from perturb.selective.patterns.given import list_given, names_beside, names_thing
 from perturb.selective.patterns.letters import is_addressed
-from perturb.selective.patterns.persons import (
-    ALONE,
-    ALSO_WORDS,
-    CAPITALS,
-    NO_NAMES,
-    OWN_KIN,
-    is_strange,
-    locate_alone,
-)
-from perturb.selective.patterns.settings import is_ordinary_word
+from perturb.selective.patterns.persons import OWN_KIN
 from perturb.selective.patterns.shape import any_of
-from perturb.selective.surrogates.names import load_names
-from perturb.text.fold import fold, fold_name, read
+from perturb.selective.public.names import LONGEST, TOKEN, given_names, load_public, read_key
+from perturb.text.fold import fold, fold_name
 from perturb.vocabulary.word_list import dictionary_words
 
-__all__ = [
-    "BUNDLED_PUBLIC",
-    "LONGEST",
-    "PUBLIC_VERSION",
-    "PublicNames",
-    "drop_public",
-    "find_companions",
-    "given_names",
-    "load_public",
-    "read_key",
-]
-
-BUNDLED_PUBLIC = Path(__file__).parents[1] / "data" / "public"
-PUBLIC_VERSION = 2  # of the list and of the keys
-LONGEST = 8  # words of a name
+__all__ = ["drop_public"]
 
 PERSONS = frozenset(("PERSON", "NAME"))
 THINGS = frozenset(("LOCATION", "ORGANIZATION", "OTHER_NAME"))
@@ -107,7 +71,6 @@ _BORN = re.compile(
     r"(?<!\w)(?:born|née?|nacid[oa]|nació|geboren|nat[oa]|nascid[oa]|nasceu)\b[^:\n]{0,28}\Z",
     re.IGNORECASE,
 )
-_TOKEN = re.compile(r"[^\W_]+[+#]*+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z])(?=[0-9])")
 _NUMBER = re.compile(r"\d{1,4}(?:[.,]\d{1,12}){0,2}|[a-zà-ÿ]")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -118,7 +81,6 @@ _CODE_BEFORE = re.compile(
     r"public|static|struct|type|var)\s)\Z"
 )
 _CODE_AFTER = re.compile(_SIGN)
-_SECTION = re.compile(r"\[([a-z]+)\]")
 _GAP = 3  # characters between two words of a name
 # Words that may stand beside a public name in a finding.
 _BESIDE = """
@@ -263,8 +225,6 @@ _OWN_LIFE = re.compile(
     r"urodził[ea]m)\b",
     re.IGNORECASE,
 )
-
-
 # Before the number I: things, and rulers.
 _NUMBERED = (
     "(?:World )?War|Act|Appendix|Article|Book|Category|Chapter|Class|Grade|Level|Part|Phase|Scene|"
@@ -505,8 +465,6 @@ _KEYED = re.compile(
     r"(?:[\w\"'`][\"'`]?[ \t]?[:=][ \t]?[\"'`]?|(?<=[\w\"'])>"
     r"|(?i:\bi?like '%?|\bin ?\('))\Z"
 )
-
-
 # The key of a surname, up to one of the values behind it: `"lastName": ["Achterberg", "`.
 _SURNAME_KEY = re.compile(
     r"(?<![^\W_])(?:last|family|sur|nach|familien|sobre|achter|efter|etter)_?(?:name|nom|naam|namn|navn)?"
@@ -526,107 +484,6 @@ class _Marked(Protocol):
 
 
 _Finding = TypeVar("_Finding", bound=_Marked)
-
-
-@dataclass(frozen=True, eq=False)
-class PublicNames:
-    """The keys of the list.
-
-    Attributes:
-        persons: full names, and surnames that mean one person.
-        names: places, firms, works and other things, none of which is a person's name.
-        terms: of programming, and abbreviations.
-        shared: single names of places and things that may be people's names as well.
-        surnames: common surnames: private where they stand alone.
-        sha256: of the file.
-    """
-
-    persons: frozenset[str]
-    names: frozenset[str]
-    terms: frozenset[str]
-    shared: frozenset[str]
-    surnames: frozenset[str]
-    sha256: str
-
-    @cached_property
-    def lengths(self) -> dict[str, int]:
-        """Return the words of the longest name that begins with a word, by the word."""
-        longest: dict[str, int] = {}
-        for key in chain(self.persons, self.names, self.terms):
-            first, blank, _ = key.partition(" ")
-            if blank:
-                longest[first] = max(longest.get(first, 0), key.count(" ") + 1)
-        return longest
-
-    @cached_property
-    def families(self) -> frozenset[str]:
-        """Return the surnames of the persons that are neither common nor words."""
-        return self.last_names - self.surnames - given_names() - dictionary_words()
-
-    @cached_property
-    def last_names(self) -> frozenset[str]:
-        """Return the last words of the persons' names."""
-        return frozenset(key.rpartition(" ")[2] for key in self.persons)
-
-
-@lru_cache(maxsize=1)
-def load_public(path: Path = BUNDLED_PUBLIC) -> PublicNames:
-    """Read and verify the list.
-
-    >>> public = load_public()
-    >>> "albert einstein" in public.persons, "new zealand" in public.names, "anna" in public.names
-    (True, True, False)
-
-    Args:
-        path: of both files, without suffix.
-
-    Raises:
-        VocabularyError: a file is missing or damaged, or is another version.
-    """
-    sections: dict[str, list[str]] = {}
-    try:
-        data = path.with_suffix(".txt").read_bytes()
-        side: dict[str, Any] = json.loads(path.with_suffix(".json").read_text("utf-8"))
-        digest = hashlib.sha256(data).hexdigest()
-        if side["sha256"] != digest:
-            raise VocabularyError(f"{path.name}.txt is damaged: its SHA-256 differs")
-        if side["version"] != PUBLIC_VERSION:
-            raise VocabularyError(f"{path.name}.txt is not version {PUBLIC_VERSION}")
-        for line in data.decode().splitlines():
-            if found := _SECTION.fullmatch(line):
-                keys = sections.setdefault(found[1], [])
-            else:
-                keys.append(line)
-        return PublicNames(
-            **{name: frozenset(keys) for name, keys in sections.items()}, sha256=digest
-        )
-    except (OSError, ValueError, KeyError, TypeError, UnboundLocalError) as exc:
-        raise VocabularyError(
-            f"cannot read the public names {path.name}.txt and {path.name}.json"
-        ) from exc
-
-
-@lru_cache(maxsize=1)
-def given_names() -> frozenset[str]:
-    """Return given names of many languages, each by its key. Some are ordinary words, too.
-
-    >>> {"anna", "jürgen", "mehmet", "xiaoming"} - given_names()
-    {'jürgen'}
-    >>> "jurgen" in given_names()
-    True
-    """
-    drawn = (name for names in load_names().values() for name in names.given)
-    return frozenset(map(read_key, (*list_given(), *drawn)))
-
-
-def read_key(text: str) -> str:
-    """Return the form of a name that its spellings share: its words in small letters, without
-    accents and signs.
-
-    >>> read_key("J.R.R. Tolkien"), read_key("Côte d’Ivoire"), read_key("C++")
-    ('j r r tolkien', 'cote d ivoire', 'c++')
-    """
-    return " ".join(fold_name(word) for word in _TOKEN.findall(fold(text)))
 
 
 def drop_public(
@@ -663,7 +520,7 @@ class _Words:
 
     def __init__(self, text: str) -> None:
         plain, self._lengths = fold(text), load_public().lengths
-        places = [match.span() for match in _TOKEN.finditer(plain)]
+        places = [match.span() for match in TOKEN.finditer(plain)]
         self.starts = [start for start, _ in places]
         self.ends = [end for _, end in places]
         self.written = [plain[start:end] for start, end in places]
@@ -709,8 +566,6 @@ _TURNED = re.compile(
     r"(?<![\w-])(?P<family>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?), "
     r"(?P<given>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?(?: [^\W\d_]\.?){0,3})(?![\w-])"
 )
-
-
 _SPEAKS_BEFORE = re.compile(
     r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}[:.]\d\d(?:[:.]\d\d)?"
     r"(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?(?:\]| ?[-–]) ~?\Z"
@@ -1638,86 +1493,3 @@ class _Knowledge:
 def _holds(places: Sequence[int], low: int, high: int) -> bool:
     """Tell if one of some ordered places is in a range."""
     return bisect_left(places, low) < bisect_left(places, high)
-
-
-@lru_cache(maxsize=1)
-def _names_inside() -> frozenset[str]:
-    """Return the given names, in small letters, that are a word of another language than the ones
-    in which they are borne, but not well known: with a capital inside a sentence, each names a
-    person beside a private one, except in German, in which nouns have one: `Toen ik Lotte vroeg`.
-    """
-    public = load_public()
-    known = public.persons | public.names | public.terms | public.shared
-    return frozenset(
-        name.lower()
-        for name in list_given()
-        if len(name) > _SHORT_NAME
-        and read_key(name) not in known
-        and not is_ordinary_word(name)
-        and not is_everyday(name)
-        and not names_thing(name)
-        and name.lower() not in NO_NAMES | ALSO_WORDS
-    )
-
-
-_SHORT_NAME = 3  # letters, which are words of other languages, too
-_GERMAN_WORD = re.compile(
-    r"(?<!\w)(?:und|der|die|das|ist|nicht|ein|eine|mit|ich|sie|wir|für)(?!\w)"
-)
-_GERMAN_LEAST = 4
-
-
-def _is_german(text: str) -> bool:
-    """Tell if a text may be in German, in which every noun has a capital.
-
-    >>> _is_german("Der Hund und die Katze sind nicht mit mir.")
-    True
-    >>> _is_german("Die Hard and die die")
-    False
-    """
-    words = {found[0] for found in islice(_GERMAN_WORD.finditer(text), 200)}
-    return len(words) >= _GERMAN_LEAST
-
-
-# -- beside private persons ----------------------------------------------------------------------
-_COMPANION = re.compile(ALONE)
-_USED = re.compile(r"(?<!\w)(?i:read|watch|deploy|install|using|use|class|import) \Z")
-_UNKNOWN = rf"[{CAPITALS}][^\W\d_{CAPITALS}]{{2,14}}"
-_NEXT = re.compile(
-    rf"[,;] (?P<part>{_UNKNOWN} (?:{_UNKNOWN}-)?{_UNKNOWN})"
-    r"(?=[,.;:)\n]|\Z| (?:and|und|et|y|e|i|en) )"
-)
-
-
-def find_companions(text: str, found: Sequence[Span], private: Sequence[Span]) -> list[Span]:
-    """Return the given names of a text that stand alone where a person of it is private, and the
-    next names of a list that begins with two such persons. None is a finding already.
-
-    Args:
-        found: what was found in the text, also what is publicly known.
-        private: the findings that are not.
-    """
-    persons = sorted(span for span in private if span.type == "PERSON")
-    if not persons:
-        return []
-    made = [*_find_next(text, persons)]
-    shown, names = read(text), names_beside()
-    if not _is_german(shown.text):
-        names = names | _names_inside()
-    for match in _COMPANION.finditer(shown.text):
-        used = _USED.search(shown.text, max(0, match.start() - 12), match.start())
-        if match["part"].lower() in names and not used and (place := locate_alone(match)):
-            made.append(Span(*shown.span(*place), "PERSON"))
-    known = Cover(found) if made else None
-    return [span for span in made if known and not known.meets(span.start, span.end)]
-
-
-def _find_next(text: str, persons: Sequence[Span]) -> Iterator[Span]:
-    for (_, end, _), last in pairwise(persons):
-        if text[end : last.start] not in (", ", "; "):
-            continue
-        while match := _NEXT.match(text, last.end):
-            last = Span(*match.span("part"), "PERSON")
-            if not is_strange(match["part"].replace("-", " ")):
-                break
-            yield last
