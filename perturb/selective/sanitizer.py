@@ -27,9 +27,8 @@ from perturb.sanitizer import Demands, DocumentOptions, Marking, Sanitizer
 from perturb.selective.actions import Actions, check_actions, drop_claimed
 from perturb.selective.clinical import drop_impersonal
 from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
-from perturb.selective.listings import find_in_listing
+from perturb.selective.listings import drop_translated, find_in_listing
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.nobody import drop_translated
 from perturb.selective.parameters import SelectiveParameters, check_thresholds
 from perturb.selective.parts import (
     CUSTOM,
