@@ -17,7 +17,7 @@ from pathlib import Path
 
 from perturb.selective.public.questions import Questions
 from perturb.selective.public.reading import NEUTRAL, PERSONS, REACH, Name, TextWords, holds
-from perturb.selective.public.ties import AROUND, RELATION_BEFORE, TOWARDS, WORK, Ties
+from perturb.selective.public.ties import TOWARDS, Ties
 from perturb.text.fold import fold_name
 
 __all__ = [
@@ -352,9 +352,12 @@ class Invented:
 
     def __init__(self, words: TextWords, ties: Ties, questions: Questions) -> None:
         self._words, self._text, self._public = words, words.text, words.public
-        self._given, self._common = words.given, words.common
         self._ties, self._questions = ties, questions
         self._evoked: dict[str, bool] = {}
+
+    def hold(self, name: Name) -> bool:
+        """Tell if a person who is not on the list is of a tale or a saying."""
+        return self._is_of_tale(name) or self.is_character(name)
 
     def is_example(self, name: Name) -> bool:
         """Tell if a finding is Alice, Bob or their like, in a text with both or in a test in code,
@@ -392,8 +395,7 @@ class Invented:
     def is_assistant(self, name: Name) -> bool:
         """Tell if a finding is the name that the text gives to the model, or a well-known
         assistant's, and nobody's; or a product of that name: `Claude Code`, `claude-api`."""
-        first, last = name.first, name.last
-        key, *others = self._words.keys[first:last] or [""]
+        last, (key, *others) = name.last, name.keys or [""]
         if not key or key in self._ties.private_words:
             return False
         machine = self._personas.get(key)
@@ -410,8 +412,7 @@ class Invented:
         if self._ties.contacts:
             close = holds(self._ties.selves, name.low, name.high)
             return not close and not self._ties.is_tied(name.start, name.end)
-        low = max(0, name.start - AROUND)
-        return RELATION_BEFORE.search(self._text, low, name.start) is None
+        return not self._ties.follows_relation(name)
 
     def _joins_product(self, place: int) -> bool:
         """Tell if a word goes on with the name of a product: `claude-api`, `Claude Code`."""
@@ -443,11 +444,10 @@ class Invented:
         before evokes, or any in a text about tales; and nobody's, in a text that speaks of no
         life. A name that hardly anybody bears counts where the writer plays a part, too: `You are
         Gandalf. I am Frodo.`"""
-        told, text, start = self._tells_tale, self._text, name.start
-        first, last = self._words.meeting(start, name.end)
-        while first < last - 1 and self._words.keys[first] in _BEFORE_CHARACTER:
-            first += 1
-        keys = [key for key in self._words.keys[first:last] if key not in NEUTRAL]
+        told, text, start, keys = self._tells_tale, self._text, name.start, name.keys
+        while len(keys) > 1 and keys[0] in _BEFORE_CHARACTER:
+            keys = keys[1:]
+        keys = [key for key in keys if key not in NEUTRAL]
         if told is False or self._ties.contacts or self._ties.private_words.intersection(keys):
             return False
         if not keys or not (tales := find_tales(keys)):
@@ -479,7 +479,7 @@ class Invented:
     def _tells_tale(self) -> bool | None:
         """Tell if a text is about tales; None if a sentence of it may be about one."""
         found = tells_tale(self._text)
-        return False if found is None and self._ties.speaks_of(WORK) else found
+        return False if found is None and self._ties.speaks_of_work else found
 
     def _evokes(self, phrase: str) -> bool:
         if phrase not in self._evoked:
@@ -490,7 +490,7 @@ class Invented:
     def _whole(self) -> str:
         return self._words.spell(0, len(self._text))
 
-    def is_of_tale(self, name: Name) -> bool:
+    def _is_of_tale(self, name: Name) -> bool:
         """Tell if a finding is of a tale or a saying, and nobody's: a witch with a surname in a
         sentence of the writer's own is somebody."""
         start, end = name.start, name.end
@@ -499,8 +499,7 @@ class Invented:
         if not own and is_of_fable(self._text, start):
             return True
         if not close and is_invented(self._text, start, end):
-            first, last = self._words.meeting(start, end)
-            keys = [key for key in self._words.keys[first:last] if key not in _BEFORE_CHARACTER]
+            keys = [key for key in name.keys if key not in _BEFORE_CHARACTER]
             return self._words.is_strange(keys) and not self._ties.is_own(name)
         told = is_told(self._text, start, end, invented=not own, elfin=not close)
         return told and not self._ties.is_own(name)

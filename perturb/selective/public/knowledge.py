@@ -56,61 +56,52 @@ def drop_public(
     given = tuple(findings)
     if not any(finding.type in PERSONS or finding.type in THINGS for finding in given):
         return given, ()
-    found = _Knowledge(text, given, frozenset(tied))
-    decided = [(finding, found.is_public(finding)) for finding in given]
-    left = tuple(finding for finding, public in decided if not public)
-    return left, tuple(finding for finding, public in decided if public)
+    known = _Knowledge(text, given, frozenset(tied))
+    names = known.words.read(given)
+    public = {name: known.is_public(name) for name in set(names)}
+    decided = [(finding, public[name]) for finding, name in zip(given, names, strict=True)]
+    left = tuple(finding for finding, kept in decided if not kept)
+    return left, tuple(finding for finding, kept in decided if kept)
 
 
 class _Knowledge:
-    """Decide which findings of one text are public."""
+    """Decide which findings of one text are public.
 
-    def __init__(
-        self, text: str, findings: Sequence[Marked], tied: frozenset[str] = frozenset()
-    ) -> None:
+    Attributes:
+        words: of the text.
+    """
+
+    def __init__(self, text: str, findings: Sequence[Marked], tied: frozenset[str]) -> None:
         self._tied, self._text = tied, text
-        self._words = words = TextWords(text)
-        self._public = words.public
-        persons = sorted(
-            (words.read(f) for f in findings if f.type in PERSONS), key=lambda name: name.start
-        )
-        contacts = sorted(f.start for f in findings if f.type in CONTACTS)
+        self.words = words = TextWords(text)
+        self._public, self._is_covered = words.public, words.is_covered
+        names = words.read(findings)
+        persons = sorted((n for n in names if n.type in PERSONS), key=lambda name: name.start)
+        contacts = sorted(n.start for n in names if n.type in CONTACTS)
         self._ties = Ties(words, persons, contacts)
-        self._tells_births = self._are_public(
-            [words.read(f) for f in findings if f.type in _BIRTHS]
-        )
+        self._tells_births = self._are_public([n for n in names if n.type in _BIRTHS])
         if self._tells_births:
             self._ties.contacts = []
         self._questions = Questions(words, self._ties)
         self._lists = Lists(words, self._ties, self._questions)
         self._invented = Invented(words, self._ties, self._questions)
-        self._ties.add_private(
-            [p for p in persons if p.type == "PERSON" and not self._is_known_person(p)]
-        )
+        known = {name: self._is_known_person(name) for name in set(persons)}
+        self._ties.add_private([n for n in persons if n.type == "PERSON" and not known[n]])
 
-    def is_public(self, finding: Marked) -> bool:
+    def is_public(self, name: Name) -> bool:
         """Tell if a finding is publicly known, and nothing ties it to a private life."""
-        if finding.type in _BIRTHS:
+        if name.type in _BIRTHS:
             return self._tells_births
-        if finding.type not in PERSONS and finding.type not in THINGS:
+        if name.type not in PERSONS and name.type not in THINGS:
             return False
-        name = self._words.read(finding)
-        public, start, end = self._public, name.start, name.end
+        public = self._public
         if self._ties.speaks(name) and not self._invented.is_assistant(name):
             return False
-        if self._words.is_covered(name, public.terms):
+        if self._is_covered(name, public.terms):
             return not self._ties.is_borne(name)
-        if self._words.is_number(name):
+        if self._means_nobody(name) or self._lists.ends_title(name):
             return True
-        if (
-            self._invented.is_example(name)
-            or self._lists.is_cited(name)
-            or self._invented.is_assistant(name)
-        ):
-            return True
-        if self._lists.ends_title(name):
-            return True
-        if self._words.is_covered(name, public.persons):
+        if self._is_covered(name, public.persons):
             own = self._ties.is_own(name) or self._ties.is_namesake(name)
             own = own or self._ties.is_field(name)
             return not own or self._invented.is_character(name)
@@ -119,10 +110,10 @@ class _Knowledge:
         things = [public.persons, public.names, public.terms]
         if name.type in THINGS:
             things.append(public.shared)
-        if self._words.is_covered(name, *things) or self._words.is_ordinary(name):
+        if self._is_covered(name, *things) or self.words.is_ordinary(name):
             if name.type in PERSONS:
                 return not self._ties.is_own(name) or self._invented.is_character(name)
-            return name.type in self._tied or not self._ties.is_tied_thing(start, end)
+            return name.type in self._tied or not self._ties.is_tied_thing(name)
         if name.type in self._tied:
             return not self._ties.is_somebodys(name)
         return name.type in PERSONS and self._is_nobody(name)
@@ -136,7 +127,7 @@ class _Knowledge:
         if self._ties.selves or RELATED.search(self._text):
             return False
         persons = [f for f in self._ties.persons if f.type == "PERSON"]
-        known = [f for f in persons if self._words.is_covered(f, self._public.persons)]
+        known = [f for f in persons if self._is_covered(f, self._public.persons)]
         whole = [f.start for f in known if " " in self._text[f.start : f.end]]
         return len(known) == len(persons) and all(
             _BORN.search(self._text, max(0, f.start - 30), f.start) is not None
@@ -145,35 +136,26 @@ class _Knowledge:
         )
 
     def _is_known_person(self, name: Name) -> bool:
+        """Tell if a person is publicly known, before any is private beside it."""
         public = self._public
-        if self._words.is_covered(name, public.terms, public.names):
+        if self._is_covered(name, public.terms, public.names):
             return not self._ties.is_borne(name)
-        if (
-            self._words.is_number(name)
-            or self._invented.is_example(name)
-            or self._lists.is_cited(name)
-        ):
+        if self._means_nobody(name):
             return True
-        if self._invented.is_assistant(name):
-            return True
-        if self._words.is_covered(name, public.persons):
+        if self._is_covered(name, public.persons):
             tied = self._ties.is_tied(name.start, name.end) or self._ties.is_field(name)
             return not tied or self._invented.is_character(name)
-        return self._words.is_ordinary(name) or self._is_nobody(name)
+        return self.words.is_ordinary(name) or self._is_nobody(name)
+
+    def _means_nobody(self, name: Name) -> bool:
+        """Tell if a finding is a number, an example, an assistant, or of who has published."""
+        return (
+            self.words.is_number(name)
+            or self._invented.is_example(name)
+            or self._invented.is_assistant(name)
+            or self._lists.is_cited(name)
+        )
 
     def _is_nobody(self, name: Name) -> bool:
         """Tell if a person who is not on the list is none whom somebody knows."""
-        return (
-            self._questions.is_short_name(name)
-            or self._questions.is_storied(name)
-            or self._questions.is_exercised(name)
-            or self._lists.is_listed(name)
-            or self._lists.is_title(name)
-            or self._lists.is_in_title_cell(name)
-            or self._lists.is_variety(name)
-            or self._questions.is_eponym(name)
-            or self._invented.is_of_tale(name)
-            or self._invented.is_character(name)
-            or self._questions.is_work(name)
-            or self._questions.is_owned_by_public(name)
-        )
+        return self._questions.ask_for(name) or self._lists.hold(name) or self._invented.hold(name)

@@ -10,7 +10,6 @@ of a work.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -18,8 +17,8 @@ from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.persons import CAPITALS
 from perturb.selective.patterns.shape import words_of
 from perturb.selective.public.questions import Questions
-from perturb.selective.public.reading import NEUTRAL, Name, TextWords, holds
-from perturb.selective.public.ties import TASK, Ties
+from perturb.selective.public.reading import NEUTRAL, Name, TextWords, find_place, holds
+from perturb.selective.public.ties import Ties
 from perturb.text.marks import WORD
 
 __all__ = [
@@ -270,10 +269,19 @@ class Lists:
 
     def __init__(self, words: TextWords, ties: Ties, questions: Questions) -> None:
         self._words, self._text, self._public = words, words.text, words.public
-        self._given, self._common = words.given, words.common
+        self._given = words.given
         self._ties, self._questions = ties, questions
 
-    def is_listed(self, name: Name) -> bool:
+    def hold(self, name: Name) -> bool:
+        """Tell if a person who is not on the list is an item of a list, or of a title."""
+        return (
+            self._is_listed(name)
+            or self._is_title(name)
+            or self.is_in_title_cell(name)
+            or self._is_variety(name)
+        )
+
+    def _is_listed(self, name: Name) -> bool:
         """Tell if a finding is an item of a list of things, of surnames or of public persons, in a
         text that speaks of nobody as somebody's own."""
         items = self._listed.get(name.start, [])
@@ -328,8 +336,7 @@ class Lists:
     def _lists_things(self, name: Name, items: Sequence[tuple[int, int]]) -> bool:
         """Tell if one of three things or more in a list is well known, and the finding has not the
         form of a person's name."""
-        first, last = name.first, name.last
-        keys, public = self._words.keys[first:last], self._public
+        keys, public = name.keys, self._public
         borne = keys[0] in self._given or any(key in public.surnames for key in keys)
         if len(items) < LEAST_LISTED or (
             borne and not (len(keys) == 1 and keys[0] in public.shared)
@@ -368,32 +375,25 @@ class Lists:
         public = self._words.is_covered(person, self._public.persons)
         return public or bool(self._words.read_surnames(person))
 
-    def is_variety(self, name: Name) -> bool:
+    def _is_variety(self, name: Name) -> bool:
         """Tell if a finding is an item of a list of varieties of plants or of goods, and
         nobody's."""
         return self._is_grown(name) or self._is_compared(name)
 
     def _is_grown(self, name: Name) -> bool:
-        place = bisect_right(self._varieties, name.start, key=lambda span: span[0]) - 1
-        if place < 0 or name.end > self._varieties[place][1]:
+        if find_place(self._varieties, name) is None:
             return False
-        first, last = name.first, name.last
-        if last - first > 1 and self._words.keys[first] in self._given:
-            return False
-        return not self._ties.contacts and not self._ties.selves and not self._ties.speaks_of(TASK)
+        person = len(name.keys) > 1 and name.keys[0] in self._given
+        return not person and self._ties.speaks_of_nobody
 
     @cached_property
     def _varieties(self) -> list[tuple[int, int]]:
         return list(find_varieties(self._text))
 
     def _is_compared(self, name: Name) -> bool:
-        place = bisect_right(self._compared, name.start, key=lambda span: span[0]) - 1
-        if place < 0 or name.end > self._compared[place][1]:
+        if find_place(self._compared, name) is None:
             return False
-        keys = name.keys
-        if not self._public.surnames.isdisjoint(keys):
-            return False
-        return not self._ties.contacts and not self._ties.selves and not self._ties.speaks_of(TASK)
+        return self._public.surnames.isdisjoint(name.keys) and self._ties.speaks_of_nobody
 
     @cached_property
     def _compared(self) -> list[tuple[int, int]]:
@@ -406,15 +406,14 @@ class Lists:
             if not known.isdisjoint(self._words.keys[slice(*self._words.meeting(*place))])
         ]
 
-    def is_title(self, name: Name) -> bool:
+    def _is_title(self, name: Name) -> bool:
         """Tell if a finding is in the title of a song, a film or a book, and no sentence of the
         writer's."""
-        at = bisect_right(self._titles, name.start, key=lambda span: span[0]) - 1
-        if at < 0 or name.end > self._titles[at][1] or self._ties.contacts:
+        title, selves = find_place(self._titles, name), self._ties.selves
+        if title is None or self._ties.contacts:
             return False
-        (low, high), (start, end) = (name.low, name.high), self._titles[at]
         # Of the title itself: "My Man Godfrey".
-        return not (holds(self._ties.selves, low, start) or holds(self._ties.selves, end, high))
+        return not (holds(selves, name.low, title[0]) or holds(selves, title[1], name.high))
 
     @cached_property
     def _titles(self) -> list[tuple[int, int]]:
@@ -424,8 +423,7 @@ class Lists:
         """Tell if a finding ends the well-known title of a work that begins as a letter or a
         relation does: `Hey Jude`, `My Neighbor Totoro`. A line that begins with `Hey Jude,` greets
         somebody."""
-        words, text = self._words, self._text
-        first, last = words.meeting(name.start, name.end)
+        words, text, first, last = self._words, self._text, name.first, name.last
         greets = text[name.end : name.end + 1] in (",", "!", ":")
         return not self._ties.contacts and any(
             words.keys[place] in _TITLE_OPENERS
@@ -436,12 +434,10 @@ class Lists:
 
     def is_in_title_cell(self, name: Name) -> bool:
         """Tell if a finding is the title in a table of works, and no surname."""
-        at = bisect_right(self._title_cells, name.start, key=lambda span: span[0]) - 1
-        if at < 0 or name.end > self._title_cells[at][1] or self._ties.contacts:
+        if self._ties.contacts or find_place(self._title_cells, name) is None:
             return False
-        keys = name.keys
         own = holds(self._ties.selves, name.low, name.high)
-        return not own and self._public.surnames.isdisjoint(keys)
+        return not own and self._public.surnames.isdisjoint(name.keys)
 
     @cached_property
     def _title_cells(self) -> list[tuple[int, int]]:
@@ -450,8 +446,7 @@ class Lists:
     def is_cited(self, name: Name) -> bool:
         """Tell if a finding is in a field for the names of an entry of BibTeX: of what is
         published."""
-        place = bisect_right(self._cited, name.start, key=lambda span: span[0]) - 1
-        return place >= 0 and name.end <= self._cited[place][1]
+        return find_place(self._cited, name) is not None
 
     @cached_property
     def _cited(self) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from functools import cached_property
 
 from perturb.selective.public.reading import NEUTRAL, Name, TextWords, holds
-from perturb.selective.public.ties import AROUND, DOES, RELATION_BEFORE, RULERS, WORK, Ties
+from perturb.selective.public.ties import DOES, RULERS, WORK, Ties
 
 __all__ = ["Questions", "asks_for_amount", "is_eponym", "is_exercise"]
 
@@ -232,34 +232,39 @@ def is_eponym(text: str, end: int) -> bool:
 
 
 class Questions:
-    """What a text asks for, and of whom.
-
-    Attributes:
-        asked: the places of words that ask for knowledge.
-    """
+    """What a text asks for, and of whom."""
 
     def __init__(self, words: TextWords, ties: Ties) -> None:
         self._words, self._text, self._public = words, words.text, words.public
-        self._given, self._common = words.given, words.common
+        self._given = words.given
         self._ties = ties
+
+    def ask_for(self, name: Name) -> bool:
+        """Tell if a person who is not on the list is asked for as one who is, or by an exercise,
+        or if a work or a law is called by the finding."""
+        return (
+            self._is_short_name(name)
+            or self._is_storied(name)
+            or self._is_exercised(name)
+            or self._is_eponym(name)
+            or self._is_work(name)
+            or self._is_owned_by_public(name)
+        )
 
     @cached_property
     def asked(self) -> list[int]:
+        """Return the places of words that ask for knowledge."""
         return [found.start() for found in _ASKING.finditer(self._text)]
 
     @cached_property
     def _stories(self) -> list[int]:
         return [found.start() for found in _STORY.finditer(self._text)]
 
-    def is_short_name(self, name: Name) -> bool:
+    def _is_short_name(self, name: Name) -> bool:
         """Tell if a finding is a word of a public person's name that the text has before."""
-        key = name.word
+        key, ties = name.word, self._ties
         named = self._named.get(key, name.start) < name.start
-        if (
-            not named
-            or key in self._ties.private_words
-            or self._ties.is_tied(name.start, name.end)
-        ):
+        if not named or key in ties.private_words or ties.is_tied(name.start, name.end):
             return False
         return key not in self._given or not self._ties.is_close(name)
 
@@ -276,7 +281,7 @@ class Questions:
             place = end or place + 1
         return found
 
-    def is_storied(self, name: Name) -> bool:
+    def _is_storied(self, name: Name) -> bool:
         """Tell if somebody asks for a person of whom the remote knows, or else could say nothing:
         beside words of history, science or literature, or by a surname alone; in a text that
         speaks of nobody as somebody's own. The surname of a public person needs no question."""
@@ -305,7 +310,7 @@ class Questions:
             for person in self._ties.persons
         )
 
-    def is_exercised(self, name: Name) -> bool:
+    def _is_exercised(self, name: Name) -> bool:
         """Tell if a finding is somebody in an exercise that names nobody but by a given name, or
         by a title and a common surname: `Tom`, `Mr Baker`."""
         return self._is_bare(name) and self._sets_exercise
@@ -328,12 +333,9 @@ class Questions:
 
     def _is_bare(self, name: Name) -> bool:
         """Tell if a finding is a given name or a common surname alone, and not somebody's."""
-        first, last = name.first, name.last
-        keys = [key for key in self._words.keys[first:last] if key not in NEUTRAL]
-        low = max(0, name.start - AROUND)
-        tied = RELATION_BEFORE.search(self._text, low, name.start)
+        keys = [key for key in name.keys if key not in NEUTRAL]
         borne = len(keys) == 1 and (keys[0] in self._given or keys[0] in self._public.surnames)
-        return borne and tied is None
+        return borne and not self._ties.follows_relation(name)
 
     def _is_quoted(self, place: int) -> bool:
         at = bisect_right(self._quoted, place, key=lambda span: span[0]) - 1
@@ -343,28 +345,26 @@ class Questions:
     def _quoted(self) -> list[tuple[int, int]]:
         return [found.span() for found in _QUOTED.finditer(self._text)]
 
-    def is_eponym(self, name: Name) -> bool:
+    def _is_eponym(self, name: Name) -> bool:
         """Tell if a law or an animal is called by a finding: a name of one word."""
-        first, last = name.first, name.last
-        return last - first == 1 and is_eponym(self._text, name.end) and self._ties.is_impersonal
+        one = len(name.keys) == 1
+        return one and is_eponym(self._text, name.end) and self._ties.is_impersonal
 
-    def is_work(self, name: Name) -> bool:
+    def _is_work(self, name: Name) -> bool:
         """Tell if a finding is what a public person has made: `Romane von Thomas Mann`."""
-        first, last = name.first, name.last
-        return last - first == 1 and self._words.is_made(first)
+        return len(name.keys) == 1 and self._words.is_made(name.first)
 
-    def is_owned_by_public(self, name: Name) -> bool:
+    def _is_owned_by_public(self, name: Name) -> bool:
         """Tell if a finding begins with the genitive of a public person's surname that means
         nobody else, in German, where somebody asks for knowledge: `Kafkas Verwandlung`."""
-        first, last = name.first, name.last
-        keys = self._words.keys[first:last]
+        (first, last), keys = (name.first, name.last), name.keys
         if len(keys) > 1 and self._words.opens(first, first, last) and keys[0] not in self._given:
             keys = keys[1:]
         _, *others = keys or [""]
         if not self._words.begins_author(last - len(keys)):
             return False
-        written, (low, high) = self._words.written[last - len(keys)], (name.low, name.high)
-        asked = holds(self.asked, low, high) or _STUDIED.search(self._text, low, high)
+        written, around = self._words.written[last - len(keys)], (name.low, name.high)
+        asked = holds(self.asked, *around) or _STUDIED.search(self._text, *around)
         names = self._given, self._public.surnames
         borne = any(key in known for key in others for known in names)
         if borne and len(others) > 1:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -16,7 +16,17 @@ from perturb.selective.public.names import LONGEST, TOKEN, given_names, load_pub
 from perturb.text.fold import fold, fold_name
 from perturb.vocabulary.word_list import dictionary_words
 
-__all__ = ["NEUTRAL", "PERSONS", "REACH", "THINGS", "Marked", "Name", "TextWords", "holds"]
+__all__ = [
+    "NEUTRAL",
+    "PERSONS",
+    "REACH",
+    "THINGS",
+    "Marked",
+    "Name",
+    "TextWords",
+    "find_place",
+    "holds",
+]
 
 PERSONS = frozenset(("PERSON", "NAME"))
 THINGS = frozenset(("LOCATION", "ORGANIZATION", "OTHER_NAME"))
@@ -75,7 +85,7 @@ class Marked(Protocol):
     def type(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Name:
     """A finding, as the words of its text.
 
@@ -84,7 +94,8 @@ class Name:
         first, last: its first word and the one behind its last, by their numbers.
         keys: of its words.
         word: the key of its only word; "" where it has none or several.
-        low, high: the sentence around it, or the middle of a long one.
+        sentence: the place of the sentence around it.
+        low, high: the same, or the middle of a long one.
     """
 
     start: int
@@ -94,6 +105,7 @@ class Name:
     last: int
     keys: list[str]
     word: str
+    sentence: tuple[int, int]
     low: int
     high: int
 
@@ -123,25 +135,26 @@ class TextWords:
         self._covered: dict[tuple[object, ...], bool] = {}
         self._names: dict[tuple[int, int, str], Name] = {}
 
-    def read(self, finding: Marked) -> Name:
-        """Return a finding as words."""
-        place = finding.start, finding.end, finding.type
-        if place not in self._names:
-            first, last = self.meeting(finding.start, finding.end)
+    def read(self, findings: Iterable[Marked]) -> list[Name]:
+        """Return findings as words: equal ones as the same object."""
+        places = [(finding.start, finding.end, finding.type) for finding in findings]
+        for start, end, type_ in set(places).difference(self._names):
+            first, last = self.meeting(start, end)
             keys = self.keys[first:last]
-            low, high = self.sentence(finding.start, finding.end)
-            self._names[place] = Name(
-                start=finding.start,
-                end=finding.end,
-                type=finding.type,
+            low, high = self._sentence(start, end)
+            self._names[start, end, type_] = Name(
+                start=start,
+                end=end,
+                type=type_,
                 first=first,
                 last=last,
                 keys=keys,
                 word=keys[0] if len(keys) == 1 else "",
-                low=max(low, finding.start - REACH),
-                high=min(high, finding.end + REACH),
+                sentence=(low, high),
+                low=max(low, start - REACH),
+                high=min(high, end + REACH),
             )
-        return self._names[place]
+        return [self._names[place] for place in places]
 
     def meeting(self, start: int, end: int) -> tuple[int, int]:
         """Return the first and the last word (exclusive) that meet a part of the text."""
@@ -178,11 +191,11 @@ class TextWords:
         first, last = self.meeting(low, high)
         return f" {' '.join(self.keys[first:last])} "
 
-    def is_blank(self, place: int) -> bool:
+    def _is_blank(self, place: int) -> bool:
         """Tell if nothing but white space is before a word."""
         return self.text[self.ends[place - 1] : self.starts[place]].isspace()
 
-    def sentence(self, start: int, end: int) -> tuple[int, int]:
+    def _sentence(self, start: int, end: int) -> tuple[int, int]:
         first, last = bisect_right(self._breaks, start), bisect_right(self._breaks, end - 1)
         low = self._breaks[first - 1] if first else 0
         return low, self._breaks[last] if last < len(self._breaks) else len(self.text)
@@ -195,9 +208,11 @@ class TextWords:
         return self._breaks[at - 1] if at else 0
 
     def line(self, place: int) -> int:
+        """Return the number of the line of a place."""
         return bisect_right(self._lines, place)
 
     def line_start(self, line: int) -> int:
+        """Return the place where a line begins; the end of the text for one behind the last."""
         if line > len(self._lines):
             return len(self.text)
         return self._lines[line - 1] if line else 0
@@ -228,29 +243,29 @@ class TextWords:
 
     def is_covered(self, name: Name, *known: frozenset[str]) -> bool:
         """Tell if names of the list hold every word of a finding, up to words like "the"."""
-        key = (name.start, name.end, name.type, *map(id, known))
+        key = name, *map(id, known)
         if key not in self._covered:
             self._covered[key] = self._cover(name, known)
         return self._covered[key]
 
     def _cover(self, name: Name, known: tuple[frozenset[str], ...]) -> bool:
-        words = self
-        if name.type in PERSONS and self._is_turned(name, known):
+        person, first, last = name.type in PERSONS, name.first, name.last
+        if person and self._is_turned(name, known):
             return True
-        first, last = words.meeting(name.start, name.end)
         place, names = max(0, first - LONGEST + 1), 0
         while place < last:
-            if end := words.longest(place, first + 1, known):
-                joined = names and words.ends[place - 1] >= name.start
-                if joined and name.type in PERSONS and self.is_blank(place):
+            if end := self.longest(place, first + 1, known):
+                joined = names and self.ends[place - 1] >= name.start
+                if joined and person and self._is_blank(place):
                     return False  # two names in a row may be a third person's
                 names, place = names + 1, end
                 continue
             if place >= first:
-                number = words.keys[place].isdigit() and len(words.keys[place]) <= _DIGITS
+                key = self.keys[place]
+                number = key.isdigit() and len(key) <= _DIGITS
                 free = number and (names or known == (self.public.terms,))
-                opens = name.type in PERSONS and self.opens(place, first, last)
-                if words.keys[place] not in NEUTRAL and not free and not opens:
+                opens = person and self.opens(place, first, last)
+                if key not in NEUTRAL and not free and not opens:
                     return False
             place += 1
         return names > 0
@@ -303,19 +318,17 @@ class TextWords:
             return False
         if _JOINED.search(text, max(0, start - 1), start) or _JOINED.match(text, end, end + 1):
             return text[start:end].isdigit() and not _LETTER.search(text, start - 2, end + 2)
-        first, _ = self.meeting(start, end)
-        before = self.written[first - 1] if first else ""  # a street, if it has a capital
-        street = before[:1].isupper() and self.ends[first - 1] == start - 1
+        before = self.written[name.first - 1] if name.first else ""  # a street, with a capital
+        street = before[:1].isupper() and self.ends[name.first - 1] == start - 1
         return not (street and name.type == "LOCATION")
 
     def is_ordinary(self, name: Name) -> bool:
         """Tell if a finding is an ordinary word in small letters, or an identifier made of such
         words, of which none is a person's name."""
-        first, last = name.first, name.last
-        if last - first != 1 or not self.keys[first]:
+        if not name.word:
             return False
-        start, end = self.starts[first], self.ends[first]
-        word = self.written[first]
+        start, end = self.starts[name.first], self.ends[name.first]
+        word = self.written[name.first]
         parts = [part.lower() for part in _HUMP.split(word)]
         if len(parts) > 1:
             code = _CODE_BEFORE.search(self.text, max(0, start - 12), start)
@@ -336,22 +349,29 @@ class TextWords:
         borne = self.given, self.public.surnames, self.common
         return not any(key in names for key in keys for names in borne)
 
-    def is_surname_of_one(self, key: str) -> bool:
+    def _is_surname_of_one(self, key: str) -> bool:
+        """Tell if a surname means a public person and hardly anybody else."""
         public = self.public
         borne = key in self.given or key in public.surnames
         return key in public.families or (key in public.persons and not borne)
 
     def begins_author(self, place: int) -> bool:
+        """Tell if a word is the genitive of a public person's surname, as in German: `Kafkas`."""
         key = self.keys[place] if place < len(self.keys) else ""
-        return key.endswith("s") and self.is_surname_of_one(key[:-1])
+        return key.endswith("s") and self._is_surname_of_one(key[:-1])
 
     def read_surnames(self, name: Name) -> list[str]:
         """Return the keys of a finding's words, of which none has but a blank before the next."""
-        first, last = name.first, name.last
-        places = [at for at in range(first, last) if self.keys[at] not in NEUTRAL]
-        if any(b == a + 1 and self.is_blank(b) for a, b in pairwise(places)):
+        places = [at for at in range(name.first, name.last) if self.keys[at] not in NEUTRAL]
+        if any(b == a + 1 and self._is_blank(b) for a, b in pairwise(places)):
             return []
         return [self.keys[at] for at in places]
+
+
+def find_place(places: Sequence[tuple[int, int]], name: Name) -> tuple[int, int] | None:
+    """Return the one of some ordered places that a finding lies in; None if it lies in none."""
+    at = bisect_right(places, name.start, key=lambda place: place[0]) - 1
+    return places[at] if at >= 0 and name.end <= places[at][1] else None
 
 
 def holds(places: Sequence[int], low: int, high: int) -> bool:

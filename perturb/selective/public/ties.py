@@ -15,17 +15,14 @@ from perturb.selective.patterns.forms import is_in_list
 from perturb.selective.patterns.letters import is_addressed
 from perturb.selective.patterns.persons import OWN_KIN
 from perturb.selective.patterns.shape import any_of
-from perturb.selective.public.reading import REACH, Name, TextWords, holds
+from perturb.selective.public.reading import Name, TextWords, holds
 from perturb.text.fold import fold_name
 
 __all__ = [
-    "AROUND",
     "CONTACTS",
     "DOES",
     "RELATED",
-    "RELATION_BEFORE",
     "RULERS",
-    "TASK",
     "TOWARDS",
     "WORK",
     "Ties",
@@ -47,7 +44,7 @@ CONTACTS = frozenset(
     )
 )
 _LABELS = 24  # characters before a part that its label is in
-AROUND = 80  # characters around a person that may tie them
+_AROUND = 80  # characters around a person that may tie them
 _CLOSING = re.compile(
     r"\W{0,5}(?:(?:best|kind|warm|many|with)\s){0,2}(?:regards|wishes|sincerely|faithfully|best|cheers|"
     r"thanks|thank you|love|yours|grüße|grüßen|gruß|cordialement|amicalement|saludos|atentamente|"
@@ -94,7 +91,7 @@ _INTRODUCED = (
 )
 _BEFORE = re.compile(rf"(?:{_GREETED}{_TITLES}|{_INTRODUCED})\Z", re.IGNORECASE)
 _BEFORE_UNTITLED = re.compile(rf"(?:{_GREETED}{_INTRODUCED})\Z", re.IGNORECASE)
-RELATION_BEFORE = re.compile(
+_RELATION_BEFORE = re.compile(
     rf"(?:\b{_OWN}\s(?:\w{{1,20}}\s){{0,2}}{_RELATION}\W{{1,3}}|\b{_ROLE}\W{{1,5}})\Z",
     re.IGNORECASE,
 )
@@ -218,7 +215,7 @@ _WORK_WORDS = (
 )
 _WORK_SIGNS = "会议|邮件|会議|メール"
 WORK = re.compile(rf"\b(?:{_WORK_WORDS})\b|{_WORK_SIGNS}", re.IGNORECASE)
-TASK = re.compile(
+_TASK = re.compile(
     rf"\b(?:{_WORK_WORDS}|rewrite|reword|"
     r"(?-i:polish|Polish(?= (?:this|the|my|our|up|it|these|your)\b))|"
     # not how long something takes
@@ -260,7 +257,7 @@ class Ties:
 
     def __init__(self, words: TextWords, persons: Sequence[Name], contacts: Sequence[int]) -> None:
         self._words, self._text, self._public = words, words.text, words.public
-        self._given, self._common = words.given, words.common
+        self._given = words.given
         self.persons, self.contacts = persons, contacts
         self.private_words = set[str]()
         self._private: list[int] = []
@@ -287,7 +284,7 @@ class Ties:
 
     def is_borne(self, name: Name) -> bool:
         """Tell if a person has a title or is a relation, so that no term is meant: `ms. lark`."""
-        before = max(0, name.start - AROUND)
+        before = max(0, name.start - _AROUND)
         return name.type == "PERSON" and bool(_BORNE.search(self._text, before, name.start))
 
     def speaks(self, name: Name) -> bool:
@@ -299,6 +296,11 @@ class Ties:
             and _SPEAKS_BEFORE.search(text, before, name.start) is not None
         )
 
+    def follows_relation(self, name: Name) -> bool:
+        """Tell if what somebody is to the writer, or as a customer, is said before a finding."""
+        before = max(0, name.start - _AROUND)
+        return _RELATION_BEFORE.search(self._text, before, name.start) is not None
+
     def is_namesake(self, name: Name) -> bool:
         """Tell if a finding is a word of a private person's name in the text."""
         return name.word in self.private_words
@@ -306,8 +308,7 @@ class Ties:
     def is_field(self, name: Name) -> bool:
         """Tell if a finding is the surname in a record, and another field beside it makes it that
         of somebody who is not on the list: `"first": "Oskar", "last": "Thackeray"`."""
-        text, words = self._text, self._words
-        if not _SURNAME_KEY.search(text, max(0, name.start - 400), name.start):
+        if not _SURNAME_KEY.search(self._text, max(0, name.start - 400), name.start):
             return False
         place = bisect_left(self.persons, name.start, key=lambda person: person.start)
         beside = [
@@ -315,25 +316,23 @@ class Ties:
             *(p for p in self.persons[place : place + 2] if p.start >= name.end),
         ]
         near = [p for p in beside if max(p.start - name.end, name.start - p.end) < _BESIDE_FIELD]
-        own = words.keys[slice(*words.meeting(name.start, name.end))]
         return bool(near) and not any(
             " ".join(key) in self._public.persons
             for other in near
-            for others in [words.keys[slice(*words.meeting(other.start, other.end))]]
-            for key in ((*others, *own), (*own, *others))
+            for key in ((*other.keys, *name.keys), (*name.keys, *other.keys))
         )
 
     def is_tied(self, start: int, end: int, *, titled: bool = True) -> bool:
         """Tell if a person is spoken of as somebody's own, or beside a contact; or has a title,
         where one counts."""
-        text, low = self._text, max(0, start - AROUND)
+        text, low = self._text, max(0, start - _AROUND)
         if (_BEFORE if titled else _BEFORE_UNTITLED).search(text, low, start):
             return True
-        if _AFTER.match(text, end, end + AROUND):
+        if _AFTER.match(text, end, end + _AROUND):
             return True
         if is_addressed(text, low, start) or is_in_list(text, low, start):
             return True
-        if _SPOKEN.search(text, low, start) and _SPEAKS.match(text, end, end + AROUND):
+        if _SPOKEN.search(text, low, start) and _SPEAKS.match(text, end, end + _AROUND):
             return True
         first, last = self._words.line(start), self._words.line(max(start, end - 1))
         line = self._words.line_start(first), self._words.line_start(last + 1)
@@ -345,6 +344,8 @@ class Ties:
         return above >= 0 and bool(_CLOSING.match(text, self._words.line_start(above)))
 
     def is_close(self, person: Name) -> bool:
+        """Tell if a person is tied to somebody, is whom the answer is for, is the value of a key,
+        or is in a sentence about the writer."""
         text, start, end = self._text, person.start, person.end
         if self._words.is_covered(person, self._public.persons) and not self.is_tied(start, end):
             return False
@@ -372,15 +373,26 @@ class Ties:
         answer is for, who is the value of a key, or in a sentence about the writer."""
         return (
             not self.contacts
-            and not self.speaks_of(TASK)
+            and not self._speaks_of(_TASK)
             and not any(map(self.is_close, self.persons))
         )
 
     @cached_property
     def sets_task(self) -> bool:
-        return TASK.search(self._text) is not None
+        """Tell if a text has a word of what is somebody's own, whoever's work it is."""
+        return _TASK.search(self._text) is not None
 
-    def speaks_of(self, work: re.Pattern[str]) -> bool:
+    @cached_property
+    def speaks_of_work(self) -> bool:
+        """Tell if a text speaks of letters, meetings or clients."""
+        return self._speaks_of(WORK)
+
+    @cached_property
+    def speaks_of_nobody(self) -> bool:
+        """Tell if a text has no contact data, no word about the writer, and nobody's own work."""
+        return not self.contacts and not self.selves and not self._speaks_of(_TASK)
+
+    def _speaks_of(self, work: re.Pattern[str]) -> bool:
         """Tell if a text speaks of somebody's work; to sum up a poet's is none: `Fasse Goethes
         Faust zusammen.`"""
         if work not in self._spoken:
@@ -391,10 +403,10 @@ class Ties:
             )
         return self._spoken[work]
 
-    def is_tied_thing(self, start: int, end: int) -> bool:
+    def is_tied_thing(self, name: Name) -> bool:
         """Tell if a place or a firm is a part of somebody's life."""
-        low, high = self._words.sentence(start, end)
-        if holds(self._private, low, high) or holds(self.contacts, low, high):
+        start, end = name.start, name.end
+        if holds(self._private, *name.sentence) or holds(self.contacts, *name.sentence):
             return True
         form = self._words.form(start, end)
         if holds(self._private, *form) or holds(self.contacts, *form):
@@ -402,24 +414,24 @@ class Ties:
         private = holds(self._private, *self._words.around(start, end))
         if private and _LABEL.search(self._text, max(0, start - _LABELS), start):
             return True
-        low, high = max(low, start - REACH), min(high, end + REACH)
-        if _OWN_LIFE.search(self._text, low, high):
-            return True
-        return bool(_LIFE.search(self._text, low, high)) and (
-            private or bool(_SELF.search(self._text, low, high))
-        )
+        return self._is_lived(name, private=private)
 
     def is_somebodys(self, name: Name) -> bool:
         """Tell if a place or a firm is in a sentence or a form with a private person; or if it is
         a firm beside a contact in a text with such a person, or where the writer works."""
-        start, end = name.start, name.end
-        low, high = self._words.sentence(start, end)
-        if holds(self._private, low, high) or holds(self._private, *self._words.form(start, end)):
+        form = self._words.form(name.start, name.end)
+        if holds(self._private, *name.sentence) or holds(self._private, *form):
             return True
         if name.type != "ORGANIZATION":
             return False
-        if self._private and holds(self.contacts, low, high):
+        if self._private and holds(self.contacts, *name.sentence):
             return True
-        low, high = name.low, name.high
-        own = _LIFE.search(self._text, low, high) and _SELF.search(self._text, low, high)
-        return bool(own or _OWN_LIFE.search(self._text, low, high))
+        return self._is_lived(name)
+
+    def _is_lived(self, name: Name, *, private: bool = False) -> bool:
+        """Tell if somebody tells, beside a place or a firm, where they live or work: the writer,
+        or also another one if a `private` person is near."""
+        around = self._text, name.low, name.high
+        if _OWN_LIFE.search(*around):
+            return True
+        return bool(_LIFE.search(*around)) and (private or bool(_SELF.search(*around)))
