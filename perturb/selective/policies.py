@@ -37,8 +37,8 @@ from perturb.selective.patterns.names import NAME_TYPES
 from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import Facts, Index
 from perturb.selective.patterns.tables import CELL_TYPES, find_cells
-from perturb.text.expressions import Expression
 from perturb.text.fold import Reading, fold, read, spell_entities
+from perturb.text.search import Expression
 from perturb.vocabulary.vocabulary import LAYOUT
 
 __all__ = [

@@ -31,7 +31,7 @@ from perturb.selective.surrogates.names import read_person
 from perturb.selective.surrogates.writer import PERSONS
 from perturb.selective.values import ValueCheck, read_value
 from perturb.text.fold import display, display_small, match_case
-from perturb.text.prefixes import Prefixes
+from perturb.text.search import Prefixes
 from perturb.vocabulary.table import EmbeddingTable
 from perturb.vocabulary.vocabulary import Vocabulary
 from perturb.work import compute_once

@@ -35,6 +35,9 @@ from perturb.text.fold import fold_name
 
 __all__ = ["find_cells", "is_header"]
 
+_SIGN = re.compile(
+    r"[^\w .!?’]|  "
+)  # what prose in one line lacks, and all that is found here has
 # Columns apart by blanks, as programs print them.
 _ALIGNED = re.compile(
     r"^(?=[^\n]*\S {2,}\S|[ ])[ ]{0,80}[^\W\d_][\w ./#-]{4,400}(?=\r?$)", re.MULTILINE
@@ -69,6 +72,8 @@ def find_cells(text: str) -> Iterator[tuple[int, int, str]]:
     >>> [(text[start:end], type_) for start, end, type_ in find_cells(text)]
     [('Ada Winter', 'PERSON'), ('Ulm', 'RESIDENCE')]
     """
+    if not _SIGN.search(text):
+        return
     forms = set[int]()  # the lines of forms, by their places in the text
     for own, values in find_forms(text):
         forms.update(own)
