@@ -21,9 +21,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from perturb.release import Span
 from perturb.selective.patterns.everyday import EVERYDAY, GRAMMAR, LANGUAGES, is_everyday
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.persons import WRITTEN_TITLE
-from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_of, words_of
 from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
 from perturb.text.fold import fold_name

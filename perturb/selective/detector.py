@@ -16,7 +16,7 @@ from perturb.errors import ParameterError
 from perturb.release import Span
 from perturb.sanitizer import Policy
 from perturb.selective.patterns.forms import is_label
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.labelled import DOCUMENT_WORDS
 from perturb.selective.patterns.labels import LABELS, is_label_alone, spell
 from perturb.selective.patterns.labels import NAMES as LABEL_NAMES
@@ -27,7 +27,6 @@ from perturb.selective.patterns.persons import (
     WRITTEN_TITLE,
     is_misspelt,
 )
-from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import words_of
 from perturb.selective.patterns.tables import is_header, names_nobody
 from perturb.selective.patterns.words import AFTER_PARTICLES, CHATTED, PARTICLES

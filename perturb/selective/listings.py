@@ -17,9 +17,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from perturb.release import Span
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.labels import INTERFACE, LABELS, NAMES, ROLES, spell
-from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.text.marks import MARKS, WORD
 
 __all__ = ["Listing", "drop_translated", "find_in_listing", "read_listing"]

@@ -22,8 +22,8 @@ from typing import Any
 from perturb.errors import ParameterError
 from perturb.release import Span
 from perturb.sanitizer import Policy
+from perturb.selective.patterns.given import is_ordinary_word
 from perturb.selective.patterns.names import NAME_TYPES, follows_determiner
-from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import words_of
 from perturb.text.fold import fold_name, read, spell_plain
 from perturb.text.marks import MARKS

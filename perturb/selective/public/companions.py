@@ -13,7 +13,12 @@ from itertools import islice, pairwise
 from perturb.release import Span
 from perturb.selective.parts import Cover
 from perturb.selective.patterns.everyday import is_everyday
-from perturb.selective.patterns.given import list_given, names_beside, names_thing
+from perturb.selective.patterns.given import (
+    is_ordinary_word,
+    list_given,
+    names_beside,
+    names_thing,
+)
 from perturb.selective.patterns.persons import (
     ALONE,
     ALSO_WORDS,
@@ -22,7 +27,6 @@ from perturb.selective.patterns.persons import (
     is_strange,
     locate_alone,
 )
-from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.public.names import load_public, read_key
 from perturb.text.fold import read
 

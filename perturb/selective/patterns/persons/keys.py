@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.persons.written import (
     CAPITALS,
@@ -20,13 +20,7 @@ from perturb.selective.patterns.persons.written import (
     WRITTEN_WORD,
     is_dealt_with,
 )
-from perturb.selective.patterns.settings import (
-    KeyValue,
-    assigned,
-    is_ordinary_word,
-    is_placeholder,
-    read_setting,
-)
+from perturb.selective.patterns.settings import KeyValue, assigned, is_placeholder, read_setting
 from perturb.selective.patterns.shape import (
     all_clues,
     any_listed,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.given import is_given, stands_alone
+from perturb.selective.patterns.given import is_given, is_ordinary_word, stands_alone
 from perturb.selective.patterns.persons.relatives import KNOWN_AS
 from perturb.selective.patterns.persons.written import (
     CAPITALS,
@@ -25,7 +25,6 @@ from perturb.selective.patterns.persons.written import (
     is_name,
     is_strange,
 )
-from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import (
     all_clues,
     any_figure,

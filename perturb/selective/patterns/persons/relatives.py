@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.persons.written import (
     CAPITALS,
     LINK,
@@ -22,7 +22,6 @@ from perturb.selective.patterns.persons.written import (
     is_lower_name,
     is_misspelt,
 )
-from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_listed, any_of, shape, words_of
 from perturb.selective.patterns.words import DOINGS, PARTICLES
 from perturb.vocabulary.stop_words import FUNCTION_WORDS

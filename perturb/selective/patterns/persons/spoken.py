@@ -8,6 +8,7 @@ import re
 
 from perturb.selective.patterns.given import (
     is_given,
+    is_ordinary_word,
     is_word_elsewhere,
     may_be_given,
     names_thing,
@@ -30,7 +31,6 @@ from perturb.selective.patterns.persons.written import (
     is_of_life,
     is_strange,
 )
-from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import (
     any_listed,
     any_of,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.persons.relatives import VERBS, is_predicate
 from perturb.selective.patterns.persons.written import (
     CAPITALS,
@@ -23,7 +23,6 @@ from perturb.selective.patterns.persons.written import (
     is_lower_name,
     is_of_life,
 )
-from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import any_listed, any_of, any_string, shape, words_of
 from perturb.selective.patterns.words import DOINGS, GERMAN_NOUNS, OPENERS, PARTICLES
 from perturb.vocabulary.stop_words import FUNCTION_WORDS

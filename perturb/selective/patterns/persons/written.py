@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.given import is_given
-from perturb.selective.patterns.settings import PROGRAMS, is_ordinary_word, is_placeholder
+from perturb.selective.patterns.given import is_given, is_ordinary_word
+from perturb.selective.patterns.settings import PROGRAMS, is_placeholder
 from perturb.selective.patterns.shape import any_of, words_of
 from perturb.selective.patterns.words import CHATTED, GERMAN_NOUNS, OPENERS
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.labels import COLUMNS, spell
-from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.tables.columns import (
     BEFORE,
     CODE,

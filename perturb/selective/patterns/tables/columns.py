@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from perturb.selective.patterns.dates import is_long_ago
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.labels import (
     BY_ROLE,
     LABEL_TYPES,
@@ -24,7 +24,7 @@ from perturb.selective.patterns.labels import (
     spell,
     spell_key,
 )
-from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
+from perturb.selective.patterns.settings import is_placeholder
 from perturb.selective.patterns.shape import words_of
 from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
 from perturb.text.marks import MARKS

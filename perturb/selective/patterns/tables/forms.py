@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from perturb.selective.patterns.accounts import is_personal_account
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.labels import LABELS, NAMES
-from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
+from perturb.selective.patterns.settings import is_placeholder
 from perturb.selective.patterns.tables.columns import (
     CODE,
     FORMED,

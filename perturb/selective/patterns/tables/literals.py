@@ -8,10 +8,9 @@ import re
 from collections.abc import Iterator
 
 from perturb.selective.patterns.accounts import is_personal_account
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.labels import BY_ROLE, LABELS, spell, spell_key
 from perturb.selective.patterns.people import TITLES
-from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import words_of
 from perturb.selective.patterns.tables.columns import (
     LONGEST,
