@@ -15,8 +15,8 @@ from perturb.errors import ReleaseError
 from perturb.mechanisms.base import check_words, too_many_kept
 from perturb.release import Perturbation, Replacement, Span
 from perturb.sanitizer import DocumentOptions
-from perturb.selective.actions import ACTIONS
 from perturb.selective.marked import MarkingMechanism
+from perturb.selective.profiles import ACTIONS
 from perturb.selective.replace import (
     PartRun,
     TagCheck,

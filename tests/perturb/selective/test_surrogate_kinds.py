@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from perturb import Span, seeded_generator
 from perturb.release import Taken
-from perturb.selective.actions import Actions, check_actions
+from perturb.selective.profiles import Actions, check_actions
 from perturb.selective.replace import link_request, make_text_link
 from perturb.selective.surrogates.check import SurrogateCheck
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
