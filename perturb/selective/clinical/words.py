@@ -9,7 +9,7 @@ import re
 
 from perturb.selective.patterns.everyday import EVERYDAY, GRAMMAR
 from perturb.selective.patterns.shape import words_of
-from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
+from perturb.selective.patterns.words import NAME_PARTICLES
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
 
 __all__ = [
@@ -102,8 +102,7 @@ NAME_EDGES = (
     frozenset(word for word in GRAMMAR_WORDS if len(word) > 3)
     | words_of("and of for with at by from und con mit met est ist")
 ) - (
-    PARTICLES
-    | AFTER_PARTICLES
+    NAME_PARTICLES
     | words_of("onder over voor unter della dello delle degli dalla dallo dagli dalle")
 )
 # Everyday words that people are also called by.

@@ -27,14 +27,13 @@ from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.letters import skip_lead
 from perturb.selective.patterns.persons import OWN_KIN, RELATIONS
-from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
+from perturb.selective.patterns.words import NAME_PARTICLES
 from perturb.text.fold import Reading, fold_name
 from perturb.vocabulary.stop_words import FUNCTION_WORDS
 
 __all__ = [
     "CELL_GAP",
     "JOINS_AFTER",
-    "NAME_PARTICLES",
     "complete_beside",
     "complete_runs",
     "find_cell",
@@ -42,7 +41,6 @@ __all__ = [
 
 _CAPITAL = re.compile(r"[^\W\d_a-z][^\W\d_]{1,20}")
 _LONGEST_NAME = 5  # words of a place or a firm in capitals
-NAME_PARTICLES = PARTICLES | AFTER_PARTICLES
 _SENTENCE_WORDS = (FUNCTION_WORDS | SMALL_WORDS) - NAME_PARTICLES  # in capitals, too
 # Jackson Women's Health Organization
 _PEOPLE = re.compile(

@@ -22,7 +22,6 @@ from perturb.vocabulary.stop_words import FUNCTION_WORDS
 __all__ = [
     "CAR",
     "CLOSING_OWN",
-    "NAMED_IN_CELLS",
     "NAMES",
     "NAME_WORD",
     "NEAR",
@@ -34,7 +33,6 @@ __all__ = [
 ]
 
 NAMES = ("PERSON", "LOCATION", "ORGANIZATION")
-NAMED_IN_CELLS = frozenset(("PERSON", "LOCATION", "ORGANIZATION"))
 _NAMED = frozenset(
     ("LOCATION", "ORGANIZATION", "OTHER_NAME")
 )  # that no single ordinary word is, in small letters
@@ -368,7 +366,7 @@ def is_no_name(text: str, start: int, end: int, type_: str, *, unlikely: bool) -
         or (type_ in NAMES and _is_document(text, start, end))
         or is_greeting(text, start, end)
         or (type_ == "PERSON" and _is_nobody(text, start, end))
-        or (type_ in NAMED_IN_CELLS and _is_nobodys_cell(text, start, end))
+        or (type_ in NAMES and _is_nobodys_cell(text, start, end))
         or (type_ in ("PERSON", "LOCATION") and _is_figure(text, start, end, type_))
         or (type_ in _NAMED and _is_no_thing(text, start, end, type_, unlikely))
         or (type_ == "ID" and _is_identifier(text, start, end))

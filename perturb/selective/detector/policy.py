@@ -16,7 +16,6 @@ from perturb.sanitizer import Policy
 from perturb.selective.detector.completing import (
     CELL_GAP,
     JOINS_AFTER,
-    NAME_PARTICLES,
     complete_beside,
     complete_runs,
     find_cell,
@@ -24,7 +23,6 @@ from perturb.selective.detector.completing import (
 from perturb.selective.detector.no_names import (
     CLOSING_OWN,
     NAME_WORD,
-    NAMED_IN_CELLS,
     NAMES,
     OPENS,
     OWN,
@@ -38,6 +36,7 @@ from perturb.selective.patterns.labels import NAMES as LABEL_NAMES
 from perturb.selective.patterns.letters import skip_lead
 from perturb.selective.patterns.persons import OWN_KIN, RELATIONS
 from perturb.selective.patterns.shape import words_of
+from perturb.selective.patterns.words import NAME_PARTICLES
 from perturb.selective.token_model import OUTSIDE, TokenModel, TokenWord, load_token_model
 from perturb.text.fold import Reading, read
 
@@ -172,7 +171,7 @@ class DetectorPolicy:
                 start = _skip_relation(reading.text, start, end)
             if type_ == "PERSON" and not learnt:
                 start, end = _leave_small(reading.text, start, end)
-            if type_ in NAMED_IN_CELLS:
+            if type_ in NAMES:
                 start = _skip_label(reading.text, start, end)
                 end = _leave_cell(reading.text, start, end)
             unlikely = share < _SMALL and type_ not in self._lowered

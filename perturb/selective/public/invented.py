@@ -24,13 +24,6 @@ __all__ = [
     "TALES",
     "Invented",
     "find_tales",
-    "is_created",
-    "is_invented",
-    "is_of_fable",
-    "is_played",
-    "is_told",
-    "is_told_to",
-    "tells_tale",
 ]
 
 # Whose messages cryptographers send. John Doe is hidden: who tries the gateway writes this name.
@@ -265,41 +258,41 @@ def find_tales(names: Iterable[str]) -> frozenset[str]:
     return frozenset.intersection(*found) if found else frozenset()
 
 
-def tells_tale(text: str) -> bool | None:
+def _speaks_of_tales(text: str) -> bool | None:
     """Tell if a text speaks of characters, by words for tales and of no life; None if it has
     neither.
 
-    >>> tells_tale("A scene of chapter 3"), tells_tale("Ron's birthday"), tells_tale("Ron?")
-    (True, False, None)
+    >>> list(map(_speaks_of_tales, ("A scene of chapter 3", "Ron's birthday", "Ron?")))
+    [True, False, None]
     """
     if _LIFE.search(text):
         return False
     return True if _FICTION.search(text) else None
 
 
-def is_created(text: str, low: int, high: int) -> bool:
+def _asks_to_create(text: str, low: int, high: int) -> bool:
     """Tell if the text between two places asks for a scene, a poem or the like, or for a part to
     be played.
 
-    >>> is_created("Write a scene in which Gimli sings", 0, 34)
+    >>> _asks_to_create("Write a scene in which Gimli sings", 0, 34)
     True
-    >>> is_created("Write to Gimli", 0, 14)
+    >>> _asks_to_create("Write to Gimli", 0, 14)
     False
     """
     return _CREATED.search(text, low, high) is not None
 
 
-def is_told_to(text: str, start: int) -> bool:
+def _is_told_to(text: str, start: int) -> bool:
     """Tell if somebody is to be told or given something: `Tell Percy that`."""
     return _TOLD_TO.search(text, max(0, start - 10), start) is not None
 
 
-def is_played(text: str, start: int, end: int) -> bool:
+def _is_played(text: str, start: int, end: int) -> bool:
     """Tell if a name is the part of the writer, who gives the other one a part in the same breath.
 
-    >>> is_played("You are Yoda and I'm Luke.", 21, 25)
+    >>> _is_played("You are Yoda and I'm Luke.", 21, 25)
     True
-    >>> is_played("You are kind. I'm Luke.", 18, 22)
+    >>> _is_played("You are kind. I'm Luke.", 18, 22)
     False
     """
     if _PLAYED_BEFORE.search(text, max(0, start - 60), start):
@@ -308,10 +301,10 @@ def is_played(text: str, start: int, end: int) -> bool:
     return own is not None and _PLAYED_AFTER.match(text, end) is not None
 
 
-def is_invented(text: str, start: int, end: int) -> bool:
+def _is_cast(text: str, start: int, end: int) -> bool:
     """Tell if what stands around a name says that its bearer is a being of tales.
 
-    >>> is_invented("NPC: Brakka (orc barbarian)", 5, 11), is_invented("Brakka (orc)", 0, 6)
+    >>> _is_cast("NPC: Brakka (orc barbarian)", 5, 11), _is_cast("Brakka (orc)", 0, 6)
     (True, False)
     """
     if not _INVENTED_AFTER.match(text, end, end + 60):
@@ -319,20 +312,24 @@ def is_invented(text: str, start: int, end: int) -> bool:
     return _CAST_BEFORE.search(text, max(0, start - 120), start) is not None
 
 
-def is_of_fable(text: str, start: int) -> bool:
+def _is_of_fable(text: str, start: int) -> bool:
     """Tell if the name at a place is an animal's in a tale or a poem that is asked for.
 
-    >>> is_of_fable("A poem about a shy cat called Tom", 30), is_of_fable("My cat called Tom", 14)
-    (True, False)
+    >>> _is_of_fable("A poem on a man; a poem about a shy cat called Tom", 47)
+    True
+    >>> _is_of_fable("My cat called Tom", 14)
+    False
     """
     return _FABLE.search(text, max(0, start - 120), start) is not None
 
 
-def is_told(text: str, start: int, end: int, *, invented: bool = True, elfin: bool = True) -> bool:
+def _is_told(
+    text: str, start: int, end: int, *, invented: bool = True, elfin: bool = True
+) -> bool:
     """Tell if a name is one of a saying, or of a being of tales where it may be `invented`, or an
     elf with a calling where it may be `elfin`: `for Pete's sake`, `a dragon named Fizz`.
 
-    >>> is_told("a dragon named Fizz", 15, 19), is_told("a man named Fizz", 12, 16)
+    >>> _is_told("a dragon named Fizz", 15, 19), _is_told("a man named Fizz", 12, 16)
     (True, False)
     """
     low = max(0, start - 60)
@@ -454,7 +451,9 @@ class Invented:
             return False
         low, high = name.low, name.high
         low = max(self._words.sentence_before(low), start - REACH)
-        if not (told or holds(self._questions.asked, low, high) or is_created(text, low, high)):
+        if not (
+            told or holds(self._questions.asked, low, high) or _asks_to_create(text, low, high)
+        ):
             return False
         title = _TITLE_BEFORE.search(text, max(low, start - _TITLED), start)
         begin = title.start() if title else start
@@ -465,9 +464,9 @@ class Invented:
             return False
         evoked, strange = any(map(around.__contains__, tales)), self._words.is_strange(keys)
         within = (evoked or strange) and _WITHIN.search(text, max(0, start - 24), start)
-        if evoked and is_played(text, start, name.end):
+        if evoked and _is_played(text, start, name.end):
             return True
-        towards = is_told_to(text, start) or TOWARDS.search(text, max(0, start - 8), start)
+        towards = _is_told_to(text, start) or TOWARDS.search(text, max(0, start - 8), start)
         if towards and not within:
             return False
         if evoked and strange:
@@ -478,7 +477,7 @@ class Invented:
     @cached_property
     def _tells_tale(self) -> bool | None:
         """Tell if a text is about tales; None if a sentence of it may be about one."""
-        found = tells_tale(self._text)
+        found = _speaks_of_tales(self._text)
         return False if found is None and self._ties.speaks_of_work else found
 
     def _evokes(self, phrase: str) -> bool:
@@ -496,10 +495,10 @@ class Invented:
         start, end = name.start, name.end
         close = holds(self._ties.selves, name.low, name.high)
         own = close and (" " in self._text[start:end] or self._ties.is_borne(name))
-        if not own and is_of_fable(self._text, start):
+        if not own and _is_of_fable(self._text, start):
             return True
-        if not close and is_invented(self._text, start, end):
+        if not close and _is_cast(self._text, start, end):
             keys = [key for key in name.keys if key not in _BEFORE_CHARACTER]
             return self._words.is_strange(keys) and not self._ties.is_own(name)
-        told = is_told(self._text, start, end, invented=not own, elfin=not close)
+        told = _is_told(self._text, start, end, invented=not own, elfin=not close)
         return told and not self._ties.is_own(name)

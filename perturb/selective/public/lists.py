@@ -28,7 +28,6 @@ __all__ = [
     "find_title_cells",
     "find_titles",
     "find_varieties",
-    "is_about_surnames",
 ]
 
 _SURNAMES = re.compile(
@@ -188,11 +187,6 @@ def _find_listed(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int
         searched = found.start()
         if grower is None:
             yield found.span("list")
-
-
-def is_about_surnames(text: str) -> bool:
-    """Tell if a text speaks of surnames."""
-    return _SURNAMES.search(text) is not None
 
 
 def find_titles(text: str) -> Iterator[tuple[int, int]]:
@@ -363,7 +357,8 @@ class Lists:
 
     @cached_property
     def _is_about_surnames(self) -> bool:
-        return is_about_surnames(self._text)
+        """Tell if the text speaks of surnames."""
+        return _SURNAMES.search(self._text) is not None
 
     @cached_property
     def _names_surnames(self) -> bool:

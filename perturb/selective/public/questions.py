@@ -16,7 +16,7 @@ from functools import cached_property
 from perturb.selective.public.reading import NEUTRAL, Name, TextWords, holds
 from perturb.selective.public.ties import DOES, RULERS, WORK, Ties
 
-__all__ = ["Questions", "asks_for_amount", "is_eponym", "is_exercise"]
+__all__ = ["Questions"]
 
 # What an exercise of arithmetic asks for.
 _AMOUNT = re.compile(
@@ -198,19 +198,19 @@ _STORIED = 300  # characters around a person that such a word is in
 _LEAST_LETTERS = 4  # letters of a word of a name that stands for all of it
 
 
-def is_exercise(text: str) -> bool:
+def _names_exercise(text: str) -> bool:
     """Tell if a text says that it is an exercise of arithmetic or of grammar.
 
-    >>> [is_exercise(text) for text in ("Put into passive voice: Tom eats.", "Tom left me.")]
+    >>> [_names_exercise(text) for text in ("Put into passive voice: Tom eats.", "Tom left me.")]
     [True, False]
     """
     return _TOLD.search(text) is not None or _PRACTISED.search(text) is not None
 
 
-def asks_for_amount(text: str) -> bool:
+def _asks_for_amount(text: str) -> bool:
     """Tell if a text gives numbers and asks for one.
 
-    >>> asks_for_amount("Tom has 5 apples and buys 7 more. How many apples does he have?")
+    >>> _asks_for_amount("Tom has 5 apples and buys 7 more. How many apples does he have?")
     True
     """
     if not _AMOUNT.search(text):
@@ -220,15 +220,6 @@ def asks_for_amount(text: str) -> bool:
     if numbers < _LEAST_NUMBERS and counted and not _NOT_COUNTED.search(text):
         numbers += sum(1 for _ in _NUMBER_IN_WORDS.finditer(text))
     return numbers >= _LEAST_NUMBERS
-
-
-def is_eponym(text: str, end: int) -> bool:
-    """Tell if the name before a place is one that a law or an animal is called after.
-
-    >>> is_eponym("Graham's law of effusion", 6), is_eponym("Graham's law firm", 6)
-    (True, False)
-    """
-    return _EPONYM.match(text, end) is not None
 
 
 class Questions:
@@ -329,7 +320,7 @@ class Questions:
             own = holds(selves, person.low, person.high)
             if not known and (own or not self._is_bare(person)):
                 return False
-        return is_exercise(self._text) or (not selves and asks_for_amount(self._text))
+        return _names_exercise(self._text) or (not selves and _asks_for_amount(self._text))
 
     def _is_bare(self, name: Name) -> bool:
         """Tell if a finding is a given name or a common surname alone, and not somebody's."""
@@ -346,9 +337,11 @@ class Questions:
         return [found.span() for found in _QUOTED.finditer(self._text)]
 
     def _is_eponym(self, name: Name) -> bool:
-        """Tell if a law or an animal is called by a finding: a name of one word."""
+        """Tell if a law or an animal is called by a finding, a name of one word: `Graham's law of
+        effusion`, and not `Graham's law firm`."""
         one = len(name.keys) == 1
-        return one and is_eponym(self._text, name.end) and self._ties.is_impersonal
+        called = _EPONYM.match(self._text, name.end) is not None
+        return one and called and self._ties.is_impersonal
 
     def _is_work(self, name: Name) -> bool:
         """Tell if a finding is what a public person has made: `Romane von Thomas Mann`."""

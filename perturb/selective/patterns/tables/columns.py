@@ -17,6 +17,7 @@ from perturb.selective.patterns.dates import is_long_ago
 from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.labels import (
     BY_ROLE,
+    HOLDERS,
     LABEL_TYPES,
     LABELS,
     NAMES,
@@ -26,7 +27,7 @@ from perturb.selective.patterns.labels import (
 )
 from perturb.selective.patterns.settings import is_placeholder
 from perturb.selective.patterns.shape import words_of
-from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
+from perturb.selective.patterns.words import NAME_PARTICLES
 from perturb.text.marks import MARKS
 
 __all__ = [
@@ -71,7 +72,7 @@ _CELLS = {
 }
 RULE = re.compile(r"[\s|:+-]*+")  # below the header of a table in Markdown
 # Ada Winter; Winter, Ada.
-_PARTICLES = "|".join(sorted(PARTICLES | AFTER_PARTICLES | {"ap"}))
+_PARTICLES = "|".join(sorted(NAME_PARTICLES | {"ap"}))
 _PERSON = re.compile(
     r"[^\W\d_a-z][^\W\d_A-Z][\w.'’-]*+"
     rf"(?:,? (?:(?:{_PARTICLES}) ){{0,2}}[^\W\d_a-z][\w.'’-]*+){{1,3}}$"
@@ -94,7 +95,6 @@ THINGS = words_of(
     flour butter wind moons hex color colour model language diameter mass
     """
 )
-_HOLDERS = words_of("owner manager maintainer author creator responsible assignee contact")
 _NAME_PART = re.compile(
     r"(?:van|von|de|der|den|di|da|[^\W\d_a-z][^\W\d_A-Z]?['’]?[^\W\d_]{1,24}"
     r"(?:-[^\W\d_]{2,24})?|[A-Z]\.),?"
@@ -192,7 +192,7 @@ def find_types(words: Sequence[str]) -> list[str]:
     others = {"", "ACCOUNT_NUMBER", "CASE_NUMBER", "LOCATION"}  # also of museums
     things = not THINGS.isdisjoint(words)
     held = [
-        word in _HOLDERS and type_ == "PERSON" for word, type_ in zip(words, types, strict=True)
+        word in HOLDERS and type_ == "PERSON" for word, type_ in zip(words, types, strict=True)
     ]
     known = {type_ for type_, holder in zip(types, held, strict=True) if not (things and holder)}
     about = not (others.issuperset(known) and PERSONAL.isdisjoint(words))
