@@ -153,31 +153,31 @@ class DetectorPolicy:
         return tuple(_cut_keys(text, (*found, *completed, *beside)))
 
     def _mark(self, reading: Reading, words: Iterable[TokenWord]) -> Iterator[Span]:
-        learnt = _is_learnt(reading.text)
-        labels = self._model.labels
+        text, labels = reading.text, self._model.labels
+        learnt = _is_learnt(text)
         number, person = (
             labels.index(type_) if type_ in labels else OUTSIDE for type_ in ("ID", "PERSON")
         )
         lines = (
             (*line, label, share)
-            for start, end, label, share in _join(reading.text, words, number, person)
-            for line in _cut_lines(reading.text, start, end)
+            for start, end, label, share in _join(text, words, number, person)
+            for line in _cut_lines(text, start, end)
         )
         for start, end, label, share in lines:
             type_ = labels[label]
             if type_ == "PERSON":  # the title of a person names nobody
-                start = _skip_question(reading.text, skip_lead(reading.text, start, end), end)
-                end -= 2 * bool(_GENITIVE.search(reading.text, start, end))
-                start = _skip_relation(reading.text, start, end)
+                start = _skip_question(text, skip_lead(text, start, end), end)
+                end -= 2 * bool(_GENITIVE.search(text, start, end))
+                start = _skip_relation(text, start, end)
             if type_ == "PERSON" and not learnt:
-                start, end = _leave_small(reading.text, start, end)
+                start, end = _leave_small(text, start, end)
             if type_ in NAMES:
-                start = _skip_label(reading.text, start, end)
-                end = _leave_cell(reading.text, start, end)
+                start = _skip_label(text, start, end)
+                end = _leave_cell(text, start, end)
             unlikely = share < _SMALL and type_ not in self._lowered
-            plain = is_no_name(reading.text, start, end, type_, unlikely=unlikely)
-            if type_ in _FORMED and not _is_readable(reading.text, start, end, learnt):
-                start, end = _find_capitals(reading.text, start, end)
+            plain = is_no_name(text, start, end, type_, unlikely=unlikely)
+            if type_ in _FORMED and not _is_readable(text, start, end, learnt):
+                start, end = _find_capitals(text, start, end)
             if type_ in self._wanted and start < end and not plain:
                 yield Span(*reading.span(start, end), type_)
 
