@@ -106,18 +106,7 @@ def _check_in_order(
     replaced = released.replaced or ()
     if released.text != "".join(_rebuild(raw, replaced)):
         raise ReleaseError("a released text differs from its document outside the marked parts")
-    starts = [part.start for part in replaced]
-    for span in spans:
-        place = bisect_right(starts, span.start) - 1
-        if place < 0 or replaced[place].end < span.end:
-            raise ReleaseError("a part that the policy marks was not replaced")
-        if mechanism.action(span.type) == "refuse":
-            raise ReleaseError("a part of a type that is refused was released")
-        part = replaced[place]
-        if (part.start, part.end) == (span.start, span.end):
-            given, wanted = mechanism.action(part.type), mechanism.action(span.type)
-            if ACTIONS.index(given) < ACTIONS.index(wanted):
-                raise ReleaseError("a marked part was released by a weaker action than its own")
+    _check_marked(mechanism, spans, replaced)
     words, characters = _Draws(mechanism.consistent), _Draws(mechanism.consistent)
     waiting, unrepeatable = iter(released.words), set()
     numbers: dict[str, int] = {}
@@ -162,6 +151,24 @@ def _check_in_order(
     rates += [*surrogates.checks.rates, *values.rates]
     if too_many_kept(kept, rates):
         raise ReleaseError("too many digits, letters and values of marked parts are unchanged")
+
+
+def _check_marked(
+    mechanism: MarkingMechanism, spans: Sequence[Span], replaced: Sequence[Replacement]
+) -> None:
+    """Check that every marked part is replaced, and by no weaker action than its own."""
+    starts = [part.start for part in replaced]
+    for span in spans:
+        place = bisect_right(starts, span.start) - 1
+        if place < 0 or replaced[place].end < span.end:
+            raise ReleaseError("a part that the policy marks was not replaced")
+        if mechanism.action(span.type) == "refuse":
+            raise ReleaseError("a part of a type that is refused was released")
+        part = replaced[place]
+        if (part.start, part.end) == (span.start, span.end):
+            given, wanted = mechanism.action(part.type), mechanism.action(span.type)
+            if ACTIONS.index(given) < ACTIONS.index(wanted):
+                raise ReleaseError("a marked part was released by a weaker action than its own")
 
 
 class _Surrogates:
