@@ -8,11 +8,11 @@ import base64
 import binascii
 import re
 
+from perturb.selective.patterns.given import is_ordinary_word
 from perturb.selective.patterns.settings import (
     PROGRAMS,
     KeyValue,
     assigned,
-    is_ordinary_word,
     is_placeholder,
     is_reference,
     looks_random,
