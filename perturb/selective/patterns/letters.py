@@ -15,6 +15,7 @@ from perturb.selective.patterns.persons import (
     WRITTEN_TITLE,
     is_given_name,
     is_lower_name,
+    names_premises,
 )
 from perturb.selective.patterns.shape import (
     all_clues,
@@ -185,30 +186,18 @@ _HEAD = re.compile(
     rf"(?:[ -](?:[^\W\d_a-z]\.|{any_of(*PARTICLES)}|[^\W\d_a-z][^\W\d_'’]{{1,20}})){{0,4}})"
 )
 _LONGEST_HEAD = 60  # characters
-# What else has a name and an address.
-_PREMISES = words_of(
-    """
-    academy apartments arcade arms bakery bank bar building cafe café center centre chambers
-    chapel church clinic club college cottage court dental factory farm foundation gallery garden
-    gardens grill hall hospital hostel hotel house inn institute kitchen library lodge mall manor
-    market mill museum office palace park pharmacy plaza practice press pub residence restaurant
-    salon school services shop square stadium station store studio studios surgery theater theatre
-    tower towers trust university villa works
-    apotheke gymnasium grundschule haus hof klinik krankenhaus museum praxis schule verein verlag
-    """
-)
 
 
 def is_head(words: str) -> bool:
     """Tell if words above an address, or alone in a line of a list, are a person's name: it begins
     with a given name, or with a surname of Vietnam, Korea or China and no ordinary word follows.
 
-    >>> [is_head(words) for words in ("Ada Winter", "Tran Van Hai", "Opening Hours", "Ada House")]
+    >>> [is_head(words) for words in ("Ada Winter", "Tran Van Hai", "Opening Hours", "Town House")]
     [True, True, False, False]
     """
-    names = [word for word in re.split("[ -]", words) if not word.endswith(".")]
-    plain, far = words.lower().split(), has_family_first(names)
-    if not _PREMISES.isdisjoint(plain[far:]) or is_role(words):
+    names = [word for word in re.split("[ -]", words) if not word.endswith(".")] or [words]
+    far = has_family_first(names)
+    if names_premises(names) or is_role(words):
         return False
     if len(names) < 2:  # K. Oduya
         return words != names[0] and not is_ordinary_word(names[0])

@@ -16,6 +16,8 @@ __all__ = [
     "ORDINALS",
     "PARTICLES",
     "PHRASES",
+    "PREMISES",
+    "PREMISES_BORNE",
 ]
 
 
@@ -168,5 +170,32 @@ PHRASES = _words(
     human_rights fundamental_freedoms civil_rights foreign_affairs home_affairs internal_affairs
     criminal_procedure civil_procedure kind_regards best_regards best_wishes yours_sincerely
     yours_faithfully
+    """
+)
+# What else than a person has a name and an address; and those of them that are surnames, too.
+PREMISES = _words(
+    """
+    academy apartments arcade arms bakery bank bar building cafe café center centre chambers
+    chapel church clinic club college cottage court dental factory farm foundation gallery garden
+    gardens grill hall hospital hostel hotel house inn institute kitchen library lodge mall manor
+    market mill museum office palace park pharmacy plaza practice press pub residence restaurant
+    resort salon school services shop square stadium station store studio studios surgery theater
+    theatre tower towers trust university villa works
+    amtsgericht apotheke bahnhof bibliothek bürgeramt finanzamt gasthaus gemeinde grundschule
+    gymnasium haus hof jobcenter kanzlei kirche klinik krankenhaus landgericht landratsamt
+    ordnungsamt praxis rathaus schule stadtbibliothek stadtverwaltung standesamt verein verlag
+    bibliothèque clinique collège église gare hôpital hôtel lycée mairie musée pharmacie
+    préfecture théâtre
+    ayuntamiento biblioteca clínica colegio comisaría escuela estación farmacia hostal iglesia
+    instituto museo oficina restaurante teatro
+    chiesa comune liceo museo ospedale osteria pizzeria ristorante scuola stazione trattoria
+    bibliotheek gemeente huisarts kerk stadhuis ziekenhuis
+    apteka biblioteka kościół muzeum szkoła szpital urząd
+    """
+)
+PREMISES_BORNE = _words(
+    """
+    arms bank bar chapel church college court farm garden gardens hall haus hof house inn lodge
+    mall manor market mill palace park press square store tower towers trust villa works
     """
 )

@@ -22,6 +22,7 @@ from perturb.selective.patterns.persons.written import (
     is_lower_name,
     is_misspelt,
     is_strange,
+    names_premises,
 )
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "is_misspelt",
     "is_strange",
     "locate_alone",
+    "names_premises",
 ]
 
 PERSONS = (*KEYS, *SPOKEN, *TITLES, *RELATIVES, *LINES)
