@@ -266,6 +266,25 @@ def test_details_are_paired_and_come_back(made: Perturbation) -> None:
     assert way_back.ambiguous == 0
 
 
+def test_a_half_of_a_double_barrelled_name_comes_back(made: Perturbation) -> None:
+    releases = []
+    for raw, new in (
+        ("Suki Lindqvist-Amara", "Gisela Evergate-Wilgate"),
+        ("Joy Amara-Smith", "Ilona Wilgate-Melbridge"),
+        ("Ana-Li Odum", "Ina-Jo Reed"),  # halves of two letters are too short
+    ):
+        done = Perturbation(new, (), made.receipt, (Replacement(0, len(raw), "PERSON", new),))
+        releases.append(Release(raw, done, None, b""))  # type: ignore[arg-type]
+    way_back = build_way_back(releases, (), ())
+    assert find_lost(way_back, releases) == []
+    for text, restored, left in (
+        ("Ms. Evergate and Mrs Melbridge", "Ms. Lindqvist and Mrs Smith", 0),
+        ("**Evergate**-**Wilgate**, Wilgate's", "**Lindqvist**-**Amara**, Amara's", 0),
+        ("Ina-Jo or Ina", "Ana-Li or Ina", 0),
+    ):
+        check(text, restored, way_back.replacements, left=left)
+
+
 def test_details_that_two_values_share_are_left(made: Perturbation) -> None:
     """Two machines of one name, and two streets of one name and number."""
     releases = []
