@@ -906,12 +906,18 @@ def _read_row(
             and found
             and found.casefold() not in _EMPTY
             and not bound
+            and not (type_ == "PASSWORD" and _is_open(found))
             and not _is_label(found)
             and not (alone and type_.startswith("PERSON") and names_nobody(found))
             and _fits(type_, found)
         ):
             told = type_.rstrip("?")
             yield begin + start, begin + end, "PERSON" if told == "HOLDER" else told
+
+
+def _is_open(value: str) -> bool:
+    """Tell if a cell of passwords stands for one, or for none: `changeme`, `your-api-key`."""
+    return is_placeholder(value) and not any(map(str.isdigit, value))
 
 
 def _read_header(line: str) -> tuple[str, list[str]] | None:
