@@ -56,14 +56,24 @@ __all__ = [
 _AMOUNT = re.compile(
     r"\b(?:how (?:many|much|old|far|fast|heavy|tall)|"
     r"what (?:fraction|percentage|is the (?:average|total|sum|difference|ratio|probability))|"
-    r"wie ?viele?|wie alt|wie schnell|wie weit|combien|quel âge|cu[áa]nt[oa]s?|quant[oiae]|"
+    r"wie ?viele?|wie alt|wie schnell|wie weit|combien|quel âge|cu[áa]nt[oa]s?|"
+    r"quant(?:[oiae]|[oa]s)|"
     r"hoeveel|ile|kolik|сколько|hur många|hvor mange|kaç)\b|"
     r"何[枚個本人円]|いくつ|いくら|多少|几个|몇",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
     r"(?<![\w.,/-])\d{1,6}(?:[.,]\d{1,3})?(?![\w/-])|[1-9]/\d{1,2}|"
-    r"\b(?:twice|thrice|double|half|(?:three|four|five|ten) times|doppelt|halb|deux fois|doble)\b",
+    r"\b(?:twice|thrice|double|half|(?:three|four|five|ten) times|"
+    r"(?:a|one) (?:third|quarter|fifth)|"
+    r"doppelt|halb|(?:drei|vier|fünf)mal|ein (?:drittel|viertel|fünftel)|"
+    r"(?:deux|trois|quatre|cinq|dix) fois|(?:un|le) (?:tiers|quart)|le (?:double|triple)|"
+    r"doble|triple|(?:tres|cuatro|cinco) veces|un (?:tercio|cuarto)|"
+    r"il (?:doppio|triplo)|(?:tre|quattro|cinque) volte|un (?:terzo|quarto)|"
+    r"o (?:dobro|triplo)|(?:três|quatro|cinco) vezes|um (?:terço|quarto)|"
+    r"(?:twee|drie|vier|vijf) keer|een (?:derde|kwart|vierde)|(?:dwa|trzy|cztery|pięć) razy|"
+    r"jedn[ąa] (?:trzecią|czwartą)|(?:iki|üç|dört|beş) (?:katı|kat)|"
+    r"(?:üçte|dörtte|beşte) biri\w{0,3})\b",
     re.IGNORECASE,
 )
 # In words they also stand in what somebody tells of their life, so they count only beside things
@@ -445,10 +455,26 @@ _CALLINGS = (
 )
 _INVENTED_AFTER = re.compile(
     rf"(?:,? (?:an?|the) |, | ?\()(?:[a-z]{{2,15}} )?{_FOLK} {_CALLINGS}"
-    r"(?=[),.;:!?\n]|\Z| of [A-Z])"
+    r"(?=[),.;:!?\n]|\Z| of (?:[A-Z]|level\b))"
 )
+_RANK = r"(?:(?:captain|sir|lady|lord|king|queen|princess?|master|kapitän|capitaine|capitán) )?"
 _CAST_BEFORE = re.compile(
-    r"\b(?:NPCs?\b[^.!?\n]{0,100}|(?i:you(?: are|['’]re)|du bist|tu es|eres) )\Z"
+    r"\b(?:NPCs?\b[^.!?\n]{0,100}|(?i:you(?: are|['’]re)|du bist|tu es|eres"
+    rf"|character(?: sheet)? (?:for|of|named|called)) (?i:{_RANK}))\Z"
+)
+# Who the remote is to be: `You are Captain Blackwood, a gruff pirate.`
+_PART_BEFORE = re.compile(
+    rf"(?:\A|[.!?\n] ?)(?:you(?: are|['’]re)|du bist|tu es|eres|act as|play) {_RANK}\Z",
+    re.IGNORECASE,
+)
+_BEING_AFTER = re.compile(
+    r",? (?:an?|the|eine?|une?|una?) (?:[^\W\d_]{2,15} ){0,2}"
+    r"(?:pirate|wizard|witch|vampire|werewolf|dragon|knight|elf|dwarf|orc|goblin|robot|android"
+    r"|cyborg|ghost|necromancer|sorcerer|sorceress|warlock|paladin|viking|samurai|ninja|mermaid"
+    r"|unicorn|superhero|supervillain|pirat|zauberer|hexe|vampir|drache|ritter|sorcier|sorcière"
+    r"|chevalier|mago|bruja|dragón|caballero)"
+    r"(?=[.,;:!?\n]|\Z| (?:who|from|of|on|in|der|die|qui|que))",
+    re.IGNORECASE,
 )
 # A being that somebody is said to be is none: my boss is a pirate called Holloway.
 _INVENTED = re.compile(
@@ -521,7 +547,7 @@ TALES = Path(__file__).parents[1] / "data" / "tales.txt"
 # What is told of characters. `Story` alone also stands in reports.
 _FICTION = re.compile(
     r"\b(?:fan ?fic(?:tion|s)?|fics?|twists?|characters?|protagonists?|villains?|plot|"
-    r"chapters?|episodes?|seasons?|sequels?|prequels?|spoilers?|movies?|films?|novels?|sitcoms?|trilogy|saga|anime|"
+    r"summari[sz]e|retell|riassumi|résume|resume|podsumuj|özetle|chapters?|episodes?|seasons?|sequels?|prequels?|spoilers?|movies?|films?|novels?|sitcoms?|trilogy|saga|anime|"
     r"manga|figuren?|romanfigur(?:en)?|kapitel|staffel|folge|personnages?|chapitre|personajes?|"
     r"capítulo|personaggi(?:o)?|capitolo|personagens?|postac(?:i|ie|iach)|rozdział)\b",
     re.IGNORECASE,
@@ -618,6 +644,8 @@ def is_invented(text: str, start: int, end: int) -> bool:
     >>> is_invented("NPC: Brakka (orc barbarian)", 5, 11), is_invented("Brakka (orc)", 0, 6)
     (True, False)
     """
+    if _BEING_AFTER.match(text, end, end + 80):
+        return _PART_BEFORE.search(text, max(0, start - 40), start) is not None
     if not _INVENTED_AFTER.match(text, end, end + 60):
         return False
     return _CAST_BEFORE.search(text, max(0, start - 120), start) is not None
