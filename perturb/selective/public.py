@@ -1682,6 +1682,8 @@ def _is_german(text: str) -> bool:
 # -- beside private persons ----------------------------------------------------------------------
 _COMPANION = re.compile(ALONE)
 _USED = re.compile(r"(?<!\w)(?i:read|watch|deploy|install|using|use|class|import) \Z")
+_MONTHS = frozenset(("april", "june", "avril", "august", "julio"))  # that are given names
+_DAY_BEFORE = re.compile(r"(?<!\d)\d{1,2}(?:\.|st|nd|rd|th)?(?: of| de)? \Z")
 _UNKNOWN = rf"[{CAPITALS}][^\W\d_{CAPITALS}]{{2,14}}"
 _NEXT = re.compile(
     rf"[,;] (?P<part>{_UNKNOWN} (?:{_UNKNOWN}-)?{_UNKNOWN})"
@@ -1705,8 +1707,11 @@ def find_companions(text: str, found: Sequence[Span], private: Sequence[Span]) -
     if not _is_german(shown.text):
         names = names | _names_inside()
     for match in _COMPANION.finditer(shown.text):
-        used = _USED.search(shown.text, max(0, match.start() - 12), match.start())
-        if match["part"].lower() in names and not used and (place := locate_alone(match)):
+        low, name = max(0, match.start() - 12), match["part"].lower()
+        used = _USED.search(shown.text, low, match.start()) or (
+            name in _MONTHS and _DAY_BEFORE.search(shown.text, low, match.start())
+        )
+        if name in names and not used and (place := locate_alone(match)):
             made.append(Span(*shown.span(*place), "PERSON"))
     known = Cover(found) if made else None
     return [span for span in made if known and not known.meets(span.start, span.end)]

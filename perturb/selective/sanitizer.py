@@ -25,6 +25,7 @@ from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Span, U
 from perturb.rng import secure_generator
 from perturb.sanitizer import Demands, DocumentOptions, Marking, Sanitizer
 from perturb.selective.actions import Actions, check_actions, drop_claimed
+from perturb.selective.beside import find_beside
 from perturb.selective.clinical import drop_impersonal
 from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
 from perturb.selective.listings import find_in_listing
@@ -70,7 +71,7 @@ from perturb.work import compute_once, keep_result
 __all__ = ["PartByPart", "Selective", "SelectiveParameters"]
 
 
-DRAWS = 11  # increment whenever a surrogate or a value is drawn, or written, in another way
+DRAWS = 12  # increment whenever a surrogate or a value is drawn, or written, in another way
 _FIND_NAMES = frozenset(("regex", "detector"))
 
 
@@ -296,7 +297,10 @@ class Selective(MarkingMechanism):
         )
         if all(alone):
             return ()
-        return (*kept, *find_companions(text, found, kept)) if profile.keeps_public else kept
+        if not profile.keeps_public:
+            return kept
+        companions = find_companions(text, found, kept)
+        return (*kept, *companions, *find_beside(text, found, (*kept, *companions)))
 
     def _find(self, text: str) -> tuple[Span, ...]:
         found = tuple(span for policy in self._policies for span in policy.find(text))
