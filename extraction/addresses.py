@@ -47,9 +47,7 @@ _BEGIN = re.compile(
 # The beginning of an element of XML with a prefix, `<dc:creator>`, or of an address in `<…>` of a
 # scheme that no client fetches by itself. Both end with the `>`.
 _PREFIX = re.compile(r"<[a-z_][\w-]{1,31}:\Z", re.IGNORECASE)
-_FETCHED = re.compile(
-    r"(?:https?|wss?|ftp|data|blob|javascript|vbscript|file):\Z", re.IGNORECASE
-)
+_FETCHED = re.compile(r"(?:https?|wss?|ftp|data|blob|javascript|vbscript|file):\Z", re.IGNORECASE)
 _END_OF_LOCAL_NAME = re.compile(r"[^\w-]")
 _BACKSLASHES = re.compile(r"(?<![\w:.\\/])[/\\]{2}\Z")  # a browser reads `\` as `/`: not C:\\
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # a backslash escape of Markdown

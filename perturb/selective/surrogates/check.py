@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Sequence
+from itertools import pairwise
 
 from perturb.errors import ReleaseError
+from perturb.selective.patterns.composed import split_humps
 from perturb.selective.surrogates.addresses import (
     DOMAIN,
     Address,
     is_made_of_names,
     read_address,
     read_handle,
+    read_humps,
     read_url,
 )
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
@@ -217,8 +220,23 @@ class SurrogateCheck:
         if made is None or len(old.tokens) != len(made.tokens):
             raise ReleaseError(WRONG)
         for one, own in zip(old.tokens, made.tokens, strict=True):
-            if one != own if one.lower() in kept else not _fits(one, own):
+            fits = one == own if one.lower() in kept else _fits(one, own)
+            if not fits and not self._fit_humps(one, own):
                 raise ReleaseError(WRONG)
+
+    def _fit_humps(self, old: str, new: str) -> bool:
+        """Tell if this may replace a run of letters in camel case that holds a full name. Two
+        words of it change, and what stays is no name of the text."""
+        humps, made = split_humps(old), split_humps(new)
+        changed = [one != own for one, own in zip(humps, made, strict=False)]
+        if len(humps) != len(made) or not any(map(all, pairwise(changed))):
+            return False
+        # What the writer knows of other texts, this one does not; of its own it knows all.
+        named = dict(enumerate(read_humps(old, self._cast) or ()))
+        return all(
+            _fits(one, own) if changed[i] else named.get(i, (one, None))[1] is None
+            for i, (one, own) in enumerate(zip(humps, made, strict=True))
+        )
 
     def _check_domain(self, old: str, own: str) -> None:
         label = own.removesuffix(DOMAIN)
