@@ -196,10 +196,17 @@ class Addresses:
 
     def _read_local_name(self, text: str, place: int) -> int:
         """Read what follows the prefix of an element: with a sign in it, it may be an address."""
+        if self._step == "slash":  # <ns:a/>
+            closed = text[place] == ">"
+            self._enter("text" if closed else "run")
+            return place + closed
         found = _END_OF_LOCAL_NAME.search(text, place)
         if found is None:
             return len(text)
-        self._enter("text" if found[0] == ">" or found[0].isspace() or found[0] == "<" else "run")
+        if found[0] == "/":
+            self._step = "slash"
+            return found.end()
+        self._enter("text" if found[0] in "><" or found[0].isspace() else "run")
         return found.start() + (found[0] == ">")
 
     def _read_slashes(self, text: str, place: int) -> int:
