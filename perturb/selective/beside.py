@@ -38,19 +38,19 @@ _DAY = (
 )
 # A line with one name: what stands before it, and after it.
 _LINE = re.compile(
-    r"[ \t]*(?:(?P<point>[-*\u2022] |\d{1,3}[.)] )"
+    r"[ \t]{0,12}(?:(?P<point>[-*\u2022] |\d{1,3}[.)] )"
     rf"|(?P<day>(?i:{_DAY})[.:]? )"
     r"|(?P<numbered>[^\W\d_]\w{1,12} \d{1,4}:? )"
     r"|(?P<time>\[?\d{1,2}:\d\d(?::\d\d)?\]? ))?"
     rf"(?P<name>{_NAME})"
     r"(?:(?P<said>: [^\n]*)|(?P<figure>[ \t;,|]{1,3}\d[\d.,/%]*)"
-    r"|(?P<task> (?:to|will|should|soll|muss|doit|debe|deve) [^\n]*))?[ \t]*\r?",
+    r"|(?P<task> (?:to|will|should|soll|muss|doit|debe|deve) [^\n]*))?[ \t]{0,4}\r?",
 )
 _FULL = re.compile(
-    r"(?:[^\n\\]{0,200}[\"'])?[ \t]*(?P<point>[-*\u2022] |\d{1,3}[.)] )?"
-    rf"(?P<name>(?P<given>{_WORD}) (?P<family>{_WORD}))[ \t]*(?:[\"'][,}}\] ]{{0,4}})?\r?"
+    r"[ \t]{0,12}(?P<point>[-*\u2022] |\d{1,3}[.)] )?"
+    rf"(?P<name>(?P<given>{_WORD}) (?P<family>{_WORD}))[ \t]{{0,4}}\r?"
 )
-_ENDS = re.compile(r"\n|\\n")
+_ENDS = re.compile(r"\n|\\n|[\"'`]")  # of a line, and of a string
 # What is named after a person, or stands below a name in a letter.
 _THINGS = words_of(
     """

@@ -40,7 +40,8 @@ MARKDOWN = (
     *("![x][1]\n\n[1]: {u} 'title'\n", "- [1]: {u}\n\n![1]", "<{u}>", "![1]\n\n   [1]:{u}"),
     "[![x]({u})](y)",
     "| a |\n|---|\n| ![x]({u}) |",
-    *("<dc:creator>![x]({u})</dc:creator>", "<dc:x [x]({u})>", "<dc:{u}>", "<ns:a/{u}>", "<ns:a/>[x]({u})"),
+    *("<dc:creator>![x]({u})</dc:creator>", "<dc:x [x]({u})>", "<dc:{u}>", "<ns:a/{u}>"),
+    "<ns:a/>[x]({u})",
 )
 ATTRIBUTES = ("src", "href", "srcset", "poster", "action", "formaction", "data", "background")
 ATTRIBUTES += ("cite", "ping", "xlink:href", "longdesc", "title", "alt", "value", "SRC", "onerror")

@@ -163,7 +163,7 @@ COMPOSED = (
     ),
     shape(
         "USERNAME",
-        r"(?<![A-Za-z])(?:[A-Z][a-z]{0,15}|[a-z]{1,16})(?:[A-Z][a-z]{0,20}){1,12}+(?![a-z])",
+        r"(?<![A-Za-z])(?:[A-Z][a-z]{0,15}|[a-z]{1,16})(?>(?:[A-Z][a-z]{0,20}){1,12})(?![a-z])",
         clue=any_match(r"[A-Z](?<=[a-z]{2}.)[a-z]{3}"),
         locate=_locate_run,
     ),
