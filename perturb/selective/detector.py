@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from perturb.errors import ParameterError
 from perturb.release import Span
 from perturb.sanitizer import Policy
+from perturb.selective.edges import cut_edges
 from perturb.selective.patterns.forms import is_label
 from perturb.selective.patterns.given import is_given
 from perturb.selective.patterns.labelled import DOCUMENT_WORDS
@@ -221,7 +222,7 @@ _SMALL_WORDS = (FUNCTION_WORDS - words_of("a i do to on no so me by be an at am"
 _SENTENCE_WORDS = (FUNCTION_WORDS | _SMALL_WORDS) - _PARTICLES  # in capitals, too
 # The probability from which a word beside a name belongs to it, where both have capitals.
 _JOINS_BEFORE, _JOINS_AFTER = 0.02, 0.005
-RULES = 13  # increment whenever the code here and in token_model marks other parts
+RULES = 14  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -288,7 +289,7 @@ class DetectorPolicy:
         )
         lists, glosses = _complete_lists(text, found), _find_glosses(text, found)
         more = (*completed, *lists, *glosses, *chain.from_iterable(others))
-        return tuple(_cut_keys(text, (*found, *more)))
+        return tuple(cut_edges(text, _cut_keys(text, (*found, *more))))
 
     def _mark(self, reading: Reading, words: Iterable[TokenWord]) -> Iterator[Span]:
         learnt = _is_learnt(reading.text)
