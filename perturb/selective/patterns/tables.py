@@ -29,6 +29,7 @@ from perturb.selective.patterns.labels import (
 )
 from perturb.selective.patterns.people import TITLES
 from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
+from perturb.selective.patterns.shape import words_of
 from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
 from perturb.text.fold import fold_name
 from perturb.text.marks import MARKS
@@ -938,13 +939,32 @@ def _read_header(line: str) -> tuple[str, list[str]] | None:
         )
         # Two words with a comma between them are no header by themselves: below a name, a given
         # name that is known is asked for, and a number below a word for one.
-        if any(types) and (len(words) > 2 or known == 2 or sign != ","):
+        surnames = not _SURNAMES.isdisjoint(words) and _OF_SURNAMES.isdisjoint(words)
+        surnames = surnames and ", " not in line
+        if any(types) and (len(words) > 2 or known == 2 or sign != "," or surnames):
             return sign, types
         if not _FORMED.isdisjoint(types):
             return sign, [f"{type_}?" if type_ in _FORMED else "" for type_ in types]
         if types in (["PERSON?", ""], ["", "PERSON?"]):
             return sign, ["PERSON??" if type_ else "" for type_ in types]
     return None
+
+
+_SURNAMES = words_of(
+    """
+    surname last_name lastname family_name nachname familienname apellidos cognome achternaam
+    nazwisko sobrenome efternamn etternavn efternavn příjmení sukunimi
+    """
+)
+
+
+_OF_SURNAMES = words_of(  # in a table about them
+    """
+    frequency count rank meaning origin etymology language percent percentage share variants
+    häufigkeit anzahl rang bedeutung herkunft fréquence nombre signification origine frecuencia
+    cantidad significado origen frequenza significato frequência origem
+    """
+)
 
 
 def _is_number(cell: str) -> bool:
