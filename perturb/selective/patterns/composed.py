@@ -80,8 +80,9 @@ def is_full_name(given: str, family: str) -> bool:
         return False
     if family in _TECHNICAL or family in PROGRAMS:
         return False
-    least = _LEAST_FAMILY - _is_rare(given)
-    return len(family) >= least and not _is_worded(family)
+    rare = _is_rare(given)
+    worded = _is_ordinary(family) if rare else _is_worded(family)
+    return len(family) >= _LEAST_FAMILY - rare and not worded
 
 
 @lru_cache(maxsize=65536)
@@ -100,9 +101,13 @@ def _is_rare(given: str) -> bool:
     return stands_alone(given) or given in names_beside()
 
 
+def _is_ordinary(word: str) -> bool:
+    return is_ordinary_word(word) or is_ordinary_word(word.removesuffix("s"))
+
+
 def _is_worded(word: str) -> bool:
     """Tell if a word is one of the dictionary, or two of them written as one: `startswith`."""
-    if is_ordinary_word(word) or is_ordinary_word(word.removesuffix("s")):
+    if _is_ordinary(word):
         return True
     cuts = range(3, len(word) - 2)
     return any(is_ordinary_word(word[:cut]) and is_ordinary_word(word[cut:]) for cut in cuts)

@@ -650,6 +650,23 @@ SECRETS = (
         clue=all_clues(any_string("create ", "alter "), any_string("password")),
         reach=4,
     ),
+    shape(  # SET PASSWORD FOR 'mira'@'localhost' = 'kestrel'
+        "PASSWORD",
+        r"(?<!\w)set password (?:for [^=;\n]{1,80}?)?(?:=|to) ?(?:password\()?"
+        r"[\"'](?P<part>[^\"'\n]{3,100})[\"']",
+        _is_credential,
+        case=False,
+        clue=any_string("set password"),
+        reach=2,
+    ),
+    shape(  # <entry key="db.password">kestrel</entry>
+        "PASSWORD",
+        r"<(?:entry|property|item|string|setting|param)\b[^<>]{0,80}?\b(?:key|name)="
+        r"[\"'][\w.-]{0,40}(?:password|passwd|secret)[\"'][^<>]{0,40}>(?P<part>[^<>\s]{3,100})</",
+        _is_credential,
+        case=False,
+        clue=all_clues(any_string("key=", "name="), any_string("passw", "secret")),
+    ),
     shape(  # echo 'mira:kestrel' | chpasswd
         "PASSWORD",
         r"(?<!\w)(?:echo|printf) (?:-\w )?(?P<mark>[\"'])?[\w.@-]{1,40}:"
@@ -785,7 +802,9 @@ SECRETS = (
     ),
     shape(  # net use /user:FIRM\mira x; rabbitmqctl add_user mira x; xfreerdp /p:x
         "PASSWORD",
-        r"(?:(?<!\w)net use\b[^\n|&]{0,100}? /user:\S{1,64} |(?<!\w)rabbitmqctl (?:add_user"
+        r"(?:(?<!\w)net use\b[^\n|&]{0,100}? /user:\S{1,64} "
+        r"|(?<!\w)net use (?:[A-Za-z*]:? )?\\\\\S{3,80} (?=[^\s/]{3,100} /user:)"
+        r"|(?<!\w)rabbitmqctl (?:add_user"
         r"|change_password) \S{1,64} |(?<!\w)(?:xfreerdp|wfreerdp|mstsc)\b[^\n|&]{0,160}? /p:)"
         r"(?P<part>[^\s\"'/][^\s\"']{2,100})",
         _is_credential,

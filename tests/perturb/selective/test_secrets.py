@@ -28,6 +28,11 @@ masterauth ⟦kestrelmoon⟧
 WIFI:T:WPA;S:attic;P:⟦kestrelmoon⟧;;
 WIFI:S:attic;T:WPA;P:⟦kestrelmoon⟧;H:true;;
 storePassword '⟦kestrelmoon⟧'
+set password for 'app'@'localhost' = '⟦kestrelmoon⟧';
+SET PASSWORD = PASSWORD('⟦kestrelmoon⟧');
+<entry key="db.password">⟦kestrelmoon⟧</entry>
+<string name="api_secret">⟦kestrelmoon⟧</string>
+net use Z: \\nas\share ⟦kestrelmoon⟧ /user:app
 keyPassword("⟦kestrelmoon⟧")
 {"name": "Authorization", "value": "Basic ⟦YXBwOmtlc3RyZWw=⟧"}
 {\"name\": \"Authorization\", \"value\": \"Basic ⟦YXBwOmtlc3RyZWw=⟧\"}
@@ -192,6 +197,12 @@ The masterauth option must match requirepass on the primary.
 WIFI:T:nopass;S:cafe;;
 storePassword System.getenv("PW")
 storePassword keystoreProperties['storePassword']
+set password to 'required' in the form
+<entry key="password.label">Kennwort</entry>
+<entry key="db.password">${DB_PASSWORD}</entry>
+<string name="password">Password</string>
+net use Z: \\nas\share * /user:app
+net use Z: \\nas\share /user:app
 admin:dashboard
 admin:x:1000
 root:root
