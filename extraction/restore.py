@@ -14,7 +14,7 @@ from itertools import accumulate
 
 from extraction.addresses import LOOK_AHEAD, Addresses
 from perturb.text.fold import decode_entities, read
-from perturb.text.prefixes import Prefixes
+from perturb.text.search import Prefixes
 from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = ["choose_restorable", "find_unrestorable", "restore"]

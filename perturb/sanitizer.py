@@ -84,7 +84,7 @@ class Demands:
 
     Attributes:
         actions: pairs of a type of marked parts, or `*`, and an action that is not weaker, see
-            `perturb.selective.actions`.
+            `perturb.selective.profiles`.
         deny: terms that are always marked.
         thresholds: pairs of a type and the probability from which the detector marks it, too.
     """

@@ -20,7 +20,7 @@ import extraction
 import perturb
 import proxy
 from perturb.selective.patterns.shape import AllClues, AnyClue, Lazy, Match, Shape
-from perturb.text.expressions import Expression
+from perturb.text.search import Expression
 
 PATTERNS = (re.Pattern, type(regex.compile("")))
 PACKAGES = (perturb, extraction, proxy)

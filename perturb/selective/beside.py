@@ -14,8 +14,8 @@ from itertools import chain, groupby
 from perturb.release import Span
 from perturb.selective.parts import Cover
 from perturb.selective.patterns.everyday import is_everyday
-from perturb.selective.patterns.given import is_given, names_thing
-from perturb.selective.patterns.settings import PROGRAMS, is_ordinary_word
+from perturb.selective.patterns.given import is_given, is_ordinary_word, names_thing
+from perturb.selective.patterns.settings import PROGRAMS
 from perturb.selective.patterns.shape import words_of
 from perturb.selective.public import load_public, read_key
 

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from perturb.release import Span
 from perturb.selective.patterns.everyday import is_everyday
-from perturb.selective.patterns.given import is_given
-from perturb.selective.patterns.settings import is_ordinary_word
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.shape import words_of
 from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
 

@@ -1,20 +1,27 @@
-"""Files as tools show them: with the number of each line, as a diff, or as the hits of a search.
+"""Files in a text: as tools show them, with the number of each line, as a diff, or as the hits of
+a search; and catalogues of a program's translations.
 
 What stands before a line is no part of the file: it is read without it, as tables, letters and
 settings are. Where that may be private itself, the text is read as it stands, too.
+
+The values of a program's translations are the words of its forms: `"password": "Passwort"`. The
+names of the keys say what the words mean, not that they are somebody's.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
 from perturb.release import Span
+from perturb.selective.patterns.given import is_given, is_ordinary_word
+from perturb.selective.patterns.labels import INTERFACE, LABELS, NAMES, ROLES, spell
+from perturb.text.marks import MARKS, WORD
 
-__all__ = ["Listing", "find_in_listing", "read_listing"]
+__all__ = ["Listing", "drop_translated", "find_in_listing", "read_listing"]
 
 FEWEST = 3  # lines of a listing
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
@@ -140,3 +147,92 @@ def find_in_listing(find: Callable[[str], Iterable[Span]], text: str) -> tuple[S
         return tuple(find(text))
     found = [place for span in find(listing.text) for place in listing.find_places(span)]
     return (*found, *(find(text) if listing.whole else ()))
+
+
+# What a key may be evidence for. A value with a digit or another sign is no translation.
+_TYPES_BY_KEY = frozenset(("LOCATION", "NAME", "ORGANIZATION", "PASSWORD", "PERSON", "USERNAME"))
+_AFTER_KEY = re.compile(
+    r"(?:[:=]>?[ \t]{0,8}|>|\bmsgstr )(?P<quote>\\?[\"'`]?)"
+    rf"(?P<value>[¿¡]?[^\W\d_](?:[^\W\d_]|[{MARKS} .,'’?!…()/-]){{0,60}}?)(?P=quote)"
+    r"[ \t]{0,4}(?:[,;}<\n]|\\n|\Z)"
+)
+_KEY = re.compile(r"([\w.-]{1,60})[\"'`\])]*\s{0,4}(?:[:=]>?[ \t]{0,8}|>)\Z")
+_NEAR = 16  # values before and after one
+_FEWEST_LABELS, _SHARE = (
+    3,
+    0.3,
+)  # so many labels among them say that the text is one of translations
+# Labels in other languages than English, whose words are the values of logs and records as well;
+# and not what people are: a customer, a patient.
+_EVIDENCE = frozenset(
+    label
+    for label in ({*LABELS} | INTERFACE | NAMES) - ROLES
+    if not is_ordinary_word(label.replace("_", ""))
+)
+# Also inside words, and where words have no blanks: 确认密码, Şifreyi.
+_SECRETS = [label for label in _EVIDENCE if LABELS.get(label) == "PASSWORD" and len(label) != 3]
+_WHOLE = {*LABELS} | INTERFACE | NAMES | ROLES
+
+
+class _Value(NamedTuple):
+    start: int
+    end: int
+    key: str
+    label: bool  # the whole value is one
+    told: bool  # it is evidence, or a part of it is
+    role: bool  # it is what somebody is
+
+
+def drop_translated(
+    text: str, findings: Iterable[Span], own: Collection[str] = ()
+) -> tuple[Span, ...]:
+    """Return the findings without those that lie in the value of a translation. The values near
+    it have a key each, as in no log, and many of them are labels of forms, in another language
+    than English. It is one itself, or has a label's words, or it is no password and has no given
+    name.
+
+    Args:
+        own: types that the operator named, of which every finding counts.
+
+    >>> text = '{"user": "Benutzer", "phone": "Telefon", "save": "Speichern", "find": "Suchen"}'
+    >>> drop_translated(text, [Span(10, 18, "USERNAME")])
+    ()
+    """
+    findings, types = tuple(findings), _TYPES_BY_KEY.difference(own)
+    if not any(span.type in types for span in findings):
+        return findings
+    values = list(_read_values(text))
+    starts = [value.start for value in values]
+    return tuple(
+        span
+        for span in findings
+        if span.type not in types or not _is_translated(text, span, values, starts)
+    )
+
+
+def _read_values(text: str) -> Iterator[_Value]:
+    for match in _AFTER_KEY.finditer(text):
+        key = _KEY.search(text, max(0, match.start("value") - 72), match.start("quote"))
+        words = [spell(word) for word in WORD.findall(match["value"])]
+        sizes = range(1, 4) if len(words) < 8 else ()
+        phrases = {"_".join(words[i : i + size]) for i in range(len(words)) for size in sizes}
+        whole = "_".join(words)
+        name = key[1] if key else f"{match.start()}"
+        told = not _EVIDENCE.isdisjoint(phrases) or any(label in whole for label in _SECRETS)
+        yield _Value(*match.span("value"), name, whole in _WHOLE, told, whole in ROLES)
+
+
+def _is_translated(text: str, span: Span, values: list[_Value], starts: list[int]) -> bool:
+    place = bisect_right(starts, span.start) - 1
+    if place < 0 or span.end > values[place].end:
+        return False
+    near = [*values[max(0, place - _NEAR) : place], *values[place + 1 : place + 1 + _NEAR]]
+    told = sum(value.told for value in near)
+    keys = [value.key for value in (*near, values[place])]
+    counted = sum(not value.role for value in near)
+    if told < max(_FEWEST_LABELS, _SHARE * counted) or len(set(keys)) < len(keys):
+        return False
+    if values[place].label or values[place].told:
+        return True
+    named = any(is_given(word) for word in WORD.findall(text, span.start, span.end))
+    return span.type != "PASSWORD" and not named

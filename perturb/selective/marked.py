@@ -51,7 +51,7 @@ class MarkingMechanism(Mechanism):
         return False
 
     def action(self, type_: str) -> str:
-        """Return the action for marked parts of a type (`perturb.selective.actions`)."""
+        """Return the action for marked parts of a type (`perturb.selective.profiles`)."""
         del type_
         return "replace"
 

@@ -9,13 +9,12 @@ from typing import Any
 from perturb.errors import ParameterError
 from perturb.mechanisms.base import mechanism_class, mechanism_names
 from perturb.sanitizer import Parameters
-from perturb.selective.actions import EVERY, check_actions
 from perturb.selective.detector import DETECTED
 from perturb.selective.parts import CUSTOM, check_terms
 from perturb.selective.patterns import NAME, shape_types
 from perturb.selective.plugged import BUILT_IN, policy_names
 from perturb.selective.policies import compile_patterns
-from perturb.selective.profiles import DEFAULT, PROFILES
+from perturb.selective.profiles import DEFAULT, EVERY, PROFILES, check_actions
 
 __all__ = ["SelectiveParameters", "check_thresholds"]
 

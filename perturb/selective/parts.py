@@ -1,5 +1,7 @@
 """Look for known parts in texts as whole words, whatever their capitals; and for the names of
-accounts that are made of a person's name: `aschmidt82` after Anna Schmidt.
+accounts that are made of a person's name: `aschmidt82` after Anna Schmidt. A name
+is also found in its other forms: `Holzapfels`, `Novákové`, `Сидорову`; and without its accents:
+`Szczepanska`, `Muller`, `Mueller`.
 
 An operator's own terms are looked for in the same way: those that are always marked, and those
 that never are.
@@ -10,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -21,18 +23,19 @@ from perturb.errors import ParameterError
 from perturb.release import Span
 from perturb.sanitizer import Policy
 from perturb.selective.patterns.composed import split_humps
-from perturb.selective.patterns.inflected import Inflections
+from perturb.selective.patterns.given import is_ordinary_word
 from perturb.selective.patterns.names import NAME_TYPES, follows_determiner
 from perturb.selective.patterns.shape import words_of
-from perturb.text.fold import read, spell_plain
+from perturb.text.fold import fold_name, read, spell_plain
 from perturb.text.marks import MARKS
-from perturb.text.prefixes import Prefixes
+from perturb.text.search import Prefixes
 from perturb.work import hash_values
 
 __all__ = [
     "CUSTOM",
     "Cover",
     "ExceptTerms",
+    "Inflections",
     "KnownParts",
     "Parts",
     "Terms",
@@ -44,7 +47,6 @@ __all__ = [
     "list_plain",
     "read_tokens",
 ]
-
 
 LONGEST_REPEAT = 64  # a longer finding is looked for by its beginning, which bounds the work
 # Scripts that do not separate words by spaces: Thai, Lao, Khmer, kana, Han, Hangul. Every
@@ -90,6 +92,111 @@ def read_tokens(text: str) -> Tokens:
         if word.isspace() and not (escaped and "\\" in text[starts[i] : ends[i]]):
             words[i] = " "
     return Tokens(words, starts, ends)
+
+
+_LEAST = 4  # letters of a name, or of its stem
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+# What follows a name as it stands: German, Czech and Polish, Finnish and Hungarian, Russian.
+_ENDINGS = frozenset(
+    _list(
+        """
+        s es ens sche schen scher sches schem che chen cher ches chem
+        ovi em ův ova ovo ové ových owi owie ów iem
+        lla lle lta ssa sta lta nen nak nek val vel nál nél ék éknál
+        а у ом ем е ы ым ой ою ою ю я и ых ыми ов ову овой ове
+        """
+    )
+)
+# Of these endings, one may stand for another.
+_CHANGES = (
+    _list("ová ové ovou ovej ových"),
+    _list("ova ovy ově ovu ovou ove ovoj"),
+    _list("ski skiego skiemu skim skich scy"),
+    _list("ska skiej ską"),
+    _list("cki ckiego ckiemu ckim"),
+    _list("cka ckiej cką"),
+    _list("ský ského skému ským"),
+    _list("ská ské skou skej"),
+    _list("ова овой ову овою"),
+    _list("ева евой еву евою"),
+    _list("ина иной ину"),
+    _list("ский ского скому ским ском ская скую ской"),
+    _list("а ы е у ой ою"),
+    _list("я и е ю ей ею"),
+    _list("ий ия ию ием ии"),
+    _list("й я ю ем е"),
+    _list("ь я ю ем е"),
+)
+_BY_ENDING = {
+    ending: [number for number, endings in enumerate(_CHANGES) if ending in endings]
+    for ending in chain.from_iterable(_CHANGES)
+}
+_LONGEST_ENDING = max(map(len, _BY_ENDING))
+_SHORT = 5  # letters of a stem whose endings are single letters
+_SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+
+
+class Inflections:
+    """Look for names in their other forms.
+
+    Args:
+        names: single words of names, in small letters.
+
+    >>> Inflections(["holzapfel"]).find(["Die", "Akte", "Holzapfels", "Hanna"])
+    {'Holzapfels': 'holzapfel'}
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names: dict[str, str] = {}
+        for name in names:
+            for form in _write_stems(name):
+                self._names.setdefault(form, name)
+
+    def find(self, words: Iterable[str]) -> dict[str, str]:
+        """Return the words with a capital that are a name in another form, each with its name."""
+        found = {}
+        for word in dict.fromkeys(words) if self._names else ():
+            if len(word) < _LEAST or not word[0].isupper():
+                continue
+            form = next(filter(self._names.__contains__, _read_stems(word.casefold())), "")
+            if form and self._names[form] != word.casefold() and not is_ordinary_word(word):
+                found[word] = self._names[form]
+        return found
+
+
+def _write_stems(name: str) -> Iterator[str]:
+    """Yield the forms of a name that tell its other forms: its stem and what it ends in."""
+    if len(name) >= _LEAST:
+        yield f"{name}|"
+        yield f"{_drop_accents(name)}||"
+        if not name.isascii():
+            yield f"{fold_name(name.translate(_SPELLED_OUT))}||"
+    yield from _read_changes(name)
+
+
+def _drop_accents(word: str) -> str:
+    return word if word.isascii() else fold_name(word)
+
+
+def _read_stems(word: str) -> Iterator[str]:
+    yield f"{_drop_accents(word)}||"
+    for size in range(1, min(5, len(word) - _LEAST) + 1):
+        if word[-size:] in _ENDINGS:
+            yield f"{word[:-size]}|"
+    yield from _read_changes(word)
+
+
+def _read_changes(word: str) -> Iterator[str]:
+    for size in range(1, _LONGEST_ENDING + 1):
+        least = _SHORT if size < 3 else _LEAST - 1
+        if len(word) - size >= least:
+            for number in _BY_ENDING.get(word[-size:], ()):
+                yield f"{word[:-size]}|{number}"
 
 
 class Parts:

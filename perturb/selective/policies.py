@@ -33,12 +33,12 @@ from perturb.selective.patterns import (
     shape_types,
 )
 from perturb.selective.patterns.forms import find_fields, find_listed
+from perturb.selective.patterns.given import is_ordinary_word
 from perturb.selective.patterns.names import NAME_TYPES
-from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import Facts, Index
 from perturb.selective.patterns.tables import CELL_TYPES, find_cells
-from perturb.text.expressions import Expression
 from perturb.text.fold import Reading, fold, read, spell_entities
+from perturb.text.search import Expression
 from perturb.vocabulary.vocabulary import LAYOUT
 
 __all__ = [

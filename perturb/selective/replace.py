@@ -456,21 +456,8 @@ def _character(old: str, drawn: int) -> str:
     return chr(ord("A" if old.isupper() else "a") + drawn)
 
 
-def _receipt(
-    mechanism: MarkingMechanism,
-    options: DocumentOptions,
-    writer: _Writer,
-    spans: Sequence[Span],
-    kept: int,
-    left: Mapping[str, int],
-    empty: bool,
-) -> Receipt:
-    guarantee, identity = mechanism.guarantee, mechanism.identity()
-    if "patterns" in identity:  # the expressions are private to the operator
-        identity["patterns"] = [type_ for type_, _ in identity["patterns"]]
-    for name in ("allow", "deny"):
-        identity.pop(name, None)
-    released = len(writer.words)
+def _say_revealed(writer: _Writer, left: Mapping[str, int]) -> list[str]:
+    """Return what a release shows of its text, in words."""
     reveals = [
         "everything the policy did not mark, verbatim",
         "where the replaced parts stand, their punctuation and capitals, how many words they have "
@@ -495,6 +482,24 @@ def _receipt(
         reveals.append(
             "which replaced words and parts are equal, here and in the client's other texts"
         )
+    return reveals
+
+
+def _receipt(
+    mechanism: MarkingMechanism,
+    options: DocumentOptions,
+    writer: _Writer,
+    spans: Sequence[Span],
+    kept: int,
+    left: Mapping[str, int],
+    empty: bool,
+) -> Receipt:
+    guarantee, identity = mechanism.guarantee, mechanism.identity()
+    if "patterns" in identity:  # the expressions are private to the operator
+        identity["patterns"] = [type_ for type_, _ in identity["patterns"]]
+    for name in ("allow", "deny"):
+        identity.pop(name, None)
+    released = len(writer.words)
     return Receipt(
         mechanism=identity.pop("mechanism"),
         table=identity.pop("table"),
@@ -521,7 +526,7 @@ def _receipt(
         unbounded=kept
         + writer.unbounded
         + (0 if math.isfinite(mechanism.part_guarantee.epsilon) else released),
-        reveals=tuple(reveals),
+        reveals=tuple(_say_revealed(writer, left)),
         entities=dict(sorted(Counter(span.type for span in spans).items())),
         actions={
             action: dict(sorted(types.items()))

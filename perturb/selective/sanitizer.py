@@ -24,13 +24,11 @@ from perturb.registry import register
 from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Span, Unit
 from perturb.rng import secure_generator
 from perturb.sanitizer import Demands, DocumentOptions, Marking, Sanitizer
-from perturb.selective.actions import Actions, check_actions, drop_claimed
 from perturb.selective.beside import find_beside
 from perturb.selective.clinical import drop_impersonal
 from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
-from perturb.selective.listings import find_in_listing
+from perturb.selective.listings import drop_translated, find_in_listing
 from perturb.selective.marked import MarkingMechanism
-from perturb.selective.nobody import drop_translated
 from perturb.selective.parameters import SelectiveParameters, check_thresholds
 from perturb.selective.parts import (
     CUSTOM,
@@ -53,7 +51,14 @@ from perturb.selective.policies import (
     settle,
     widen,
 )
-from perturb.selective.profiles import PROFILES, SECRET_TYPES, Profile
+from perturb.selective.profiles import (
+    PROFILES,
+    SECRET_TYPES,
+    Actions,
+    Profile,
+    check_actions,
+    drop_claimed,
+)
 from perturb.selective.public import PUBLIC_VERSION, drop_public, find_companions, load_public
 from perturb.selective.replace import make_text_link, refuse_parts, replace_parts
 from perturb.selective.surrogates.dates import SHIFTS, shift_date

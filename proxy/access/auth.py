@@ -30,9 +30,9 @@ from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, func, not_, 
 
 from perturb import Sanitizer
 from perturb.sanitizer import Demands
-from perturb.selective.actions import ACTIONS, EVERY, Actions, check_actions
 from perturb.selective.parameters import check_thresholds
 from perturb.selective.parts import check_terms
+from perturb.selective.profiles import ACTIONS, EVERY, Actions, check_actions
 from proxy.config.errors import explain_key
 from proxy.config.fields import Section
 from proxy.config.server import OF_USER, ClientKey, Role

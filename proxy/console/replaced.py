@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from perturb.release import Span
-from perturb.selective.actions import Actions
 from perturb.selective.parts import CUSTOM
 from perturb.selective.policies import PatternPolicy
+from perturb.selective.profiles import Actions
 from proxy.pipeline.plan import Preview
 
 __all__ = ["ReplacedPart", "describe_parts", "list_parts"]

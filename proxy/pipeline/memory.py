@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from proxy.config.settings import Config, Limits
 from proxy.metrics import Metrics
-from proxy.pipeline.drafting import Drafter
-from proxy.pipeline.settling import Settler
+from proxy.pipeline.drafting import Drafter, Settler
 from proxy.records.chain import Chain
 from proxy.storage.digests import Digests
 from proxy.storage.ledger import Ledger

@@ -16,7 +16,7 @@ from proxy.access.auth import Client
 from proxy.config.settings import Limits
 from proxy.errors import bad_request
 from proxy.metrics import Metrics
-from proxy.pipeline.drafting import Draft
+from proxy.pipeline.drafting import Draft, Settlement, Settler
 from proxy.pipeline.plan import (
     Announce,
     Answer,
@@ -30,7 +30,6 @@ from proxy.pipeline.plan import (
     merge,
 )
 from proxy.pipeline.policy import RequestPolicy
-from proxy.pipeline.settling import Settlement, Settler
 from proxy.records.chain import Positions
 from proxy.remote.remotes import Remotes, Route
 from proxy.requests.messages import keep_local

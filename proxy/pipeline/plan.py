@@ -24,8 +24,7 @@ from perturb.vocabulary.vocabulary import CLASS_NAMES
 from proxy.access.auth import Client
 from proxy.config.settings import Config
 from proxy.demonstrations import Demonstrations
-from proxy.pipeline.drafting import Draft, Quote, TurnSpan
-from proxy.pipeline.settling import Settlement
+from proxy.pipeline.drafting import Draft, Quote, Settlement, TurnSpan
 from proxy.release import Release
 from proxy.remote.guard import Clearance, Cleared
 from proxy.remote.messages import spell_messages

@@ -22,7 +22,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from extraction.extractor import Task
-from perturb.text.expressions import Expression
+from perturb.text.search import Expression
 from proxy.config.upstreams.local import SHIPPED
 from proxy.errors import bad_request
 from proxy.requests.protocol import ChatRequest, FunctionCall, Message, ToolCall

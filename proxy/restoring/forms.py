@@ -14,7 +14,7 @@ from urllib.parse import quote, quote_plus
 from perturb.selective.surrogates.forms import CALLING
 from perturb.selective.values import ENGLISH, FRENCH, GERMAN, SPANISH
 from perturb.text.fold import STROKES
-from perturb.text.prefixes import Prefixes
+from perturb.text.search import Prefixes
 from proxy.restoring.cases import CASES, CYRILLIC, decline, romanize, romanize_briefly
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from extraction.addresses import LOOK_AHEAD, Addresses
 from perturb.text.fold import read
-from perturb.text.prefixes import Prefixes
+from perturb.text.search import Prefixes
 from proxy.restoring.forms import (
     PLAIN,
     Number,

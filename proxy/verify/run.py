@@ -10,9 +10,8 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from perturb.selective.actions import Actions
 from perturb.selective.parameters import SelectiveParameters
-from perturb.selective.profiles import PROFILES
+from perturb.selective.profiles import PROFILES, Actions
 from proxy.config.privacy import Privacy
 from proxy.config.settings import load_config
 from proxy.loopback import run_proxy

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.settings import (
     PROGRAMS,
     KeyValue,
     assigned,
-    is_ordinary_word,
     is_placeholder,
     is_reference,
     names_program,

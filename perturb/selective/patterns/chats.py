@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 
 from perturb.selective.patterns.accounts import is_personal_account
-from perturb.selective.patterns.given import is_given, stands_alone
+from perturb.selective.patterns.given import is_given, is_ordinary_word, stands_alone
 from perturb.selective.patterns.labels import ROLES, is_label_alone, spell
-from perturb.selective.patterns.settings import PROGRAMS, is_ordinary_word
+from perturb.selective.patterns.settings import PROGRAMS
 from perturb.selective.patterns.shape import (
     all_clues,
     any_figure,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.settings import is_ordinary_word
+from perturb.selective.patterns.given import is_ordinary_word
 from perturb.selective.patterns.shape import (
     all_clues,
     any_clue,

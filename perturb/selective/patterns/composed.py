@@ -11,12 +11,13 @@ from functools import lru_cache
 
 from perturb.selective.patterns.given import (
     is_given,
+    is_ordinary_word,
     is_word_elsewhere,
     names_beside,
     names_thing,
     stands_alone,
 )
-from perturb.selective.patterns.settings import PROGRAMS, is_ordinary_word
+from perturb.selective.patterns.settings import PROGRAMS
 from perturb.selective.patterns.shape import (
     Chosen,
     any_match,

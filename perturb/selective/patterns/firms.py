@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 
 from perturb.selective.patterns.everyday import is_everyday
-from perturb.selective.patterns.given import is_given
-from perturb.selective.patterns.settings import PROGRAMS, is_ordinary_word
+from perturb.selective.patterns.given import is_given, is_ordinary_word
+from perturb.selective.patterns.settings import PROGRAMS
 from perturb.selective.patterns.shape import any_listed, any_of, any_string, shape, words_of
 from perturb.selective.patterns.words import OPENERS
 from perturb.vocabulary.stop_words import FUNCTION_WORDS

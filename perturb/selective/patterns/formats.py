@@ -12,7 +12,7 @@ import re
 from perturb.selective.patterns.accounts import is_personal_account
 from perturb.selective.patterns.checks import is_iban
 from perturb.selective.patterns.dates import MONTHS, is_long_ago
-from perturb.selective.patterns.given import is_given, names_thing
+from perturb.selective.patterns.given import is_given, is_ordinary_word, names_thing
 from perturb.selective.patterns.labels import LABELS, NAMES, spell
 from perturb.selective.patterns.letters import is_greeting
 from perturb.selective.patterns.persons import (
@@ -22,7 +22,6 @@ from perturb.selective.patterns.persons import (
     is_full_name,
     is_strange,
 )
-from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import (
     any_figure,
     any_match,

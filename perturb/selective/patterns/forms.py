@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from perturb.selective.patterns.dates import is_long_ago
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.labels import (
     LABELS,
     NAMES,
@@ -25,7 +25,7 @@ from perturb.selective.patterns.labels import (
 )
 from perturb.selective.patterns.persons import CAPITALS
 from perturb.selective.patterns.scripts import has_surname
-from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
+from perturb.selective.patterns.settings import is_placeholder
 from perturb.selective.patterns.shape import Facts, any_listed, any_of, words_of
 from perturb.selective.patterns.words import PARTICLES
 from perturb.text.marks import MARKS, WORD

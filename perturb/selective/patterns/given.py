@@ -1,4 +1,4 @@
-"""List given names of many languages, of which some are ordinary words, too."""
+"""Say what a single word is: a given name of one of many languages, an ordinary word, or both."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from perturb.text.fold import drop_accents, fold_name
+from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = [
     "is_given",
+    "is_ordinary_word",
     "is_word_elsewhere",
     "list_given",
     "may_be_given",
@@ -50,6 +52,14 @@ _OF_THINGS = """
     lincoln madison paris phoenix ruby savannah sydney victoria virginia
 """
 _THINGS = frozenset(_OF_THINGS.split())
+# Ordinary words that the dictionary is too old for.
+_TECHNICAL_LIST = """
+    backticks callback callbacks changelog checkbox checkboxes clickable codebase codeblock
+    dropdown dropdowns filepath frontend frontends fullstack linter linting loopback
+    middleware monospace navbar newline newlines precompiled retrying sidebar subdirectories
+    subdirectory symlink symlinks todo todos tooltip tooltips webhook webhooks
+"""
+_TECHNICAL = frozenset(_TECHNICAL_LIST.split())
 
 
 @lru_cache(maxsize=1)
@@ -112,6 +122,12 @@ def names_beside() -> frozenset[str]:
     """
     names = _read_section("[beside]")
     return frozenset({*map(str.lower, names), *map(fold_name, names)} - _THINGS)
+
+
+def is_ordinary_word(word: str) -> bool:
+    """Tell if a word is one of the English dictionary that is written in small letters, or one of
+    today's work with computers."""
+    return word.lower() in dictionary_words() or word.lower() in _TECHNICAL
 
 
 def names_thing(word: str) -> bool:

@@ -10,6 +10,7 @@ from perturb.text.marks import MARKS
 __all__ = [
     "BY_ROLE",
     "COLUMNS",
+    "HOLDERS",
     "INTERFACE",
     "LABELS",
     "LABEL_TYPES",
@@ -219,7 +220,7 @@ BY_ROLE = _words(
     """
     account_executive account_manager agent applicant appraiser appraisee approver approved_by
     arranged_by assigned_to attorney beneficiary bewohner booked_by buyer candidate caregiver
-    carer caseworker claimant cleaner client_contact coach colleague consultant contact_person
+    carer caseworker claimant cleaner client_contact coach colleague consultant
     counsellor counselor created_by debtor defendant dentist doctor donor driver entered_by
     evaluator examiner facilitator followed_by founder friend gp handled_by heir inspector
     instructor insured intern interviewee interviewer introduced_by landlord lawyer lead
@@ -266,6 +267,8 @@ BY_ROLE = _words(
     участник 老师 学生 负责人 负责人姓名 患者 员工 会员 経理 担当 生徒 社員 会員
     """
 )
+# Of the labels of persons, those of who has a thing, which may be a team.
+HOLDERS = _words("owner manager author assignee")
 # What else columns of tables of persons are called, each word of it: hardly anybody's name.
 COLUMNS = _words(
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.labels import is_label_alone
 from perturb.selective.patterns.people import TITLES
 from perturb.selective.patterns.persons import (
@@ -15,7 +15,6 @@ from perturb.selective.patterns.persons import (
     is_given_name,
     is_lower_name,
 )
-from perturb.selective.patterns.settings import is_ordinary_word
 from perturb.selective.patterns.shape import (
     all_clues,
     any_clue,

@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 
 from perturb.selective.patterns.accounts import is_personal_account
+from perturb.selective.patterns.given import is_ordinary_word
 from perturb.selective.patterns.secrets import NOUN, NOUN_CLUE, is_worded
-from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
+from perturb.selective.patterns.settings import is_placeholder
 from perturb.selective.patterns.shape import any_clue, any_string, shape
 from perturb.selective.patterns.told import ENDS, FEW, IS, QUOTE, VALUE, is_drawn, is_first_word
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 
-from perturb.selective.patterns.given import is_given
+from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.numbers import WORDS
 from perturb.selective.patterns.persons import CAPITALS
-from perturb.selective.patterns.settings import is_ordinary_word, is_placeholder
+from perturb.selective.patterns.settings import is_placeholder
 from perturb.selective.patterns.shape import (
     all_clues,
     any_listed,
@@ -131,7 +131,8 @@ def _names_somebody(text: str) -> bool:
     return len(words) > 1 or is_given(words[0]) or _INITIAL.match(text) is not None
 
 
-def _is_addressed(text: str) -> bool:
+def _is_named(text: str) -> bool:
+    """Tell if a part has words, none of which says that nobody and no place is named."""
     words = re.findall(r"[^\W\d_]{2,40}", text)
     return bool(words) and not any(word.lower() in _NOBODY for word in words)
 
@@ -268,11 +269,6 @@ _HOUSE_NAME = (
 )
 
 
-def _is_place(text: str) -> bool:
-    words = re.findall(r"[^\W\d_]{2,40}", text)
-    return bool(words) and not any(word.lower() in _NOBODY for word in words)
-
-
 _ADDRESSED = (
     r"(?:dott\.(?:ssa)?|dr\.ssa|avv\.|Dipl\.-(?:Psych|Päd|Ing|Soz)\.|OÄ|OA|Oberarzt|Oberärztin"
     r"|Schwester|CTU"
@@ -286,7 +282,7 @@ RECORDS = (
         "PERSON",
         rf"(?<!\w){_ADDRESSED} {_TITLE}(?P<part>(?:[{CAPITALS}]\.[ -]?){{0,2}}{_PART}"
         rf"(?: (?:{_LITTLE} )?{_PART}){{0,3}})(?![\w@])",
-        _is_addressed,
+        _is_named,
         clue=any_listed(
             "dott dr avv Dipl OÄ OA Oberarzt Oberärztin Schwester CTU enfermera enfermero Enf Inf",
             "Zeuge Zeugin teste testigo DUE RN infirmier infirmière sage-femme Pr Me Maître",
@@ -309,7 +305,7 @@ RECORDS = (
         rf"(?<!\w)(?i:{any_of(_PLACE_LABELS)})[ ]?:[ ]{{1,4}}(?P<part>[{CAPITALS}](?:"
         rf"(?!  )[^\n:;|\d]){{1,60}}?)"
         r"(?=[.;]?[ ]{0,3}(?:\n|\Z|  )|[.;,]? [^\W\d_.]{2,14}:)",
-        _is_place,
+        _is_named,
         clue=any_listed(_PLACE_LABELS),
         reach=20,
     ),

@@ -10,14 +10,12 @@ from __future__ import annotations
 import re
 
 from perturb.selective.patterns.shape import any_of, read_around, words_of
-from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = [
     "PROGRAMS",
     "VALUE",
     "KeyValue",
     "assigned",
-    "is_ordinary_word",
     "is_placeholder",
     "is_reference",
     "looks_random",
@@ -314,20 +312,3 @@ def looks_random(value: str, least: int = 16) -> bool:
     if any(c.isdigit() for c in longest):
         return turns >= max(3, len(longest) // 10)
     return len(longest) >= 20 and turns >= len(longest) // 4
-
-
-# Ordinary words that the dictionary is too old for.
-_TECHNICAL = words_of(
-    """
-    backticks callback callbacks changelog checkbox checkboxes clickable codebase codeblock
-    dropdown dropdowns filepath frontend frontends fullstack linter linting loopback middleware
-    monospace navbar newline newlines precompiled retrying sidebar subdirectories subdirectory
-    symlink symlinks todo todos tooltip tooltips webhook webhooks
-    """
-)
-
-
-def is_ordinary_word(word: str) -> bool:
-    """Tell if a word is one of the English dictionary that is written in small letters, or one of
-    today's work with computers."""
-    return word.lower() in dictionary_words() or word.lower() in _TECHNICAL

@@ -3,7 +3,7 @@ have it.
 
 Every shipped expression runs in time linear in the text: quantifiers are bounded or possessive,
 and a look-behind keeps a failed match from being tried again inside the same run. A long text is
-searched window by window (`perturb.text.expressions.find_all`).
+searched window by window (`perturb.text.search.find_all`).
 
 A clue is something that every match holds, such as an at sign, a digit, or a word of a list. Most
 texts hold few of these, so most expressions need not be searched for.
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perturb.text.expressions import Expression, find_all
+from perturb.text.search import Expression, find_all
 from perturb.work import check_work
 
 __all__ = [

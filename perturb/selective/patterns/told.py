@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 
 from perturb.selective.patterns.codes import IS
+from perturb.selective.patterns.given import is_ordinary_word
 from perturb.selective.patterns.secrets import NOUN, NOUN_CLUE, is_sentence, is_worded
-from perturb.selective.patterns.settings import PROGRAMS, is_ordinary_word, is_placeholder
+from perturb.selective.patterns.settings import PROGRAMS, is_placeholder
 from perturb.selective.patterns.shape import (
     any_clue,
     any_string,

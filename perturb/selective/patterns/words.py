@@ -11,6 +11,7 @@ __all__ = [
     "GERMAN_NOUNS",
     "GERMAN_PREPOSITIONS",
     "INSTITUTIONS",
+    "NAME_PARTICLES",
     "OPENERS",
     "ORDINALS",
     "PARTICLES",
@@ -31,6 +32,7 @@ PARTICLES = _words(
     """
 )
 AFTER_PARTICLES = _words("das dem den het las los")  # Vincent van den Bosch
+NAME_PARTICLES = PARTICLES | AFTER_PARTICLES
 # Words that open sentences: capitalised there, they are not part of a name.
 OPENERS = _words(
     """

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from perturb.selective.patterns.composed import is_full_name, split_humps
 from perturb.selective.patterns.contact import is_ip_address
-from perturb.selective.patterns.settings import is_ordinary_word
+from perturb.selective.patterns.given import is_ordinary_word
 from perturb.selective.surrogates.names import Cast, NameWord, load_names
 from perturb.selective.surrogates.phrases import PATH_WORDS
 from perturb.text.fold import fold_name, match_case

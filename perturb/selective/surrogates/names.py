@@ -16,7 +16,7 @@ from itertools import pairwise, product
 from pathlib import Path
 
 from perturb.selective.patterns.given import is_given, sex_of
-from perturb.selective.patterns.words import AFTER_PARTICLES, PARTICLES
+from perturb.selective.patterns.words import NAME_PARTICLES, PARTICLES
 from perturb.text.fold import fold_name, read, spell_plain
 
 __all__ = [
@@ -160,9 +160,6 @@ def read_script(word: str) -> str:
     return "cyrillic" if all("\u0400" <= c <= "\u04ff" for c in word) else ""
 
 
-_PARTICLES = PARTICLES | AFTER_PARTICLES  # in small letters
-
-
 @dataclass(frozen=True)
 class NameWord:
     """A word of a name.
@@ -208,7 +205,7 @@ def read_person(words: Sequence[str], between: Sequence[str]) -> list[NameWord] 
     alone = len(keys) == 1 and len(full) == 1
     out = []
     for i, key in enumerate(keys):
-        if words[i] in _PARTICLES and i < last:
+        if words[i] in NAME_PARTICLES and i < last:
             out.append(NameWord("particle", key))
         elif len(key) < 2:
             out.append(NameWord("initial", key, surname))

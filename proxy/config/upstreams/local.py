@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 from extraction.errors import LocalModelUnavailable
 from extraction.extractor import Extraction, WhenToWarm
 from extraction.models import DEFAULT, MODELS, ModelStore, Pulled
-from perturb.text.expressions import Expression
+from perturb.text.search import Expression
 from proxy.config.fields import Section
 from proxy.config.store import models_folder
 from proxy.config.upstreams.connection import BaseUrl, check_key, read_key

@@ -21,9 +21,9 @@ from perturb import (
     seeded_generator,
 )
 from perturb.sanitizer import Demands, Policy
-from perturb.selective.actions import ACTIONS, Actions, drop_claimed
 from perturb.selective.detector import DETECTED, DetectorPolicy
 from perturb.selective.parts import Cover, ExceptTerms, Terms
+from perturb.selective.profiles import ACTIONS, Actions, drop_claimed
 from perturb.selective.sanitizer import Selective, SelectiveParameters
 from perturb.testing import PolicyContract
 from tests.perturb.marking import TABLE, WORDS, Fixed, selective

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from perturb import load_table
-from perturb.selective.nobody import drop_translated
+from perturb.selective.listings import drop_translated
 from perturb.selective.patterns.forms import find_fields, is_label
 from perturb.selective.patterns.labels import INTERFACE, LABELS, NAMES, spell
 from perturb.selective.sanitizer import Selective, SelectiveParameters

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.finding import _build
-from perturb.selective.parts import list_handles
-from perturb.selective.patterns.inflected import Inflections
+from perturb.selective.parts import Inflections, list_handles
 from perturb.selective.policies import PatternPolicy
 from perturb.selective.sanitizer import Selective
 from tests.perturb.selective.test_secrets import read_marked

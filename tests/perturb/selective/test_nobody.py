@@ -6,16 +6,15 @@ from __future__ import annotations
 import pytest
 
 from perturb import get_mechanism
-from perturb.selective.nobody import (
-    TALES,
+from perturb.selective.public import read_key
+from perturb.selective.public.invented import TALES, find_tales
+from perturb.selective.public.lists import (
     find_compared,
     find_lists,
-    find_tales,
     find_title_cells,
     find_titles,
     find_varieties,
 )
-from perturb.selective.public import read_key
 from perturb.testing.growth import grows_linearly
 from tests.tables import bundled_table
 

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from perturb import Span, seeded_generator
 from perturb.release import Taken
-from perturb.selective.actions import Actions, check_actions
+from perturb.selective.profiles import Actions, check_actions
 from perturb.selective.replace import link_request, make_text_link
-from perturb.selective.surrogates.check import SurrogateCheck
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
 from perturb.selective.surrogates.kinds import WITHOUT
 from perturb.selective.surrogates.names import load_names
 from perturb.selective.surrogates.writer import SurrogateWriter
+from perturb.selective.verify import SurrogateCheck
 from perturb.testing.growth import grows_linearly
 from perturb.testing.statistics import ALPHA, p_value
 from tests.perturb.marking import fixed

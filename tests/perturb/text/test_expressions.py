@@ -7,7 +7,7 @@ import re
 import pytest
 
 from perturb.errors import ExpressionTimeout, PerturbError
-from perturb.text.expressions import Expression
+from perturb.text.search import Expression
 from tests.catastrophe import CATASTROPHIC, ENDLESS
 
 

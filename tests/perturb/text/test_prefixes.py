@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perturb.testing.growth import grows_linearly
-from perturb.text.prefixes import Prefixes
+from perturb.text.search import Prefixes
 
 SELF_SIMILAR = st.text("0,", min_size=1, max_size=9)
 

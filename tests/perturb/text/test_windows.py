@@ -13,7 +13,7 @@ from perturb import PerturbError
 from perturb.errors import OutOfTime
 from perturb.selective.patterns import SHIPPED
 from perturb.selective.patterns.shape import Lazy
-from perturb.text.expressions import LONGEST, find_all
+from perturb.text.search import LONGEST, find_all
 from perturb.work import charge_work, limit_work
 
 # Runs of any length end a match; the rest of an attempt, look-ahead included, has at most 12.

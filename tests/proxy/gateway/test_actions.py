@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from perturb import EmbeddingTable
-from perturb.selective.actions import ACTIONS
+from perturb.selective.profiles import ACTIONS
 from proxy.access.auth import Grant
 from proxy.api.app_keys import KEYRING, LEDGER
 from tests.absence import find_leaks
