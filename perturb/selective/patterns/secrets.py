@@ -659,11 +659,12 @@ SECRETS = (
         clue=any_string("set password"),
         reach=2,
     ),
-    shape(  # <entry key="db.password">kestrel</entry>
+    shape(  # <entry key="db.password">kestrel9</entry>; in translations there are labels
         "PASSWORD",
-        r"<(?:entry|property|item|string|setting|param)\b[^<>]{0,80}?\b(?:key|name)="
-        r"[\"'][\w.-]{0,40}(?:password|passwd|secret)[\"'][^<>]{0,40}>(?P<part>[^<>\s]{3,100})</",
-        _is_credential,
+        r"<(?:entry|property|setting|param|string)\b[^<>]{0,80}?\b(?:key|name)="
+        r"[\"'][\w.-]{0,40}(?:password|passwd|secret)[\"'][^<>]{0,40}>"
+        r"(?P<part>[!-;=?-~]{3,100})</",
+        lambda value: _is_marked(value.rstrip("!?.*:")) and _is_credential(value),
         case=False,
         clue=all_clues(any_string("key=", "name="), any_string("passw", "secret")),
     ),

@@ -84,7 +84,7 @@ def test_an_identifier_made_of_a_known_name_is_hidden_where_its_words_are_ordina
 
 
 def test_ordinary_words_make_no_surname() -> None:
-    assert not is_full_name("oskar", "startswith")
+    assert not is_full_name("leila", "startswith")
     assert is_full_name("oskar", "thackeray")
 
 

@@ -30,8 +30,8 @@ WIFI:S:attic;T:WPA;P:⟦kestrelmoon⟧;H:true;;
 storePassword '⟦kestrelmoon⟧'
 set password for 'app'@'localhost' = '⟦kestrelmoon⟧';
 SET PASSWORD = PASSWORD('⟦kestrelmoon⟧');
-<entry key="db.password">⟦kestrelmoon⟧</entry>
-<string name="api_secret">⟦kestrelmoon⟧</string>
+<entry key="db.password">⟦kestrel9moon⟧</entry>
+<string name="api_secret">⟦kestrel_moon9⟧</string>
 net use Z: \\nas\share ⟦kestrelmoon⟧ /user:app
 keyPassword("⟦kestrelmoon⟧")
 {"name": "Authorization", "value": "Basic ⟦YXBwOmtlc3RyZWw=⟧"}
@@ -201,6 +201,8 @@ set password to 'required' in the form
 <entry key="password.label">Kennwort</entry>
 <entry key="db.password">${DB_PASSWORD}</entry>
 <string name="password">Password</string>
+<string name="forgot_password">Vergessen?</string>
+<entry key="forgot.password">oublié</entry>
 net use Z: \\nas\share * /user:app
 net use Z: \\nas\share /user:app
 admin:dashboard
