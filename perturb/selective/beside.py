@@ -1,5 +1,5 @@
 """Find who stands beside private persons: the other surnames of a list, of lines of one form and
-of speakers, and the full names in the lines above and below.
+of speakers, the full names in the lines above and below, and the given name behind a surname.
 
 A word alone is no evidence of a surname. Where at least two of a list are private persons, and at
 least half of it are, the others are, too, unless they are words or places.
@@ -86,7 +86,7 @@ def find_beside(text: str, found: Iterable[Span], private: Iterable[Span]) -> li
         held = sum(near.meets(*place) for place in places)
         if held >= _LEAST and 2 * held >= len(places):
             made.update(dict.fromkeys(p for p in places if _may_be_surname(text[slice(*p)])))
-    made.update(dict.fromkeys(_find_full(text, near)))
+    made.update(dict.fromkeys(chain(_find_full(text, near), _find_behind(text, persons))))
     free = (place for place in made if not near.meets(*place) and not others.meets(*place))
     return [Span(*place, "PERSON") for place in free]
 
@@ -142,6 +142,19 @@ def _find_full(text: str, near: Cover) -> Iterator[_Place]:
             sure = held >= _LEAST or line["point"] or not is_ordinary_word(given)
             if sure and is_given(given) and not names_thing(given) and family not in _THINGS:
                 yield line.span("name")
+
+
+def _find_behind(text: str, persons: Iterable[Span]) -> Iterator[_Place]:
+    """Yield the given names behind surnames and a comma, at the end of a string, a cell, an
+    element or a line: `"Lindqvist, Sunniva"`."""
+    for span in persons:
+        given = _BEHIND.match(text, span.end)
+        word = given["given"] if given and " " not in text[span.start : span.end] else ""
+        if given and is_given(word) and not (is_ordinary_word(word) or names_thing(word)):
+            yield given.span("given")
+
+
+_BEHIND = re.compile(rf", (?P<given>{_WORD})(?=[\"'`<;|\n)\]]|\\|\r|\Z)")
 
 
 def _cut(text: str, sign: re.Pattern[str]) -> Iterator[_Place]:

@@ -33,6 +33,13 @@ Room 1 ⟨Lindqvist⟩⏎Room 2 ⟨Nakamura⟩⏎Room 3 ⟦Kvamme⟧
 1. ⟨Tamsin Achterberg⟩⏎2. ⟦Grace Baker⟧
 - ⟦Mark Rose⟧⏎- ⟨Tamsin Achterberg⟩
 ⟨Tamsin Achterberg⟩⏎⟨Oskar Thackeray⟩⏎⟦Grace Baker⟧
+{"name": "⟨Lindqvist⟩, ⟦Sunniva⟧"}
+<name>⟨Lindqvist⟩, ⟦Tamsin⟧</name>
+<td>⟨Lindqvist⟩, ⟦Oskar⟧</td>
+{"name": "⟨Lindqvist⟩, Grace"}
+{"place": "⟨Lindqvist⟩, Georgia"}
+{"note": "⟨Lindqvist⟩, Oskar came"}
+["⟨Lindqvist⟩", "Sunniva"]
 Present: ⟨Lindqvist⟩, ⟨Nakamura⟩, Monday
 I saw ⟨Lindqvist⟩ and ⟨Nakamura⟩ in Berlin, Hamburg and Munich.
 ⟨Lindqvist⟩, ⟨Nakamura⟩. Stack: Python, Kubernetes, Terraform, Ansible.
