@@ -24,7 +24,6 @@ from perturb.registry import register
 from perturb.release import EMPTY, Guarantee, Known, Link, Perturbation, Span, Unit
 from perturb.rng import secure_generator
 from perturb.sanitizer import Demands, DocumentOptions, Marking, Sanitizer
-from perturb.selective.beside import find_beside
 from perturb.selective.clinical import drop_impersonal
 from perturb.selective.detector import DETECTED, NAMES, DetectorPolicy
 from perturb.selective.listings import drop_translated, find_in_listing
@@ -59,7 +58,13 @@ from perturb.selective.profiles import (
     check_actions,
     drop_claimed,
 )
-from perturb.selective.public import PUBLIC_VERSION, drop_public, find_companions, load_public
+from perturb.selective.public import (
+    PUBLIC_VERSION,
+    drop_public,
+    find_beside,
+    find_companions,
+    load_public,
+)
 from perturb.selective.replace import make_text_link, refuse_parts, replace_parts
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
 from perturb.selective.surrogates.kinds import DATES, PERSONS

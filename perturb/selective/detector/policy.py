@@ -18,6 +18,7 @@ from perturb.selective.detector.completing import (
     JOINS_AFTER,
     complete_beside,
     complete_runs,
+    cut_edges,
     find_cell,
 )
 from perturb.selective.detector.no_names import (
@@ -30,7 +31,6 @@ from perturb.selective.detector.no_names import (
     WORD_BEFORE,
     is_no_name,
 )
-from perturb.selective.edges import cut_edges
 from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.labels import LABELS, is_label_alone, spell
 from perturb.selective.patterns.labels import NAMES as LABEL_NAMES

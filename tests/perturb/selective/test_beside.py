@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from perturb import Span
-from perturb.selective.beside import find_beside
+from perturb.selective.public import find_beside
 from perturb.testing.growth import grows_linearly
 
 # The persons that are known stand between ⟨ and ⟩, those to find between ⟦ and ⟧.

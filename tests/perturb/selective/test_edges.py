@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perturb import Span
-from perturb.selective.edges import cut_edges
+from perturb.selective.detector.completing import cut_edges
 
 # The whole line is found as a person; the name is between ⟦ and ⟧.
 CUT = """
