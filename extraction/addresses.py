@@ -44,6 +44,11 @@ _BEGIN = re.compile(
     r"|(?<!\w)www\.|<(?!(?:mailto|tel):)[a-z][a-z0-9+.-]{1,31}:)\Z",
     re.IGNORECASE,
 )
+# The beginning of an element of XML with a prefix, `<dc:creator>`, or of an address in `<…>` of a
+# scheme that no client fetches by itself. Both end with the `>`.
+_PREFIX = re.compile(r"<[a-z_][\w-]{1,31}:\Z", re.IGNORECASE)
+_FETCHED = re.compile(r"(?:https?|wss?|ftp|data|blob|javascript|vbscript|file):\Z", re.IGNORECASE)
+_END_OF_LOCAL_NAME = re.compile(r"[^\w-]")
 _BACKSLASHES = re.compile(r"(?<![\w:.\\/])[/\\]{2}\Z")  # a browser reads `\` as `/`: not C:\\
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # a backslash escape of Markdown
 _TARGET = re.compile(r"(?:\]|(?<!\w)url)\(\Z", re.IGNORECASE)
@@ -178,7 +183,8 @@ class Addresses:
             self._enter("attribute", opening=True)
             self._is_link = _OF_LINK.search(seen[-16:]) is not None
         elif last in "/\\:.;" and _begins_run(seen):
-            self._enter("run")
+            prefix = _PREFIX.search(seen[-40:]) and not _FETCHED.search(seen[-16:])
+            self._enter("local_name" if prefix else "run")
         elif last in "/\\;" and _BACKSLASHES.search(unescape(seen)):
             self._enter("slashes")
         else:
@@ -187,6 +193,21 @@ class Addresses:
 
     def _read_run(self, text: str, place: int) -> int:
         return self._find_end(_END_OF_RUN, text, place)
+
+    def _read_local_name(self, text: str, place: int) -> int:
+        """Read what follows the prefix of an element: with a sign in it, it may be an address."""
+        if self._step == "slash":  # <ns:a/>
+            closed = text[place] == ">"
+            self._enter("text" if closed else "run")
+            return place + closed
+        found = _END_OF_LOCAL_NAME.search(text, place)
+        if found is None:
+            return len(text)
+        if found[0] == "/":
+            self._step = "slash"
+            return found.end()
+        self._enter("text" if found[0] in "><" or found[0].isspace() else "run")
+        return found.start() + (found[0] == ">")
 
     def _read_slashes(self, text: str, place: int) -> int:
         """Read what follows two backslashes: a host, or something else that is escaped twice."""

@@ -16,12 +16,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 from perturb.errors import ParameterError
 from perturb.release import Span
 from perturb.sanitizer import Policy
+from perturb.selective.patterns.composed import split_humps
 from perturb.selective.patterns.given import is_ordinary_word
 from perturb.selective.patterns.names import NAME_TYPES, follows_determiner
 from perturb.selective.patterns.shape import words_of
@@ -56,6 +57,7 @@ _NAMES_TOO = words_of("angel chase dale dawn dean duke eve grace guy hunter joy 
 _DECLARES = words_of(
     "class def func fn function struct enum interface trait import new const let var"
 )
+_CAMEL = re.compile(r"[a-z][A-Z]")
 _JOINS = frozenset("_.:$")
 _QUOTES = frozenset("\"'`")
 _LETTERS = 4  # of a surname: a shorter one beside an initial is too often a word
@@ -239,12 +241,11 @@ class Parts:
         """Find the names of accounts that are made of a person's name, and its words in small
         letters without accents: `cengiz.yildirim`."""
         if self._handles or self._plain:
-            words = [word.casefold() for word in tokens.words]
-            handles, plain = self.find_handles(words), self.find_plain(tokens.words)
-            for place, word in enumerate(words):
+            handles, plain = self.find_handles(tokens.words), self.find_plain(tokens.words)
+            for place, word in enumerate(tokens.words):
                 if word in handles:
                     yield Span(tokens.starts[place], tokens.ends[place], "USERNAME")
-                elif tokens.words[place] in plain:
+                elif word in plain:
                     yield Span(tokens.starts[place], tokens.ends[place], "PERSON")
 
     def find_plain(self, words: Iterable[str]) -> set[str]:
@@ -252,16 +253,21 @@ class Parts:
         return self._plain.intersection(words).difference(self._common)
 
     def find_handles(self, words: Iterable[str]) -> dict[str, str]:
-        """Return the words, of those in small letters, that are made of a person's name, each with
-        what it is without digits."""
+        """Return the words that are made of a person's name, each with this in small letters: the
+        word without digits, or two words of one in camel case."""
         if not self._handles:
             return {}
-        bare = {word: word.rstrip("0123456789") for word in words}
-        return {
-            word: stem
-            for word, stem in bare.items()
-            if stem in self._handles and not (stem == word and word in self._common)
-        }
+        found = {}
+        for word in words:
+            small = word.casefold()
+            stem = small.rstrip("0123456789")
+            if stem in self._handles and not (stem == small and small in self._common):
+                found[word] = stem
+            elif _CAMEL.search(word):
+                pairs = (a + b for a, b in pairwise(map(str.casefold, split_humps(word))))
+                if pair := next(filter(self._handles.__contains__, pairs), ""):
+                    found[word] = pair
+        return found
 
     @cached_property
     def _inflections(self) -> Inflections:
@@ -361,7 +367,7 @@ class KnownParts(dict[str, str]):
         tokens = read_tokens(text)
         for name in parts.find_inflected(tokens.words).values():
             found.update(by_form.get(name, ()))
-        handles = parts.find_handles(map(str.casefold, tokens.words)).values()
+        handles = parts.find_handles(tokens.words).values()
         for handle in chain(handles, parts.find_plain(tokens.words)):
             found.update(by_form.get(handle, ()))
         for span in parts.spans(tokens):

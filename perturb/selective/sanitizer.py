@@ -59,7 +59,13 @@ from perturb.selective.profiles import (
     check_actions,
     drop_claimed,
 )
-from perturb.selective.public import PUBLIC_VERSION, drop_public, find_companions, load_public
+from perturb.selective.public import (
+    PUBLIC_VERSION,
+    drop_public,
+    find_beside,
+    find_companions,
+    load_public,
+)
 from perturb.selective.replace import make_text_link, refuse_parts, replace_parts
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
 from perturb.selective.surrogates.kinds import DATES, PERSONS
@@ -76,7 +82,7 @@ from perturb.work import compute_once, keep_result
 __all__ = ["PartByPart", "Selective", "SelectiveParameters"]
 
 
-DRAWS = 11  # increment whenever a surrogate or a value is drawn, or written, in another way
+DRAWS = 12  # increment whenever a surrogate or a value is drawn, or written, in another way
 _FIND_NAMES = frozenset(("regex", "detector"))
 
 
@@ -302,7 +308,10 @@ class Selective(MarkingMechanism):
         )
         if all(alone):
             return ()
-        return (*kept, *find_companions(text, found, kept)) if profile.keeps_public else kept
+        if not profile.keeps_public:
+            return kept
+        companions = find_companions(text, found, kept)
+        return (*kept, *companions, *find_beside(text, found, (*kept, *companions)))
 
     def _find(self, text: str) -> tuple[Span, ...]:
         found = tuple(span for policy in self._policies for span in policy.find(text))

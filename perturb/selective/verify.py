@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from perturb.mechanisms.base import check_words, too_many_kept
 from perturb.release import Perturbation, Replacement, Span
 from perturb.sanitizer import DocumentOptions
 from perturb.selective.marked import MarkingMechanism
+from perturb.selective.patterns.composed import split_humps
 from perturb.selective.profiles import ACTIONS
 from perturb.selective.replace import (
     PartRun,
@@ -32,6 +34,7 @@ from perturb.selective.surrogates.addresses import (
     is_made_of_names,
     read_address,
     read_handle,
+    read_humps,
     read_url,
 )
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
@@ -594,8 +597,23 @@ class SurrogateCheck:
         if made is None or len(old.tokens) != len(made.tokens):
             raise ReleaseError(WRONG)
         for one, own in zip(old.tokens, made.tokens, strict=True):
-            if one != own if one.lower() in kept else not _is_written_alike(one, own):
+            alike = one == own if one.lower() in kept else _is_written_alike(one, own)
+            if not alike and not self._fit_humps(one, own):
                 raise ReleaseError(WRONG)
+
+    def _fit_humps(self, old: str, new: str) -> bool:
+        """Tell if this may replace a run of letters in camel case that holds a full name. Two
+        words of it change, and what stays is no name of the text."""
+        humps, made = split_humps(old), split_humps(new)
+        changed = [one != own for one, own in zip(humps, made, strict=False)]
+        if len(humps) != len(made) or not any(map(all, pairwise(changed))):
+            return False
+        # What the writer knows of other texts, this one does not; of its own it knows all.
+        named = dict(enumerate(read_humps(old, self._cast) or ()))
+        return all(
+            _is_written_alike(one, own) if changed[i] else named.get(i, (one, None))[1] is None
+            for i, (one, own) in enumerate(zip(humps, made, strict=True))
+        )
 
     def _check_domain(self, old: str, own: str) -> None:
         label = own.removesuffix(DOMAIN)

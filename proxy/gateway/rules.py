@@ -255,6 +255,17 @@ class BodyReading:
             self.names[raw] = None
         return Field(raw, at, named)
 
+    def add_keyed(self, value: Any, at: str) -> None:
+        """Add an object once more as a text, with the short values that stand below its keys: what
+        a key says of a value (`"password"`, `"last_name"`) is no part of the value. Nothing of
+        this text is sent; what is found in it is sensitive in the texts that are."""
+        keyed = _shorten(value)
+        raw = json.dumps(keyed, ensure_ascii=False) if keyed else ""
+        if raw and raw not in self._places and len(self._places) < self._most:
+            self._places[raw] = Counter()
+            self._firsts[raw] = at
+            self.turns[-1].append(raw)
+
     def speak(self, word: str) -> str:
         """Add a word that the protocol defines, and return it."""
         self.words.add(word)
@@ -278,6 +289,26 @@ class BodyReading:
                 for kind, number in made[raw].receipt.entities.items():
                     counts.setdefault(place, Counter())[kind] += number * times
         return {place: dict(sorted(counts[place].items())) for place in sorted(counts)}
+
+
+_KEYED = 120  # characters of a value that a key may be evidence for
+_NUMBERED = 10**6  # a smaller number is a count, a code or a year
+
+
+def _shorten(value: Any, depth: int = 0) -> Any:
+    """Return JSON with the names and the short values of its objects, and nothing else; None where
+    nothing is left."""
+    if depth > DEPTH:
+        return None
+    if isinstance(value, dict):
+        inner = {key: _shorten(item, depth + 1) for key, item in value.items()}
+        return {key: item for key, item in inner.items() if item is not None} or None
+    if isinstance(value, list):
+        items = [_shorten(item, depth + 1) for item in value]
+        return [item for item in items if item is not None] or None
+    if isinstance(value, str):
+        return value if 0 < len(value) <= _KEYED and "\n" not in value else None
+    return value if type(value) is int and abs(value) >= _NUMBERED else None
 
 
 DEPTH = 64  # levels of JSON inside a string
@@ -502,6 +533,8 @@ class Free:
     def read(self, value: Any, at: str, reading: BodyReading, depth: int = 0) -> Outline:
         if depth > DEPTH:
             raise _refuse(at, f"nested at most {DEPTH} levels deep")
+        if not depth and isinstance(value, dict | list):
+            reading.add_keyed(value, at)
         if isinstance(value, str):
             return reading.add(value, at, whole=True)
         if type(value) in (int, float):

@@ -40,6 +40,8 @@ MARKDOWN = (
     *("![x][1]\n\n[1]: {u} 'title'\n", "- [1]: {u}\n\n![1]", "<{u}>", "![1]\n\n   [1]:{u}"),
     "[![x]({u})](y)",
     "| a |\n|---|\n| ![x]({u}) |",
+    *("<dc:creator>![x]({u})</dc:creator>", "<dc:x [x]({u})>", "<dc:{u}>", "<ns:a/{u}>"),
+    "<ns:a/>[x]({u})",
 )
 ATTRIBUTES = ("src", "href", "srcset", "poster", "action", "formaction", "data", "background")
 ATTRIBUTES += ("cite", "ping", "xlink:href", "longdesc", "title", "alt", "value", "SRC", "onerror")
@@ -191,6 +193,7 @@ names[0]: {v} is first
 requests.post(url, data="{v}", content='{v}')
 <person name="{v}"><given>{v}</given></person>
 <p>{v}</p> <b>{v}</b>, x < y, {v}
+<dc:creator>{v}</dc:creator><ns:a/>{v} <cac:Party-Name id="{v}">{v} {v}</cac:Party-Name>
 From: {v} <{v}@site.example>
 mailto:{v}@site.example and tel:{v}
 see https://x.example/a?b=c, {v} and (https://x.example) {v}

@@ -18,6 +18,7 @@ from perturb.selective.detector.completing import (
     JOINS_AFTER,
     complete_beside,
     complete_runs,
+    cut_edges,
     find_cell,
 )
 from perturb.selective.detector.no_names import (
@@ -89,7 +90,7 @@ _UNLEARNT_WORDS = words_of(
 )
 _UNLEARNT_LEAST = 2  # different words of these
 _VIETNAMESE = re.compile("[\u1ea0-\u1ef9ăđơư]")
-RULES = 14  # increment whenever the code here and in token_model marks other parts
+RULES = 15  # increment whenever the code here and in token_model marks other parts
 
 
 class DetectorPolicy:
@@ -150,7 +151,8 @@ class DetectorPolicy:
         likely = self._find_likely(reading, words) if found else {}
         completed = tuple(complete_runs(text, found, self._names, likely))
         beside = complete_beside(text, reading, found, completed, pairs=bool(self._named))
-        return tuple(_cut_keys(text, dict.fromkeys((*found, *completed, *beside))))
+        whole = _cut_keys(text, dict.fromkeys((*found, *completed, *beside)))
+        return tuple(cut_edges(text, whole))
 
     def _mark(self, reading: Reading, words: Iterable[TokenWord]) -> Iterator[Span]:
         text, labels = reading.text, self._model.labels

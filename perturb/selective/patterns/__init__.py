@@ -10,6 +10,7 @@ from perturb.selective.patterns.amounts import AMOUNTS
 from perturb.selective.patterns.births import BIRTHS
 from perturb.selective.patterns.chats import CHATS
 from perturb.selective.patterns.codes import CODES
+from perturb.selective.patterns.composed import COMPOSED
 from perturb.selective.patterns.contact import CONTACT
 from perturb.selective.patterns.dates import DATES
 from perturb.selective.patterns.firms import FIRMS
@@ -39,7 +40,7 @@ __all__ = [
     "shape_types",
 ]
 
-RULES = 19  # increment whenever the code here, beside the expressions, marks other parts
+RULES = 20  # increment whenever the code here, beside the expressions, marks other parts
 # Of overlapping matches, the first of the longest gives the type.
 SHIPPED: tuple[Shape, ...] = (
     *SECRETS,
@@ -57,6 +58,7 @@ SHIPPED: tuple[Shape, ...] = (
     *CONTACT,
     *PLACES,
     *PERSONS,
+    *COMPOSED,
     *FIRMS,
     *LETTERS,
     *CHATS,

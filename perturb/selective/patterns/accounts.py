@@ -486,7 +486,7 @@ ACCOUNTS = (
         rf"(?<![\w.-])(?:/export|/mnt|/var|/data|/Volumes/\w{{1,30}})?/(?:home|Users)/"
         rf"(?P<part>{_NAME})",
         _is_home,
-        clue=any_string("/home/", "/users/"),
+        clue=any_string("/home/", "/homes/", "/users/"),
         reach=60,
     ),
     shape(

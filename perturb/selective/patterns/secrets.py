@@ -349,6 +349,8 @@ def _is_password(found: KeyValue) -> bool:
         return False
     word = value.strip(".!?").lower()
     prose = found.match["between"].strip(" :").isalpha()
+    if found.is_listed and value.islower() and not is_ordinary_word(word):
+        return True
     if found.quote:
         if value.startswith(("/", "./", "http://", "https://")) or re.fullmatch(r"\W+", value):
             return False
@@ -391,7 +393,7 @@ _ARGUMENT = re.compile(
     r"(?:--(?:from-literal|set|set-string|build-arg|var|env|data|parameters?)[ =][\"']?"
     r"[\w.-]{0,40}"
     r"|(?:kv put|config:set|secrets? (?:set|create))\b[^\n]{0,50}\s"
-    r"|(?:user(?:name)?|login|uid)=[^\s,;&=]{1,40}[,;&\s])\Z",
+    r"|(?:user(?:name| ?id)?|login|uid)=[^\s,;&=]{1,40}[,;&\s])\Z",
     re.IGNORECASE,
 )
 
@@ -513,6 +515,16 @@ def _is_marked_secret(value: str) -> bool:
     return letters and (inside or any(c.isdigit() for c in value)) and _is_credential(value)
 
 
+def _is_drawn_word(value: str) -> bool:
+    """Check that a value beside an account is no release, word or path: it has digits, and
+    letters that are in no dictionary or have capitals inside."""
+    words = re.findall(r"[^\W\d_]+", value)
+    worded = all(is_ordinary_word(word) or len(word) < 3 for word in words)
+    inside = re.search(r"[a-z][A-Z]|\w[!#$%&*?@^~]", value) is not None
+    digits = any(map(str.isdigit, value)) and not re.match(r"v?\d+(?:\.\d+)+|\d+\Z", value)
+    return digits and (inside or not worded) and _is_credential(value)
+
+
 _ADDRESS_BEFORE = re.compile(r"(?<![\w.+%-])[\w.+%-]{1,64}@[\w.-]{1,80}\Z")
 
 
@@ -628,6 +640,94 @@ SECRETS = (
         clue=any_string("identified "),
         reach=4,
     ),
+    shape(  # CREATE ROLE mira LOGIN PASSWORD 'kestrel'
+        "PASSWORD",
+        r"(?<!\w)(?:create|alter) (?:user|role|login)\b[^;\n'\"]{1,80}?"
+        r"(?:[\"'][^;\n'\"]{1,60}[\"'][^;\n'\"]{1,80}?)?"
+        r"\bpassword ?=? ?[\"'](?P<part>[^\"'\n]{3,100})[\"']",
+        _is_credential,
+        case=False,
+        clue=all_clues(any_string("create ", "alter "), any_string("password")),
+        reach=4,
+    ),
+    shape(  # SET PASSWORD FOR 'mira'@'localhost' = 'kestrel'
+        "PASSWORD",
+        r"(?<!\w)set password (?:for [^=;\n]{1,80}?)?(?:=|to) ?(?:password\()?"
+        r"[\"'](?P<part>[^\"'\n]{3,100})[\"']",
+        _is_credential,
+        case=False,
+        clue=any_string("set password"),
+        reach=2,
+    ),
+    shape(  # <entry key="db.password">kestrel9</entry>; in translations there are labels
+        "PASSWORD",
+        r"<(?:entry|property|setting|param|string)\b[^<>]{0,80}?\b(?:key|name)="
+        r"[\"'][\w.-]{0,40}(?:password|passwd|secret)[\"'][^<>]{0,40}>"
+        r"(?P<part>[!-;=?-~]{3,100})</",
+        lambda value: _is_marked(value.rstrip("!?.*:")) and _is_credential(value),
+        case=False,
+        clue=all_clues(any_string("key=", "name="), any_string("passw", "secret")),
+    ),
+    shape(  # echo 'mira:kestrel' | chpasswd
+        "PASSWORD",
+        r"(?<!\w)(?:echo|printf) (?:-\w )?(?P<mark>[\"'])?[\w.@-]{1,40}:"
+        r"(?P<part>[^\s\"'|:\\]{3,80})(?:\\n)?(?(mark)(?P=mark))"
+        r" ?\| ?(?:sudo )?(?:/usr/sbin/)?chpasswd",
+        _is_credential,
+        clue=any_string("chpasswd"),
+        reach=160,
+    ),
+    shape(  # echo kestrel | docker login --password-stdin
+        "PASSWORD",
+        r"(?<!\w)(?:echo|printf) (?:-\w )?(?P<mark>[\"'])?"
+        r"(?P<part>[^\s\"'|]{3,200})(?(mark)(?P=mark))"
+        r" ?\| ?[^\n|;&]{1,120}?--(?:password|passphrase|token|with-token)-(?:stdin|fd 0)",
+        _is_credential,
+        clue=any_string("-stdin", "-fd 0"),
+        reach=340,
+    ),
+    shape(  # redis-server --requirepass kestrel; requirepass kestrel
+        "PASSWORD",
+        r"(?<![\w-])(?:--)?(?:requirepass|masterauth) (?P<mark>[\"'])?(?P<part>[^\s\"']{3,100})",
+        lambda value: (
+            _is_credential(value) and not is_ordinary_word(value) and value != "foobared"
+        ),
+        clue=any_string("requirepass", "masterauth"),
+        reach=4,
+    ),
+    shape(  # what a code of a network says: WIFI:T:WPA;S:attic;P:kestrel;;
+        "PASSWORD",
+        r"(?<!\w)WIFI:(?:[A-OQ-Z]:(?:[^;\\\n]|\\.){0,64};){0,4}P:(?P<part>(?:[^;\\\n]|\\.){3,64});",
+        _is_credential,
+        clue=any_string("wifi:"),
+        reach=2,
+    ),
+    shape(  # {"name": "Authorization", "value": "Basic …"}
+        "PASSWORD",
+        r"authorization\\{0,3}[\"']\s?,\s{0,30}\\{0,3}[\"']value\\{0,3}[\"']"
+        r"\s?:\s?\\{0,3}[\"']basic "
+        r"(?P<part>[A-Za-z0-9+/]{6,200}={0,2})",
+        _is_basic,
+        case=False,
+        clue=all_clues(any_string("authorization"), any_string("basic ")),
+        reach=2,
+    ),
+    shape(  # storePassword 'kestrel', of a build
+        "PASSWORD",
+        r"(?<!\w)(?:store|key)Password[ (]{1,2}[\"'](?P<part>[^\"'\n]{3,100})[\"']",
+        _is_credential,
+        clue=any_string("epassword", "ypassword"),
+        reach=8,
+    ),
+    shape(  # admin:Wintergarten77, a line of its own
+        "PASSWORD",
+        r"(?m:^)[ \t]{0,8}(?:[-*\u2022] )?(?:admin|administrator|root|sa|deploy|backup|guest"
+        r"|superuser|sysadmin|svc[_-]?\w{0,30}|sysdba|test_?user)"
+        r":(?P<part>[^\s:\"'`,;/()\[\]{}<>|]{7,64})[ \t]*(?m:$)",
+        _is_drawn_word,
+        clue=any_match(r"[a-z]:[^\s:/]{7}"),
+        reach=46,
+    ),
     shape(  # login("mira", "x"), auth=("mira", "x")
         "PASSWORD",
         r"(?:login|auth|credentials?|authenticate|signin|sign_in|WithEmailAndPassword"
@@ -703,7 +803,9 @@ SECRETS = (
     ),
     shape(  # net use /user:FIRM\mira x; rabbitmqctl add_user mira x; xfreerdp /p:x
         "PASSWORD",
-        r"(?:(?<!\w)net use\b[^\n|&]{0,100}? /user:\S{1,64} |(?<!\w)rabbitmqctl (?:add_user"
+        r"(?:(?<!\w)net use\b[^\n|&]{0,100}? /user:\S{1,64} "
+        r"|(?<!\w)net use (?:[A-Za-z*]:? )?\\\\\S{3,80} (?=[^\s/]{3,100} /user:)"
+        r"|(?<!\w)rabbitmqctl (?:add_user"
         r"|change_password) \S{1,64} |(?<!\w)(?:xfreerdp|wfreerdp|mstsc)\b[^\n|&]{0,160}? /p:)"
         r"(?P<part>[^\s\"'/][^\s\"']{2,100})",
         _is_credential,

@@ -84,7 +84,8 @@ def assigned(keys: str) -> str:
 _IDENTIFIER = re.compile(r"(?<![\w.\-])[\w.\-]*\Z")
 _LINE = re.compile(r"[ \t]*+(?:[-+*>#;/$%|]{1,3}[ \t]*+)?[\"'`]?")
 _SHELL = re.compile(
-    r"(?:^|[\s;&|\"'(+-])(?:export |set |env |arg |-e ?|--env[ =])?\Z", re.IGNORECASE
+    r"(?:^|[\s;&|\"'(+-])(?:export |set |env |arg |-e ?|--env[ =]|environment=[\"']?)?\Z",
+    re.IGNORECASE,
 )
 _REST = re.compile(r"[ \t]*(?:[#;].*|//.*|--.*|\\)?(?:\n|\Z)")
 
@@ -140,8 +141,9 @@ class KeyValue:
 
     @property
     def is_shell(self) -> bool:
-        """Tell if the setting is one of an environment: `DB_PASS=x`, in capitals."""
-        upper = self.name.upper() == self.name
+        """Tell if the setting is one of an environment: `DB_PASS=x`, in capitals, or a variable
+        of Terraform."""
+        upper = self.name.upper() == self.name or self.name.startswith("TF_VAR_")
         return upper and self.is_joined and bool(_SHELL.search(self.before or "\n"))
 
     @property
@@ -161,6 +163,14 @@ class KeyValue:
     def is_constant(self) -> bool:
         """Tell if the setting is a constant of PHP: `define('DB_USER', 'x')`."""
         return bool(self.quote) and _DEFINES.search(self.before) is not None
+
+    @property
+    def is_listed(self) -> bool:
+        """Tell if the value stands in a list of names and values of an environment: `- name:
+        DB_PASS`, and below it `value: x`."""
+        return self.name.upper() == self.name and self.between.strip("\"', :\n\r").endswith(
+            "value"
+        )
 
     @property
     def is_element(self) -> bool:
@@ -184,7 +194,7 @@ def read_setting(match: re.Match[str]) -> KeyValue | None:
     setting = KeyValue(match)
     value = setting.value
     if setting.between.endswith(">") and setting.between != "=>":
-        if not setting.is_element:
+        if not setting.is_element or _stands_for_value(setting):
             return None
         value = value.partition("<")[0]
         if value.startswith(("-", ".", "/")):  # <user>-token, ~<user>/.config
@@ -209,6 +219,16 @@ def read_setting(match: re.Match[str]) -> KeyValue | None:
     return setting
 
 
+def _stands_for_value(setting: KeyValue) -> bool:
+    """Tell if what seems to be a tag stands for a value: `db:<password>@host`. No tag closes it,
+    and it has a sign before and behind it."""
+    closed = setting.value[0].isalnum() or "</" in setting.value + setting.after
+    return not closed and _SIGN_BEFORE.search(setting.before) is not None
+
+
+_SIGN_BEFORE = re.compile(r"[:=/\"'`@({-][ \t]?<\Z")
+
+
 def _closes(value: str) -> bool:
     """Tell if a value ends with a bracket that it does not open."""
     opening = _PAIRS.get(value[-1])
@@ -217,7 +237,8 @@ def _closes(value: str) -> bool:
 
 # What stands for a value: ${DB_PASSWORD}, {password}, <your-token>, %s, YOUR_API_KEY, changeme.
 _PLACEHOLDER = re.compile(
-    r"\$\{.*|\$\(.*|\$\w+|\$\{\{.*|#\{.*|\{\{?[\w .:|\"'-]*\}?\}|%[sdv]|%\(?\w+\)?[s%]|%\w+%"
+    r"\$\{.*|\$\(.*|\$\w+|\$\{\{.*|#\{.*|\{\{[\w.]*|\{\{?[\w .:|\"'-]*\}?\}|%[sdv]"
+    r"|%\(?\w+\)?[s%]|%\w+%"
     # A reference to where a secret is kept.
     r"|(?:secrets?|op|vault|ssm|sops|kms|keyvault|awssm|gcpsm|env|file)://\S+"
     r"|(?:vault|env|file|ssm):[A-Za-z/][\w/.#-]+|arn:aws:\S+"

@@ -111,6 +111,13 @@ def _locate_told(match: re.Match[str]) -> tuple[int, int] | None:
     return None if _ABOUT.search(match["gap"]) else match.span("part")
 
 
+def _locate_beside(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the place of a password behind its word; None for a row of a table below a header
+    that ends with this word."""
+    row = "," in match["part"] and match.string[match.start("part") - 1] == "\n"
+    return None if row else match.span("part")
+
+
 # -- words alone --------------------------------------------------------------------------------
 # What is said of a password, and is none.
 _PREDICATES = words_of(
@@ -340,6 +347,7 @@ TOLD = (
         lambda value: is_drawn(value) and sum(map(str.isalpha, value)) > 3,
         case=False,
         clue=NOUN_CLUE,
+        locate=_locate_beside,
         reach=30,
     ),
     shape(  # ..., and for the barn it's kestrel24

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perturb.selective.public.companions import find_companions
+from perturb.selective.public.companions import find_beside, find_companions
 from perturb.selective.public.knowledge import drop_public
 from perturb.selective.public.names import (
     BUNDLED_PUBLIC,
@@ -20,6 +20,7 @@ __all__ = [
     "PUBLIC_VERSION",
     "PublicNames",
     "drop_public",
+    "find_beside",
     "find_companions",
     "given_names",
     "load_public",

@@ -145,10 +145,26 @@ _CALLINGS = (
 )
 _INVENTED_AFTER = re.compile(
     rf"(?:,? (?:an?|the) |, | ?\()(?:[a-z]{{2,15}} )?{_FOLK} {_CALLINGS}"
-    r"(?=[),.;:!?\n]|\Z| of [A-Z])"
+    r"(?=[),.;:!?\n]|\Z| of (?:[A-Z]|level\b))"
 )
+_RANK = r"(?:(?:captain|sir|lady|lord|king|queen|princess?|master|kapitän|capitaine|capitán) )?"
 _CAST_BEFORE = re.compile(
-    r"\b(?:NPCs?\b[^.!?\n]{0,100}|(?i:you(?: are|['’]re)|du bist|tu es|eres) )\Z"
+    r"\b(?:NPCs?\b[^.!?\n]{0,100}|(?i:you(?: are|['’]re)|du bist|tu es|eres"
+    rf"|character(?: sheet)? (?:for|of|named|called)) (?i:{_RANK}))\Z"
+)
+# Who the remote is to be: `You are Captain Blackwood, a gruff pirate.`
+_PART_BEFORE = re.compile(
+    rf"(?:\A|[.!?\n] ?)(?:you(?: are|['’]re)|du bist|tu es|eres|act as|play) {_RANK}\Z",
+    re.IGNORECASE,
+)
+_BEING_AFTER = re.compile(
+    r",? (?:an?|the|eine?|une?|una?) (?:[^\W\d_]{2,15} ){0,2}"
+    r"(?:pirate|wizard|witch|vampire|werewolf|dragon|knight|elf|dwarf|orc|goblin|robot|android"
+    r"|cyborg|ghost|necromancer|sorcerer|sorceress|warlock|paladin|viking|samurai|ninja|mermaid"
+    r"|unicorn|superhero|supervillain|pirat|zauberer|hexe|vampir|drache|ritter|sorcier|sorcière"
+    r"|chevalier|mago|bruja|dragón|caballero)"
+    r"(?=[.,;:!?\n]|\Z| (?:who|from|of|on|in|der|die|qui|que))",
+    re.IGNORECASE,
 )
 # A being that somebody is said to be is none: my boss is a pirate called Holloway.
 _INVENTED = re.compile(
@@ -198,7 +214,7 @@ TALES = Path(__file__).parents[2] / "data" / "tales.txt"
 # What is told of characters. `Story` alone also stands in reports.
 _FICTION = re.compile(
     r"\b(?:fan ?fic(?:tion|s)?|fics?|twists?|characters?|protagonists?|villains?|plot|"
-    r"chapters?|episodes?|seasons?|sequels?|prequels?|spoilers?|movies?|films?|novels?|sitcoms?|trilogy|saga|anime|"
+    r"summari[sz]e|retell|riassumi|résume|resume|podsumuj|özetle|chapters?|episodes?|seasons?|sequels?|prequels?|spoilers?|movies?|films?|novels?|sitcoms?|trilogy|saga|anime|"
     r"manga|figuren?|romanfigur(?:en)?|kapitel|staffel|folge|personnages?|chapitre|personajes?|"
     r"capítulo|personaggi(?:o)?|capitolo|personagens?|postac(?:i|ie|iach)|rozdział)\b",
     re.IGNORECASE,
@@ -307,6 +323,8 @@ def _is_cast(text: str, start: int, end: int) -> bool:
     >>> _is_cast("NPC: Brakka (orc barbarian)", 5, 11), _is_cast("Brakka (orc)", 0, 6)
     (True, False)
     """
+    if _BEING_AFTER.match(text, end, end + 80):
+        return _PART_BEFORE.search(text, max(0, start - 40), start) is not None
     if not _INVENTED_AFTER.match(text, end, end + 60):
         return False
     return _CAST_BEFORE.search(text, max(0, start - 120), start) is not None

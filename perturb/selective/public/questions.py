@@ -22,14 +22,24 @@ __all__ = ["Questions"]
 _AMOUNT = re.compile(
     r"\b(?:how (?:many|much|old|far|fast|heavy|tall)|"
     r"what (?:fraction|percentage|is the (?:average|total|sum|difference|ratio|probability))|"
-    r"wie ?viele?|wie alt|wie schnell|wie weit|combien|quel âge|cu[áa]nt[oa]s?|quant[oiae]|"
+    r"wie ?viele?|wie alt|wie schnell|wie weit|combien|quel âge|cu[áa]nt[oa]s?|"
+    r"quant(?:[oiae]|[oa]s)|"
     r"hoeveel|ile|kolik|сколько|hur många|hvor mange|kaç)\b|"
     r"何[枚個本人円]|いくつ|いくら|多少|几个|몇",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
     r"(?<![\w.,/-])\d{1,6}(?:[.,]\d{1,3})?(?![\w/-])|[1-9]/\d{1,2}|"
-    r"\b(?:twice|thrice|double|half|(?:three|four|five|ten) times|doppelt|halb|deux fois|doble)\b",
+    r"\b(?:twice|thrice|double|half|(?:three|four|five|ten) times|"
+    r"(?:a|one) (?:third|quarter|fifth)|"
+    r"doppelt|halb|(?:drei|vier|fünf)mal|ein (?:drittel|viertel|fünftel)|"
+    r"(?:deux|trois|quatre|cinq|dix) fois|(?:un|le) (?:tiers|quart)|le (?:double|triple)|"
+    r"doble|triple|(?:tres|cuatro|cinco) veces|un (?:tercio|cuarto)|"
+    r"il (?:doppio|triplo)|(?:tre|quattro|cinque) volte|un (?:terzo|quarto)|"
+    r"o (?:dobro|triplo)|(?:três|quatro|cinco) vezes|um (?:terço|quarto)|"
+    r"(?:twee|drie|vier|vijf) keer|een (?:derde|kwart|vierde)|(?:dwa|trzy|cztery|pięć) razy|"
+    r"jedn[ąa] (?:trzecią|czwartą)|(?:iki|üç|dört|beş) (?:katı|kat)|"
+    r"(?:üçte|dörtte|beşte) biri\w{0,3})\b",
     re.IGNORECASE,
 )
 # In words they also stand in what somebody tells of their life, so they count only beside things

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 from urllib.parse import unquote
 
+from perturb.selective.patterns.composed import is_full_name, split_humps
 from perturb.selective.patterns.contact import is_ip_address
+from perturb.selective.patterns.given import is_ordinary_word
 from perturb.selective.surrogates.names import Cast, NameWord, load_names
 from perturb.selective.surrogates.phrases import PATH_WORDS
 from perturb.text.fold import fold_name, match_case
@@ -21,6 +24,7 @@ __all__ = [
     "is_made_of_names",
     "read_address",
     "read_handle",
+    "read_humps",
     "read_url",
     "recase_address",
 ]
@@ -89,6 +93,33 @@ def read_handle(raw: str) -> Address | None:
     ('@', 'mholzapfel', '_', '7')
     """
     return Address(tuple(_TOKEN.findall(raw)), "") if _HANDLE.fullmatch(raw) else None
+
+
+_SHORT = 4  # letters; a shorter word beside a full name stays
+
+
+def read_humps(token: str, cast: Cast) -> list[tuple[str, NameWord | None]] | None:
+    """Return the words of a run of letters in camel case that holds a full name, each with what it
+    is in a name: None for an ordinary word beside it, which stays.
+
+    >>> words = read_humps("getTamsinAchterbergIT", Cast()) or ()
+    >>> [(word, name and name.role) for word, name in words]
+    [('get', None), ('Tamsin', 'given'), ('Achterberg', 'surname'), ('IT', None)]
+    """
+    humps = split_humps(token)
+    named: dict[int, NameWord] = {}
+    for i, (first, second) in enumerate(pairwise(humps)):
+        words = cast.split(fold_name(first + second)) or []
+        if len(words) != 2 and is_full_name(first, second):
+            words = [NameWord("given", fold_name(first)), NameWord("surname", fold_name(second))]
+        if len(words) == 2 and i not in named:
+            named |= {i: words[0], i + 1: words[1]}
+    if not named:
+        return None
+    for i, hump in enumerate(humps):
+        if i not in named and len(hump) >= _SHORT and not is_ordinary_word(hump):
+            named[i] = NameWord("surname", fold_name(hump))
+    return [(hump, named.get(i)) for i, hump in enumerate(humps)]
 
 
 def recase_address(new: str, raw: str) -> str | None:

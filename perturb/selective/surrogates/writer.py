@@ -14,6 +14,7 @@ from perturb.selective.surrogates.addresses import (
     UrlPiece,
     read_address,
     read_handle,
+    read_humps,
     read_url,
 )
 from perturb.selective.surrogates.dates import SHIFTS, shift_date
@@ -200,6 +201,8 @@ class SurrogateWriter:
         for i, token in enumerate(address.tokens):
             if token.lower() in kept:
                 out.append(token)
+            elif humps := self._write_humps(token, turn):
+                out.append(humps)
             elif i in names:
                 words = (self._spell(word, "a" * len(word.key), turn) for word in names[i])
                 out.append(match_case("".join(words), token))
@@ -208,6 +211,13 @@ class SurrogateWriter:
             else:
                 out.append(token)
         return "".join(out)
+
+    def _write_humps(self, token: str, turn: int) -> str:
+        """Write the full names in a run of letters in camel case; "" where there is none."""
+        words = read_humps(token, self._cast)
+        return "".join(
+            self._spell(word, hump, turn) if word else hump for hump, word in words or ()
+        )
 
     def _write_url_piece(self, piece: UrlPiece) -> str:
         if piece.kind == "host":

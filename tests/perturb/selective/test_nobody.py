@@ -307,6 +307,53 @@ def test_who_is_called_as_a_character_is_somebody(text: str, name: str) -> None:
     assert any(name in part for part in found), found
 
 
+# Exercises, and parts that the remote is to play.
+INVENTED = """
+Paul a trois fois plus de billes que Marie. Ensemble ils en ont 48. Combien en a Marie ?
+Marco ha 12 mele e ne dà un terzo a Giulia. Quante gliene restano?
+João tem o dobro da idade de Maria. Juntos têm 36 anos. Quantos anos tem Maria?
+Ali'nin 12 elması var, üçte birini Ayşe'ye veriyor. Kaç elması kalır?
+You are Captain Blackwood, a gruff pirate. Greet a new sailor on board.
+Summarise Romeo and Juliet, with the fight of Tybalt.
+"""
+OWN = """
+⟦Paul⟧ a perdu un tiers de son salaire de 2400 euros. Combien lui reste-t-il ? C'est mon frère.
+Mein Bruder ⟦Torben⟧ zahlt dreimal so viel Miete wie ich, 900 Euro. Wie viel spart er?
+Meine Kollegin ⟦Wiebke⟧ verdient ein Viertel mehr als 3000 Euro. Wie viel ist das?
+Minha irmã ⟦Beatriz⟧ deve o dobro de mim, 3200 reais. Quanto ela paga de imposto?
+Meu vizinho ⟦Joaquim⟧ deve um terço de 1200 euros. Quanto falta?
+Mia sorella ⟦Giulia⟧ deve il doppio, 600 euro. Quanto deve pagare?
+Il mio vicino ⟦Ludovico⟧ ha pagato un terzo di 900 euro. Quanto manca?
+Mi hermana ⟦Leticia⟧ debe el triple, 900 euros. ¿Cuánto tiene que pagar?
+Komşum ⟦Mehmet⟧ 1200 liranın üçte birini ödedi. Kaç lira kaldı?
+Mijn zus ⟦Femke⟧ betaalt twee keer zoveel huur, 900 euro. Hoeveel is dat?
+Moja siostra ⟦Zofia⟧ zarabia dwa razy więcej, 6000 zł. Ile płaci podatku?
+You are ⟦Tamsin Achterberg⟧, a nurse at the clinic.
+You are ⟦Oskar Thackeray⟧, the owner of this account.
+You are Captain ⟦Anna Kowalczyk⟧, a pilot of the airline.
+You are ⟦Tamsin Achterberg⟧, a ghost writer.
+My boss ⟦Torben⟧ is a pirate.
+Summarise the report of ⟦Mercutio Delgado⟧ on the leak.
+Summarise what ⟦Juliet Thackeray⟧ told me yesterday.
+Summarise the complaint of ⟦Rick Lindqvist⟧ and ⟦Ilsa Kvamme⟧.
+Riassumi la lettera di mia zia ⟦Lucia Haddadian⟧.
+character sheet for ⟦Tamsin Achterberg⟧, a dwarf of a woman from HR
+"""
+
+
+@pytest.mark.parametrize("text", INVENTED.strip().splitlines())
+def test_who_is_invented_for_an_exercise_or_a_part_is_nobody(text: str) -> None:
+    invented = ("Paul", "Marie", "Marco", "Giulia", "João", "Maria", "Ali", "Ayşe", "Blackwood")
+    assert not {*invented, "Tybalt"}.intersection(find(text))
+
+
+@pytest.mark.parametrize("line", OWN.strip().splitlines())
+def test_who_is_somebodys_own_is_hidden_beside_numbers_and_beings(line: str) -> None:
+    pieces = line.replace("⟧", "⟦").split("⟦")
+    found = find("".join(pieces))
+    assert all(any(name in part for part in found) for name in pieces[1::2]), found
+
+
 def test_the_tales_are_spelled_as_names_are_read() -> None:
     for line in TALES.read_text("utf-8").splitlines():
         if not line.startswith("#"):

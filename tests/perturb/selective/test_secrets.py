@@ -10,6 +10,40 @@ POLICY = PatternPolicy.shipped(["API_KEY", "PASSWORD", "PRIVATE_KEY"])
 
 # The secret stands between the marks ⟦ and ⟧; a line may hold several.
 SECRETS = r"""
+<login><password>⟦kestrelmoon⟧</password></login>
+x='<password>⟦kestrelmoon⟧</password>'
+cfg: <password>⟦kestrel9moon⟧⏎
+CREATE USER app WITH PASSWORD '⟦kestrelmoon⟧';
+CREATE ROLE app LOGIN PASSWORD '⟦kestrelmoon⟧';
+ALTER ROLE app WITH ENCRYPTED PASSWORD '⟦heron_lake_4⟧';
+CREATE LOGIN app WITH PASSWORD = '⟦kestrelmoon⟧';
+CREATE USER "app" PASSWORD '⟦kestrelmoon⟧';
+echo 'app:⟦kestrelmoon⟧' | chpasswd
+echo "root:⟦kestrelmoon⟧" | sudo chpasswd
+echo ⟦kestrelmoon⟧ | docker login -u app --password-stdin
+echo "⟦kestrelmoon⟧" | podman login --password-stdin registry.example
+printf '⟦kestrelmoon⟧' | gpg --batch --passphrase-fd 0 -d a.gpg
+redis-server --requirepass ⟦kestrelmoon⟧ --appendonly yes
+masterauth ⟦kestrelmoon⟧
+WIFI:T:WPA;S:attic;P:⟦kestrelmoon⟧;;
+WIFI:S:attic;T:WPA;P:⟦kestrelmoon⟧;H:true;;
+storePassword '⟦kestrelmoon⟧'
+set password for 'app'@'localhost' = '⟦kestrelmoon⟧';
+SET PASSWORD = PASSWORD('⟦kestrelmoon⟧');
+<entry key="db.password">⟦kestrel9moon⟧</entry>
+<string name="api_secret">⟦kestrel_moon9⟧</string>
+net use Z: \\nas\share ⟦kestrelmoon⟧ /user:app
+keyPassword("⟦kestrelmoon⟧")
+{"name": "Authorization", "value": "Basic ⟦YXBwOmtlc3RyZWw=⟧"}
+{\"name\": \"Authorization\", \"value\": \"Basic ⟦YXBwOmtlc3RyZWw=⟧\"}
+admin:⟦Wintergarten77⟧
+svc_report:⟦tRub4dor-xk⟧⏎backup:⟦9fQ2zLm7Vb⟧
+root:⟦Zx81#kelp⟧
+TF_VAR_db_password=⟦kestrelmoon⟧ terraform apply
+Environment=DB_PASSWORD=⟦kestrelmoon⟧
+Environment="PGPASSWORD=⟦kestrelmoon⟧" "PGUSER=app"
+- name: DB_PASSWORD⏎  value: ⟦kestrelmoon⟧
+Server=a;User ID=sa;Password=⟦kestrelmoon⟧;Encrypt=True
 4. Wi-Fi: `LotusOffice` / `⟦glaze&fire⟧`
 WLAN bei ihm: "FritzBox" / "⟦Apfelstrudel mit Zimt⟧"
 DB_PASS=⟦c1arinet!Shawl⟧
@@ -143,6 +177,53 @@ Password=⟦Turm7falke⟧;Server=db;Database=x
 """
 
 PLAIN = r"""
+postgres://app:<password>@db/orders
+https://x.example/?user=app&password=<password>&ssl=true
+{ user: 'app', password: '<password>', port: 5432 }
+sqlplus app/<password>@//db:1521/ORCL
+dsn := "app:<password>@tcp(db:3306)/orders"
+curl -d '{"password":"<password>"}' x.example
+CREATE USER app WITH PASSWORD '$1';
+CREATE USER app WITH PASSWORD 'your_password';
+ALTER USER app WITH PASSWORD %s;
+echo "$USER:$PASS" | chpasswd
+echo 'app:changeme' | chpasswd
+echo $TOKEN | docker login --password-stdin
+echo "${{ secrets.PW }}" | docker login -u app --password-stdin
+cat pw.txt | docker login --password-stdin
+redis-server --requirepass "$REDIS_PASS"
+The masterauth option must match requirepass on the primary.
+# requirepass foobared
+WIFI:T:nopass;S:cafe;;
+storePassword System.getenv("PW")
+storePassword keystoreProperties['storePassword']
+set password to 'required' in the form
+<entry key="password.label">Kennwort</entry>
+<entry key="db.password">${DB_PASSWORD}</entry>
+<string name="password">Password</string>
+<string name="forgot_password">Vergessen?</string>
+<entry key="forgot.password">oublié</entry>
+net use Z: \\nas\share * /user:app
+net use Z: \\nas\share /user:app
+admin:dashboard
+admin:x:1000
+root:root
+admin:panel-v2
+admin:users2list
+backup:2024-03-01
+backup:daily-03
+deploy:v1.2.3
+deploy:staging-eu-west-1
+svc_api:1.25-alpine
+TF_VAR_db_password=${DB_PASSWORD}
+Environment=DB_PASSWORD=%i
+- name: DB_PASSWORD⏎  value: changeme
+- name: PASSWORD_POLICY⏎  value: strict
+machine a⏎login b⏎password {{ vault_pw }}
+mysql -u app -p{{ vault_pw }} orders
+host,user,password⏎db01,app,changeme
+host,user,password⏎db01,app,your-password
+| user | password |⏎|---|---|⏎| app | changeme |
 API_KEY=YOUR_API_KEY
 api_key: "your-api-key-here"
 password=changeme
@@ -360,4 +441,4 @@ def test_a_secret_is_found_by_the_name_of_its_key(line: str) -> None:
 
 @pytest.mark.parametrize("text", PLAIN.strip().splitlines())
 def test_what_names_or_describes_a_secret_is_none(text: str) -> None:
-    assert find(text) == []
+    assert find(text.replace("⏎", "\n")) == []

@@ -192,7 +192,7 @@ class TestOneThingOneSurrogate:
             ("mholzapfel", first[0] + last),
             ("holzapfelm", last + first[0]),
             ("markus.holzapfel", f"{first}.{last}"),
-            ("@MarkusHolzapfel", f"@{(first + last).capitalize()}"),
+            ("@MarkusHolzapfel", f"@{first.capitalize()}{last.capitalize()}"),
         ]:
             assert made.write("USERNAME", raw) == new
             assert SurrogateCheck(["Markus Holzapfel"]).check("USERNAME", raw, new)

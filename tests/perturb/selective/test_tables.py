@@ -598,3 +598,18 @@ def test_where_a_public_person_lived_is_no_address() -> None:
 def test_a_number_heads_no_column_but_a_year_may() -> None:
     assert cells("PIN;44710\nAbteilung;Einkauf\n") == []
     assert cells("Name,2023,2024\nAda Winter,3,4\n") == [ADA]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Surname,Points\nHaddadian,12\nKvamme,9\n", ["Haddadian", "Kvamme"]),
+        ("Nachname,Punkte\nHaddadian,12\n", ["Haddadian"]),
+        ("cognome,punti\nBrandstetter,4\n", ["Brandstetter"]),
+        ("surname,frequency\nSmith,2376206\nJones,1385264\n", []),
+        ("Nachname,Bedeutung\nSchmidt,Handwerker\n", []),
+        ("Surname, grade\nplease, both\n", []),
+    ],
+)
+def test_a_column_of_surnames_needs_no_other(text: str, names: list[str]) -> None:
+    assert [text[a:b] for a, b, type_ in find_cells(text) if type_ == "PERSON"] == names

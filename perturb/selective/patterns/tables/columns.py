@@ -227,13 +227,32 @@ def read_header(line: str) -> tuple[str, list[str]] | None:
         )
         # Two words with a comma between them are no header by themselves: below a name, a given
         # name that is known is asked for, and a number below a word for one.
-        if any(types) and (len(words) > 2 or known == 2 or sign != ","):
+        surnames = not _SURNAMES.isdisjoint(words) and _OF_SURNAMES.isdisjoint(words)
+        surnames = surnames and ", " not in line
+        if any(types) and (len(words) > 2 or known == 2 or sign != "," or surnames):
             return sign, types
         if not FORMED.isdisjoint(types):
             return sign, [f"{type_}?" if type_ in FORMED else "" for type_ in types]
         if types in (["PERSON?", ""], ["", "PERSON?"]):
             return sign, ["PERSON??" if type_ else "" for type_ in types]
     return None
+
+
+_SURNAMES = words_of(
+    """
+    surname last_name lastname family_name nachname familienname apellidos cognome achternaam
+    nazwisko sobrenome efternamn etternavn efternavn příjmení sukunimi
+    """
+)
+
+
+_OF_SURNAMES = words_of(  # in a table about them
+    """
+    frequency count rank meaning origin etymology language percent percentage share variants
+    häufigkeit anzahl rang bedeutung herkunft fréquence nombre signification origine frecuencia
+    cantidad significado origen frequenza significato frequência origem
+    """
+)
 
 
 def _is_number(cell: str) -> bool:
@@ -319,12 +338,18 @@ def read_row(
             and found
             and found.casefold() not in _EMPTY
             and not bound
+            and not (type_ == "PASSWORD" and _is_open(found))
             and not is_label(found)
             and not (alone and type_.startswith("PERSON") and names_nobody(found))
             and fits_type(type_, found)
         ):
             told = type_.rstrip("?")
             yield begin + start, begin + end, "PERSON" if told == "HOLDER" else told
+
+
+def _is_open(value: str) -> bool:
+    """Tell if a cell of passwords stands for one, or for none: `changeme`, `your-api-key`."""
+    return is_placeholder(value) and not any(map(str.isdigit, value))
 
 
 def fits_type(type_: str, cell: str) -> bool:
