@@ -105,7 +105,7 @@ def pair_details(releases: Iterable[Release]) -> list[tuple[str, str]]:
     """Pair the shorter ways in which a remote may tell a replacement with those of its raw value:
     the lines of an address and its numbers before or after the street, a firm without its legal
     form, a person of several given names or surnames by the first and the last, or by a half of a
-    double-barrelled one, the name and the domain of a machine, and the firm in an address of
+    double-barrelled surname, the name and the domain of a machine, and the firm in an address of
     e-mail.
     """
     parts = {  # a conversation holds the same ones again and again
@@ -164,10 +164,9 @@ def _pair_ends(new: str, raw: str) -> Iterator[tuple[str, str]]:
         yield f"{ours[0]} {ours[-1]}", f"{theirs[0]} {theirs[-1]}"
         if len(ours) == 3:  # the surname of the mother comes last in Spanish
             yield " ".join(ours[1:]), " ".join(theirs[1:])
-    for words in zip(ours, theirs, strict=False) if len(ours) == len(theirs) else ():
-        halves, own = (word.split("-") for word in words)
-        if 1 < len(halves) == len(own) and all(len(half) > 2 for half in (*halves, *own)):
-            yield from zip(halves, own, strict=True)
+    halves, own = (words[-1].split("-") for words in (ours, theirs))
+    if 1 < len(halves) == len(own) and all(len(half) > 2 for half in (*halves, *own)):
+        yield from zip(halves, own, strict=True)
 
 
 def _pair_hosts(new: str, raw: str) -> Iterator[tuple[str, str]]:

@@ -381,33 +381,68 @@ def _is_sign(text: str, tokens: Tokens, place: int) -> bool:
 
 
 _NUMBERED = frozenset(("LOCATION", "ORGANIZATION", "PERSON"))
-_NUMBER_BESIDE = re.compile(r"(?=.*\d)[\W\d_]+")
 
 
-def drop_numbered(text: str, found: Sequence[Span]) -> tuple[Span, ...]:
+def drop_numbered(text: str, found: Sequence[Span], own: Collection[str] = ()) -> tuple[Span, ...]:
     """Leave out what is found as a place, a firm or a person if it is another finding of a person
-    with a number beside, as in a ranking: `198  Grace Njuguna`.
+    with a count beside, as in a ranking: `198  Grace Njuguna`. What is more than a count stays a
+    finding of its own.
+
+    Args:
+        own: types that the operator named, of which every finding counts.
 
     >>> found = Span(0, 18, "LOCATION"), Span(5, 18, "PERSON")
     >>> drop_numbered("198  Grace Njuguna", found)
     (Span(start=5, end=18, type='PERSON'),)
+    >>> found = Span(0, 19, "LOCATION"), Span(6, 19, "PERSON")
+    >>> [span.type for span in drop_numbered("28202 Grace Njuguna", found)]
+    ['LOCATION', 'PERSON']
     """
-    persons = sorted((span.start, span.end) for span in found if span.type == "PERSON")
+    types = _NUMBERED.difference(own)
+    persons = sorted({(span.start, span.end) for span in found if span.type == "PERSON"})
 
-    def is_numbered(span: Span) -> bool:
-        if span.type not in _NUMBERED or not any(map(str.isdigit, text[span.start : span.end])):
-            return False
+    def cut(span: Span) -> Iterator[Span]:
+        if span.type not in types or not any(map(str.isdigit, text[span.start : span.end])):
+            yield span
+        elif sides := find_sides(span):
+            yield from (Span(*side, span.type) for side in sides if not _is_count(text, *side))
+        elif not is_rank(span):
+            yield span
+
+    def find_sides(span: Span) -> list[tuple[int, int]]:
+        """Return what is beside a person in a finding, if it is nothing but numbers and signs."""
         first = max(0, bisect_left(persons, (span.start, 0)) - 1)
-        for place in range(first, len(persons)):
-            start, end = persons[place]
+        for start, end in (persons[i] for i in range(first, len(persons))):
             if start >= span.end:
-                return False
-            before, after = text[span.start : max(start, span.start)], text[end : span.end]
-            if end > span.start and _NUMBER_BESIDE.fullmatch(before + after):
-                return True
-        return False
+                break
+            sides = [(span.start, max(start, span.start)), (min(end, span.end), span.end)]
+            sides = [side for side in sides if side[0] < side[1]]
+            counted = all(_NUMBERS.fullmatch(text, *side) for side in sides)
+            if end > span.start and sides and counted:
+                whole = span.type == "PERSON" and not all(_is_count(text, *s) for s in sides)
+                return [(span.start, span.end)] if whole else sides
+        return []
 
-    return tuple(span for span in found if not is_numbered(span))
+    def is_rank(span: Span) -> bool:
+        """Tell if a finding is the number of a line in which a person follows."""
+        rank = _RANK.fullmatch(text, text.rfind("\n", 0, span.start) + 1, span.end)
+        after = _AFTER_RANK.match(text, span.end)
+        if rank is None or after is None:
+            return False
+        place = bisect_left(persons, (after.end(), 0))
+        return place < len(persons) and persons[place][0] == after.end()
+
+    return tuple(part for span in found for part in cut(span))
+
+
+_NUMBERS = re.compile(r"[\W\d_]+")
+_COUNT = re.compile(r"[\W_]*(?:\d{1,3}[\W_]*)?")  # a rank or points; no postcode, and no PIN
+_RANK = re.compile(r"[ \t]{0,12}\d{1,3}")
+_AFTER_RANK = re.compile(r"[ \t]{0,3}[.):|]?[ \t]{1,8}")
+
+
+def _is_count(text: str, start: int, end: int) -> bool:
+    return _COUNT.fullmatch(text, start, end) is not None
 
 
 def merge(spans: Iterable[Span], rank: Callable[[str], int] = lambda type_: 0) -> tuple[Span, ...]:

@@ -317,7 +317,8 @@ class Selective(MarkingMechanism):
         found = tuple(span for policy in self._policies for span in policy.find(text))
         if not self.parameters.profile:
             return found
-        found = drop_translated(text, drop_numbered(text, found), self._own_types)
+        found = drop_numbered(text, found, self._own_types)
+        found = drop_translated(text, found, self._own_types)
         return drop_impersonal(text, found, self._own_types)
 
     def draw(self, words: Words, rng: np.random.Generator) -> Draw:

@@ -127,7 +127,8 @@ def build_way_back(
     pairs += pair_runs(releases)
     pairs += _pair_escaped_words(pairs)
     told = {new for new, _ in pairs}
-    pairs += [pair for pair in pair_details(releases) if pair[0] not in told]
+    words = told.union(*(new.split() for new in told))  # a half of a name may be another's name
+    pairs += [pair for pair in pair_details(releases) if pair[0] not in words]
     usable = choose_restorable([*pairs, *changed.items()], shortest=SHORTEST, on_one_line=False)
     left = find_unrestorable(pairs, usable)
     replacements, digest = _build_replacements(usable, left, kept)

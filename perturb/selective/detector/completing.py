@@ -44,7 +44,6 @@ __all__ = [
 
 _CAPITAL = re.compile(r"[^\W\d_a-z][^\W\d_]{1,20}")
 _LONGEST_NAME = 5  # words of a place or a firm in capitals
-_LONGEST_RUN = 200  # characters on either side of a firm or a place that its name may go on in
 _SENTENCE_WORDS = (FUNCTION_WORDS | SMALL_WORDS) - NAME_PARTICLES  # in capitals, too
 # Jackson Women's Health Organization
 _PEOPLE = re.compile(
@@ -138,10 +137,6 @@ def _cut_run(text: str, span: Span, name: Span) -> tuple[int, int]:
     `Augsburg` above `Unser Zeichen`, `Wakefield — Operations Manager`."""
     low, high = find_cell(text, span.start, span.end)
     start, end = max(name.start, low), min(name.end, high)
-    if span.start - start > _LONGEST_RUN:
-        start = text.find(" ", span.start - _LONGEST_RUN, span.start) + 1 or span.start
-    if end - span.end > _LONGEST_RUN:
-        end = max(text.rfind(" ", span.end, span.end + _LONGEST_RUN), span.end)
     if (line := text.rfind("\n", start, span.start)) >= 0 and _KEYED.match(text, line + 1):
         start = line + 1
     if (line := text.find("\n", span.end, end)) >= 0 and _KEYED.match(text, line + 1):
@@ -264,12 +259,15 @@ def complete_runs(
     for name in names.find(text) if names and named else ():
         first, last = bisect_right(ends, name.start), bisect_left(starts, name.end)
         shouted = first < last and _is_shouted(text, name)
+        done: dict[str, int] = {}  # by type: where the last part of this run ends
         for span in named[first:last]:
             if span.type == "PERSON":
                 start, end = _grow(text, span, name, likely)
                 yield Span(min(skip_lead(text, start, end), span.start), end, "PERSON")
-            elif not shouted:
-                yield Span(*_cut_run(text, span, name), span.type)
+            elif not shouted and span.end > (since := done.get(span.type, name.start)):
+                start, end = _cut_run(text, span, Span(since, name.end, name.type))
+                done[span.type] = end
+                yield Span(start, end, span.type)
 
 
 def complete_beside(

@@ -304,8 +304,6 @@ def _is_no_thing(text: str, start: int, end: int, type_: str, unlikely: bool) ->
         return bool(plain) or _is_joined(text, start, end)
     constant = _CONSTANT.match(text, end) and text[max(0, start - 2) : start] == "= "
     coded = type_ != "OTHER_NAME" and _CODED.match(text, start)
-    if len(found) < 4 and found.isdecimal():  # 77, in a ranking
-        return True
     return bool(_MONTH.fullmatch(found) or constant or coded) or found in _MILLIONS
 
 

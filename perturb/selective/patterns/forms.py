@@ -13,7 +13,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from perturb.selective.patterns.dates import is_long_ago
-from perturb.selective.patterns.given import has_family_first, is_given, is_ordinary_word
+from perturb.selective.patterns.given import (
+    begins_with_family,
+    has_family_first,
+    is_given,
+    is_ordinary_word,
+)
 from perturb.selective.patterns.labels import (
     LABELS,
     NAMES,
@@ -301,7 +306,9 @@ _LISTED_NAMES = re.compile(_LISTED_NAME)
 
 # Lines of one form: `High Jump – Zaki Basheer`, `198  Grace Njuguna`, `- Grace Njuguna (12 pts)`.
 _NAME_IN_ROW = (
-    rf"(?P<name>[{CAPITALS}][^\W\d_]{{1,20}}(?: [{CAPITALS}][^\W\d_]{{0,20}}"
+    rf"(?P<name>[{CAPITALS}][^\W\d_]{{1,20}}"
+    r"(?: (?:(?:van|von|de|da|di|del|der|den|la|bin|al|el|dos|du) ){0,2}"
+    rf"[{CAPITALS}][^\W\d_]{{0,20}}"
     rf"(?:[-'’][{CAPITALS}]?[^\W\d_]{{1,20}})?){{1,2}})"
 )
 _SIGN = r"(?:[^\w\n]|[\d_]|(?<=\d)x)"
@@ -312,19 +319,17 @@ _COUNTED = re.compile(
     rf"(?m:^)(?P<lead>{_SIGN}{{0,24}}?){_NAME_IN_ROW}"
     rf"(?P<tail>(?:(?![-'’]?\w){_SIGN}{{1,30}}(?:\d ?[a-z]{{1,8}}{_SIGN}{{0,4}})?)?)(?=\r?\n|\Z)"
 )
-_FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
-_SPACE = re.compile(r"\s+")
 _ROWS = 3  # at least
 
 
 def _find_rows(text: str) -> Iterator[tuple[int, int]]:
     """Yield the names in lines of one form, where a third of them begin with given names, and no
-    more with ordinary words."""
+    more with ordinary words, and at most half end in one."""
     for form in (_ROW, _COUNTED):
         rows: list[tuple[int, int]] = []
-        last, before = -1, ""
+        last, before = -1, None
         for found in form.finditer(text):
-            shape = _read_shape(found) if form is _COUNTED else ""
+            shape = _read_shape(found) if form is _COUNTED else None
             if rows and (shape != before or text[last : found.start()].strip()):
                 yield from _choose_rows(text, rows)
                 rows = []
@@ -333,10 +338,12 @@ def _find_rows(text: str) -> Iterator[tuple[int, int]]:
         yield from _choose_rows(text, rows)
 
 
-def _read_shape(row: re.Match[str]) -> str:
-    """Return what a line has around its name, all numbers and all blanks alike."""
-    around = f"{row['lead'].strip()}|{row['tail'].strip().rstrip('s')}"
-    return _SPACE.sub(" ", _FIGURES.sub("0", around))
+def _read_shape(row: re.Match[str]) -> tuple[bool, bool, str]:
+    """Return what a line has around its name: whether a number stands before it, and behind it,
+    and the word after that number, in the singular."""
+    lead, tail = row["lead"], row["tail"]
+    unit = "".join(filter(str.isalpha, tail)).rstrip("s")
+    return any(map(str.isdigit, lead)), any(map(str.isdigit, tail)), unit
 
 
 class _Row(NamedTuple):
@@ -349,8 +356,8 @@ class _Row(NamedTuple):
 
 def _read_row(name: str) -> _Row:
     words = name.split()
-    if has_family_first(words):
-        return _Row(True, False, False)
+    if begins_with_family(words):
+        return _Row(has_family_first(words), False, False)
     opens, ends = is_ordinary_word(words[0]), is_ordinary_word(words[-1])
     return _Row(is_given(words[0]) and not opens, opens, ends)
 

@@ -10,6 +10,7 @@ from perturb.text.fold import drop_accents, fold_name
 from perturb.vocabulary.word_list import dictionary_words
 
 __all__ = [
+    "begins_with_family",
     "has_family_first",
     "is_given",
     "is_ordinary_word",
@@ -99,26 +100,41 @@ def stands_alone(word: str) -> bool:
     return drop_accents(word) in _alone()  # Guðrún is rare, Gudrun is not
 
 
-# Surnames of Vietnam, Korea and China, without accents, and the letters of a name after one.
-_FAMILIES = """
-    nguyen tran le pham hoang huynh phan vu vo dang bui ho ngo duong ly trinh dinh kim lee park
-    choi jung kang yoon jang lim wang li zhang liu chen yang huang zhao wu zhou xu sun zhu lin
-"""
-_SYLLABLE = 5
+# Surnames of Vietnam, Korea and China, without accents; and those that are words of some language.
+_FAMILIES = frozenset(
+    (
+        *("nguyen", "tran", "pham", "hoang", "huynh", "phan", "vu", "vo", "dang", "bui", "ngo"),
+        *("duong", "ly", "trinh", "dinh", "choi", "jung", "kang", "yoon", "jang", "wang", "li"),
+        *("zhang", "liu", "chen", "yang", "huang", "zhao", "wu", "zhou", "xu", "zhu"),
+    )
+)
+_FAMILY_WORDS = frozenset(("le", "ho", "kim", "lee", "park", "lim", "sun", "lin"))
+_SYLLABLES = 8  # letters of a name after one: Xiaoming
+
+
+def begins_with_family(words: Sequence[str]) -> bool:
+    """Tell if words begin with a surname of Vietnam, Korea or China, which may be another word,
+    too, and short ones follow, as in a name: `Le Minh Chau`, and `Le Petit Pain`."""
+    family, given = words[0].lower(), words[1:]
+    named = family in _FAMILIES or family in _FAMILY_WORDS
+    return named and 0 < len(given) < 4 and all(len(word) <= _SYLLABLES for word in given)
 
 
 def has_family_first(words: Sequence[str]) -> bool:
-    """Tell if words may be a name that begins with a surname, as in Vietnam, Korea and China.
+    """Tell if words may be a name that begins with a surname, as in Vietnam, Korea and China; two
+    words, or those after a surname that is a word itself, if none of them is ordinary.
 
-    >>> [has_family_first(name.split()) for name in ("Tran Van Hai", "Li Wei", "Park Station")]
-    [True, True, False]
+    >>> names = "Tran Van Hai", "Zhang Xiaoming", "Sun Jan", "Le Petit Pain"
+    >>> [has_family_first(name.split()) for name in names]
+    [True, True, False, False]
     """
+    if not begins_with_family(words):
+        return False
     family, given = words[0].lower(), words[1:]
-    return (
-        family in _FAMILIES.split()
-        and 0 < len(given) < 4
-        and all(len(g) <= _SYLLABLE for g in given)
-    )
+    strange = not any(map(is_ordinary_word, given))
+    if family in _FAMILY_WORDS:
+        return len(given) > 1 and strange
+    return len(given) > 1 or strange
 
 
 def is_word_elsewhere(word: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from perturb.selective.patterns.given import has_family_first, is_given, is_ordinary_word
 from perturb.selective.patterns.labels import is_label_alone
@@ -15,7 +15,6 @@ from perturb.selective.patterns.persons import (
     WRITTEN_TITLE,
     is_given_name,
     is_lower_name,
-    names_premises,
 )
 from perturb.selective.patterns.shape import (
     all_clues,
@@ -28,7 +27,7 @@ from perturb.selective.patterns.shape import (
     shape,
     words_of,
 )
-from perturb.selective.patterns.words import PARTICLES
+from perturb.selective.patterns.words import PARTICLES, PREMISES, PREMISES_BORNE
 from perturb.text.marks import MARKS
 
 __all__ = [
@@ -37,7 +36,6 @@ __all__ = [
     "is_addressed",
     "is_closing",
     "is_greeting",
-    "is_head",
     "is_role",
     "skip_lead",
 ]
@@ -188,22 +186,33 @@ _HEAD = re.compile(
 _LONGEST_HEAD = 60  # characters
 
 
-def is_head(words: str) -> bool:
-    """Tell if words above an address, or alone in a line of a list, are a person's name: it begins
-    with a given name, or with a surname of Vietnam, Korea or China and no ordinary word follows.
+_BESIDE = " \t\r\n>*,"
+_SURELY_PREMISES = PREMISES - PREMISES_BORNE
 
-    >>> [is_head(words) for words in ("Ada Winter", "Tran Van Hai", "Opening Hours", "Town House")]
-    [True, True, False, False]
+
+def _names_premises(names: Sequence[str]) -> bool:
+    """Tell if words above an address name what is there: `Town Hall`, not `Ada Hall`."""
+    plain = [word.lower() for word in names]
+    if not _SURELY_PREMISES.isdisjoint(plain):
+        return True
+    return plain[-1] in PREMISES_BORNE and not is_given(names[0])
+
+
+def _is_addressee(words: str) -> bool:
+    """Tell if words above an address are a person's name: it begins with a given name, or with a
+    surname of Vietnam, Korea or China, or is a surname behind an initial.
+
+    >>> [_is_addressee(name) for name in ("Ada Winter", "Tran Van Hai", "Town House")]
+    [True, True, False]
     """
     names = [word for word in re.split("[ -]", words) if not word.endswith(".")] or [words]
-    far = has_family_first(names)
-    if names_premises(names) or is_role(words):
+    if has_family_first(names):
+        return True
+    if _names_premises(names) or is_role(words):
         return False
-    if len(names) < 2:  # K. Oduya
-        return words != names[0] and not is_ordinary_word(names[0])
     ordinary = [is_ordinary_word(word) for word in names]
-    if far:
-        return len(names) > 2 or not any(ordinary)
+    if len(names) < 2:  # K. Oduya
+        return words != names[0] and not ordinary[0]
     things = ordinary[-1] and (ordinary[0] or any(ordinary[1:-1]))
     return is_given(names[0]) and not things
 
@@ -226,11 +235,8 @@ def find_addressees(text: str, addresses: Iterable[int]) -> Iterator[tuple[int, 
         start = above + len(text[above:line]) - len(text[above:line].lstrip(_BESIDE))
         end = above + len(text[above:line].rstrip(_BESIDE))
         name = _HEAD.fullmatch(text, start, end)
-        if name and is_head(name["part"]):
+        if name and _is_addressee(name["part"]):
             yield name.span("part")
-
-
-_BESIDE = " \t\r\n>*,"
 
 
 def is_role(words: str) -> bool:

@@ -188,14 +188,15 @@ PREMISES = _words(
     préfecture théâtre
     ayuntamiento biblioteca clínica colegio comisaría escuela estación farmacia hostal iglesia
     instituto museo oficina restaurante teatro
-    chiesa comune liceo museo ospedale osteria pizzeria ristorante scuola stazione trattoria
+    chiesa comune liceo ospedale osteria pizzeria ristorante scuola stazione trattoria
     bibliotheek gemeente huisarts kerk stadhuis ziekenhuis
     apteka biblioteka kościół muzeum szkoła szpital urząd
     """
 )
 PREMISES_BORNE = _words(
     """
-    arms bank bar chapel church college court farm garden gardens hall haus hof house inn lodge
-    mall manor market mill palace park press square store tower towers trust villa works
+    arms bank bar chambers chapel church college cottage court farm garden gardens grill hall haus
+    hof house inn kerk kitchen lodge mall manor market mill palace park plaza press schule square
+    store tower towers trust villa works
     """
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from perturb import get_mechanism
+from tests.perturb.marking import TABLE
 from tests.perturb.selective.test_nobody import find
 
 # By kind: a text that leaves as it is, a text like it and what is hidden in that.
@@ -232,6 +234,8 @@ PEOPLE = (
     "Heike Wollny, Jörg Bastmann, Ute Krings, Malte Oberhuber, Sabine Zepf, Rolf Stern",
     "Elif Karaca, Mert Yavuz, Zeynep Ulusoy, Kaan Demirel, Deniz Çınar, Cem Aslan",
     "Nguyen Thi Lan, Tran Van Hai, Le Minh Chau, Pham Quoc Bao, Hoang Thu Ha, Vu Duc Anh",
+    "Zhang Xiaoming, Liu Jianguo, Wang Wenjing, Chen Haoran, Huang Meiling, Zhou Zihan",
+    "Tessa van Dijk, Owen Pettigrew, Hazel Marlowe, Gideon de Vries, Callum Reade",
     "Nuria Cebrián, Teo Barrientos, Marisol Peña, Raúl Montes, Blanca Flores, Luz Ferrer",
 )
 THINGS = (
@@ -239,6 +243,8 @@ THINGS = (
     "Getting Started, Quick Start, Max Size, Free Trial, Best Practice, Long Story",
     "Marie Curie, Albert Einstein, Niels Bohr, Lise Meitner, Emmy Noether, Paul Dirac",
     "Earl Grey, Lady Grey, Green Mint, Ginger Lemon, Black Currant, Peach Melba",
+    "Sun Feb, Sun Mar, Sun Apr, Sun May, Sun Jun, Sun Jul",
+    "Le Monde, Le Soir, Le Chat, Le Pain, Le Vin",
     "Aston Martin, Alfa Romeo, Mercedes Benz, Ralph Lauren, Calvin Klein, Hugo Boss",
     "Harry Potter, Hermione Granger, Ron Weasley, Draco Malfoy, Luna Lovegood, Cho Chang",
 )
@@ -264,6 +270,38 @@ def test_a_list_of_what_is_no_private_person_stays(row: str, things: str) -> Non
     assert find(_lay(row, things)) == []
 
 
+@pytest.mark.parametrize("row", ["{x}  {n}", "{n} {x}", "{x} {n}", "{n}. {x}", "{x}, {n}"])
+def test_a_number_beside_a_name_that_is_no_count_stays_hidden(row: str) -> None:
+    """What was hidden with the name as a place, such as a postcode or a PIN, is so alone."""
+    text = f"Ich wohne in 28202 Charlotte Amalie. {_lay(row, PEOPLE[0])}"
+    assert "28202" in "".join(find(text))
+
+
+def test_a_pattern_of_the_operator_keeps_its_numbers() -> None:
+    mechanism = get_mechanism(
+        "selective", TABLE, profile="people", patterns={"PERSON": r"Grace Njuguna \d{4}"}
+    )
+    text = "Please ask Grace Njuguna 4711 and Grace Njuguna."
+    assert "Grace Njuguna 4711" in [text[s.start : s.end] for s in mechanism.spans(text) or ()]
+
+
+def test_a_house_number_in_a_column_stays_hidden() -> None:
+    assert "214" in find("Name;Straße;Nr\nAda Winter;Mill Road;214\nBen Stone;Mill Road;7\n")
+
+
+def test_all_names_of_a_long_run_are_hidden() -> None:
+    names = (
+        "Wollny Bastmann Krings Oberhuber Zepf Drewes Lohse Quirke Marlowe Stroud Lister Reade "
+        "Thornbury Sewell Brannigan Pettigrew Vierthaler Njuguna Achterberg Zielonka Thackeray "
+        "Hofstetter Okonkwo Adeyemi Lindqvist Nakamura Haddadian Kulkarni Deshpande Iyengar"
+    )
+    text = f"Anselm {names} Alvorada GmbH"
+    hidden = " ".join(find(text))
+    base = get_mechanism("selective", TABLE, profile="people").finders[1].find(text)
+    longest = max((span.end - span.start for span in base), default=0)
+    assert longest > 200 or all(name in hidden for name in names.split())
+
+
 ADDRESSES = (
     "12 Rose Lane\nSpringfield", "Rosenweg 12\n99423 Weimar", "4, rue des Lilas\n75011 Paris",
     "Calle Mayor 4\n28013 Madrid", "1200 Elm Street\nAustin, TX 78701", "PO Box 12\nNairobi",
@@ -273,7 +311,6 @@ SENDERS = (
     "Ada Winter",
     "Tran Van Hai",
     "Vu Duc Anh",
-    "Park Ji Hoon",
     "K. Oduya",
     "Rose Achterberg",
 )
@@ -298,6 +335,13 @@ def test_the_name_above_an_address_is_hidden(sender: str, address: str) -> None:
 def test_the_name_of_premises_above_an_address_stays(premises: str, address: str) -> None:
     text = f"Which bus goes there?\n\n{premises}\n{address}\n\nOpen from Monday to Friday."
     assert not any(premises in part for part in find(text))
+
+
+@pytest.mark.parametrize("surname", ["Chambers", "Kitchen", "Grill", "Cottage", "Plaza", "Hall"])
+def test_somebody_called_like_premises_is_hidden(surname: str) -> None:
+    for address in ADDRESSES[:5]:
+        text = f"Ada {surname}\n{address}\n\nHello,\nI want to cancel my contract."
+        assert any(f"Ada {surname}" in part for part in find(text))
 
 
 def test_a_name_ends_with_its_line_where_the_next_word_had_room() -> None:

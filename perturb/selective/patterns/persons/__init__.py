@@ -22,7 +22,6 @@ from perturb.selective.patterns.persons.written import (
     is_lower_name,
     is_misspelt,
     is_strange,
-    names_premises,
 )
 
 __all__ = [
@@ -44,7 +43,6 @@ __all__ = [
     "is_misspelt",
     "is_strange",
     "locate_alone",
-    "names_premises",
 ]
 
 PERSONS = (*KEYS, *SPOKEN, *TITLES, *RELATIVES, *LINES)

@@ -24,7 +24,6 @@ from perturb.selective.patterns.persons.written import (
     is_given_name,
     is_name,
     is_strange,
-    names_premises,
 )
 from perturb.selective.patterns.shape import (
     all_clues,
@@ -265,7 +264,7 @@ LINES = (
         rf"(?=[ \t>*]{{0,8}}(?:\d{{1,5}}[a-z]?,? [{CAPITALS}][\w.'’ -]{{2,40}}"
         rf"|[{CAPITALS}][\w.'’ -]{{2,40}} \d{{1,4}}[a-zA-Z]?),?[ \t]{{0,2}}\r?\n"
         r"[ \t>*]{0,8}[^\n]{0,40}(?<!\d)(?:\d{4,5}(?!\d)|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b))",
-        lambda name: is_full_name(name) and not names_premises(name.split()),
+        is_full_name,
         clue=all_clues(least_digits(2), any_string("\n")),
     ),
     *(

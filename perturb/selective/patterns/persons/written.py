@@ -6,7 +6,6 @@ No shape is here: the modules beside it say what stands around a name.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from perturb.selective.patterns.given import is_given, is_ordinary_word
 from perturb.selective.patterns.settings import PROGRAMS, is_placeholder
@@ -15,8 +14,6 @@ from perturb.selective.patterns.words import (
     CHATTED,
     GERMAN_NOUNS,
     OPENERS,
-    PREMISES,
-    PREMISES_BORNE,
 )
 
 __all__ = [
@@ -48,7 +45,6 @@ __all__ = [
     "is_name",
     "is_of_life",
     "is_strange",
-    "names_premises",
 ]
 
 CAPITALS = "A-ZÀ-ÖØ-Þ" + "".join(
@@ -233,19 +229,6 @@ def is_misspelt(word: str) -> bool:
         return False
     swapped = (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(1, len(word) - 1))
     return any(map(is_ordinary_word, swapped))
-
-
-def names_premises(words: Sequence[str]) -> bool:
-    """Tell if words above an address name what is there, and no person. A surname may be among
-    the words for it: Rebecca Hall.
-
-    >>> [names_premises(name.split()) for name in ("Museo del Prado", "Town Hall", "Ada Hall")]
-    [True, True, False]
-    """
-    plain = [word.lower() for word in words]
-    if not (PREMISES - PREMISES_BORNE).isdisjoint(plain):
-        return True
-    return plain[-1] in PREMISES_BORNE and not is_given(words[0])
 
 
 def is_full_name(name: str) -> bool:
