@@ -184,14 +184,16 @@ def find_beside(text: str, found: Iterable[Span], private: Iterable[Span]) -> li
     if not persons:
         return []
     near = Cover(persons)
+    found = tuple(found)
     others = Cover(span for span in found if span.type != "PERSON")
+    known = Cover(span for span in found if span.type == "PERSON")
     lists = chain(_read_lists(text), _read_lines(text)) if len(persons) >= _LEAST else ()
     made: dict[_Place, None] = {}
     for places in lists:
         held = sum(near.meets(*place) for place in places)
         if held >= _LEAST and 2 * held >= len(places):
             made.update(dict.fromkeys(p for p in places if _may_be_surname(text[slice(*p)])))
-    made.update(dict.fromkeys(chain(_find_full(text, near), _find_behind(text, persons))))
+    made.update(dict.fromkeys(chain(_find_full(text, near, known), _find_behind(text, persons))))
     free = (place for place in made if not near.meets(*place) and not others.meets(*place))
     return [Span(*place, "PERSON") for place in free]
 
@@ -235,14 +237,17 @@ def _read_form(line: re.Match[str] | None) -> tuple[str, ...] | None:
     return tuple(name for name, part in line.groupdict().items() if part and name != "name")
 
 
-def _find_full(text: str, near: Cover) -> Iterator[_Place]:
+def _find_full(text: str, near: Cover, known: Cover) -> Iterator[_Place]:
     """Yield the names of two words that fill a line above or below that of a private person, also
-    in a string: a given name and any word."""
+    in a string: a given name and any word. Who is publicly known stays so among others who are."""
     lines = [_FULL.fullmatch(text, *place) for place in _cut(text, _ENDS)]
     for filled, group in groupby(lines, key=bool):
         names = [line for line in group if line is not None] if filled else []
-        held = sum(near.meets(*line.span("name")) for line in names)
+        held = sum(near.meets(*line.span("family")) for line in names)
+        mostly = 2 * held >= len(names)
         for line in names if held else ():
+            if not mostly and known.meets(*line.span("name")):
+                continue
             given, family = line["given"], line["family"].lower()
             sure = held >= _LEAST or line["point"] or not is_ordinary_word(given)
             if sure and is_given(given) and not names_thing(given) and family not in _THINGS:

@@ -270,6 +270,12 @@ def test_a_list_of_what_is_no_private_person_stays(row: str, things: str) -> Non
     assert find(_lay(row, things)) == []
 
 
+def test_public_persons_in_a_list_stay_public_beside_one_who_is_not() -> None:
+    public = "Erling Haaland, Alexander Isak, Mohamed Salah, Marie Curie, Paul Dirac"
+    listed = find(_lay("- {x}", f"{public}, Tamsin Achterberg"))
+    assert listed == ["Tamsin Achterberg"]
+
+
 @pytest.mark.parametrize("row", ["{x}  {n}", "{n} {x}", "{x} {n}", "{n}. {x}", "{x}, {n}"])
 def test_a_number_beside_a_name_that_is_no_count_stays_hidden(row: str) -> None:
     """What was hidden with the name as a place, such as a postcode or a PIN, is so alone."""
