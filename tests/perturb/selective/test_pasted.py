@@ -244,7 +244,7 @@ THINGS = (
     "Marie Curie, Albert Einstein, Niels Bohr, Lise Meitner, Emmy Noether, Paul Dirac",
     "Earl Grey, Lady Grey, Green Mint, Ginger Lemon, Black Currant, Peach Melba",
     "Sun Feb, Sun Mar, Sun Apr, Sun May, Sun Jun, Sun Jul",
-    "Le Monde, Le Soir, Le Chat, Le Pain, Le Vin",
+    "Le Monde, Le Soir, Le Chat, Le Pain",
     "Aston Martin, Alfa Romeo, Mercedes Benz, Ralph Lauren, Calvin Klein, Hugo Boss",
     "Harry Potter, Hermione Granger, Ron Weasley, Draco Malfoy, Luna Lovegood, Cho Chang",
 )
