@@ -57,6 +57,7 @@ _OF_LINK = re.compile(r"href\s{0,3}=\Z", re.IGNORECASE)
 _DEFINING = re.compile(r"\]:[ \t]*+(?:\r?\n)?[ \t>]*+(?P<begun>(?!<)\S{1,128}+)?\Z")  # a reference
 _NAME = re.compile(r"[A-Za-z0-9]*")
 _END_OF_RUN = re.compile(r"[\s<]")
+_BLANK = re.compile(r"\s")
 _END_OF_VALUE = re.compile(r"[\s>]")  # of an attribute without quotes
 _END_OF_POINTY = re.compile(r"[>\n]")
 _QUOTES = {quote: re.compile(quote) for quote in "\"'"}
@@ -120,8 +121,9 @@ class Addresses:
         if self._is_contact(raw):
             ends = ")>" if self._state == "target" else self._quote
             return following[0] in ends if following else False if whole else None
-        if self.inside and not (self._state == "run" and new[:1] == raw[:1] == "<"):
-            return False  # a tag ends a run
+        ended = self._state == "run" and self._step != "definition"  # by a tag
+        if self.inside and not (ended and new[:1] == raw[:1] == "<"):
+            return False
         if (new[:1], new[-1:]) in _WHOLE:  # a tag or a target that the user wrote
             return True
         if _OWN.search(new) or _OWN.search(raw):
@@ -185,14 +187,19 @@ class Addresses:
         elif last in "/\\:.;" and _begins_run(seen):
             prefix = _PREFIX.search(seen[-40:]) and not _FETCHED.search(seen[-16:])
             self._enter("local_name" if prefix else "run")
+            if _DEFINING.search(seen):  # its destination ends at no `<`
+                self._enter("run")
+                self._step = "definition"
         elif last in "/\\;" and _BACKSLASHES.search(unescape(seen)):
             self._enter("slashes")
+            self._step = "definition" if _DEFINING.search(seen) else ""
         else:
             return False
         return True
 
     def _read_run(self, text: str, place: int) -> int:
-        return self._find_end(_END_OF_RUN, text, place)
+        end = _BLANK if self._step == "definition" else _END_OF_RUN
+        return self._find_end(end, text, place)
 
     def _read_local_name(self, text: str, place: int) -> int:
         """Read what follows the prefix of an element: with a sign in it, it may be an address."""
@@ -214,7 +221,9 @@ class Addresses:
         first = text[place]
         if first in "/\\":
             return place + 1
+        step = self._step
         self._enter("run" if first.isalnum() or first in "&[%" else "text")
+        self._step = step if self._state == "run" else ""
         return place
 
     def _read_pointy(self, text: str, place: int) -> int:

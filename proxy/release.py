@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from perturb import Perturbation, Sanitizer
+from perturb.selective.patterns.composed import split_humps
 
 __all__ = ["Release", "pair_details", "pair_parts", "pair_runs"]
 
@@ -105,7 +106,8 @@ def pair_details(releases: Iterable[Release]) -> list[tuple[str, str]]:
     """Pair the shorter ways in which a remote may tell a replacement with those of its raw value:
     the lines of an address and its numbers before or after the street, a firm without its legal
     form, a person of several given names or surnames by the first and the last, or by a half of a
-    double-barrelled surname, the name and the domain of a machine, and the firm in an address of
+    double-barrelled surname, the one inside an identifier, the name and the
+    domain of a machine, and the firm in an address of
     e-mail.
     """
     parts = {  # a conversation holds the same ones again and again
@@ -169,6 +171,17 @@ def _pair_ends(new: str, raw: str) -> Iterator[tuple[str, str]]:
         yield from zip(halves, own, strict=True)
 
 
+def _pair_humps(new: str, raw: str) -> Iterator[tuple[str, str]]:
+    """Pair a full name inside a run in camel case: a remote may write it in another identifier."""
+    ours, theirs = split_humps(new), split_humps(raw)
+    if len(ours) != len(theirs):
+        return
+    changed = [i for i, word in enumerate(ours) if word != theirs[i]]
+    if len(changed) == 2 and changed[1] == changed[0] + 1 and len(ours) > 2:
+        names = [" ".join(words[i].capitalize() for i in changed) for words in (ours, theirs)]
+        yield names[0], names[1]
+
+
 def _pair_hosts(new: str, raw: str) -> Iterator[tuple[str, str]]:
     ours, theirs = new.split("."), raw.split(".")
     if min(len(ours), len(theirs)) < 2 or not _LABEL.fullmatch(ours[0]):
@@ -197,6 +210,7 @@ _DETAILS = {
     "NAME": _pair_ends,
     "ORGANIZATION": _pair_firms,
     "PERSON": _pair_ends,
+    "USERNAME": _pair_humps,
     "STREET_ADDRESS": _pair_lines,
 }
 

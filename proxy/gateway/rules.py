@@ -16,6 +16,9 @@ from typing import Any, Protocol
 
 from extraction.codec import is_written_whole, load_finite
 from perturb import Perturbation
+from perturb.selective.patterns.everyday import is_everyday
+from perturb.selective.patterns.given import is_ordinary_word
+from perturb.selective.patterns.settings import PROGRAMS
 from proxy.errors import bad_request, too_large, unsupported
 from proxy.requests.protocol import read_mark
 from proxy.requests.validation import clean_name
@@ -258,13 +261,17 @@ class BodyReading:
     def add_keyed(self, value: Any, at: str) -> None:
         """Add an object once more as a text, with the short values that stand below its keys: what
         a key says of a value (`"password"`, `"last_name"`) is no part of the value. Nothing of
-        this text is sent; what is found in it is sensitive in the texts that are."""
+        this text is sent; what is found in it is sensitive in the texts that are. Raises
+        `ApiError` for too many strings."""
         keyed = _shorten(value)
         raw = json.dumps(keyed, ensure_ascii=False) if keyed else ""
-        if raw and raw not in self._places and len(self._places) < self._most:
-            self._places[raw] = Counter()
-            self._firsts[raw] = at
-            self.turns[-1].append(raw)
+        if not raw or raw in self._places:
+            return
+        if len(self._places) >= self._most:
+            raise too_large(f"A request may hold at most {self._most} texts.", param=at)
+        self._places[raw] = Counter()
+        self._firsts[raw] = at
+        self.turns[-1].append(raw)
 
     def speak(self, word: str) -> str:
         """Add a word that the protocol defines, and return it."""
@@ -295,20 +302,39 @@ _KEYED = 120  # characters of a value that a key may be evidence for
 _NUMBERED = 10**6  # a smaller number is a count, a code or a year
 
 
+_SHOWN = re.compile(r"i18n|labels?|translations?|strings|selectors?|locators?|icons?")
+_NO_NUMBER = re.compile(r"pass|pin|otp|cvv|cvc|secret|birth|dob", re.IGNORECASE)
+
+
 def _shorten(value: Any, depth: int = 0) -> Any:
-    """Return JSON with the names and the short values of its objects, and nothing else; None where
-    nothing is left."""
+    """Return JSON with the short values of its objects and lists, and the names of those; None
+    where nothing is left.
+
+    Left out are words that name nobody, which would be hidden wherever they stand (`"secret":
+    "main"`), what a program shows beside its fields, and numbers that no number can replace.
+    """
     if depth > DEPTH:
         return None
     if isinstance(value, dict):
-        inner = {key: _shorten(item, depth + 1) for key, item in value.items()}
+        inner = {
+            key: _shorten(item, depth + 1)
+            for key, item in value.items()
+            if not _SHOWN.fullmatch(key.lower())
+            and not (type(item) is int and _NO_NUMBER.search(key))
+        }
         return {key: item for key, item in inner.items() if item is not None} or None
     if isinstance(value, list):
         items = [_shorten(item, depth + 1) for item in value]
         return [item for item in items if item is not None] or None
     if isinstance(value, str):
-        return value if 0 < len(value) <= _KEYED and "\n" not in value else None
+        short = 0 < len(value) <= _KEYED and "\n" not in value
+        return value if short and not _is_plain(value) else None
     return value if type(value) is int and abs(value) >= _NUMBERED else None
+
+
+def _is_plain(value: str) -> bool:
+    """Tell if a value is one ordinary word, or the name of a program."""
+    return is_ordinary_word(value) or is_everyday(value.lower()) or value.lower() in PROGRAMS
 
 
 DEPTH = 64  # levels of JSON inside a string

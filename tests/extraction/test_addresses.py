@@ -275,3 +275,15 @@ def test_hostile_texts_cost_what_their_length_says() -> None:
             Addresses().read((unit * length)[:length])
 
     assert grows_linearly(work, 50_000, seconds=30)
+
+
+@pytest.mark.parametrize("tag", ["<b>", "<zz>", "<foo:a>", "<foo:a/>", "<", "<b>x"])
+@pytest.mark.parametrize(
+    "url", ["http://evil.example/?q=", "//evil.example/", "www.evil.example/"]
+)
+def test_the_destination_of_a_reference_ends_at_no_tag(tag: str, url: str) -> None:
+    addresses = Addresses()
+    addresses.read(f"![x][y]\n\n[y]: {url}{tag}")
+    assert addresses.admits("Welmore", "Novak", "\n", whole=True) is False
+    addresses.read(" ")
+    assert addresses.admits("Welmore", "Novak", " and more words", whole=True) is not False

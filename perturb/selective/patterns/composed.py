@@ -1,5 +1,4 @@
-"""Find the full names that identifiers are made of: `oskar_thackeray.json`, `NkechiOkonkwoTest`,
-`ghcr.io/oskarthackeray`.
+"""Find the full names that identifiers are made of: `oskar_thackeray.json`, `NkechiOkonkwoTest`.
 
 The first word is a given name that is no word of programs, and the second is in no dictionary.
 """
@@ -21,7 +20,6 @@ from perturb.selective.patterns.settings import PROGRAMS
 from perturb.selective.patterns.shape import (
     Chosen,
     any_match,
-    any_string,
     shape,
     words_of,
 )
@@ -149,14 +147,6 @@ def _locate_run(match: re.Match[str]) -> tuple[int, int] | None:
     return match.span() if find_pairs(split_humps(match[0])) else None
 
 
-def _locate_owner(match: re.Match[str]) -> tuple[int, int] | None:
-    """Return the place of an owner whose name is a full name in one word."""
-    name = match["part"].rstrip("0123456789")
-    cuts = range(4, len(name) - _LEAST_FAMILY + 1)
-    full = any(_is_rare(name[:cut]) and is_full_name(name[:cut], name[cut:]) for cut in cuts)
-    return match.span("part") if full and not is_ordinary_word(name) else None
-
-
 _LETTER = r"[^\W\d_]"
 COMPOSED = (
     shape(
@@ -172,13 +162,5 @@ COMPOSED = (
         r"(?<![A-Za-z])(?:[A-Z][a-z]{0,15}|[a-z]{1,16})(?>(?:[A-Z][a-z]{0,20}){1,12})(?![a-z])",
         clue=any_match(r"[A-Z](?<=[a-z]{2}.)[a-z]{3}"),
         locate=_locate_run,
-    ),
-    shape(  # an account of a registry, or of a forge
-        "USERNAME",
-        r"(?<![\w.-])(?:(?:github|gitlab|bitbucket|codeberg)\.(?:com|org)[/:]|(?:ghcr|quay|docker)\.io/"
-        r"|[\w-]{1,40}\.azurecr\.io/|@)(?P<part>[a-z]{9,30}\d{0,4})(?![\w.])",
-        clue=any_string("hub.com", "lab.com", "bucket.org", "codeberg.org", ".io/", "@"),
-        locate=_locate_owner,
-        reach=48,
     ),
 )

@@ -522,7 +522,8 @@ def _is_drawn_word(value: str) -> bool:
     worded = all(is_ordinary_word(word) or len(word) < 3 for word in words)
     inside = re.search(r"[a-z][A-Z]|\w[!#$%&*?@^~]", value) is not None
     digits = any(map(str.isdigit, value)) and not re.match(r"v?\d+(?:\.\d+)+|\d+\Z", value)
-    return digits and (inside or not worded) and _is_credential(value)
+    named = re.match(r"(?:[ug]id|role|group|rootfs|user|id)\d", value, re.IGNORECASE)
+    return digits and not named and (inside or not worded) and _is_credential(value)
 
 
 _ADDRESS_BEFORE = re.compile(r"(?<![\w.+%-])[\w.+%-]{1,64}@[\w.-]{1,80}\Z")

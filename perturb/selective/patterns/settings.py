@@ -237,7 +237,7 @@ def _closes(value: str) -> bool:
 
 # What stands for a value: ${DB_PASSWORD}, {password}, <your-token>, %s, YOUR_API_KEY, changeme.
 _PLACEHOLDER = re.compile(
-    r"\$\{.*|\$\(.*|\$\w+|\$\{\{.*|#\{.*|\{\{[\w.]*|\{\{?[\w .:|\"'-]*\}?\}|%[sdv]"
+    r"\$\{.*|\$\(.*|\$\w+|\$\{\{.*|#\{.*|\{\{|\{\{?[\w .:|\"'-]*\}?\}|%[sdv]"
     r"|%\(?\w+\)?[s%]|%\w+%"
     # A reference to where a secret is kept.
     r"|(?:secrets?|op|vault|ssm|sops|kms|keyvault|awssm|gcpsm|env|file)://\S+"

@@ -114,8 +114,11 @@ def _locate_told(match: re.Match[str]) -> tuple[int, int] | None:
 def _locate_beside(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the place of a password behind its word; None for a row of a table below a header
     that ends with this word."""
-    row = "," in match["part"] and match.string[match.start("part") - 1] == "\n"
-    return None if row else match.span("part")
+    text, start = match.string, match.start("part")
+    header = (
+        text[text.rfind("\n", 0, start - 1) + 1 : start - 1] if text[start - 1] == "\n" else ""
+    )
+    return None if "," in match["part"] and "," in header else match.span("part")
 
 
 # -- words alone --------------------------------------------------------------------------------

@@ -162,7 +162,15 @@ _THINGS = words_of(
     cottage hotel house street road avenue lane park palace station school college university
     church chapel court hall tower bridge river lake mountain hill beach island garden gardens
     market director manager editor lead intern developer engineer officer assistant designer
-    call period quickstart team group office studio restaurant cafe bar
+    call period quickstart team group office studio restaurant cafe bar airport
+    """
+)
+# What stands in a rota in place of somebody.
+_NOBODY_ON = words_of(
+    """
+    offsite holiday vacation remote closed training sick leave feiertag urlaub frei homeoffice
+    dienst krank schulung fortbildung congé vacances télétravail férié formation festivo
+    vacaciones libre ferie chiuso cerrado
     """
 )
 _LEAST = 2  # private persons of a list
@@ -205,7 +213,7 @@ _NOUN = re.compile(  # Ergebnis: offen
 
 def _may_be_surname(word: str) -> bool:
     """Tell if a word with a capital is no word of a dictionary, place or term."""
-    if _NOUN.fullmatch(word):
+    if _NOUN.fullmatch(word) or word.lower() in _NOBODY_ON:
         return False
     key, public = read_key(word), load_public()
     named = key in public.names or key in public.terms or key in PROGRAMS

@@ -17,8 +17,10 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
+from perturb.selective.patterns.composed import find_pairs, split_humps
 from perturb.selective.public.invented import Invented
 from perturb.selective.public.lists import Lists
+from perturb.selective.public.names import load_public, read_key
 from perturb.selective.public.questions import Questions
 from perturb.selective.public.reading import PERSONS, THINGS, Marked, Name, TextWords, holds
 from perturb.selective.public.ties import CONTACTS, RELATED, Ties
@@ -30,6 +32,7 @@ _BORN = re.compile(
     r"(?<!\w)(?:born|née?|nacid[oa]|nació|geboren|nat[oa]|nascid[oa]|nasceu)\b[^:\n]{0,28}\Z",
     re.IGNORECASE,
 )
+_LABELLED = frozenset(":=@")
 _Finding = TypeVar("_Finding", bound=Marked)
 
 
@@ -53,15 +56,29 @@ def drop_public(
     >>> [span.type for span in drop_public(text, [Span(14, 26, "PERSON")])[0]]
     ['PERSON']
     """
-    given = tuple(findings)
+    runs: list[_Finding] = []
+    given: list[_Finding] = []
+    for finding in findings:
+        known_run = finding.type == "USERNAME" and _is_public_run(text, finding)
+        (runs if known_run else given).append(finding)
     if not any(finding.type in PERSONS or finding.type in THINGS for finding in given):
-        return given, ()
+        return tuple(given), tuple(runs)
     known = _Knowledge(text, given, frozenset(tied))
     names = known.words.read(given)
     public = {name: known.is_public(name) for name in set(names)}
     decided = [(finding, public[name]) for finding, name in zip(given, names, strict=True)]
     left = tuple(finding for finding, kept in decided if not kept)
-    return left, tuple(finding for finding, kept in decided if kept)
+    return left, (*runs, *(finding for finding, kept in decided if kept))
+
+
+def _is_public_run(text: str, finding: Marked) -> bool:
+    """Tell if all full names inside a run in camel case are publicly known, and no label says that
+    somebody is called so: `AlanTuringTest`, not `user: AlanTuringFan`."""
+    if not _LABELLED.isdisjoint(text[max(0, finding.start - 3) : finding.start]):
+        return False
+    humps, known = split_humps(text[finding.start : finding.end]), load_public()
+    names = [read_key(f"{humps[i]} {humps[i + 1]}") for i in find_pairs(humps)]
+    return bool(names) and all(n in known.persons or n in known.terms for n in names)
 
 
 class _Knowledge:

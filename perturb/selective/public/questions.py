@@ -31,15 +31,13 @@ _AMOUNT = re.compile(
 _NUMBER = re.compile(
     r"(?<![\w.,/-])\d{1,6}(?:[.,]\d{1,3})?(?![\w/-])|[1-9]/\d{1,2}|"
     r"\b(?:twice|thrice|double|half|(?:three|four|five|ten) times|"
-    r"(?:a|one) (?:third|quarter|fifth)|"
-    r"doppelt|halb|(?:drei|vier|fünf)mal|ein (?:drittel|viertel|fünftel)|"
-    r"(?:deux|trois|quatre|cinq|dix) fois|(?:un|le) (?:tiers|quart)|le (?:double|triple)|"
-    r"doble|triple|(?:tres|cuatro|cinco) veces|un (?:tercio|cuarto)|"
-    r"il (?:doppio|triplo)|(?:tre|quattro|cinque) volte|un (?:terzo|quarto)|"
-    r"o (?:dobro|triplo)|(?:três|quatro|cinco) vezes|um (?:terço|quarto)|"
-    r"(?:twee|drie|vier|vijf) keer|een (?:derde|kwart|vierde)|(?:dwa|trzy|cztery|pięć) razy|"
-    r"jedn[ąa] (?:trzecią|czwartą)|(?:iki|üç|dört|beş) (?:katı|kat)|"
-    r"(?:üçte|dörtte|beşte) biri\w{0,3})\b",
+    r"doppelt|halb|(?:drei|vier|fünf)mal|"
+    r"(?:deux|trois|quatre|cinq|dix) fois|le (?:double|triple)|"
+    r"doble|triple|(?:tres|cuatro|cinco) veces|"
+    r"il (?:doppio|triplo)|(?:tre|quattro|cinque) volte|"
+    r"o (?:dobro|triplo)|(?:três|quatro|cinco) vezes|"
+    r"(?:twee|drie|vier|vijf) keer|(?:dwa|trzy|cztery|pięć) razy|"
+    r"(?:iki|üç|dört|beş) (?:katı|kat))\b",
     re.IGNORECASE,
 )
 # In words they also stand in what somebody tells of their life, so they count only beside things

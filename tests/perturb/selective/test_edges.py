@@ -1,4 +1,4 @@
-"""A finding of a person leaves the words around the name, and no part of the name."""
+"""A finding of a person leaves a preposition before the name, and no part of the name."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from perturb.selective.detector.completing import cut_edges
 
 # The whole line is found as a person; the name is between ⟦ and ⟧.
 CUT = """
-⟦Jamal Musiala⟧ traf
-⟦Florian Wirtz⟧ hat
-⟦Bruno Fernandes⟧ fez
-⟦Federico Chiesa⟧ ha
-⟦Sara⟧. Insieme
-⟦Tamsin Achterberg⟧. Please
 Según ⟦Szabo⟧
 Selon ⟦Tamsin Achterberg⟧
 laut ⟦Szabo⟧
 """
 WHOLE = """
+Lieut. Stone
+Peter J. stark
+Juan Carlos bueno
+Oskar Frank. Stone
 Peter klein
 Anna lang
 Tamsin Achterberg

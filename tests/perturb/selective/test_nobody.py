@@ -310,9 +310,7 @@ def test_who_is_called_as_a_character_is_somebody(text: str, name: str) -> None:
 # Exercises, and parts that the remote is to play.
 INVENTED = """
 Paul a trois fois plus de billes que Marie. Ensemble ils en ont 48. Combien en a Marie ?
-Marco ha 12 mele e ne dà un terzo a Giulia. Quante gliene restano?
 João tem o dobro da idade de Maria. Juntos têm 36 anos. Quantos anos tem Maria?
-Ali'nin 12 elması var, üçte birini Ayşe'ye veriyor. Kaç elması kalır?
 You are Captain Blackwood, a gruff pirate. Greet a new sailor on board.
 Summarise Romeo and Juliet, with the fight of Tybalt.
 """
@@ -325,7 +323,6 @@ Meu vizinho ⟦Joaquim⟧ deve um terço de 1200 euros. Quanto falta?
 Mia sorella ⟦Giulia⟧ deve il doppio, 600 euro. Quanto deve pagare?
 Il mio vicino ⟦Ludovico⟧ ha pagato un terzo di 900 euro. Quanto manca?
 Mi hermana ⟦Leticia⟧ debe el triple, 900 euros. ¿Cuánto tiene que pagar?
-Komşum ⟦Mehmet⟧ 1200 liranın üçte birini ödedi. Kaç lira kaldı?
 Mijn zus ⟦Femke⟧ betaalt twee keer zoveel huur, 900 euro. Hoeveel is dat?
 Moja siostra ⟦Zofia⟧ zarabia dwa razy więcej, 6000 zł. Ile płaci podatku?
 You are ⟦Tamsin Achterberg⟧, a nurse at the clinic.

@@ -308,6 +308,23 @@ def test_all_names_of_a_long_run_are_hidden() -> None:
     assert longest > 200 or all(name in hidden for name in names.split())
 
 
+@pytest.mark.parametrize(
+    ("text", "private"),
+    [
+        ("Here is my password\nKx92,lmQzz", "Kx92,lmQzz"),
+        ("password: {{hunter2", "hunter2"),
+        ("DB_PASSWORD={{kestrel9x", "kestrel9x"),
+        ("user;password\nmira;%kestrel%\nana;env:kestrel\nbo;changeme\n", "kestrel"),
+        ("My landlord Lieut. Stone wrote to me.", "Stone"),
+        ("Oskar gave Tamsin a third of his 12 pills. How many pills did Tamsin take?", "Tamsin"),
+    ],
+)
+def test_what_only_looks_like_a_placeholder_or_an_exercise_is_hidden(
+    text: str, private: str
+) -> None:
+    assert private in " ".join(find(text))
+
+
 ADDRESSES = (
     "12 Rose Lane\nSpringfield", "Rosenweg 12\n99423 Weimar", "4, rue des Lilas\n75011 Paris",
     "Calle Mayor 4\n28013 Madrid", "1200 Elm Street\nAustin, TX 78701", "PO Box 12\nNairobi",

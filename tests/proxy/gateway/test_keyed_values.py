@@ -76,6 +76,11 @@ async def test_arguments_without_telling_keys_stay() -> None:
         "key": "value",
         "name": "lookup",
         "id": 7,
+        "secret": "main",
+        "password": 12345678,
+        "i18n": {"login": "Acceder", "username": "Usuario"},
+        "selectors": {"password": "#pwd-field"},
+        "city": "Summit",
     }
     sent: list[str] = []
 

@@ -286,6 +286,22 @@ def test_a_half_of_a_double_barrelled_name_comes_back(made: Perturbation) -> Non
         check(text, restored, way_back.replacements, left=left)
 
 
+def test_a_name_inside_an_identifier_comes_back_in_other_identifiers(made: Perturbation) -> None:
+    raw, new = "TamsinAchterbergTest", "IlonaMelbridgeTest"
+    done = Perturbation(new, (), made.receipt, (Replacement(0, len(raw), "USERNAME", new),))
+    releases = [Release(raw, done, None, b"")]  # type: ignore[arg-type]
+    way_back = build_way_back(releases, (), ())
+    assert find_lost(way_back, releases) == []
+    for text, restored in (
+        ("IlonaMelbridgeTest", "TamsinAchterbergTest"),
+        ("IlonaMelbridgeTests", "TamsinAchterbergTests"),
+        ("ilona_melbridge_fixture", "tamsin_achterberg_fixture"),
+        ("Ilona Melbridge", "Tamsin Achterberg"),
+        ("ILONA_MELBRIDGE", "TAMSIN_ACHTERBERG"),
+    ):
+        check(text, restored, way_back.replacements, left=0)
+
+
 def test_details_that_two_values_share_are_left(made: Perturbation) -> None:
     """Two machines of one name, and two streets of one name and number."""
     releases = []

@@ -347,9 +347,12 @@ def read_row(
             yield begin + start, begin + end, "PERSON" if told == "HOLDER" else told
 
 
+_OPEN_VALUE = re.compile(r"change[_-]?me|your[_-][\w-]{1,30}|<[\w -]{1,30}>|[xX*]{3,}|\.{3}")
+
+
 def _is_open(value: str) -> bool:
     """Tell if a cell of passwords stands for one, or for none: `changeme`, `your-api-key`."""
-    return is_placeholder(value) and not any(map(str.isdigit, value))
+    return _OPEN_VALUE.fullmatch(value) is not None
 
 
 def fits_type(type_: str, cell: str) -> bool:
