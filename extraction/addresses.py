@@ -57,7 +57,7 @@ _OF_LINK = re.compile(r"href\s{0,3}=\Z", re.IGNORECASE)
 _DEFINING = re.compile(r"\]:[ \t]*+(?:\r?\n)?[ \t>]*+(?P<begun>(?!<)\S{1,128}+)?\Z")  # a reference
 _NAME = re.compile(r"[A-Za-z0-9]*")
 _END_OF_RUN = re.compile(r"[\s<]")
-_BLANK = re.compile(r"\s")
+_END_OF_DESTINATION = re.compile(r"\s")
 _END_OF_VALUE = re.compile(r"[\s>]")  # of an attribute without quotes
 _END_OF_POINTY = re.compile(r"[>\n]")
 _QUOTES = {quote: re.compile(quote) for quote in "\"'"}
@@ -198,7 +198,7 @@ class Addresses:
         return True
 
     def _read_run(self, text: str, place: int) -> int:
-        end = _BLANK if self._step == "definition" else _END_OF_RUN
+        end = _END_OF_DESTINATION if self._step == "definition" else _END_OF_RUN
         return self._find_end(end, text, place)
 
     def _read_local_name(self, text: str, place: int) -> int:
