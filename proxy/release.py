@@ -177,7 +177,7 @@ def _pair_humps(new: str, raw: str) -> Iterator[tuple[str, str]]:
     if len(ours) != len(theirs):
         return
     changed = [i for i, word in enumerate(ours) if word != theirs[i]]
-    if len(changed) == 2 and changed[1] == changed[0] + 1 and len(ours) > 2:
+    if len(changed) == 2 and changed[1] == changed[0] + 1:
         names = [" ".join(words[i].capitalize() for i in changed) for words in (ours, theirs)]
         yield names[0], names[1]
 

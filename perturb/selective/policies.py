@@ -399,10 +399,12 @@ def drop_numbered(text: str, found: Sequence[Span], own: Collection[str] = ()) -
     ['LOCATION', 'PERSON']
     """
     types = _NUMBERED.difference(own)
-    persons = sorted({(span.start, span.end) for span in found if span.type == "PERSON"})
+    numbered = {span for span in found if any(map(str.isdigit, text[span.start : span.end]))}
+    # Who has no number is never left out, so that no two findings stand for each other.
+    persons = sorted({(s.start, s.end) for s in found if s.type == "PERSON" and s not in numbered})
 
     def cut(span: Span) -> Iterator[Span]:
-        if span.type not in types or not any(map(str.isdigit, text[span.start : span.end])):
+        if span.type not in types or span not in numbered:
             yield span
         elif sides := find_sides(span):
             yield from (Span(*side, span.type) for side in sides if not _is_count(text, *side))

@@ -13,7 +13,12 @@ from perturb import ParameterError, Span, get_mechanism
 from perturb.errors import ExpressionTimeout
 from perturb.selective.parts import find_known
 from perturb.selective.patterns import NAME
-from perturb.selective.policies import PatternPolicy, compile_patterns, settle
+from perturb.selective.policies import (
+    PatternPolicy,
+    compile_patterns,
+    drop_numbered,
+    settle,
+)
 from perturb.testing import PolicyContract
 from tests.catastrophe import CATASTROPHIC, ENDLESS
 from tests.perturb.marking import WORDS
@@ -361,3 +366,10 @@ def test_an_escape_is_one_character(
 ) -> None:
     spans = settle(text, [Span(start, end, "X") for start, end in marked])
     assert [text[span.start : span.end] for span in spans] == parts
+
+
+def test_two_numbered_findings_of_one_person_do_not_stand_for_each_other() -> None:
+    text = "12 Ada 34"
+    found = [Span(0, 6, "PERSON"), Span(3, 9, "PERSON")]
+    assert drop_numbered(text, found) == tuple(found)
+    assert drop_numbered(text, [*found, Span(3, 6, "PERSON")]) == (Span(3, 6, "PERSON"),)

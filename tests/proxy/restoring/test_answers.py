@@ -286,8 +286,11 @@ def test_a_half_of_a_double_barrelled_name_comes_back(made: Perturbation) -> Non
         check(text, restored, way_back.replacements, left=left)
 
 
-def test_a_name_inside_an_identifier_comes_back_in_other_identifiers(made: Perturbation) -> None:
-    raw, new = "TamsinAchterbergTest", "IlonaMelbridgeTest"
+@pytest.mark.parametrize("rest", ["Test", ""])
+def test_a_name_inside_an_identifier_comes_back_in_other_identifiers(
+    made: Perturbation, rest: str
+) -> None:
+    raw, new = f"TamsinAchterberg{rest}", f"IlonaMelbridge{rest}"
     done = Perturbation(new, (), made.receipt, (Replacement(0, len(raw), "USERNAME", new),))
     releases = [Release(raw, done, None, b"")]  # type: ignore[arg-type]
     way_back = build_way_back(releases, (), ())

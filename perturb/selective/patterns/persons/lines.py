@@ -136,14 +136,14 @@ def _is_family(name: str) -> bool:
     )
 
 
-def _has_family_last(name: str) -> bool:
+def _has_capitals_last(name: str) -> bool:
     """Tell if a given name stands before a surname in capitals."""
     given, _, family = name.partition(" ")
     first = given.partition("-")[0]
     return is_given(first) and not is_ordinary_word(first) and _is_family(family)
 
 
-def _has_family_first(name: str) -> bool:
+def _has_capitals_first(name: str) -> bool:
     """Tell if a given name stands after a surname in capitals."""
     family, _, given = name.rpartition(" ")
     first = given.partition("-")[0]
@@ -161,7 +161,7 @@ def _locate_in_list(match: re.Match[str]) -> tuple[int, int] | None:
         *_IN_LIST.finditer(text, max(0, start - _LISTED_NEAR), start),
         *_IN_LIST.finditer(text, end, end + _LISTED_NEAR),
     )
-    named = (_has_family_first(found[0]) or _has_family_last(found[0]) for found in around)
+    named = (_has_capitals_first(found[0]) or _has_capitals_last(found[0]) for found in around)
     return (start, end) if any(named) else None
 
 
@@ -329,7 +329,7 @@ LINES = (
         "PERSON",
         rf"(?<![\w'’-])(?P<part>[{CAPITALS}]{LETTER}{{1,15}}(?:-[{CAPITALS}]{LETTER}{{1,15}})?"
         rf"(?<![{CAPITALS}]) (?:{_IN_CAPITALS}[ -]){{0,2}}[{CAPITALS}]{{4,20}})(?![\w'’/-]|\.\w)",
-        _has_family_last,
+        _has_capitals_last,
         clue=any_match(rf"{LETTER}(?<![{CAPITALS}]) [{CAPITALS}]{{2}}"),
         reach=34,
     ),
@@ -338,7 +338,7 @@ LINES = (
         rf"(?<![\w'’/-])(?P<part>(?:{_IN_CAPITALS}[ -]){{0,2}}[{CAPITALS}]{{4,20}}"
         rf" [{CAPITALS}]{LETTER}{{1,15}}(?:-[{CAPITALS}]{LETTER}{{1,15}})?)"
         rf"(?![\w'’-]| [{CAPITALS}])",
-        _has_family_first,
+        _has_capitals_first,
         locate=_locate_in_list,
         clue=any_match(rf"[{CAPITALS}]{{4}} [{CAPITALS}]{LETTER}(?<![{CAPITALS}])"),
         reach=60,
